@@ -8,7 +8,7 @@ import type * as z from 'zod';
 import { parseApiVersion } from '../meta/gvk.js';
 import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
 import type { Verb } from '../protocol/request.js';
-import type { ObjectNode } from '../schema/structural.js';
+import type { ObjectNode } from '../schema/schema-node.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { isRecord } from '../util/json.js';
 import type { Kind, KindNames, NameRule, Scope, Strategy, StrategyDefinition } from './kind.js';
@@ -123,7 +123,7 @@ function strategyWithDefaults({
   const whole: { readonly [Group in keyof Strategy]: WithAbsent<Strategy[Group]> } = {
     name: { validate: name?.validate ?? requireSubdomainName, generate: name?.generate },
     decode: {
-      problem: decode?.problem,
+      decodeError: decode?.decodeError,
       defaults: decode?.defaults,
       rejectUnknownField: decode?.rejectUnknownField,
     },
@@ -147,7 +147,7 @@ function strategyWithDefaults({
     create: {
       prepare: create?.prepare,
       validate: create?.validate,
-      metadata: create?.metadata,
+      metadataValidation: create?.metadataValidation,
       warnings: create?.warnings,
     },
     update: {
@@ -156,12 +156,12 @@ function strategyWithDefaults({
       validationOrder: update?.validationOrder,
       prepare: update?.prepare,
       validate: update?.validate,
-      metadata: update?.metadata,
+      metadataValidation: update?.metadataValidation,
     },
     delete: {
-      returnsObject: deletion?.returnsObject ?? false,
+      returnDeletedObject: deletion?.returnDeletedObject ?? false,
       intercept: deletion?.intercept,
-      canBeRemoved: deletion?.canBeRemoved,
+      shouldDeleteDuringUpdate: deletion?.shouldDeleteDuringUpdate,
       gracePeriod: deletion?.gracePeriod,
       defaultPropagation: deletion?.defaultPropagation,
       warnings: deletion?.warnings,

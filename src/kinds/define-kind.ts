@@ -9,7 +9,7 @@ import type { ApiObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { struct } from '../schema/hints.js';
-import { type Field, type ObjectNode, type SchemaNode, uniform } from '../schema/structural.js';
+import { type Field, type ObjectNode, type SchemaNode, uniform } from '../schema/schema-node.js';
 import { once } from '../schema/type.js';
 import { deepEqual, isRecord } from '../util/json.js';
 import { buildKind, type KindDescription, mergeStrategies, type OptionalMember } from './build-kind.js';
@@ -193,7 +193,8 @@ type TypedMember = 'virtual' | 'columns' | 'rowConditions' | 'rowOrder';
 
 /**
  * Defines a built-in kind, whose objects are structs of the reference server. The kind's types come from the type
- * annotation (`const Lease: Kind<Lease, LeaseInput, …> = defineBuiltIn(…)`), so that compiler messages show their names.
+ * annotation (`const Lease: Kind<Lease, LeaseInput, …> = defineBuiltIn(…)`), so that compiler messages show their
+ * names.
  *
  * @__NO_SIDE_EFFECTS__ Bundlers drop the kinds that are not used.
  */

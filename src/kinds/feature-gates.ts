@@ -1,6 +1,7 @@
 /**
- * The reference server's feature gates that the library implements. They control which kinds are served and which fields
- * are kept. A gate has a stage in each release: alpha, beta, GA, then removed; or deprecated. spec: Deprecation rules
+ * The reference server's feature gates that the library implements. They control which kinds are served and which
+ * fields are kept. A gate has a stage in each release: alpha, beta, GA, then removed; or deprecated. spec: Deprecation
+ * rules
  */
 import { compareReleases, REFERENCE_RELEASE, type Release } from './lifecycle.js';
 
@@ -99,7 +100,10 @@ const GATES: Readonly<Record<string, Readonly<Record<string, Gate>>>> = {
 /** Settings by gate; `AllAlpha` and `AllBeta` apply to the gates of that stage that are not listed. */
 export type FeatureGateSettings = Readonly<Record<string, boolean>>;
 
-/** The gates of a release with these settings. Throws TypeError for an unknown gate and for a locked one that is changed. */
+/**
+ * The gates of a release with these settings. Throws TypeError for an unknown gate and for a locked one that is
+ * changed.
+ */
 export function featureGates(
   settings: FeatureGateSettings = {},
   options: { readonly release?: Release; readonly warn?: (text: string) => void } = {},

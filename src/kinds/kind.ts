@@ -11,7 +11,7 @@ import type { GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
 import type { AccessReader } from '../protocol/access.js';
 import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
-import type { ObjectNode } from '../schema/structural.js';
+import type { ObjectNode } from '../schema/schema-node.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Column, RowCondition } from './columns.js';
 import type { CustomResourceHandler, CustomValidationResult } from './custom-resource-handler.js';
@@ -127,7 +127,7 @@ export type InputDraftOf<AnyKind> =
   AnyKind extends Kind<infer _Object, infer Input, infer _Scope, infer _Sub> ? Input : never;
 
 /** What a strategy hook may read about the write. */
-export interface WriteContext {
+export interface HookContext {
   readonly dialect: Dialect;
   /** The current time in wire format. */
   readonly now: string;
@@ -135,7 +135,7 @@ export interface WriteContext {
 }
 
 /** The context of hooks and actions that read or change other objects. */
-export interface StrategyContext extends WriteContext {
+export interface StrategyContext extends HookContext {
   readonly objects: Objects;
   readonly access: AccessReader;
   readonly tokens: TokenService;
@@ -221,9 +221,9 @@ export interface NameStrategy {
 /** How a request body becomes an object. */
 export interface DecodeStrategy<Object = unknown> {
   /** The reason why a well-formed document cannot be decoded as this kind; called before defaulting. */
-  readonly problem?: (draft: DraftObject & Object) => string | undefined;
+  readonly decodeError?: (draft: DraftObject & Object) => string | undefined;
   /** Defaults that a schema cannot express. Runs with decoding, before admission. */
-  readonly defaults?: (draft: DraftObject & Object, context: WriteContext) => void;
+  readonly defaults?: (draft: DraftObject & Object, context: HookContext) => void;
   /** The reason why an unknown field is rejected; other unknown fields are dropped with a warning. */
   readonly rejectUnknownField?: (field: string, dialect: Dialect) => string | undefined;
 }
@@ -256,10 +256,10 @@ export interface WriteStrategy<Object = unknown> {
   readonly warnings?: (
     object: ApiObject & Object,
     live: (ApiObject & Object) | undefined,
-    context: WriteContext,
+    context: HookContext,
   ) => readonly string[];
   /** Last change after validation, before the object is stored. */
-  readonly canonicalize?: (draft: DraftObject & Object, context: WriteContext) => void;
+  readonly canonicalize?: (draft: DraftObject & Object, context: HookContext) => void;
   /**
    * Reserves resources for an object before it is validated (addresses, ports) by changing the draft. The result makes
    * the reservation final when the object is stored.
@@ -282,15 +282,17 @@ export type AuthorizeHook<Object = unknown> = (
 
 /** Hooks of create. */
 export interface CreateStrategy<Object = unknown> {
-  readonly prepare?: (draft: DraftObject & Object, context: WriteContext) => void;
-  /** Rules across fields; rules of single fields are part of the schema. `live` is set when an update runs them again. */
+  readonly prepare?: (draft: DraftObject & Object, context: HookContext) => void;
+  /**
+   * Rules across fields; rules of single fields are part of the schema. `live` is set when an update runs them again.
+   */
   readonly validate?: (
     object: ApiObject & Object,
-    context: WriteContext,
+    context: HookContext,
     live?: ApiObject & Object,
   ) => readonly FieldError[];
   /** How the kind validates metadata again; absent: strict, if it is built in. */
-  readonly metadata?: MetadataStrictness;
+  readonly metadataValidation?: MetadataStrictness;
   /** Warnings about a new object after preparation, whether or not it is accepted. */
   readonly warnings?: (object: ApiObject & Object) => readonly string[];
 }
@@ -303,20 +305,20 @@ export interface UpdateStrategy<Object = unknown> {
   readonly allowCreateOnUpdate: boolean;
   /** The order of validation after the rules for any object; absent: metadata, change, schema. */
   readonly validationOrder?: readonly UpdateStep[];
-  readonly prepare?: (draft: DraftObject & Object, live: ApiObject & Object, context: WriteContext) => void;
-  readonly validate?: UpdateRules<Object>;
+  readonly prepare?: (draft: DraftObject & Object, live: ApiObject & Object, context: HookContext) => void;
+  readonly validate?: ValidateUpdate<Object>;
   /** As in {@link CreateStrategy}, before all other rules. `placed`: `validate` reports metadata errors itself. */
-  readonly metadata?: MetadataStrictness | 'placed';
+  readonly metadataValidation?: MetadataStrictness | 'inValidate';
 }
 
 /** Hooks of delete. */
 export interface DeleteStrategy<Object = unknown> {
   /** DELETE returns the object where other kinds return a Status. */
-  readonly returnsObject: boolean;
-  /** Runs before the default deletion and may replace it; see {@link DeletionVerdict}. */
-  readonly intercept?: (live: ApiObject & Object, request: DeletionRequest, context: WriteContext) => DeletionVerdict;
+  readonly returnDeletedObject: boolean;
+  /** Runs before the default deletion and may replace it; see {@link DeletionDecision}. */
+  readonly intercept?: (live: ApiObject & Object, request: DeletionRequest, context: HookContext) => DeletionDecision;
   /** A further condition for removing a terminating object that has no finalizers. */
-  readonly canBeRemoved?: (object: ApiObject & Object) => boolean;
+  readonly shouldDeleteDuringUpdate?: (object: ApiObject & Object) => boolean;
   /**
    * Seconds that a deleted object remains before it is removed; 0 or absent: it is removed at once. `requested` is the
    * client's value, if any.
@@ -331,16 +333,16 @@ export interface DeleteStrategy<Object = unknown> {
  * A step of update validation:
  *
  * - `metadata`: the kind validates the metadata update again
- * - `change`: the kind's rules for an update
- * - `whole`: all rules of a new object, its metadata included
+ * - `update`: the kind's rules for an update (upstream: ValidateUpdate)
+ * - `create`: all rules of a new object, its metadata included (upstream: Validate)
  */
-export type UpdateStep = 'metadata' | 'change' | 'whole';
+export type UpdateStep = 'metadata' | 'update' | 'create';
 
 /** Rules of an update. `metadata` is for kinds that place metadata errors among their own. */
-export type UpdateRules<Object = unknown> = (
+export type ValidateUpdate<Object = unknown> = (
   next: ApiObject & Object,
   live: ApiObject & Object,
-  context: WriteContext,
+  context: HookContext,
   metadata: MetadataErrors,
 ) => readonly FieldError[];
 
@@ -401,7 +403,7 @@ export interface DeletionRequest {
  * - `conflict`: respond with 409 and this message
  * - `update`: store this object and respond with it
  */
-export type DeletionVerdict =
+export type DeletionDecision =
   | { readonly type: 'proceed' }
   | { readonly type: 'unchanged' }
   | { readonly type: 'conflict'; readonly why: string }

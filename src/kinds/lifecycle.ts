@@ -87,7 +87,9 @@ export function deprecationOf(
   return { warning: lifecycleWarning(kind, dialect, { ...lifecycle, release }), removedRelease: removedIn };
 }
 
-/** The warning: `v1 Endpoints is deprecated in v1.33+, unavailable in v1.36+; use discovery.orch.io/v1 EndpointSlice`. */
+/**
+ * The warning: `v1 Endpoints is deprecated in v1.33+, unavailable in v1.36+; use discovery.orch.io/v1 EndpointSlice`.
+ */
 export function lifecycleWarning(
   { group, version, kind }: Pick<Kind, 'group' | 'version' | 'kind'>,
   dialect: Dialect,

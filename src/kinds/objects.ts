@@ -45,8 +45,8 @@ export interface Objects extends ObjectReader {
   /** Stores a changed copy. Throws if the object does not exist. */
   change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
   /**
-   * Like `change`, with a shallow copy: the object and its parts (metadata, spec, status) are mutable, deeper values are
-   * frozen and can only be replaced.
+   * Like `change`, with a shallow copy: the object and its parts (metadata, spec, status) are mutable, deeper values
+   * are frozen and can only be replaced.
    */
   changeParts(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
   /** Like `change`, as a write of the server to the status subresource: the server owns the changed fields. */

@@ -49,7 +49,7 @@ export interface ReconcilerHost {
   /** Starts to delete all objects of a resource. */
   deleteAll(resource: GroupResource): void;
   /** The number of writes to a resource so far. It changes if and only if an object changes. */
-  writeCount(resource: GroupResource): number;
+  lastChange(resource: GroupResource): number;
 }
 
 /** The reconciler of a kind, with its state. */
@@ -62,7 +62,7 @@ export interface ServerReconciler {
 export interface ExternalCalls {
   /** Functions that replace the conversion webhook of a CRD, by the CRD's name. */
   readonly conversions: Readonly<Record<string, ConvertObject>>;
-  /** Locates or calls webhooks; absent: `fetch`. See `webhook-caller.ts`. */
+  /** Locates or calls webhooks; absent: `fetch`. See `webhook/caller.ts`. */
   readonly webhooks?: Webhooks | undefined;
   /** A new UID for a review request, which the response must repeat. */
   uid(): string;

@@ -6,7 +6,7 @@ import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../m
 import { apiVersionOf, qualifiedResource } from '../meta/gvk.js';
 import type { Verb } from '../protocol/request.js';
 import { schemaInDialect } from '../schema/in-dialect.js';
-import type { ObjectNode } from '../schema/structural.js';
+import type { ObjectNode } from '../schema/schema-node.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import type { Kind } from './kind.js';
 

@@ -7,7 +7,7 @@ import type { Verb } from '../protocol/request.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Column } from './columns.js';
 import type { FeatureGates } from './feature-gates.js';
-import type { Kind, MetadataStrictness, StrategyContext, UpdateRules, WriteContext } from './kind.js';
+import type { HookContext, Kind, MetadataStrictness, StrategyContext, ValidateUpdate } from './kind.js';
 import type { ObjectReader } from './objects.js';
 
 /** A subresource that is not a connect subresource. */
@@ -26,9 +26,9 @@ export interface SubresourceView {
   /** The paths of a scale subresource in a CRD. Set for user-defined kinds only. */
   readonly paths?: ScalePaths;
   /** `purpose`: a view that cannot be read may still be updated. */
-  readonly read: (live: ApiObject, context: WriteContext, purpose?: 'show' | 'change') => DraftObject;
+  readonly read: (live: ApiObject, context: HookContext, purpose?: 'show' | 'change') => DraftObject;
   /** Applies an updated view to the object. */
-  readonly write: (view: ApiObject, draft: DraftObject, context: WriteContext) => void;
+  readonly write: (view: ApiObject, draft: DraftObject, context: HookContext) => void;
 }
 
 /** An action on an object, requested by creating an object of another kind: `eviction`, `binding`, `token`. */
@@ -89,12 +89,12 @@ export interface SubresourceStrategy<Object = unknown> {
   /** Fields that writes to the subresource can own; absent: all. */
   readonly ownableFields?: OwnableFields;
   /** Resets the fields that a write to the subresource cannot change. */
-  readonly prepare: (draft: DraftObject & Object, live: ApiObject & Object, context: WriteContext) => void;
-  readonly validate?: UpdateRules<Object>;
+  readonly prepare: (draft: DraftObject & Object, live: ApiObject & Object, context: HookContext) => void;
+  readonly validate?: ValidateUpdate<Object>;
   /** Absent: strict, if the kind is built in. */
-  readonly metadata?: MetadataStrictness | 'placed';
+  readonly metadataValidation?: MetadataStrictness | 'inValidate';
   /** Warnings about an object that is accepted. */
-  readonly warnings?: (next: ApiObject & Object, live: ApiObject & Object, context: WriteContext) => readonly string[];
+  readonly warnings?: (next: ApiObject & Object, live: ApiObject & Object, context: HookContext) => readonly string[];
 }
 
 /**

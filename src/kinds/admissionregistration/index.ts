@@ -1,5 +1,5 @@
 /**
- * The admissionregistration group: who has a say in requests, and may change them.
+ * The admissionregistration group: admission webhooks and admission policies.
  */
 import type { Kind } from '../kind.js';
 import { MutatingWebhookConfiguration } from './v1/mutating-webhook-configuration.js';
@@ -21,6 +21,7 @@ export { MutatingAdmissionPolicy, type MutatingAdmissionPolicyInput } from './v1
 export * from './v1alpha1/mutating-admission-policy-binding.js';
 export * from './v1beta1/validating-admission-policies.js';
 
+/** The kinds of the group, in the order of discovery. */
 export const admissionregistrationKinds: readonly Kind[] = [
   MutatingWebhookConfiguration,
   ValidatingAdmissionPolicy,

@@ -1,7 +1,8 @@
 /**
- * The types of policies that every version of the group declares for itself. Those of rules (`OperationType`,
- * `ScopeType`) and of the reinvocation policy are v1's in all of them.
+ * The Go types of policies that each version of the group declares for itself. `OperationType`, `ScopeType` and the
+ * reinvocation policy are v1's in all versions.
  */
+/** The names of these types. */
 export const OWN_POLICY_TYPES: readonly string[] = [
   'ValidatingAdmissionPolicySpec',
   'ValidatingAdmissionPolicyStatus',

@@ -1,11 +1,11 @@
 /**
- * The order in which discovery lists groups and the versions within them, as APIServices ask for it.
+ * The order of groups and versions in discovery, by the priorities in APIServices.
  */
 import { compareVersions } from '../../meta/gvk.js';
 import { compareText } from '../../util/order.js';
 import type { APIService } from './v1/api-service.js';
 
-/** What the order depends on. */
+/** The fields that determine the order. */
 export interface RankedVersion {
   readonly metadata: Pick<APIService['metadata'], 'name'>;
   readonly spec: Pick<APIService['spec'], 'group' | 'version' | 'groupPriorityMinimum' | 'versionPriority'>;

@@ -1,26 +1,25 @@
 /**
- * Where each version of a built-in group stands in discovery, as the reference server has it. Whatever else is served
- * comes after all of them.
+ * The discovery priorities of the built-in group versions, as in the reference server. Other versions come after them.
  */
-
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { GroupVersion } from '../../meta/gvk.js';
 import { compareVersions } from '../../meta/gvk.js';
 
+/** The priority of a group version. */
 export interface VersionPriority {
-  /** Of the group: higher comes first. */
+  /** The priority of the group; higher comes first. */
   readonly group: number;
-  /** Of the version within it. */
+  /** The priority of the version within its group. */
   readonly version: number;
 }
 
-/** Of custom kinds, and of kinds that a user brings. */
+/** The priority of custom resource kinds and user-defined kinds. */
 export const CUSTOM_PRIORITY: VersionPriority = { group: 1000, version: 100 };
 
-/** The group that APIServices themselves are in. It has no APIService, and stands before all that have. */
+/** The group of APIServices. It has no APIService and comes first. */
 export const REGISTRATION_GROUP: string = serviceGroup('apiregistration');
 
-/** Groups by their priority, versions by theirs. */
+/** The groups and their versions, by priority. */
 const TABLE: readonly (readonly [group: string, priority: number, versions: Readonly<Record<string, number>>])[] = [
   ['', 18_000, { v1: 1 }],
   ['apps', 17_800, { v1: 15 }],
@@ -51,7 +50,7 @@ const REGISTRATION_PRIORITY: VersionPriority = { group: 20_001, version: 0 };
 type Table = ReadonlyMap<string, (typeof TABLE)[number]>;
 const tables = new Map<Dialect, Table>();
 
-/** By the names of groups as clients see them. */
+/** The table by group name in the dialect. */
 function tableOf(dialect: Dialect): Table {
   let table = tables.get(dialect);
   if (table === undefined) {
@@ -61,33 +60,33 @@ function tableOf(dialect: Dialect): Table {
   return table;
 }
 
-/** What a built-in version of a group, named as clients name it, is given; undefined for all others. */
+/** The priority of a built-in group version (group in the dialect); undefined for others. */
 export function builtInPriority({ group, version }: GroupVersion, dialect: Dialect): VersionPriority | undefined {
   const row = tableOf(dialect).get(group);
   if (row === undefined || !Object.hasOwn(row[2], version)) return undefined;
   return { group: row[1], version: row[2][version] ?? 0 };
 }
 
-/** The same for whatever is served here. */
+/** The priority of any served group version. */
 export function priorityOf(gv: GroupVersion, dialect: Dialect): VersionPriority {
   if (gv.group === dialect.group(REGISTRATION_GROUP)) return REGISTRATION_PRIORITY;
-  // Versions of former releases are in the place of their group.
+  // Versions of older releases have the priority of their group.
   const group = tableOf(dialect).get(gv.group)?.[1] ?? CUSTOM_PRIORITY.group;
   return builtInPriority(gv, dialect) ?? { group, version: 0 };
 }
 
-/** The place of a group: the higher, the earlier. */
+/** The priority of a group; higher comes first. */
 export function groupPriority(group: string, dialect: Dialect): number {
   return priorityOf({ group, version: '' }, dialect).group;
 }
 
-/** Versions of one group in the order of discovery. */
+/** Compares versions of one group in discovery order. */
 export function compareByPriority(left: GroupVersion, right: GroupVersion, dialect: Dialect): number {
   const higher = priorityOf(right, dialect).version - priorityOf(left, dialect).version;
   return higher !== 0 ? higher : compareVersions(left.version, right.version);
 }
 
-/** `v1.apps`, and `v1.` for the core group. */
+/** The name of a version's APIService: `v1.apps`, and `v1.` for the core group. */
 export function apiServiceName({ group, version }: GroupVersion): string {
   return `${version}.${group}`;
 }

@@ -1,19 +1,19 @@
 /**
- * How those are reached who answer for a version in place of this server: by a function of this process, by an address
- * that is brought, else by the name that their Service has in a cluster's network.
+ * The targets of aggregated API versions: a function of this process, a configured address, or the DNS name of the
+ * Service.
  */
 import { isRecord } from '../../util/json.js';
 import type { APIService } from './v1/api-service.js';
 
-/** Answers requests for a version of a group. */
+/** Handles requests for a group version. */
 export type AggregatedHandler = (request: Request) => Response | Promise<Response>;
 
-/** A function of this process, or the address (`https://10.0.0.7:6443`) below which the API's paths are. */
+/** A function of this process or the base URL of a server (`https://10.0.0.7:6443`). */
 export type AggregatedTarget = AggregatedHandler | string;
 
-/** What an APIService says about who answers for it. */
+/** The server of an APIService. */
 export interface AggregatedApi {
-  /** The APIService's: `v1beta1.metrics.example.com`. */
+  /** The name of the APIService: `v1beta1.metrics.example.com`. */
   readonly name: string;
   readonly group: string;
   readonly version: string;
@@ -21,14 +21,14 @@ export interface AggregatedApi {
 }
 
 /**
- * Says who answers, by the names of APIServices or in a function of one's own. Undefined: `fetch` finds it, at
+ * The targets by APIService name, or a function that returns the target. Without a target, requests are fetched from
  * `https://<name>.<namespace>.svc:<port>`.
  */
 export type Aggregation =
   | Readonly<Record<string, AggregatedTarget>>
   | ((api: AggregatedApi) => AggregatedTarget | undefined);
 
-/** Undefined: this server answers itself. */
+/** The aggregated API of an APIService; undefined if this server serves it. */
 export function aggregatedApi({ metadata, spec }: Pick<APIService, 'metadata' | 'spec'>): AggregatedApi | undefined {
   if (spec.service === undefined) return undefined;
   const { namespace = '', name = '', port } = spec.service;
@@ -36,20 +36,22 @@ export function aggregatedApi({ metadata, spec }: Pick<APIService, 'metadata' | 
   return { name: metadata.name, group, version, service: { namespace, name, port } };
 }
 
-/** The path below which all of a version is, which who answers for it must have. */
+/** The URL path of a group version. */
 export function pathOfVersion({ group, version }: Pick<AggregatedApi, 'group' | 'version'>): string {
   return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 }
 
+/** A resolved target. */
 export interface Reached {
-  /** Without a slash at the end. */
+  /** The base URL without a trailing slash. */
   readonly address: string;
-  /** Over a network, where whoever asks cannot know whether anything is there. */
+  /** The target is reached over a network and may be unavailable. */
   readonly isFar: boolean;
-  /** Asks; `url` begins with the address. Rejects when nothing comes back. */
+  /** Sends a request; `url` starts with the address. Rejects if there is no response. */
   send(url: string, init: RequestInit): Promise<Response>;
 }
 
+/** Resolves the target of an aggregated API. */
 export function reach(aggregation: Aggregation | undefined, api: AggregatedApi): Reached {
   const target = targetOf(aggregation, api);
   const { name, namespace, port } = api.service;
@@ -77,7 +79,7 @@ function withoutSlash(address: string): string {
   return address.endsWith('/') ? address.slice(0, -1) : address;
 }
 
-/** Throws what is wrong with such an option. */
+/** Throws TypeError for an invalid `aggregate` option. */
 export function checkAggregation(aggregation: unknown): void {
   if (aggregation === undefined || typeof aggregation === 'function') return;
   const isTable = isRecord(aggregation);
@@ -90,14 +92,14 @@ export function checkAggregation(aggregation: unknown): void {
   }
 }
 
-/** Why nothing came back; platforms tell the reason apart from the fact. */
+/** The message of a failed request; platforms put the reason in `cause`. */
 export function messageOfFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error && cause.message !== '' ? cause.message : error.message;
 }
 
-/** Who asks, as those behind an aggregating server are told. Replaces what stood there. */
+/** Sets the X-Remote headers that identify the user to an aggregated server, and removes existing ones. */
 export function tellIdentity(headers: Headers, user: RemoteUser): void {
   for (const name of [...headers.keys()]) if (name.startsWith('x-remote-')) headers.delete(name);
   headers.set('X-Remote-User', user.user);
@@ -108,6 +110,7 @@ export function tellIdentity(headers: Headers, user: RemoteUser): void {
   }
 }
 
+/** The user in X-Remote headers. */
 export interface RemoteUser {
   readonly user: string;
   readonly uid?: string | undefined;
@@ -115,10 +118,10 @@ export interface RemoteUser {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** In whose name the server itself asks. */
+/** The identity of the server's own requests. */
 export const AGGREGATOR: RemoteUser = { user: 'system:kube-aggregator', groups: ['system:masters'] };
 
-/** What cannot stand in the name of a header, byte by byte; names are in lower case all the same. */
+/** Percent-encodes bytes that are invalid in a header name. */
 function escapeKey(key: string): string {
   const legal = /[!#$&'*+\-.^_`|~0-9A-Za-z]/;
   let escaped = '';

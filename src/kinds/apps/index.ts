@@ -14,4 +14,5 @@ export * from './v1/deployment.js';
 export * from './v1/replica-set.js';
 export * from './v1/stateful-set/stateful-set.js';
 
+/** The kinds of the group, in the order of discovery. */
 export const appsKinds: readonly Kind[] = [ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet];

@@ -1,5 +1,5 @@
 /**
- * Who somebody is: reviews and requests of tokens.
+ * The authentication group: token reviews and token requests.
  */
 import type { Kind } from '../kind.js';
 import { SelfSubjectReview } from './v1/self-subject-review.js';
@@ -9,4 +9,5 @@ export { SelfSubjectReview, type SelfSubjectReviewInput } from './v1/self-subjec
 export { TokenRequest, type TokenRequestInput } from './v1/token-request.js';
 export { TokenReview, type TokenReviewInput } from './v1/token-review.js';
 
+/** The kinds of the group. */
 export const authenticationKinds: readonly Kind[] = [SelfSubjectReview, TokenReview];

@@ -1,5 +1,5 @@
 /**
- * Who may do what: reviews of access.
+ * The authorization group: access reviews.
  */
 import type { Kind } from '../kind.js';
 import { LocalSubjectAccessReview, SelfSubjectAccessReview, SubjectAccessReview } from './v1/access-review.js';
@@ -15,6 +15,7 @@ export {
 } from './v1/access-review.js';
 export { SelfSubjectRulesReview, type SelfSubjectRulesReviewInput } from './v1/rules-review.js';
 
+/** The kinds of the group. */
 export const authorizationKinds: readonly Kind[] = [
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,

@@ -1,12 +1,16 @@
 /**
- * Annotations in which a version without the fields keeps them. Versions that have the fields never show them.
+ * The annotations in which versions of HorizontalPodAutoscaler represent fields that they lack. Versions with the
+ * fields never have them.
  */
 import { type Dialect, kubernetesDialect, orchDialect } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
 import { sortedRecord } from '../../util/order.js';
 
+/** The annotations for fields of the spec. */
 export const SPEC_ANNOTATIONS = ['metrics', 'behavior'] as const;
+/** The annotations for fields of the status. */
 export const STATUS_ANNOTATIONS = ['current-metrics', 'conditions'] as const;
+/** The name of such an annotation, without its domain. */
 export type AnnotationName = (typeof SPEC_ANNOTATIONS)[number] | (typeof STATUS_ANNOTATIONS)[number];
 
 const EVERY_DIALECT: readonly Dialect[] = [orchDialect, kubernetesDialect];
@@ -16,14 +20,14 @@ function annotationKey(name: AnnotationName, dialect: Dialect): string {
 }
 
 /**
- * An annotation in every spelling. A conversion does not always know the dialect, and one that did not see an annotation
- * would lose what it says; so either spelling is read, and both go when the annotation goes.
+ * The keys of an annotation in all dialects. A conversion does not always know the dialect, so it reads and removes all
+ * of them.
  */
 export function annotationKeys(name: AnnotationName): string[] {
   return EVERY_DIALECT.map((dialect) => annotationKey(name, dialect));
 }
 
-/** The four annotations become exactly these; all others stay. */
+/** Replaces the four annotations; others are kept. */
 export function setAnnotations(
   draft: DraftObject,
   written: { [Name in AnnotationName]?: string },

@@ -1,5 +1,5 @@
 /**
- * The autoscaling group. A Scale is no resource of its own: workloads show it under `/scale`.
+ * The autoscaling group. Scale is not a resource: workloads have it as the `scale` subresource.
  */
 import type { Kind } from '../kind.js';
 import { HorizontalPodAutoscalerV1 } from './v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
@@ -12,4 +12,5 @@ export { Scale } from './v1/scale.js';
 export type { HorizontalPodAutoscalerInput } from './v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 export { HorizontalPodAutoscaler } from './v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 
+/** The kinds of the group, in the order of discovery. */
 export const autoscalingKinds: readonly Kind[] = [HorizontalPodAutoscaler, HorizontalPodAutoscalerV1];

@@ -8,4 +8,5 @@ import { Job } from './v1/job/job.js';
 export * from './v1/cron-job.js';
 export * from './v1/job/job.js';
 
+/** The kinds of the group, in the order of discovery. */
 export const batchKinds: readonly Kind[] = [CronJob, Job];

@@ -11,6 +11,7 @@ export {
 } from './v1/certificate-signing-request/certificate-signing-request.js';
 export * from './v1beta1/cluster-trust-bundle.js';
 
+/** The kinds of the group, in the order of discovery. */
 export const certificatesKinds: readonly Kind[] = [
   CertificateSigningRequest,
   ClusterTrustBundle,

@@ -1,5 +1,5 @@
 /**
- * Leases and candidates for them.
+ * The coordination group: leases and lease candidates.
  */
 import type { Kind } from '../kind.js';
 import { Lease } from './v1/lease.js';
@@ -10,4 +10,5 @@ export { Lease, type LeaseInput } from './v1/lease.js';
 export { LeaseCandidateV1alpha2, type LeaseCandidateV1alpha2Input } from './v1alpha2/lease-candidate.js';
 export { LeaseCandidate, type LeaseCandidateInput } from './v1beta1/lease-candidate.js';
 
+/** The kinds of the group, in the order of discovery. */
 export const coordinationKinds: readonly Kind[] = [Lease, LeaseCandidate, LeaseCandidateV1alpha2];

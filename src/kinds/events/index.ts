@@ -6,4 +6,5 @@ import { Event } from './v1/event.js';
 
 export * from './v1/event.js';
 
+/** The kinds of the group. */
 export const eventsKinds: readonly Kind[] = [Event];

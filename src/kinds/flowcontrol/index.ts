@@ -1,5 +1,5 @@
 /**
- * How requests share the server.
+ * The flowcontrol.apiserver group: API priority and fairness.
  */
 import type { Kind } from '../kind.js';
 import { FlowSchema } from './v1/flow-schema/flow-schema.js';
@@ -8,4 +8,5 @@ import { PriorityLevelConfiguration } from './v1/priority-level-configuration.js
 export { FlowSchema, type FlowSchemaInput } from './v1/flow-schema/flow-schema.js';
 export { PriorityLevelConfiguration, type PriorityLevelConfigurationInput } from './v1/priority-level-configuration.js';
 
+/** The kinds of the group. */
 export const flowcontrolKinds: readonly Kind[] = [FlowSchema, PriorityLevelConfiguration];

@@ -16,6 +16,7 @@ export { NetworkPolicy, type NetworkPolicyInput } from './v1/network-policy/netw
 export * from './v1/service-cidr.js';
 export * from './v1beta1.js';
 
+/** The kinds of the group, in the order of discovery. */
 export const networkingKinds: readonly Kind[] = [
   IngressClass,
   Ingress,

@@ -1,17 +1,18 @@
 /**
- * References by group, kind and name, as Ingress and IngressClass hold them.
+ * Validates references by group, kind and name in Ingress and IngressClass.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, invalid, required } from '../../meta/field-error.js';
 import { dnsSubdomainProblems, pathSegmentProblems } from '../../meta/names.js';
 
 interface GroupKindName {
-  /** Null stands for none, where it must be on the wire. */
+  /** Null is an absent group in kinds that always include the field. */
   readonly apiGroup?: string | null | undefined;
   readonly kind: string;
   readonly name: string;
 }
 
+/** Validates a reference. */
 export function groupKindNameProblems(path: string, { apiGroup, kind, name }: GroupKindName): FieldError[] {
   const group = apiGroup === undefined || apiGroup === null ? [] : dnsSubdomainProblems(apiGroup);
   return [
@@ -21,7 +22,7 @@ export function groupKindNameProblems(path: string, { apiGroup, kind, name }: Gr
   ];
 }
 
-/** A text that must be there, and that a URL must be able to hold. */
+/** Requires a non-empty path segment. */
 export function requiredSegmentProblems(path: string, value: string, detail?: string): FieldError[] {
   if (value === '') return [required(path, detail)];
   return pathSegmentProblems(value).map((detail) => invalid(path, value, detail));

@@ -1,5 +1,5 @@
 /**
- * The beta versions of the networking group: the same objects under another version.
+ * IPAddress and ServiceCIDR in v1beta1, with the fields of v1.
  */
 import { serviceGroup } from '../../meta/dialect.js';
 import { anotherVersion } from '../define-kind.js';

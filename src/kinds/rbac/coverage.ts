@@ -1,13 +1,11 @@
 /**
- * Whether rules that somebody holds cover rules that he wants to give away, and what is missing if not. Nothing here
- * looks at objects: rules in, rules and text out.
+ * Compares access rules: which of the wanted rules the held rules do not cover. The functions are pure.
  */
-
 import type { AccessRule } from '../../protocol/access.js';
 import { quote } from '../../text/go/go-text.js';
 
 /**
- * What of `wanted` is not held: one rule for each group, resource and name (or path) and verb. Empty: all of it is.
+ * The part of `wanted` that `held` does not cover, as one rule for each group, resource, name (or path) and verb.
  *
  * @example
  * missingRules([{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }],
@@ -23,7 +21,7 @@ export function missingRules(held: readonly AccessRule[], wanted: readonly Acces
   });
 }
 
-/** Rules that differ in their verbs alone become one. Verbs stay in the order in which they come. */
+/** Merges rules that differ only in their verbs. The verbs keep their order. */
 export function compactRules(rules: readonly AccessRule[]): AccessRule[] {
   const compacted = new Map<string, AccessRule>();
   const others: AccessRule[] = [];
@@ -41,7 +39,7 @@ export function compactRules(rules: readonly AccessRule[]): AccessRule[] {
   return [...others, ...compacted.values()];
 }
 
-/** `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`: how messages show a rule. */
+/** Prints a rule as in messages: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
 export function printRule(rule: AccessRule): string {
   const parts: readonly (readonly [string, readonly string[] | undefined])[] = [
     ['APIGroups', rule.apiGroups],
@@ -54,14 +52,14 @@ export function printRule(rule: AccessRule): string {
   return `{${given.map(([name, values = []]) => `${name}:${printWords(values)}`).join(', ')}}`;
 }
 
-/** `["a" "b"]`. */
+/** Prints a list as in messages: `["a" "b"]`. */
 export function printWords(words: readonly string[]): string {
   return `[${words.map(quote).join(' ')}]`;
 }
 
 /**
- * A rule of a few hundred kilobytes stands for more parts than any machine can count. Rules beyond this many parts
- * are looked at as a whole, and held only if one rule holds all of it.
+ * The limit for the expansion of rules, because a large rule can have billions of combinations. Rules beyond it are
+ * covered only if a single held rule covers them.
  */
 const MOST_PARTS = 200_000;
 
@@ -72,7 +70,7 @@ function partsOf({ verbs, apiGroups = [], resources = [], resourceNames = [], no
 
 function* brokenDown(rule: AccessRule): Generator<AccessRule> {
   const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
-  // A list that is always on the wire is null there when it was not given.
+  // A required list is null on the wire if a client omits it.
   const verbs = rule.verbs ?? [];
   for (const group of apiGroups) {
     for (const resource of resources) {
@@ -86,7 +84,7 @@ function* brokenDown(rule: AccessRule): Generator<AccessRule> {
   for (const url of nonResourceURLs) for (const verb of verbs) yield { verbs: [verb], nonResourceURLs: [url] };
 }
 
-/** Whether one rule holds all that another one says. */
+/** True if one rule covers another completely. */
 function covers(held: AccessRule, wanted: AccessRule): boolean {
   return (
     holdsAll(held.verbs, wanted.verbs) &&
@@ -112,7 +110,7 @@ function holdsResources(held: Words = [], wanted: Words = []): boolean {
   });
 }
 
-/** Without names a rule is about all of them. */
+/** A rule without names applies to all names. */
 function holdsNames(held: Words = [], wanted: Words = []): boolean {
   if (held.length === 0) return true;
   return wanted.length > 0 && wanted.every((name) => held.includes(name));

@@ -1,11 +1,8 @@
 /**
- * Nobody gives away what he does not have: who writes a role must hold all its rules, and who binds one must hold the
- * rules of that, unless a rule lets him `escalate` or `bind`. spec: RBAC
- *
- * The rules that somebody holds are asked of whatever authorizer the cluster has. One that lets everybody do everything
- * lets him escalate, too.
+ * Privilege escalation prevention: a user who writes a role must hold all its rules, and a user who binds a role must
+ * hold the role's rules, unless a rule allows `escalate` or `bind`. The cluster's authorizer supplies the rules of the
+ * user; an authorizer that allows everything allows this too. spec: RBAC
  */
-
 import { errors, type StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
@@ -18,7 +15,7 @@ import { CLUSTER_ROLES, isAggregated, RBAC_GROUP, roleOf, rulesOf, statedRules }
 
 type Permit = (next: ApiObject, live: ApiObject | undefined, context: StrategyContext) => void;
 
-/** Who may write a role of this resource. Throws Forbidden. */
+/** Authorizes writes of roles. Throws Forbidden. */
 export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
   return (next, live, context) => {
     const { access, user, namespace, request, dialect } = context;
@@ -29,7 +26,7 @@ export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
     if (live !== undefined && isGarbageCollectionUpdate(next, live)) return;
     const why = notHeld(statedRules(next), resource, context);
     if (why !== undefined) throw forbidden(next, resource, { why, context });
-    // It can gather anything, and what it gathers may grow.
+    // An aggregated role can include any rule, now or later.
     const gathers = isAggregated(next) || (live !== undefined && isAggregated(live));
     if (gathers && notHeld(EVERYTHING, resource, context) !== undefined) {
       throw forbidden(next, resource, {
@@ -40,7 +37,7 @@ export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
   };
 }
 
-/** Who may write a binding of this resource. Throws Forbidden, or NotFound where there is no such role. */
+/** Authorizes writes of bindings. Throws Forbidden, or NotFound if the role does not exist. */
 export function permitBinding(resource: 'rolebindings' | 'clusterrolebindings'): Permit {
   return (next, live, context) => {
     if (live !== undefined && isGarbageCollectionUpdate(next, live)) return;
@@ -52,12 +49,12 @@ export function permitBinding(resource: 'rolebindings' | 'clusterrolebindings'):
     const isKnown = kind === 'Role' || kind === 'ClusterRole';
     if (isKnown && access.decide(user, { group, resource: bound, namespace, name, ...bind }).allowed) return;
     if (!isKnown) {
-      // Administrators hear that it is invalid.
+      // For administrators, validation reports it as invalid.
       if (user.groups?.includes('system:masters') === true) return;
       throw errors.plain(`unsupported role reference kind: ${quote(kind ?? '')}`);
     }
     const role = roleOf(objects, ref, namespace);
-    // The reference server calls the role after the resource that was asked for.
+    // The reference server's message has the resource of the request, not of the role.
     if (role === undefined) throw errors.notFound({ group: dialect.group(RBAC_GROUP), resource }, name);
     const rules = rulesOf(role, () => objects.list(CLUSTER_ROLES));
     const why = notHeld(rules, resource, context);
@@ -75,12 +72,12 @@ function forbidden(
   resource: string,
   about: { readonly why: string; readonly context: StrategyContext },
 ): StatusError {
-  // A name that is still to be generated is none.
+  // A generated name is not known yet.
   const { name = '' }: { readonly name?: string } = metadata;
   return errors.forbidden({ group: about.context.dialect.group(RBAC_GROUP), resource }, name, about.why);
 }
 
-/** What the asker would have to hold and does not, in words; undefined: he holds all of it. */
+/** The message about rules that the user does not hold; undefined if the user holds all of them. */
 function notHeld(
   wanted: readonly AccessRule[],
   resource: string,
@@ -91,14 +88,14 @@ function notHeld(
   if (lacking.length === 0) return undefined;
   const who = `user ${quote(user.user)} (groups=${printWords(user.groups ?? [])})`;
   const lines = [...new Set(compactRules(lacking).map(printRule))].sort();
-  // Here, too, roles are called after the resource that was asked for.
+  // As above, the message has the resource of the request.
   const group = dialect.group(RBAC_GROUP);
   const unresolved = aggregate(missing.map((name) => `${resource}.${group} ${quote(name)} not found`));
   const resolution = unresolved === '' ? '' : `; resolution errors: [${unresolved}]`;
   return `${who} is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${resolution}`;
 }
 
-/** Several errors as one text, each once. */
+/** Joins distinct errors to one message, as the reference server's aggregate error. */
 export function aggregate(texts: readonly string[]): string {
   const [first = '', ...more] = new Set(texts);
   return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;

@@ -1,5 +1,5 @@
 /**
- * Roles and who has them.
+ * The rbac.authorization group: roles and role bindings.
  */
 import type { Kind } from '../kind.js';
 import { ClusterRole } from './v1/cluster-role.js';
@@ -12,4 +12,5 @@ export { ClusterRoleBinding, type ClusterRoleBindingInput } from './v1/cluster-r
 export { Role, type RoleInput } from './v1/role.js';
 export { RoleBinding, type RoleBindingInput } from './v1/role-binding.js';
 
+/** The kinds of the group, in the order of discovery. */
 export const rbacKinds: readonly Kind[] = [ClusterRoleBinding, ClusterRole, RoleBinding, Role];

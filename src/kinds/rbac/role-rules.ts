@@ -1,7 +1,7 @@
 /**
- * The rules of a role, as far as they can be found: those that it states, or, where it gathers the rules of others,
- * theirs. A controller writes gathered rules down; here they count from the moment on at which the labels fit, so that
- * a cluster without controllers decides as one with them does.
+ * The effective rules of a role: its own rules, or for an aggregated role the rules of the selected roles. In the
+ * reference server a controller copies aggregated rules; here they are effective as soon as the labels match, so that a
+ * cluster without controllers decides in the same way.
  */
 import { serviceGroup } from '../../meta/dialect.js';
 import type { LabelSelector } from '../../meta/labels.js';
@@ -12,15 +12,16 @@ import type { RoleRef } from '../generated/rbac-v1.js';
 import type { ObjectReader } from '../objects.js';
 import type { ClusterRole } from './v1/cluster-role.js';
 
+/** The canonical name of the group. */
 export const RBAC_GROUP = serviceGroup('rbac.authorization');
 
-/** How a role is addressed. Canonical, as {@link ObjectReader} wants it. */
+/** The resources of the group, with canonical names as {@link ObjectReader} expects. */
 export const ROLES = Object.freeze({ group: RBAC_GROUP, resource: 'roles' });
 export const CLUSTER_ROLES = Object.freeze({ group: RBAC_GROUP, resource: 'clusterroles' });
 export const ROLE_BINDINGS = Object.freeze({ group: RBAC_GROUP, resource: 'rolebindings' });
 export const CLUSTER_ROLE_BINDINGS = Object.freeze({ group: RBAC_GROUP, resource: 'clusterrolebindings' });
 
-/** The role that a binding in `namespace` (empty: a binding everywhere) refers to; undefined when there is none. */
+/** The role of a binding in `namespace` (empty for a ClusterRoleBinding); undefined if it does not exist. */
 export function roleOf(
   objects: ObjectReader,
   { kind, name }: Pick<RoleRef, 'kind' | 'name'>,
@@ -30,24 +31,24 @@ export function roleOf(
   return objects.get({ ...CLUSTER_ROLES, namespace: '', name });
 }
 
-/** Whether its rules are those of other roles. */
+/** True for a role with an aggregation rule. */
 export function isAggregated(role: ApiObject): boolean {
   return ((role as ApiObject & ClusterRole).aggregationRule?.clusterRoleSelectors ?? []).length > 0;
 }
 
-/** The rules that it states itself. */
+/** The rules in the role itself. */
 export function statedRules(role: ApiObject): readonly AccessRule[] {
   return (role as ApiObject & ClusterRole).rules ?? [];
 }
 
-/** All rules of a role. `clusterRoles` is asked for only when it gathers those of others. */
+/** The effective rules of a role. `clusterRoles` is called only for an aggregated role. */
 export function rulesOf(role: ApiObject, clusterRoles: () => readonly ApiObject[]): readonly AccessRule[] {
   if (!isAggregated(role)) return statedRules(role);
   const rules = new Map<string, AccessRule>();
   for (const source of sourcesOf(role, clusterRoles())) {
     for (const rule of statedRules(source)) {
       const text = JSON.stringify(rule);
-      // What another one has said already is not said again.
+      // Equal rules are listed once.
       if (!rules.has(text)) rules.set(text, rule);
     }
   }
@@ -55,12 +56,12 @@ export function rulesOf(role: ApiObject, clusterRoles: () => readonly ApiObject[
 }
 
 /**
- * The roles whose own rules an aggregated role has, in order: each selector's, by name. One that is aggregated itself
- * stands for its own sources; what it states is the controller's affair.
+ * The roles whose rules an aggregated role has, in order of the selectors and then by name. A selected role that is
+ * itself aggregated is replaced by its sources; the rules in it are written by a controller.
  */
 export function sourcesOf(role: ApiObject, clusterRoles: readonly ApiObject[]): readonly ApiObject[] {
   const sources = new Set<ApiObject>();
-  // Roles may gather each other.
+  // Aggregated roles may select each other.
   const gathered = new Set([role.metadata.name]);
   const gather = (one: ApiObject): void => {
     for (const selector of selectorsOf(one)) {

@@ -1,8 +1,7 @@
 /**
- * EndpointSlice while an endpoint told its place in a map: where it is in the topology, the node among the rest. v1 has
- * fields for the node and the zone, and keeps what else there was out of everybody's reach.
+ * EndpointSlice in discovery/v1beta1, where endpoints have a `topology` map with the node and the zone. v1 has fields
+ * for both and keeps the other entries in `deprecatedTopology`.
  */
-
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
 import { sortedRecord } from '../../util/order.js';
@@ -35,7 +34,7 @@ export const endpointSliceV1beta1: Kind = anotherVersion(EndpointSlice, {
   body: endpointSliceBody,
   ...conversion,
   strategy: mergeStrategies(strategy, {
-    // v1 clears fields on writes that this version has.
+    // v1's hooks drop fields that this version has.
     create: { prepare: () => undefined },
     update: { prepare: () => undefined },
   }),
@@ -49,7 +48,7 @@ function changeEndpoints<Item>(draft: DraftObject, change: (item: Item) => unkno
 const zoneKey = (dialect: Dialect) => dialect.subkey('topology', 'zone');
 const nodeKey = (dialect: Dialect) => dialect.key('hostname');
 
-/** The node leaves the map only where it is told twice: it may be another one there. */
+/** The node is removed from the map only if it equals `nodeName`. */
 function withFields({ topology = {}, ...item }: EndpointV1beta1, dialect: Dialect): Endpoint {
   const { [zoneKey(dialect)]: zone, ...rest } = topology;
   const left = Object.entries(rest).filter(

@@ -1,7 +1,7 @@
 /**
- * Versions that a release of the past still serves and the reference release does not: what clusters that play such a
- * release have beside the kinds of today. Nobody names them; they are asked for as what they are (`cluster.kind`, paths,
- * manifests). PodSecurityPolicy is not among them. spec: Removed API versions
+ * Versions that an older release serves and the reference release does not. A cluster of such a release has them in
+ * addition to the current kinds. They are not exported by name; clients use them by apiVersion and kind
+ * (`cluster.kind`, paths, manifests). PodSecurityPolicy is not included. spec: Removed API versions
  */
 import type { Kind } from '../kind.js';
 import { horizontalPodAutoscalerV2beta1 } from './autoscaling/v2beta1.js';
@@ -12,6 +12,7 @@ import { flowcontrolBefore } from './flowcontrol.js';
 import { podDisruptionBudgetV1beta1 } from './policy.js';
 import { cronJobV1beta1, csiStorageCapacityV1beta1, runtimeClassV1beta1 } from './same-shape.js';
 
+/** The kinds of removed versions. */
 export const formerKinds: readonly Kind[] = [
   horizontalPodAutoscalerV2beta2,
   horizontalPodAutoscalerV2beta1,

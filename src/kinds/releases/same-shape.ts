@@ -1,5 +1,5 @@
 /**
- * Versions that were replaced by ones of the same shape: the objects of today under an older name.
+ * Removed versions with the same fields as their replacements.
  */
 import { serviceGroup } from '../../meta/dialect.js';
 import { CronJob } from '../batch/v1/cron-job.js';
@@ -21,7 +21,7 @@ export const cronJobV1beta1: Kind = anotherVersion(CronJob, {
 
 export const runtimeClassV1beta1: Kind = anotherVersion(RuntimeClass, {
   apiVersion: `${serviceGroup('node')}/v1beta1`,
-  // What comes after it is not said.
+  // The reference server's warning names no replacement.
   lifecycle: { introducedIn: '1.13', servedByDefault: true, deprecatedIn: '1.22', removedIn: '1.25' },
 });
 

@@ -37,6 +37,7 @@ export { ResourceClaim, type ResourceClaimInput } from './v1beta2/resource-claim
 export { ResourceClaimTemplate, type ResourceClaimTemplateInput } from './v1beta2/resource-claim-template.js';
 export { ResourceSlice, type ResourceSliceInput } from './v1beta2/resource-slice.js';
 
+/** The kinds of the group, in the order of discovery. */
 export const resourceKinds: readonly Kind[] = [
   DeviceClass,
   ResourceClaim,

@@ -1,19 +1,20 @@
 /**
- * The versions of this group. Most of their types differ in name alone, and the name shows in decoding messages; so a
- * type is written once and built for each version that asks.
+ * Builds the types of the resource group's versions. Most differ only in their Go type names, which occur in decoding
+ * errors, so each type is defined once and built per version.
  */
 import type * as z from 'zod';
 import { type } from '../../schema/type.js';
 
+/** A version of the group. */
 export type Version = 'v1beta2' | 'v1beta1' | 'v1alpha3';
 
-/** A type of every version. */
+/** A type that is built per version. */
 export type VersionedType<Out, In = Out> = (version: Version) => z.ZodType<Out, In>;
 
 type VersionedShape = (version: Version) => z.ZodRawShape;
 
 /**
- * A struct that every version has under the same name.
+ * A struct with the same name in every version.
  *
  * @__NO_SIDE_EFFECTS__
  */

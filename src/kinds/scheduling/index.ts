@@ -1,9 +1,10 @@
 /**
- * Priorities of Pods.
+ * The scheduling group: pod priorities.
  */
 import type { Kind } from '../kind.js';
 import { PriorityClass } from './v1/priority-class.js';
 
 export { PriorityClass, type PriorityClassInput } from './v1/priority-class.js';
 
+/** The kinds of the group. */
 export const schedulingKinds: readonly Kind[] = [PriorityClass];

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { ObjectMetaInput } from '../../meta/object.js';
 import { objectFromZod } from '../../schema/from-zod.js';
 import { hint, int64, mapList, namedString, optional, pointer, struct, time } from '../../schema/hints.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import type { ObjectNode } from '../../schema/schema-node.js';
 import { once, type Type, type as typeNamed } from '../../schema/type.js';
 
 const ownerReference = once(() =>

@@ -5,7 +5,7 @@
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { copyJson } from '../../util/json.js';
-import type { MetadataErrors, Strategy, StrategyDefinition, WriteContext } from '../kind.js';
+import type { HookContext, MetadataErrors, Strategy, StrategyDefinition } from '../kind.js';
 
 /**
  * Conversion to and from the storage version, in place. It changes only the draft's top level and its metadata, because
@@ -52,33 +52,33 @@ export function throughStored(stored: Strategy, conversion: Conversion): Strateg
   return {
     decode: {
       ...(defaults && {
-        defaults: (draft: DraftObject, context: WriteContext) =>
+        defaults: (draft: DraftObject, context: HookContext) =>
           changed(draft, context.dialect, () => defaults(draft, context)),
       }),
     },
     create: {
       ...(prepareForCreate && {
-        prepare: (draft: DraftObject, context: WriteContext) =>
+        prepare: (draft: DraftObject, context: HookContext) =>
           changed(draft, context.dialect, () => prepareForCreate(draft, context)),
       }),
       ...(validate && {
-        validate: (object: ApiObject, context: WriteContext, live?: ApiObject) =>
+        validate: (object: ApiObject, context: HookContext, live?: ApiObject) =>
           validate(converted(object, context.dialect), context, live && converted(live, context.dialect)),
       }),
     },
     update: {
       ...(prepareForUpdate && {
-        prepare: (draft: DraftObject, live: ApiObject, context: WriteContext) =>
+        prepare: (draft: DraftObject, live: ApiObject, context: HookContext) =>
           changed(draft, context.dialect, () => prepareForUpdate(draft, converted(live, context.dialect), context)),
       }),
       ...(validateUpdate && {
-        validate: (next: ApiObject, live: ApiObject, context: WriteContext, metadata: MetadataErrors) =>
+        validate: (next: ApiObject, live: ApiObject, context: HookContext, metadata: MetadataErrors) =>
           validateUpdate(converted(next, context.dialect), converted(live, context.dialect), context, metadata),
       }),
     },
     write: {
       ...(warnings && {
-        warnings: (object: ApiObject, live: ApiObject | undefined, context: WriteContext) =>
+        warnings: (object: ApiObject, live: ApiObject | undefined, context: HookContext) =>
           warnings(converted(object, context.dialect), live && converted(live, context.dialect), context),
       }),
     },

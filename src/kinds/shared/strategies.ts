@@ -7,7 +7,7 @@ import { forbidden } from '../../meta/field-error.js';
 import { dnsLabelProblems } from '../../meta/names.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
-import type { WriteContext } from '../kind.js';
+import type { HookContext } from '../kind.js';
 import type { OwnableFields, SubresourceStrategy } from '../subresource.js';
 
 const WHEN_SET = 'field is immutable when `immutable` is set';
@@ -42,7 +42,7 @@ export function statusSubresource<Object = unknown>(
   options: {
     readonly keeps?: readonly string[];
     readonly metadata?: StatusMetadata;
-    readonly metadataValidation?: SubresourceStrategy['metadata'];
+    readonly metadataValidation?: SubresourceStrategy['metadataValidation'];
     /** By default all fields that are not reset. */
     readonly ownableFields?: OwnableFields;
     readonly tables?: false;
@@ -61,7 +61,7 @@ export function statusSubresource<Object = unknown>(
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
     ownableFields: ownableFields ?? { except: [...keptMetadata(metadata), ...keeps] },
-    prepare(draft: DraftObject & Object, live: ApiObject & Object, context: WriteContext): void {
+    prepare(draft: DraftObject & Object, live: ApiObject & Object, context: HookContext): void {
       keepLive(draft, live, keeps);
       keepMetadata(draft, live, metadata);
       prepare?.(draft, live, context);

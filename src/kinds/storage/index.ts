@@ -16,6 +16,7 @@ export * from './v1/storage-class.js';
 export * from './v1/volume-attachment.js';
 export * from './v1beta1/volume-attributes-class.js';
 
+/** The kinds of the group, in the order of discovery. */
 export const storageKinds: readonly Kind[] = [
   CSIDriver,
   CSINode,

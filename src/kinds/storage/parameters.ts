@@ -1,6 +1,5 @@
 /**
- * What classes of storage and of volume attributes share: the name of the driver that knows them, and parameters that
- * nobody but the driver understands.
+ * Validates the driver name and the opaque parameters of StorageClasses and VolumeAttributesClasses.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid, required, tooLong } from '../../meta/field-error.js';
@@ -9,12 +8,14 @@ import { byteLength, qualifiedNameProblems } from '../../meta/names.js';
 const MAX_PARAMETERS = 512;
 const MAX_BYTES = 256 * 1024;
 
+/** Validates a driver name. */
 export function provisionerProblems(path: string, name: string): FieldError[] {
   if (name === '') return [required(path)];
   const lower = name.toLowerCase();
   return qualifiedNameProblems(lower).map((problem) => invalid(path, lower, problem));
 }
 
+/** Validates parameters: non-empty keys and a maximum size. */
 export function parameterProblems(path: string, parameters: Readonly<Record<string, string>>): FieldError[] {
   const entries = Object.entries(parameters);
   if (entries.length > MAX_PARAMETERS) return [tooLong(path, MAX_PARAMETERS)];

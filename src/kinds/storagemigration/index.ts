@@ -6,4 +6,5 @@ import { StorageVersionMigration } from './v1alpha1/storage-version-migration.js
 
 export * from './v1alpha1/storage-version-migration.js';
 
+/** The kinds of the group. */
 export const storagemigrationKinds: readonly Kind[] = [StorageVersionMigration];

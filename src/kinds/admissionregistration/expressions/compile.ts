@@ -1,6 +1,6 @@
 /**
- * From the text of an expression to a program, with what is wrong with it in the words of the reference server. Whoever
- * defines an expression hears it as an error of a field; whoever meets a stored one that is wrong, when it should run.
+ * Compiles expressions of policies and webhooks, with the reference server's error messages. Validation reports them as
+ * field errors; evaluation reports those of stored expressions.
  */
 import {
   BOOL,
@@ -17,24 +17,31 @@ import {
   STRING,
 } from '../../../cel/index.js';
 
-/** What an expression may give; undefined where anything will do. */
+/** The allowed result types of an expression; undefined: any. */
 export type Results = readonly CelType[] | undefined;
 
+/** A condition returns a bool. */
 export const CONDITION: Results = [BOOL];
+/** A message expression returns a string. */
 export const MESSAGE: Results = [STRING];
+/** An audit annotation is a string or null. */
 export const ANNOTATION: Results = [STRING, NULL];
+/** Any result type. */
 export const ANYTHING: Results = undefined;
 
+/** A program or the reason why there is none. */
 export type CompiledExpression =
   | { readonly program: Program; readonly type: CelType; readonly error?: undefined }
   | { readonly program?: undefined; readonly type?: undefined; readonly error: ExpressionError };
 
+/** The reason why an expression has no program. */
 export interface ExpressionError {
   readonly detail: string;
-  /** No fault of the text as such: it has types, but no program can be made of it. */
+  /** The expression type-checks, but no program can be built. */
   readonly isInternal: boolean;
 }
 
+/** Compiles an expression and checks its result type. */
 export function compileExpression(text: string, environment: Environment, results: Results): CompiledExpression {
   const compiled = compile(text, environment);
   if (compiled.checked === undefined) return wrong(`compilation failed: ${compiled.text}`);
@@ -54,14 +61,14 @@ function wrong(detail: string): CompiledExpression {
   return { error: { detail, isInternal: false } };
 }
 
-/** Some expressions that have types can never be run; then this is why. */
+/** The program, or the reason why a type-checked expression cannot be planned. */
 function programOf(checked: CheckedExpression, environment: Environment): Program | string {
   const { provider } = environment;
   for (const [id, reference] of checked.references) {
     if (reference.type !== 'variable' || reference.value !== undefined) continue;
-    // Where an object of the type is made, its name is no value.
+    // In a message construction the name is not a value.
     if (checked.types.get(id)?.kind !== 'type') continue;
-    // The names of these types are known to the checker only.
+    // These type names exist only in the checker.
     const isHollow = provider.hasType(reference.name) || provider.namedType?.(reference.name) !== undefined;
     if (isHollow) return `reference to undefined type: ${reference.name}`;
   }

@@ -1,6 +1,6 @@
 /**
- * The types that the expressions of policies and webhooks know by name: what `request` and `namespaceObject` are.
- * Objects themselves (`object`, `oldObject`, `params`) have no type: they are looked at when an expression runs.
+ * The declared CEL types of policies and webhooks: `request` and `namespaceObject`. `object`, `oldObject` and `params`
+ * are dynamic.
  */
 import {
   BOOL,
@@ -23,9 +23,9 @@ type Fields = Readonly<Record<string, CelType>>;
 
 const named = (name: string): ObjectType => objectType(expressionType(name));
 
-/** What is asked for, without the objects: those are variables of their own. */
+/** The type of `request`, without the objects, which are separate variables. */
 export const REQUEST_TYPE = named('AdmissionRequest');
-/** The namespace of the object that a request is about. */
+/** The type of `namespaceObject`. */
 export const NAMESPACE_TYPE = named('Namespace');
 
 const GROUP_VERSION_KIND = named('GroupVersionKind');
@@ -70,7 +70,7 @@ const TYPES: ReadonlyMap<string, Fields> = new Map<string, Fields>([
       namespace: STRING,
       labels: TEXT_MAP,
       annotations: TEXT_MAP,
-      // A slip of the reference server that clients see: nothing stands under this name when it is looked up.
+      // As in the reference server: the declared name differs from the data's name, so the field is always absent.
       UID: STRING,
       creationTimestamp: TIMESTAMP,
       deletionGracePeriodSeconds: INT,
@@ -89,7 +89,7 @@ const TYPES: ReadonlyMap<string, Fields> = new Map<string, Fields>([
 ]);
 
 /**
- * Types that are no objects and may be written all the same, although nothing stands behind them when an expression
+ * Types that are not objects and can be named in an expression, although they do not exist when an expression
  * runs. Maps are known by the way to them.
  */
 const NAMED: ReadonlyMap<string, CelType> = new Map<string, CelType>([
@@ -100,7 +100,7 @@ const NAMED: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   [`${REQUEST_TYPE.name}.userInfo.extra`, EXTRA],
 ]);
 
-/** Knows the fields of the types above. */
+/** Provides the fields of the declared types. */
 export const DECLARED_TYPES: TypeProvider = {
   hasType: (name) => TYPES.has(name),
   fieldType: (typeName, field) => {
@@ -112,7 +112,7 @@ export const DECLARED_TYPES: TypeProvider = {
   construct: unknownType,
 };
 
-/** Objects of these types come with a request; an expression cannot make one. */
+/** Expressions cannot construct objects of the declared types. */
 export function unknownType(typeName: string): never {
   throw new CelError(`unknown type '${typeName}'`);
 }

@@ -1,5 +1,5 @@
 /**
- * Expressions where they are defined: what the compiler says against them, as errors of their fields.
+ * Validates expressions when a policy or webhook is written: compiler errors become field errors.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { fieldError, invalid } from '../../../meta/field-error.js';
@@ -8,32 +8,33 @@ import { ANYTHING, CONDITION, compileExpression } from './compile.js';
 import { admissionEnvironment, type ExpressionScope } from './environment.js';
 import { VariableTypes } from './variable-types.js';
 
-/** Texts that were accepted before an update. */
+/** The expressions of the live object. */
 export type Accepted = ReadonlySet<string>;
 
+/** For a field whose expressions are always validated as new. */
 export const NOTHING_ACCEPTED: Accepted = new Set();
 
-/** Where an expression stands, and what it must give. */
+/** The path, scope and result types of an expression. */
 export interface Expected {
   readonly path: string;
   readonly results: Results;
   readonly scope: ExpressionScope;
-  /** What an error shows in place of the text that was compiled. */
+  /** The value in errors, if it is not the compiled text. */
   readonly shown?: string;
 }
 
-/** The expressions of one policy, which may use its variables. They are checked in the order in which they stand. */
+/** Validates the expressions of one policy in order; later ones can use its variables. */
 export class DefinedExpressions {
   readonly #params: boolean;
   readonly #variables: VariableTypes | undefined;
 
-  /** `composes`: there is something called `variables`. A policy without any does not know the word. */
+  /** `composes`: the environment declares `variables`. It does not for policies without variables. */
   constructor({ params, composes }: { readonly params: boolean; readonly composes: boolean }) {
     this.#params = params;
     this.#variables = composes ? new VariableTypes() : undefined;
   }
 
-  /** Later expressions may use it, also when it is wrong: that is said once. */
+  /** Validates a variable and declares it for later expressions, even if it is invalid: the error is reported once. */
   variable(name: string, text: string, { path, stored }: { readonly path: string; readonly stored: boolean }) {
     const environment = admissionEnvironment({ params: this.#params, authorizer: true, stored }, this.#variables);
     const { error, type } = compileExpression(text, environment, ANYTHING);
@@ -48,7 +49,7 @@ export class DefinedExpressions {
   }
 }
 
-/** A condition under which a webhook or a policy sees a request. It knows no variables of a policy. */
+/** Validates a match condition, which cannot use the policy's variables. */
 export function conditionErrors(text: string, path: string, scope: ExpressionScope): FieldError[] {
   const { error } = compileExpression(text, admissionEnvironment({ authorizer: true, ...scope }), CONDITION);
   return error === undefined ? [] : [errorAt(path, text, error)];

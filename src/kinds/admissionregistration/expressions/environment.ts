@@ -1,6 +1,6 @@
 /**
- * What the expressions of policies and webhooks may use: all that expressions of the API server may, and the variables
- * of a request. Environments are made once for each combination and shared; only `variables` are a policy's own.
+ * The CEL environments of policies and webhooks: the API server's libraries and the variables of a request. An
+ * environment is built once for each combination of options and shared; only `variables` belong to one policy.
  */
 import {
   AUTHORIZER_TYPE,
@@ -15,22 +15,22 @@ import { DECLARED_TYPES, NAMESPACE_TYPE, REQUEST_TYPE } from './declared-types.j
 import { PATCH_TYPES } from './patch-types.js';
 import { VARIABLES_TYPE, type VariableTypes } from './variable-types.js';
 
-/** Which variables and types an expression has beside those that all of them have. */
+/** The variables and types of an expression besides those that all expressions have. */
 export interface ExpressionScope {
-  /** `params`; may be null all the same. */
+  /** Declares `params`, which may be null. */
   readonly params?: boolean;
-  /** `authorizer` and `authorizer.requestResource`. */
+  /** Declares `authorizer` and `authorizer.requestResource`. */
   readonly authorizer?: boolean;
-  /** `Object{}` and `JSONPatch{}`, of which changes are made. */
+  /** Declares `Object{}` and `JSONPatch{}`, the types of patches. */
   readonly patches?: boolean;
-  /** It was accepted before, and may use what a new expression may not yet. */
+  /** The expression is stored already and may use features that new expressions may not. */
   readonly stored?: boolean;
 }
 
 const known = new Map<string, Environment>();
 const composed = new WeakMap<VariableTypes, Map<Environment, Environment>>();
 
-/** `variables`: the variables of the policy that the expression stands in, if it may use them. */
+/** The environment of an expression. `variables` are the variables of its policy, if it may use them. */
 export function admissionEnvironment(scope: ExpressionScope, variables?: VariableTypes): Environment {
   const key = [scope.params, scope.authorizer, scope.patches, scope.stored].map(Number).join();
   let environment = known.get(key);

@@ -1,7 +1,7 @@
 /**
- * Objects that expressions of mutating policies make: `Object{spec: Object.spec{replicas: 3}}` is a part of an object to
- * be merged, `JSONPatch{op: 'add', path: '/a', value: 1}` a step of a JSON patch. Nothing is known of the fields of an
- * `Object` while its expression is compiled; its type says where it belongs, which is checked when it is used.
+ * The CEL objects of mutating policies: `Object{spec: Object.spec{replicas: 3}}` is a partial object for a merge,
+ * `JSONPatch{op: 'add', path: '/a', value: 1}` is a JSON patch operation. The fields of an `Object` have no types at
+ * compile time; its type name is checked when it is used.
  */
 import {
   CelError,
@@ -15,12 +15,14 @@ import {
   type TypeProvider,
 } from '../../../cel/index.js';
 
+/** The type of `Object{}`. */
 export const OBJECT_TYPE = objectType('Object');
+/** The type of `JSONPatch{}`. */
 export const JSON_PATCH_TYPE = objectType('JSONPatch');
 
 type Fields = ReadonlyMap<string, CelValue>;
 
-/** An `Object{}`, or an `Object.spec{}` and the like. */
+/** A value of `Object{}` or of a nested type such as `Object.spec{}`. */
 export class PatchObject extends CelObject {
   constructor(
     readonly typeName: string,
@@ -53,7 +55,7 @@ export class PatchObject extends CelObject {
 
 const TEXT_FIELDS = ['op', 'from', 'path'] as const;
 
-/** A `JSONPatch{}`. What was not said is an empty text; only the value may be absent. */
+/** A `JSONPatch{}`. Absent text fields are empty; only the value may be absent. */
 export class PatchStep extends CelObject {
   readonly typeName = JSON_PATCH_TYPE.name;
 
@@ -98,7 +100,7 @@ function isObjectType(name: string): boolean {
   return name === OBJECT_TYPE.name || name.startsWith(`${OBJECT_TYPE.name}.`);
 }
 
-/** Of fields that a step does not have: they are there all the same, with a type that only a dynamic value fits. */
+/** The type of undeclared fields. The checker accepts them, but only with dynamic values. */
 const NO_TYPE = objectType('');
 
 export const PATCH_TYPES: TypeProvider = {
@@ -128,7 +130,7 @@ function patchStep(fields: Fields): PatchStep {
   return new PatchStep(texts, fields.get('value'));
 }
 
-/** The class of the plain value behind one; only that of numbers and truths differs from what other messages call it. */
+/** The Go type of a value in messages. */
 function nativeClass(value: CelValue): string {
   if (typeof value === 'bigint') return 'int64';
   if (typeof value === 'number') return 'float64';

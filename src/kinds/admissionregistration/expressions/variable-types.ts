@@ -1,17 +1,19 @@
 /**
- * The type of `variables`: an object whose fields are the variables of a policy, each with the type that its expression
- * gives. It grows while the variables are compiled one after the other, so that each sees those before it.
+ * The type of `variables` in a policy: an object with a field for each variable. It grows while the variables are
+ * compiled one after the other, so that each can use the ones before it.
  */
 import { type CelType, type CelValue, DYN, listOf, mapOf, objectType, type TypeProvider } from '../../../cel/index.js';
 import { expressionType } from '../../../meta/dialect.js';
 import { unknownType } from './declared-types.js';
 
+/** The object type of `variables`. */
 export const VARIABLES_TYPE = objectType(expressionType('variables'));
 
+/** The fields of `variables` in one policy. */
 export class VariableTypes implements TypeProvider {
   readonly #fields = new Map<string, CelType>();
 
-  /** Undefined for a variable whose expression does not compile: nothing is known of its value then. */
+  /** Adds a variable. `type` is undefined if its expression does not compile; the variable is then dynamic. */
   add(name: string, type: CelType | undefined): void {
     this.#fields.set(name, type === undefined ? DYN : remembered(type));
   }
@@ -33,7 +35,7 @@ export class VariableTypes implements TypeProvider {
   }
 }
 
-/** Objects and values of libraries lose their type on the way through a variable. */
+/** Objects and library values lose their type in a variable. */
 function remembered(type: CelType): CelType {
   switch (type.kind) {
     case 'list':

@@ -1,6 +1,6 @@
 /**
- * Which requests something of this group is about: rules of operations and resources, selectors, and conditions in
- * CEL. Policies, bindings and webhooks share them, in shape and in rules.
+ * Validation of the match rules that policies, bindings and webhooks share: rules of operations and resources,
+ * selectors and CEL match conditions.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
@@ -15,23 +15,25 @@ import type {
 } from '../../generated/admissionregistration-v1.js';
 import { type Accepted, conditionErrors } from '../expressions/definition.js';
 
-/** Words that failure policies and their like are made of; what the server knows is listed in its order. */
+/** The failure policies, in message order. */
 export const FAILURE_POLICIES = ['Fail', 'Ignore'];
+/** The reinvocation policies, in message order. */
 export const REINVOCATION_POLICIES = ['IfNeeded', 'Never'];
 const MATCH_POLICIES = ['Equivalent', 'Exact'];
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
-/** A word that must be one of those; an empty one counts. */
+/** Requires a value from a list. An empty value is not absent and must be in the list. */
 export function wordErrors(value: string | undefined, known: readonly string[], path: string): FieldError[] {
   return value === undefined || known.includes(value) ? [] : [notSupported(path, value, known)];
 }
 
+/** Validates a match policy. */
 export function matchPolicyErrors(value: string | undefined, path: string): FieldError[] {
   return wordErrors(value, MATCH_POLICIES, path);
 }
 
-/** What is wrong with a selection of resources at `path`. */
+/** Validates a MatchResources value at `path`. */
 export function matchResourcesErrors(match: MatchResources, path: string): FieldError[] {
   const { namespaceSelector, objectSelector, resourceRules = [], excludeResourceRules = [] } = match;
   return [
@@ -57,7 +59,7 @@ function namedRuleErrors(rule: NamedRuleWithOperations, path: string): FieldErro
   return [...found, ...ruleErrors(rule, path)];
 }
 
-/** What is wrong with a rule of operations and resources at `path`. */
+/** Validates a rule of operations and resources at `path`. */
 export function ruleErrors(rule: RuleWithOperations, path: string): FieldError[] {
   const { operations = [], apiGroups = [], apiVersions = [], resources = [], scope } = rule;
   const shownOperations = verbatim(`[]admissionregistration.OperationType{${operations.map(quote).join(', ')}}`);
@@ -76,7 +78,7 @@ export function ruleErrors(rule: RuleWithOperations, path: string): FieldError[]
   ];
 }
 
-/** A list must not be empty, and a star says everything, so that nothing else may stand beside it. */
+/** Requires a non-empty list in which `*` is the only entry, if present. */
 function listErrors(
   list: readonly string[],
   path: string,
@@ -100,7 +102,7 @@ function resourceErrors(resources: readonly string[], path: string): FieldError[
     }
     const slash = text.indexOf('/');
     if (slash < 0) {
-      // Only the last plain entry counts; the reference server forgets the ones before.
+      // Only the last plain entry counts: the reference server overwrites the earlier ones.
       endsInPlainResource = text !== '*';
       continue;
     }
@@ -126,12 +128,15 @@ function resourceErrors(resources: readonly string[], path: string): FieldError[
 
 const MAX_MATCH_CONDITIONS = 64;
 
-/** What conditions may use: `params` in policies that have some, and what is new only if they were not there before. */
+/**
+ * What match conditions may use: `params` in policies with parameters, and newer features if they were accepted before.
+ */
 export interface ConditionScope {
   readonly params: boolean;
   readonly accepted: Accepted;
 }
 
+/** Validates match conditions. */
 export function matchConditionErrors(
   conditions: readonly MatchCondition[] | undefined,
   path: string,

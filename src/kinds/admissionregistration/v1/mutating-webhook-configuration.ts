@@ -1,5 +1,5 @@
 /**
- * MutatingWebhookConfiguration: webhooks that may change requests. Here are the rules of the object; calling is another matter.
+ * The MutatingWebhookConfiguration kind: webhooks that change requests. `admission/webhook` calls them.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';

@@ -76,12 +76,14 @@ export function permitParamRef(words: BindingWords) {
   };
 }
 
+/** The messages of ValidatingAdmissionPolicyBindings. */
 export const VALIDATING_BINDINGS: BindingWords = {
   policies: 'validatingadmissionpolicies',
   failed: (error) => `failed to authorize request: ${error}`,
   refused: (user, verb) => `user ${user} does not have "${verb}" permission on the object referenced by paramRef`,
 };
 
+/** The messages of MutatingAdmissionPolicyBindings; the reference server swaps user and verb. */
 export const MUTATING_BINDINGS: BindingWords = {
   policies: 'mutatingadmissionpolicies',
   failed: (error) => error,

@@ -1,8 +1,7 @@
 /**
- * ValidatingAdmissionPolicyBinding: where a ValidatingAdmissionPolicy applies, with which parameters, and what becomes
- * of a request that breaks it.
+ * The ValidatingAdmissionPolicyBinding kind: where a ValidatingAdmissionPolicy applies, with which parameters, and what
+ * happens to a request that violates it.
  */
-
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
@@ -35,8 +34,8 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   names: { categories: ['api-extensions'] },
   body: validatingAdmissionPolicyBindingBody,
   strategy: {
-    create: { metadata: 'plain', validate },
-    update: { allowUnconditionalUpdate: false, validationOrder: ['whole'] },
+    create: { metadataValidation: 'plain', validate },
+    update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
     write: { generation: specGeneration, authorizeValidated: permitParamRef(VALIDATING_BINDINGS) },
   },
   columns: bindingColumns,

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionPolicy: rules in CEL that requests must meet. What stands here are the policy's own rules; how it
- * is put to use is another matter.
+ * The ValidatingAdmissionPolicy kind: CEL rules for requests. This file validates the policy; `admission/` evaluates
+ * it.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -42,8 +42,8 @@ export const ValidatingAdmissionPolicy: Kind<
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
   body: validatingAdmissionPolicyBody,
   strategy: {
-    create: { metadata: 'plain', validate: (object, _context, live) => validate(object, live) },
-    update: { allowUnconditionalUpdate: false, validationOrder: ['change', 'whole'] },
+    create: { metadataValidation: 'plain', validate: (object, _context, live) => validate(object, live) },
+    update: { allowUnconditionalUpdate: false, validationOrder: ['update', 'create'] },
     write: { separateStatus: true, generation: specGeneration, authorizeValidated: permitParamKind },
   },
   subresources: {
@@ -79,7 +79,7 @@ function paramKindCell({ paramKind: kind }: ValidatingAdmissionPolicySpec): stri
 
 const NOTHING_TO_DO = 'validations or auditAnnotations must contain at least one item';
 
-/** What the rules of one policy need to know: the expressions of it that were accepted before, by what they are for. */
+/** Options for the validation of one policy, with the live policy's expressions by purpose. */
 interface Judged extends PolicyJudgement {
   readonly accepted: PolicyJudgement['accepted'] & {
     readonly messages: Accepted;
@@ -95,7 +95,7 @@ function judgementOf(spec: ValidatingAdmissionPolicySpec, live?: ValidatingAdmis
     }),
     accepted: {
       conditions: acceptedTexts(live?.matchConditions?.map(({ expression }) => expression)),
-      // Variables count as accepted when a validation had the same text; that is how the reference server sees it.
+      // As in the reference server, a variable counts as accepted if a live validation had the same text.
       variables: acceptedTexts(live?.validations?.map(({ expression }) => expression)),
       messages: acceptedTexts(live?.validations?.map(({ messageExpression }) => messageExpression)),
       annotations: acceptedTexts(live?.auditAnnotations?.map(({ valueExpression }) => valueExpression)),
@@ -199,7 +199,7 @@ function validateStatus(next: ValidatingAdmissionPolicy): readonly FieldError[] 
   return [...found, ...conditionErrors(conditions, 'status.conditions')];
 }
 
-/** Where an expression stands is said by a path. */
+/** Validates the path of an expression in a type checking warning. */
 function fieldRefErrors(fieldRef: string, path: string): FieldError[] {
   if (fieldRef === '') return [required(path)];
   try {

@@ -1,5 +1,5 @@
 /**
- * ValidatingWebhookConfiguration: webhooks that have a say in requests. Here are the rules of the object; calling is another matter.
+ * The ValidatingWebhookConfiguration kind: webhooks that accept or reject requests. `admission/webhook` calls them.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';

@@ -1,7 +1,6 @@
 /**
- * A webhook as both configurations hold it: who is called, about what, and what happens when nobody answers.
+ * Validation and columns of the webhooks in both webhook configuration kinds.
  */
-
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
@@ -24,16 +23,17 @@ import {
 
 type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
 
-/** Both kinds of configuration are a list of webhooks and nothing else. */
+/** The strategy of both webhook configuration kinds. */
 export const webhooksStrategy: StrategyDefinition = {
-  update: { allowUnconditionalUpdate: false, validationOrder: ['whole'] },
+  update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
   create: {
-    metadata: 'plain',
+    metadataValidation: 'plain',
     validate: (object, _context, live) => webhookErrors(webhooksOf(object), live && webhooksOf(live)),
   },
   write: { generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']) },
 };
 
+/** The table columns of both kinds. */
 export const webhooksColumns: readonly Column[] = [
   nameColumn,
   {
@@ -49,7 +49,7 @@ function webhooksOf(object: ApiObject): readonly AnyWebhook[] {
   return (object['webhooks'] ?? []) as readonly AnyWebhook[];
 }
 
-/** What is wrong with the webhooks of a configuration. `live`: those that it had before an update. */
+/** Validates the webhooks of a configuration; `live` are those of the live object. */
 export function webhookErrors(webhooks: readonly AnyWebhook[], live?: readonly AnyWebhook[]): FieldError[] {
   const conditions = judgedConditions(webhooks, live);
   const found: FieldError[] = [];
@@ -65,7 +65,9 @@ export function webhookErrors(webhooks: readonly AnyWebhook[], live?: readonly A
   return found;
 }
 
-/** Conditions are not looked at again while none of them changes; those that stay may be of an older kind than new ones. */
+/**
+ * Match conditions are validated only if one of them changes. Unchanged ones may use features that new ones may not.
+ */
 function judgedConditions(webhooks: readonly AnyWebhook[], live: readonly AnyWebhook[] | undefined) {
   const conditionsOf = (all: readonly AnyWebhook[]) => all.map(({ matchConditions = [] }) => matchConditions);
   if (live !== undefined && deepEqual(conditionsOf(webhooks), conditionsOf(live))) return () => [];
@@ -79,7 +81,7 @@ const MAX_TIMEOUT_SECONDS = 30;
 
 function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
   const { name, rules = [], timeoutSeconds, namespaceSelector, objectSelector } = webhook;
-  // A client may leave it out, whatever the type says.
+  // Clients may omit it, although the type requires it.
   const sideEffects: string | undefined = webhook.sideEffects;
   const found = [
     ...qualifiedDomainErrors(name, `${path}.name`),

@@ -1,5 +1,5 @@
 /**
- * MutatingAdmissionPolicyBinding: where a MutatingAdmissionPolicy applies, and with which parameters.
+ * The MutatingAdmissionPolicyBinding kind: where a MutatingAdmissionPolicy applies, and with which parameters.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -33,8 +33,8 @@ export const MutatingAdmissionPolicyBinding: Kind<
   body: mutatingAdmissionPolicyBindingBody,
   ownTypes: OWN_POLICY_TYPES,
   strategy: {
-    create: { metadata: 'plain', validate },
-    update: { allowUnconditionalUpdate: false, validationOrder: ['whole'] },
+    create: { metadataValidation: 'plain', validate },
+    update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
     write: { generation: specGeneration, authorizeValidated: permitParamRef(MUTATING_BINDINGS) },
   },
   columns: bindingColumns,

@@ -1,5 +1,6 @@
 /**
- * MutatingAdmissionPolicy: changes to requests, written in CEL. What stands here are the policy's own rules.
+ * The MutatingAdmissionPolicy kind: changes to requests, written in CEL. This file validates the policy; `admission/`
+ * evaluates it.
  */
 import { listOf } from '../../../cel/index.js';
 import { serviceGroup } from '../../../meta/dialect.js';
@@ -14,7 +15,7 @@ import {
   type Mutation,
   mutatingAdmissionPolicyBody,
 } from '../../generated/admissionregistration-v1alpha1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import type { Results } from '../expressions/compile.js';
@@ -39,8 +40,8 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     body: mutatingAdmissionPolicyBody,
     ownTypes: OWN_POLICY_TYPES,
     strategy: {
-      create: { metadata: 'plain', validate },
-      update: { allowUnconditionalUpdate: false, validationOrder: ['whole'] },
+      create: { metadataValidation: 'plain', validate },
+      update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
       write: { generation: specGeneration, authorizeValidated: permitParamKind },
     },
     columns: [
@@ -65,7 +66,7 @@ function paramKindCell({ paramKind: kind }: MutatingAdmissionPolicySpec): string
   return kind === undefined ? '<unset>' : [kind.apiVersion ?? '', kind.kind ?? ''].filter(Boolean).join('/');
 }
 
-/** Which texts of patches were there before. */
+/** Options for the validation of one policy, with the live policy's patch expressions. */
 interface Judged extends PolicyJudgement {
   readonly patches: Accepted;
 }
@@ -77,7 +78,7 @@ function judgementOf(spec: MutatingAdmissionPolicySpec, live?: MutatingAdmission
       conditions: acceptedTexts(live?.matchConditions?.map(({ expression }) => expression)),
       variables: NOTHING_ACCEPTED,
     },
-    // Steps of JSON patches are looked for among these too; that is how the reference server sees it.
+    // As in the reference server, JSON patch expressions are compared with these too.
     patches: acceptedTexts(live?.mutations?.map(({ applyConfiguration: apply }) => apply?.expression)),
     ignoresConditions: conditionsAreUntouched(spec, live),
   };
@@ -85,7 +86,7 @@ function judgementOf(spec: MutatingAdmissionPolicySpec, live?: MutatingAdmission
 
 function validate(
   object: MutatingAdmissionPolicy,
-  _context: WriteContext,
+  _context: HookContext,
   live?: MutatingAdmissionPolicy,
 ): readonly FieldError[] {
   const { spec } = object;
@@ -94,7 +95,7 @@ function validate(
   const found = policySpecErrors(spec, judged, (match) => operationErrors(match, 'spec.matchConstraints'));
   if (mutations.length === 0) found.push(required('spec.mutations', 'mutations must contain at least one item'));
   found.push(...mutations.flatMap((one, index) => mutationErrors(one, keyPath('spec.mutations', index), judged)));
-  // An empty word counts as none.
+  // An empty value counts as absent.
   if (!reinvocationPolicy) found.push(required('spec.reinvocationPolicy'));
   else if (!REINVOCATION_POLICIES.includes(reinvocationPolicy)) {
     found.push(notSupported('spec.reinvocationPolicy', reinvocationPolicy, REINVOCATION_POLICIES));
@@ -102,7 +103,7 @@ function validate(
   return found;
 }
 
-/** The field in which each type of patch stands, and what its expression gives. */
+/** The field and the result type of each patch type. */
 const PATCHES: Readonly<Record<string, { readonly field: PatchField; readonly results: Results }>> = {
   ApplyConfiguration: { field: 'applyConfiguration', results: [OBJECT_TYPE] },
   JSONPatch: { field: 'jsonPatch', results: [listOf(JSON_PATCH_TYPE)] },

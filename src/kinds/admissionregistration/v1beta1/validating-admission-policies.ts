@@ -1,5 +1,5 @@
 /**
- * The policies and bindings of v1 under their old version: the same objects, and a warning to move on.
+ * ValidatingAdmissionPolicy and its binding in v1beta1, with the fields of v1.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { anotherVersion } from '../../define-kind.js';
@@ -12,7 +12,7 @@ import type { ValidatingAdmissionPolicyBindingInput } from '../v1/validating-adm
 import { ValidatingAdmissionPolicyBinding } from '../v1/validating-admission-policy-binding.js';
 
 const GROUP = serviceGroup('admissionregistration');
-/** No text says what comes after it, though v1 does. */
+/** The reference server's warning names no replacement. */
 const lifecycle: Lifecycle = { introducedIn: '1.28', deprecatedIn: '1.31', removedIn: '1.34' };
 
 export const ValidatingAdmissionPolicyV1beta1: Kind<

@@ -1,8 +1,7 @@
 /**
- * APIService: who answers for a version of a group, this server or a Service, and where the version stands in
- * discovery. Every version that a cluster serves has one. Requests are passed on by `http/aggregate/`.
+ * The APIService kind: the server of a group version, which is this server or a Service, and its position in discovery.
+ * Every served version has one. `http/aggregate/` proxies requests to Services.
  */
-
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
@@ -16,7 +15,7 @@ import {
   type APIServiceSpec,
   apiServiceBody,
 } from '../../generated/apiregistration-v1.js';
-import type { Kind, NameRule, WriteContext } from '../../kind.js';
+import type { HookContext, Kind, NameRule } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { datedCondition, LOCAL } from './availability.js';
@@ -26,7 +25,7 @@ import { attendApiServices } from './reconciler.js';
 export interface APIService extends ObjectBase, APIServiceBody {}
 export interface APIServiceInput extends InputBase, APIServiceBodyInput {}
 
-/** Whatever can stand in a URL; that it is the version and the group is checked where both are known. */
+/** Requires a path segment. Spec validation checks that the name is `<version>.<group>`. */
 const segmentName: NameRule = (name) => pathSegmentProblems(name);
 
 export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> = defineBuiltIn({
@@ -44,9 +43,9 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   reconciler: attendApiServices,
   body: apiServiceBody,
   strategy: {
-    create: { metadata: 'plain', prepare: markLocalAvailable, validate },
+    create: { metadataValidation: 'plain', prepare: markLocalAvailable, validate },
     name: { validate: segmentName },
-    update: { allowUnconditionalUpdate: false, validationOrder: ['metadata', 'change', 'whole'] },
+    update: { allowUnconditionalUpdate: false, validationOrder: ['metadata', 'update', 'create'] },
     write: { separateStatus: true },
   },
   subresources: {
@@ -65,15 +64,15 @@ function serviceCell(object: APIService): string {
   return service === undefined ? 'Local' : `${service.namespace ?? ''}/${service.name ?? ''}`;
 }
 
-/** Why it is not available stands beside that it is not. */
+/** `True`, or the status and its reason. */
 function availableCell(object: APIService): string {
   const { conditions = [] } = object.status;
   const { status = 'Unknown', reason = '' } = conditions.find(({ type: what }) => what === 'Available') ?? {};
   return status === 'True' || reason === '' ? status : `${status} (${reason})`;
 }
 
-/** What this server serves itself is there at once. */
-function markLocalAvailable(draft: APIService, { now }: WriteContext): void {
+/** Versions of this server are available at once. */
+function markLocalAvailable(draft: APIService, { now }: HookContext): void {
   const service = draft;
   if (service.spec.service !== undefined) return;
   service.status = { conditions: [datedCondition(LOCAL, now)] };
@@ -102,7 +101,7 @@ function validate(object: APIService): FieldError[] {
   return [...found, ...backendProblems(spec)];
 }
 
-/** A name that is none has been reported already. */
+/** An invalid name is reported by the name rule. */
 function nameProblems(object: APIService, wanted: string): FieldError[] {
   const { name = '', generateName = '' } = object.metadata as { name?: string; generateName?: string };
   const detail = `must be \`spec.version+"."+spec.group\`: ${quote(wanted)}`;

@@ -1,8 +1,7 @@
 /**
- * Whether who answers for a version can be reached, as far as the objects of the cluster tell. Only whether it answers is
- * left open here: for that it has to be asked.
+ * Computes the Available condition of an APIService from the cluster's Services and Endpoints. The controller for
+ * APIServices checks whether the server responds.
  */
-
 import type { GroupResource } from '../../../meta/gvk.js';
 import type { DeepReadonly } from '../../../meta/object.js';
 import { quote } from '../../../text/go/go-text.js';
@@ -14,12 +13,15 @@ import type { APIService } from './api-service.js';
 /** The condition without its time. */
 export type AvailableCondition = Omit<APIServiceCondition, 'lastTransitionTime'>;
 
+/** The resource of Services. */
 export const SERVICES: GroupResource = { group: '', resource: 'services' };
+/** The resource of Endpoints. */
 export const ENDPOINTS: GroupResource = { group: '', resource: 'endpoints' };
 
+/** The type of the condition. */
 export const AVAILABLE = 'Available';
 
-/** Of versions that this server serves itself. */
+/** The condition of versions that this server serves. */
 export const LOCAL: AvailableCondition = {
   type: AVAILABLE,
   status: 'True',
@@ -27,7 +29,7 @@ export const LOCAL: AvailableCondition = {
   message: 'Local APIServices are always available',
 };
 
-/** Of those that have answered. */
+/** The condition of servers that responded. */
 export const PASSED: AvailableCondition = {
   type: AVAILABLE,
   status: 'True',
@@ -35,22 +37,22 @@ export const PASSED: AvailableCondition = {
   message: 'all checks passed',
 };
 
-/** The reason of those that have not. */
+/** The reason for servers that did not respond. */
 export const FAILED_CHECK = 'FailedDiscoveryCheck';
 
-/** What is looked at; undefined: there is no such object. */
+/** The objects that the condition depends on. */
 export interface AvailabilityView {
   service(namespace: string, name: string): Service | undefined;
   endpoints(namespace: string, name: string): Endpoints | undefined;
 }
 
-/** Why it cannot be reached; undefined: nothing speaks against it. */
+/** The condition of a Service that cannot be reached; undefined if no object shows a problem. */
 export function whyUnreachable(reference: ServiceReference, view: AvailabilityView): AvailableCondition | undefined {
   const { namespace = '', name = '', port } = reference;
   const where = `service/${name} in ${quote(namespace)}`;
   const service = view.service(namespace, name);
   if (service === undefined) return unavailable('ServiceNotFound', `${where} is not present`);
-  // Whatever other services lead to is not for the cluster to know.
+  // The cluster has no information about the backends of other service types.
   if (service.spec.type !== 'ClusterIP') return undefined;
   const open = service.spec.ports?.find((candidate) => candidate.port === port);
   if (open === undefined) return unavailable('ServicePortError', `${where} is not listening on port ${port}`);
@@ -64,6 +66,7 @@ export function whyUnreachable(reference: ServiceReference, view: AvailabilityVi
   return unavailable('MissingEndpoints', `endpoints for ${where} have no addresses with port name ${quote(portName)}`);
 }
 
+/** The condition of a server that did not respond. */
 export function failedCheck(message: string): AvailableCondition {
   return unavailable(FAILED_CHECK, message);
 }
@@ -72,19 +75,20 @@ function unavailable(reason: string, message: string): AvailableCondition {
   return { type: AVAILABLE, status: 'False', reason, message };
 }
 
-/** The condition in the order of its fields. */
+/** Adds the time to a condition, with the fields in wire order. */
 export function datedCondition(condition: AvailableCondition, lastTransitionTime: string | null): APIServiceCondition {
   const { type, status, ...why } = condition;
   return { type, status, lastTransitionTime, ...why };
 }
 
+/** The Available condition of an APIService. */
 export function availableOf({ status }: Pick<DeepReadonly<APIService>, 'status'>): APIServiceCondition | undefined {
   return status.conditions?.find(({ type }) => type === AVAILABLE);
 }
 
 /**
- * The conditions with this one among them; undefined: nothing changes. It is as old as its status, however its reason
- * changed.
+ * Returns the conditions with this one set; undefined if nothing changes. The transition time changes with the status
+ * only.
  */
 export function withAvailable(
   { status }: Pick<APIService, 'status'>,

@@ -1,6 +1,5 @@
 /**
- * The APIServices of a new cluster: one for each version of a group that it serves, but for the group that APIServices
- * themselves are in.
+ * The initial APIServices of a cluster: one for each served group version, except for the group of APIServices itself.
  */
 import { type FieldSet, LEAF, setOfFields } from '../../../merge/apply/field-set.js';
 import { fieldElement } from '../../../merge/apply/path-element.js';
@@ -11,21 +10,22 @@ import type { InitialObject } from '../../kind.js';
 import { apiServiceName, builtInPriority, CUSTOM_PRIORITY, REGISTRATION_GROUP } from '../priorities.js';
 import { datedCondition, LOCAL } from './availability.js';
 
-/** `onstart`: made once, and then the user's. `true`: kept as it is for as long as the version is served. */
+/** `onstart`: created once, users may change it. `true`: reconciled while the version is served. */
 export type Managed = 'onstart' | 'true';
 
-/** The label that says so. */
+/** The label with this value. */
 export function managedLabel(dialect: Dialect): string {
   return dialect.subkey('kube-aggregator', 'automanaged');
 }
 
-/** What the server wants to have for a version that it serves itself; undefined: nothing. */
+/** The desired APIService of a version that this server serves. */
 export interface WantedService {
   readonly name: string;
   readonly managed: Managed;
   readonly spec: APIServiceSpec;
 }
 
+/** The desired APIService of a version; undefined for the group of APIServices. */
 export function wantedService(gv: GroupVersion, dialect: Dialect): WantedService | undefined {
   const { group, version } = gv;
   if (group === dialect.group(REGISTRATION_GROUP)) return undefined;
@@ -43,9 +43,10 @@ export function wantedService(gv: GroupVersion, dialect: Dialect): WantedService
   };
 }
 
-/** Those of the last second: many clusters begin in one, and share them. */
+/** A cache for one second, because tests create many clusters in a second. */
 const lastMade = new Map<Dialect, { readonly now: string; readonly byName: Map<string, InitialObject> }>();
 
+/** The initial APIServices of the served versions. */
 export function initialApiServices(
   dialect: Dialect,
   now: string,

@@ -1,9 +1,8 @@
 /**
- * Keeps APIServices in line with what is served, and notes on those that name a Service why it cannot be reached. The
- * reference server does both in loops of its own; here they are done before the writer is answered. Whether a Service
- * that could be reached does answer is found out by the controller of APIServices: until then the condition stays.
+ * Reconciles APIServices with the served versions, and sets the Available condition of those whose Service cannot be
+ * reached. The reference server does both in background loops; this reconciler runs before the response. The controller
+ * for APIServices checks whether a reachable Service responds; until then the condition stays.
  */
-
 import { serviceGroup } from '../../../meta/dialect.js';
 import { StatusError } from '../../../meta/errors.js';
 import type { GroupResource, GroupVersion } from '../../../meta/gvk.js';
@@ -26,9 +25,11 @@ import {
 } from './availability.js';
 import { managedLabel, type WantedService, wantedService } from './initial.js';
 
+/** The resource of APIServices. */
 export const API_SERVICES: GroupResource = { group: REGISTRATION_GROUP, resource: 'apiservices' };
 const DEFINITIONS: GroupResource = { group: serviceGroup('apiextensions'), resource: 'customresourcedefinitions' };
 
+/** The reconciler of APIServices. */
 export function attendApiServices(server: ReconcilerHost): ServerReconciler {
   return new ApiServiceAttendant(server);
 }
@@ -42,11 +43,11 @@ class ApiServiceAttendant implements ServerReconciler {
   #servicesSeen = -1;
   #networkSeen = -1;
   #wanted: ReadonlyMap<string, WantedService> = new Map();
-  /** Versions of built-in groups that have had their APIService; what became of it since is up to users. */
+  /** Versions of built-in groups whose APIService was created once; users may change or delete it. */
   readonly #begun = new Set<string>();
   readonly #wantedBy = new WeakMap<object, readonly WantedService[]>();
   readonly #right = new WeakSet<APIService>();
-  /** All that do not answer for themselves, or have not always. */
+  /** The APIServices with a Service, or with a condition that is not that of a local version. */
   #judged: readonly StoredService[] = [];
 
   constructor(server: ReconcilerHost) {
@@ -56,24 +57,24 @@ class ApiServiceAttendant implements ServerReconciler {
   reconcile(): void {
     const server = this.#server;
     const kinds = server.kinds();
-    const definitions = server.writeCount(DEFINITIONS);
+    const definitions = server.lastChange(DEFINITIONS);
     const isServedAnew = kinds !== this.#kinds || definitions !== this.#definitionsSeen;
     if (isServedAnew) {
       const isFirst = this.#kinds === undefined;
       this.#kinds = kinds;
       this.#definitionsSeen = definitions;
       this.#wanted = this.#want(kinds);
-      // Those of a new cluster are there without anybody's doing.
+      // A new cluster has them as initial objects.
       if (isFirst) this.#begin();
     }
-    if (isServedAnew || server.writeCount(API_SERVICES) !== this.#servicesSeen) {
-      // What is written here is another reason to come back, which is when the rest is looked at.
-      this.#servicesSeen = server.writeCount(API_SERVICES);
+    if (isServedAnew || server.lastChange(API_SERVICES) !== this.#servicesSeen) {
+      // Writes of this reconciler trigger another reconcile, which does the rest.
+      this.#servicesSeen = server.lastChange(API_SERVICES);
       const services = server.objects.list(API_SERVICES) as readonly StoredService[];
       try {
         this.#register(services);
       } catch (error) {
-        // What could not be written is to be done the next time.
+        // The next reconcile repeats the failed write.
         this.#servicesSeen = -1;
         throw error;
       }
@@ -81,12 +82,12 @@ class ApiServiceAttendant implements ServerReconciler {
         (service) => service.spec.service !== undefined || availableOf(service)?.reason !== LOCAL.reason,
       );
       this.#networkSeen = -1;
-      if (server.writeCount(API_SERVICES) !== this.#servicesSeen) return;
+      if (server.lastChange(API_SERVICES) !== this.#servicesSeen) return;
     }
     if (this.#judged.length > 0) this.#judge();
   }
 
-  /** By name. */
+  /** The desired APIServices by name. */
   #want(kinds: readonly ServedKind[]): ReadonlyMap<string, WantedService> {
     const wanted = new Map<string, WantedService>();
     for (const kind of kinds) {
@@ -100,7 +101,7 @@ class ApiServiceAttendant implements ServerReconciler {
     return wanted;
   }
 
-  /** Asked again whenever any definition changes, of which there may be thousands: each is worked out once. */
+  /** Cached by source, because every change of a CRD calls this for all CRDs. */
   #wantedFor(source: object, versions: () => readonly GroupVersion[]): readonly WantedService[] {
     let wanted = this.#wantedBy.get(source);
     if (wanted === undefined) {
@@ -117,7 +118,7 @@ class ApiServiceAttendant implements ServerReconciler {
   #register(services: readonly StoredService[]): void {
     const label = managedLabel(this.#server.dialect);
     const present = new Map(services.map((service) => [service.metadata.name, service]));
-    // A cluster that is still being made has none; it will get them all at once.
+    // A cluster under construction has none yet; it gets them as initial objects.
     if (present.size === 0) return;
     for (const wanted of this.#wanted.values()) {
       const service = present.get(wanted.name);
@@ -134,7 +135,7 @@ class ApiServiceAttendant implements ServerReconciler {
   }
 
   #putRight(service: StoredService, { spec }: WantedService, label: string): void {
-    // What a version of some name wants is always the same, so that an object that has it is done with.
+    // The desired spec of a name never changes, so a matching object needs no further comparison.
     if (service.metadata.labels?.[label] !== 'true' || deepEqual(service.spec, spec)) this.#right.add(service);
     else {
       this.#server.update(service, (draft) => {
@@ -147,15 +148,15 @@ class ApiServiceAttendant implements ServerReconciler {
     try {
       this.#server.create({ metadata: { name, labels: { [label]: managed } }, spec });
     } catch (error) {
-      // A kind of the user's own may have a group or a version that no APIService can name. It is served all the same.
+      // A user-defined kind may have a group or version that is invalid in an APIService. It is served anyway.
       if (!StatusError.is(error, 'Invalid')) throw error;
     }
   }
 
-  /** Notes what speaks against those that name a Service, and that nothing speaks against those that no longer do. */
+  /** Sets the Available condition of APIServices with a Service, and of those that became local. */
   #judge(): void {
     const server = this.#server;
-    const network = server.writeCount(SERVICES) + server.writeCount(ENDPOINTS);
+    const network = server.lastChange(SERVICES) + server.lastChange(ENDPOINTS);
     if (network === this.#networkSeen) return;
     this.#networkSeen = network;
     for (const service of this.#judged) {
@@ -179,7 +180,7 @@ class ApiServiceAttendant implements ServerReconciler {
   }
 }
 
-/** The part of a CustomResourceDefinition that says which versions are served. */
+/** The fields of a CustomResourceDefinition that determine the served versions. */
 interface DefinedVersions {
   readonly metadata: ApiObject['metadata'];
   readonly spec: {

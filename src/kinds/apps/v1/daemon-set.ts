@@ -22,7 +22,7 @@ import {
   daemonSetBody,
   type RollingUpdateDaemonSet,
 } from '../../generated/apps-v1.js';
-import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
+import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
 import {
   ageColumn,
   containerColumns,
@@ -67,8 +67,8 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
   body: daemonSetBody,
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings: templateWarnings },
-    update: { metadata: 'placed', prepare: prepareForUpdate, validate: validateUpdate },
-    decode: { problem: unreadable, defaults },
+    update: { metadataValidation: 'inValidate', prepare: prepareForUpdate, validate: validateUpdate },
+    decode: { decodeError: unreadable, defaults },
     create: {
       prepare: (draft, { features }) => {
         dropDisabledTemplateFields(draft.spec.template, undefined, features);
@@ -130,7 +130,7 @@ function setTemplateGeneration(draft: DraftObject, generation: bigint): void {
   setAnnotationInteger(draft, TEMPLATE_GENERATION, generation);
 }
 
-function prepareForUpdate(draft: DraftObject & DaemonSet, live: DaemonSet, { features }: WriteContext): void {
+function prepareForUpdate(draft: DraftObject & DaemonSet, live: DaemonSet, { features }: HookContext): void {
   dropDisabledTemplateFields(draft.spec.template, live.spec.template, features);
   const changed = !deepEqual(draft.spec.template, live.spec.template);
   setTemplateGeneration(draft, templateGeneration(live) + (changed ? 1n : 0n));
@@ -140,7 +140,7 @@ function prepareForUpdate(draft: DraftObject & DaemonSet, live: DaemonSet, { fea
 function validateUpdate(
   next: DaemonSet,
   live: DaemonSet,
-  context: WriteContext,
+  context: HookContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
   const { spec } = next;
@@ -156,7 +156,7 @@ function validateUpdate(
 
 function specProblems(
   spec: DaemonSetSpec,
-  about: { readonly context: WriteContext; readonly live?: DaemonSetSpec },
+  about: { readonly context: HookContext; readonly live?: DaemonSetSpec },
 ): FieldError[] {
   return [
     ...selectionProblems(spec),

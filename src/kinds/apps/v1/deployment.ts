@@ -18,7 +18,7 @@ import {
   deploymentBody,
   type RollingUpdateDeployment,
 } from '../../generated/apps-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/number-rules.js';
 import { podNameWarnings, statusSubresource } from '../../shared/strategies.js';
@@ -59,7 +59,7 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
         ...templateWarnings(object, live, context),
       ],
     },
-    decode: { problem: unreadable, defaults },
+    decode: { decodeError: unreadable, defaults },
     create: {
       prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
       validate: (object, context) => specProblems(object, { context }),
@@ -116,7 +116,7 @@ function defaults(draft: DraftObject & Deployment): void {
   if (strategy.type === 'RollingUpdate') strategy.rollingUpdate ??= { maxUnavailable: '25%', maxSurge: '25%' };
 }
 
-function prepareForUpdate(draft: DraftObject & Deployment, live: Deployment, { features }: WriteContext): void {
+function prepareForUpdate(draft: DraftObject & Deployment, live: Deployment, { features }: HookContext): void {
   dropDisabledTemplateFields(draft.spec.template, live.spec.template, features);
   const before = live.metadata;
   // Annotations count as a change, because they are copied to the ReplicaSets.
@@ -128,7 +128,7 @@ function prepareForUpdate(draft: DraftObject & Deployment, live: Deployment, { f
 
 function specProblems(
   object: Deployment,
-  options: { readonly context: WriteContext; readonly live?: DeploymentSpec },
+  options: { readonly context: HookContext; readonly live?: DeploymentSpec },
 ): FieldError[] {
   const { spec } = object;
   const rollback = rollbackOf(object) ?? 0n;
@@ -188,7 +188,7 @@ function dumpStrategy({ type: name, rollingUpdate }: { readonly type: string; re
 
 const TERMINATING = 'DeploymentReplicaSetTerminatingReplicas';
 
-function prepareStatus(draft: DraftObject & Deployment, live: Deployment, { features }: WriteContext): void {
+function prepareStatus(draft: DraftObject & Deployment, live: Deployment, { features }: HookContext): void {
   setAnnotationInteger(draft, ROLLBACK_TO, rollbackOf(live));
   if (features.enabled(TERMINATING) || live.status.terminatingReplicas !== undefined) return;
   delete draft.status.terminatingReplicas;

@@ -11,7 +11,7 @@ import {
   type ReplicaSetSpec,
   replicaSetBody,
 } from '../../generated/apps-v1.js';
-import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
+import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/number-rules.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
@@ -43,7 +43,7 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
       ],
     },
     update: {
-      metadata: 'placed',
+      metadataValidation: 'inValidate',
       prepare: (draft, live, { features }) =>
         dropDisabledTemplateFields(draft.spec.template, live.spec.template, features),
       validate: validateUpdate,
@@ -71,7 +71,7 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
 
 function specProblems(
   spec: ReplicaSetSpec,
-  options: { readonly context: WriteContext; readonly live?: ReplicaSetSpec },
+  options: { readonly context: HookContext; readonly live?: ReplicaSetSpec },
 ): FieldError[] {
   return [
     ...nonNegative('spec.replicas', spec.replicas),
@@ -86,7 +86,7 @@ function specProblems(
 function validateUpdate(
   next: ReplicaSet,
   live: ReplicaSet,
-  context: WriteContext,
+  context: HookContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
   const problems = specProblems(next.spec, { context, live: live.spec });
@@ -101,7 +101,7 @@ function validateUpdate(
 
 const TERMINATING = 'DeploymentReplicaSetTerminatingReplicas';
 
-function dropGatedStatus(draft: ReplicaSet, live: ReplicaSet, { features }: WriteContext): void {
+function dropGatedStatus(draft: ReplicaSet, live: ReplicaSet, { features }: HookContext): void {
   if (features.enabled(TERMINATING) || live.status.terminatingReplicas !== undefined) return;
   delete draft.status.terminatingReplicas;
 }

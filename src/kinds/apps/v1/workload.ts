@@ -7,11 +7,14 @@ import { type LabelSelectorObject, labelSelectorObjectErrors, selectsLabels } fr
 import { deepEqual } from '../../../util/json.js';
 import { podTemplateProblems, podTemplateWarnings } from '../../core/v1/pod-spec/pod-template.js';
 import type { PodTemplateSpec } from '../../generated/core-v1.js';
-import type { WriteContext } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { goSyntaxLabelSelector, goSyntaxLabels } from '../../shared/go-syntax.js';
 import { nonNegative } from '../../shared/number-rules.js';
 
-/** The selector and the template of a workload. The selector is optional: validation runs before its absence is rejected. */
+/**
+ * The selector and the template of a workload. The selector is optional: validation runs before its absence is
+ * rejected.
+ */
 export interface Selecting {
   readonly selector?: LabelSelectorObject | undefined;
   readonly template: PodTemplateSpec;
@@ -58,7 +61,7 @@ export function mismatchProblems(path: string, { selector, template }: Selecting
 export function replicaTemplateProblems(
   path: string,
   spec: Selecting,
-  options: { readonly context: WriteContext; readonly live?: Selecting | undefined },
+  options: { readonly context: HookContext; readonly live?: Selecting | undefined },
 ): FieldError[] {
   if (!isReadable(spec.selector)) {
     const dump = goSyntaxLabelSelector(spec.selector ?? {});
@@ -77,7 +80,7 @@ export function templateRules({
   context,
   live,
 }: {
-  readonly context: WriteContext;
+  readonly context: HookContext;
   readonly live?: { readonly template: PodTemplateSpec } | undefined;
 }) {
   return { dialect: context.dialect, features: context.features, live: live?.template.spec };
@@ -147,7 +150,7 @@ interface Workload {
 }
 
 /** Warnings about the pod template of a new workload or of one whose spec changed. */
-export function templateWarnings(object: Workload, live: Workload | undefined, context: WriteContext): string[] {
+export function templateWarnings(object: Workload, live: Workload | undefined, context: HookContext): string[] {
   if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
   return podTemplateWarnings('spec.template', object.spec.template, context);
 }

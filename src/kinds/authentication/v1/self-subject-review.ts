@@ -1,5 +1,5 @@
 /**
- * SelfSubjectReview: who am I? spec: SelfSubjectReview
+ * The SelfSubjectReview kind: returns the user of the request. spec: SelfSubjectReview
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -24,7 +24,7 @@ export const SelfSubjectReview: Kind<SelfSubjectReview, SelfSubjectReviewInput, 
   body: selfSubjectReviewBody,
   virtual: {
     create(draft, { user, now }) {
-      // The answer is a new object: nothing that was sent is in it.
+      // The response does not contain the metadata of the request.
       return { ...draft, metadata: { creationTimestamp: now }, status: { userInfo: userInfoOf(user) } };
     },
   },

@@ -1,5 +1,5 @@
 /**
- * The object that a token is to end with: whether there is such an object, and whether the account may name it.
+ * Validates the bound object of a TokenRequest: it must exist, and the service account must be allowed to use it.
  */
 import { errors } from '../../../meta/errors.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
@@ -9,6 +9,7 @@ import type { BoundObjectReference } from '../../generated/authentication-v1.js'
 import type { StrategyContext } from '../../kind.js';
 import type { BoundObject, TokenClaims } from '../../tokens.js';
 
+/** The claims of a bound token. */
 export type Binding = Pick<TokenClaims, 'bound' | 'node'>;
 
 const RESOURCES = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const satisfies Record<
@@ -16,10 +17,10 @@ const RESOURCES = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const sat
   string
 >;
 
-/** Throws 400 for what no token can be bound to, 404 for what is not there, 409 for another object of the same name. */
+/** Throws 400 for a kind that tokens cannot be bound to, 404 for an absent object, 409 for a different uid. */
 export function readBinding(ref: BoundObjectReference, account: string, context: StrategyContext): Binding {
   const { apiVersion = '', kind = '', name = '', uid: expected = '' } = ref;
-  // A version that is none is as good as no version.
+  // An invalid apiVersion counts as absent.
   const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' };
   if (group !== '' || !isBindable(kind)) {
     throw errors.badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
@@ -61,7 +62,7 @@ function objectAt(resource: string, name: string, { objects, namespace }: Strate
   return object;
 }
 
-/** By its name alone where it is not there any more. */
+/** The node's name, and its uid if the node exists. */
 function nodeOf(name: string, { objects }: StrategyContext): NonNullable<Binding['node']> {
   const node = objects.get({ group: '', resource: 'nodes', namespace: '', name });
   return node === undefined ? { name } : { name, uid: node.metadata.uid };

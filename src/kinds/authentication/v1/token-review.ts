@@ -1,5 +1,5 @@
 /**
- * TokenReview: whose token is this? spec: TokenReview
+ * The TokenReview kind: authenticates a token. spec: TokenReview
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';

@@ -1,10 +1,10 @@
 /**
- * Who somebody is.
+ * Converts users to the UserInfo type of reviews.
  */
 import type { User } from '../../../protocol/request.js';
 import type { UserInfo } from '../../generated/authentication-v1.js';
 
-/** A user of a request as reviews show one. */
+/** The UserInfo of a request's user. */
 export function userInfoOf({ user, uid, groups, extra }: User): UserInfo {
   return {
     username: user,

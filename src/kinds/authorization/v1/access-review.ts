@@ -1,5 +1,6 @@
 /**
- * Access reviews: may somebody do something? They are answered, never stored. spec: SubjectAccessReview
+ * The access review kinds: whether a user may perform an action. They are computed and not stored. spec:
+ * SubjectAccessReview
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
@@ -29,6 +30,7 @@ import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
 import { attributesProblems } from './attributes.js';
 import { readSelectors, selectorProblems } from './selectors.js';
 
+/** The apiVersion of the reviews. */
 export const apiVersion = `${serviceGroup('authorization')}/v1`;
 
 export interface SubjectAccessReview extends ReviewBase, SubjectAccessReviewBody {}
@@ -103,7 +105,7 @@ export const LocalSubjectAccessReview: Kind<
   },
 });
 
-/** The server leaves the kind out of these messages. */
+/** Throws 422 if there are errors. The reference server's message has no kind here. */
 export function refuse(problems: readonly FieldError[], { dialect }: StrategyContext): void {
   if (problems.length === 0) return;
   throw errors.invalid({ group: dialect.group(serviceGroup('authorization')), kind: '' }, '', problems);

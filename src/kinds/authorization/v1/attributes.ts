@@ -1,11 +1,11 @@
 /**
- * What an access review asks about.
+ * Validates the attributes of access reviews.
  */
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import type { NonResourceAttributes, ResourceAttributes } from '../../generated/authorization-v1.js';
 
-/** Exactly one of the two. */
+/** Requires exactly one of resource and non-resource attributes. */
 export function attributesProblems(spec: {
   readonly resourceAttributes?: ResourceAttributes;
   readonly nonResourceAttributes?: NonResourceAttributes;

@@ -1,5 +1,5 @@
 /**
- * SelfSubjectRulesReview: all that the asker may do in a namespace. spec: SelfSubjectRulesReview
+ * The SelfSubjectRulesReview kind: the rules of the user in a namespace. spec: SelfSubjectRulesReview
  */
 import { errors } from '../../../meta/errors.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -27,7 +27,7 @@ export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview, SelfSubjectRul
         const { namespace = '' } = draft.spec;
         if (namespace === '') throw errors.badRequest('no namespace on request');
         const { resourceRules, nonResourceRules, incomplete = false, error } = access.rules(user, namespace);
-        // Nothing of the question is repeated in the answer.
+        // The response does not repeat the request's spec.
         return {
           ...draft,
           metadata: {},

@@ -1,6 +1,6 @@
 /**
- * What a review says about the selectors of a request. They are judged strictly, except for operators that are not known
- * yet: a newer client may have more of them, and to leave one out only makes the question wider.
+ * Validates and decodes the selectors in access reviews. Validation is strict except for unknown operators: a newer
+ * client may send them, and to ignore one only makes the reviewed request broader.
  */
 import { type FieldError, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { SelectorError } from '../../../meta/label-selector-text.js';
@@ -14,6 +14,7 @@ import type {
 } from '../../generated/authorization-v1.js';
 import { readFieldRequirements, readLabelRequirements } from '../../selector-requirements.js';
 
+/** Validates the selectors of resource attributes. */
 export function selectorProblems(resource: ResourceAttributes | undefined): FieldError[] {
   const path = 'spec.resourceAttributes';
   return [
@@ -24,14 +25,14 @@ export function selectorProblems(resource: ResourceAttributes | undefined): Fiel
   ];
 }
 
-/** The part of the question that selectors make up, and what could not be read of them. */
+/** The decoded selectors, and the requirements that could not be decoded. */
 export interface ReadSelectors {
   readonly fieldSelector?: readonly SelectorRequirement[];
   readonly labelSelector?: readonly SelectorRequirement[];
   readonly errors: readonly string[];
 }
 
-/** Selectors that have no {@link selectorProblems}. */
+/** Decodes selectors without {@link selectorProblems}. */
 export function readSelectors({ fieldSelector, labelSelector }: ResourceAttributes): ReadSelectors {
   const fields = fieldSelector === undefined ? undefined : readFields(fieldSelector);
   const labels = labelSelector === undefined ? undefined : readLabels(labelSelector);
@@ -79,13 +80,13 @@ function fieldRequirementProblems({ key, operator, values = [] }: FieldSelectorR
 
 interface ReadSelector {
   readonly requirements: readonly SelectorRequirement[];
-  /** Something of it was left out. */
+  /** True if a requirement was ignored. */
   readonly isLess: boolean;
 }
 
 const UNREADABLE: ReadSelector = { requirements: [], isLess: true };
 
-/** A field equals one value or does not; nothing else can be said of fields. */
+/** Field selectors have only `=` and `!=`. */
 function readFields({ rawSelector = '', requirements = [] }: FieldSelectorAttributes): ReadSelector {
   if (rawSelector !== '') {
     return readText(() => readFieldRequirements(rawSelector));

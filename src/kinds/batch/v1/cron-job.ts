@@ -13,7 +13,7 @@ import {
   cronJobBody,
   type JobSpec,
 } from '../../generated/batch-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import {
   ageColumn,
   containerColumns,
@@ -90,7 +90,7 @@ function nameProblems(name = ''): FieldError[] {
 }
 
 interface SpecOptions {
-  readonly context: WriteContext;
+  readonly context: HookContext;
   readonly live: CronJobSpec | undefined;
 }
 
@@ -147,7 +147,7 @@ function templateProblems(path: string, spec: JobSpec, { context, live }: SpecOp
   return problems;
 }
 
-function warnings(object: CronJob, live: CronJob | undefined, context: WriteContext): readonly string[] {
+function warnings(object: CronJob, live: CronJob | undefined, context: HookContext): readonly string[] {
   if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
   return [...podNameWarnings(object, live), ...jobSpecWarnings('spec.jobTemplate.spec', templateOf(object), context)];
 }

@@ -13,7 +13,7 @@ import {
   type ClusterTrustBundleBodyInput,
   clusterTrustBundleBody,
 } from '../../generated/certificates-v1beta1.js';
-import type { Kind, NameRule, WriteContext } from '../../kind.js';
+import type { HookContext, Kind, NameRule } from '../../kind.js';
 import { NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../shared/signer-name.js';
 
@@ -36,7 +36,11 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
   body: clusterTrustBundleBody,
   strategy: {
     name: { validate: nameOfSigner },
-    update: { allowUnconditionalUpdate: false, validationOrder: ['whole', 'metadata', 'change'], validate: signerChange },
+    update: {
+      allowUnconditionalUpdate: false,
+      validationOrder: ['create', 'metadata', 'update'],
+      validate: signerChange,
+    },
     create: { validate: bundleProblems },
     read: {
       selectableFields: { 'spec.signerName': (object) => object.spec.signerName ?? '' },
@@ -66,7 +70,7 @@ function signerChange(next: ClusterTrustBundle, live: ClusterTrustBundle): reado
   return [invalid('spec.signerName', signerName, 'field is immutable')];
 }
 
-function bundleProblems(object: ClusterTrustBundle, _context: WriteContext, live?: ClusterTrustBundle): FieldError[] {
+function bundleProblems(object: ClusterTrustBundle, _context: HookContext, live?: ClusterTrustBundle): FieldError[] {
   const { signerName = '', trustBundle } = object.spec;
   // An unchanged bundle is not validated again.
   const isNew = live === undefined || trustBundle !== live.spec.trustBundle;

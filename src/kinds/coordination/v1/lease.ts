@@ -6,7 +6,7 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid } from '../../../meta/field-error.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type LeaseBody, type LeaseBodyInput, leaseBody } from '../../generated/coordination-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { strategyProblems } from '../lease-strategy.js';
 
@@ -20,13 +20,23 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
   columns: [nameColumn, textColumn('Holder', 'Who holds it now.', ({ spec }) => spec.holderIdentity ?? ''), ageColumn],
   body: leaseBody,
   strategy: {
-    update: { allowUnconditionalUpdate: false, allowCreateOnUpdate: true, prepare: dropDisabled, metadata: 'plain', validate: validate },
-    create: { prepare: (draft, context) => dropDisabled(draft, undefined, context), metadata: 'plain', validate },
+    update: {
+      allowUnconditionalUpdate: false,
+      allowCreateOnUpdate: true,
+      prepare: dropDisabled,
+      metadataValidation: 'plain',
+      validate: validate,
+    },
+    create: {
+      prepare: (draft, context) => dropDisabled(draft, undefined, context),
+      metadataValidation: 'plain',
+      validate,
+    },
   },
 });
 
 /** Drops the fields of coordinated leader election while its gate is disabled, unless the live lease uses them. */
-function dropDisabled({ spec }: Lease, live: Lease | undefined, { features }: WriteContext): void {
+function dropDisabled({ spec }: Lease, live: Lease | undefined, { features }: HookContext): void {
   if (features.enabled('CoordinatedLeaderElection')) return;
   if (live?.spec.strategy === undefined) delete spec.strategy;
   if (live?.spec.preferredHolder === undefined) delete spec.preferredHolder;

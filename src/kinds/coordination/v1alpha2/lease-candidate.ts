@@ -1,5 +1,5 @@
 /**
- * LeaseCandidate as it was before: the same objects under an older version.
+ * LeaseCandidate in v1alpha2, with the fields of v1beta1.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { anotherVersion } from '../../define-kind.js';

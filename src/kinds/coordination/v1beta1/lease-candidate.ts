@@ -1,5 +1,5 @@
 /**
- * LeaseCandidate: somebody who would hold a Lease, and how old they are. Who gets it is decided by a controller.
+ * The LeaseCandidate kind: a candidate for a Lease and its version. A controller chooses the holder.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -40,11 +40,16 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
   body: leaseCandidateBody,
   strategy: {
     name: {
-      // Candidates are named after hosts and processes; a dash at the end of a prefix is allowed anyway.
+      // The rule allows a trailing dash, so generateName prefixes need no special case.
       validate: (name) => configMapKeyProblems(name),
     },
-    update: { allowUnconditionalUpdate: false, allowCreateOnUpdate: true, metadata: 'plain', validate: validateUpdate },
-    create: { metadata: 'plain', validate },
+    update: {
+      allowUnconditionalUpdate: false,
+      allowCreateOnUpdate: true,
+      metadataValidation: 'plain',
+      validate: validateUpdate,
+    },
+    create: { metadataValidation: 'plain', validate },
   },
 });
 
@@ -60,7 +65,7 @@ function validate(object: LeaseCandidate): FieldError[] {
   const binary = versionOf(binaryVersion);
   if (binaryVersion === '') found.push(required('spec.binaryVersion'));
   else if (binary === undefined) found.push(invalid('spec.binaryVersion', binaryVersion, NOT_A_VERSION));
-  // A version that cannot be read is compared all the same, as the least there is.
+  // An invalid version is compared as 0.0.0.
   const [low, high] = [emulated ?? ZERO_VERSION, binary ?? ZERO_VERSION];
   if (binaryVersion !== '' && emulationVersion !== '' && compareSemver(high, low) < 0) {
     found.push(invalid('spec.binaryVersion', binaryVersion, 'must be greater than or equal to `emulationVersion`'));

@@ -23,7 +23,7 @@ export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = d
   body: configMapBody,
   strategy: {
     update: {
-      validationOrder: ['metadata', 'change', 'whole'],
+      validationOrder: ['metadata', 'update', 'create'],
       validate: (next, live) => immutableDataProblems(next, live, ['data', 'binaryData']),
     },
     create: { validate },
@@ -58,7 +58,7 @@ function keyProblems(map: string, key: string): FieldError[] {
 }
 
 function isTooLarge(texts: readonly string[], binaries: readonly string[]): boolean {
-  // A UTF-16 code unit takes at upperBound three bytes in UTF-8, so this upper bound avoids counting for most objects.
+  // A UTF-16 code unit takes at most three bytes in UTF-8, so this upper bound avoids counting for most objects.
   let upperBound = 0;
   for (const text of texts) upperBound += text.length * 3;
   for (const binary of binaries) upperBound += binary.length;

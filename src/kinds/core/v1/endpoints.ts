@@ -16,7 +16,7 @@ import {
   type EndpointsBodyInput,
   endpointsBody,
 } from '../../generated/core-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 
 export interface Endpoints extends ObjectBase, EndpointsBody {}
@@ -34,7 +34,7 @@ export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = d
     replacement: { apiVersion: `${serviceGroup('discovery')}/v1`, kind: 'EndpointSlice' },
   },
   strategy: {
-    update: { allowCreateOnUpdate: true, validationOrder: ['metadata', 'whole'] },
+    update: { allowCreateOnUpdate: true, validationOrder: ['metadata', 'create'] },
     create: {
       // Unchanged subsets are not validated again: they may be stored under older rules.
       validate: (next, _context, live) =>
@@ -100,7 +100,7 @@ function validatePort(
 
 const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
-function warnings(object: Endpoints, _live: Endpoints | undefined, { dialect }: WriteContext): readonly string[] {
+function warnings(object: Endpoints, _live: Endpoints | undefined, { dialect }: HookContext): readonly string[] {
   // The endpoints controller writes canonical addresses.
   if (object.metadata.labels?.[dialect.subkey('endpoints', 'managed-by')] === 'endpoint-controller') return [];
   const { subsets = [] } = object;

@@ -28,7 +28,7 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
   body: coreEventBody,
   columns: eventColumns((object) => object),
   strategy: {
-    create: { metadata: 'plain', validate: (object) => coreProblems(object) },
+    create: { metadataValidation: 'plain', validate: (object) => coreProblems(object) },
     name: {
       // Names derived from other objects' names may be any path segment.
       validate: () => [],
@@ -36,7 +36,7 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
     update: {
       allowCreateOnUpdate: true,
       // Metadata is validated by the general rules only.
-      validationOrder: ['change'],
+      validationOrder: ['update'],
       validate: (next) => coreProblems(next),
     },
     read: {

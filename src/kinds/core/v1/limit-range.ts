@@ -16,7 +16,7 @@ import {
   type LimitRangeItem,
   limitRangeBody,
 } from '../../generated/core-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { goSyntaxQuantity } from '../../shared/go-syntax.js';
 import {
   isOvercommitAllowed,
@@ -39,7 +39,7 @@ export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> 
     update: {
       allowCreateOnUpdate: true,
       // Updates are validated like new objects.
-      validationOrder: ['whole'],
+      validationOrder: ['create'],
     },
     decode: { defaults },
     create: { prepare: prepareForCreate, validate },
@@ -78,7 +78,7 @@ function prepareForCreate({ metadata }: DraftObject): void {
   if (!metadata.name && metadata.uid !== undefined) metadata.name = metadata.uid;
 }
 
-function validate(object: LimitRange, context: WriteContext): readonly FieldError[] {
+function validate(object: LimitRange, context: HookContext): readonly FieldError[] {
   const seen = new Set<string>();
   return limitsOf(object).flatMap((item, index) => {
     const path = keyPath('spec.limits', index);
@@ -99,7 +99,7 @@ function validateType(path: string, name: string): FieldError[] {
 }
 
 /** Validates the resource names of all lists, and which lists the type allows. */
-function validateNames(path: string, item: LimitRangeItem, context: WriteContext): FieldError[] {
+function validateNames(path: string, item: LimitRangeItem, context: HookContext): FieldError[] {
   const isForPods = item.type === 'Pod';
   const names = (list: ListName) => {
     const at = childPath(path, list);
@@ -129,14 +129,14 @@ function hasStorage(list: ResourceList | undefined): boolean {
 function validateLimitedName(
   path: string,
   name: string,
-  context: WriteContext & { readonly type: string },
+  context: HookContext & { readonly type: string },
 ): FieldError[] {
   const isForContainers = context.type === 'Pod' || context.type === 'Container';
   return isForContainers ? validateContainerResourceName(path, name, context) : validateResourceName(path, name);
 }
 
 /** Validates that the lists agree for each resource. Defaults of pod items are already rejected and not compared. */
-function validateQuantities(path: string, item: LimitRangeItem, context: WriteContext): FieldError[] {
+function validateQuantities(path: string, item: LimitRangeItem, context: HookContext): FieldError[] {
   const hasDefaults = item.type !== 'Pod';
   const lists = [item.max, item.min, item.maxLimitRequestRatio];
   if (hasDefaults) lists.push(item.default, item.defaultRequest);

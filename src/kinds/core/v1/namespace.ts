@@ -18,7 +18,7 @@ import {
   type NamespaceStatus,
   namespaceBody,
 } from '../../generated/core-v1.js';
-import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
+import type { DeletionDecision, DeletionRequest, HookContext, Kind, NameRule } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { failedDeletePrecondition, finalizersAfterDelete, standardFinalizerProblems } from '../../shared/finalizers.js';
 import { copyAsDraft } from '../../shared/storage-conversion.js';
@@ -43,15 +43,15 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
     write: { ownableFields: { except: ['status'] }, canonicalize: labelWithName },
     name: { validate: labelName },
     delete: {
-      returnsObject: true,
+      returnDeletedObject: true,
       intercept: beforeDelete,
-      canBeRemoved: (object) => finalizersOf(object).length === 0,
+      shouldDeleteDuringUpdate: (object) => finalizersOf(object).length === 0,
     },
     decode: { defaults: labelWithName },
     create: { prepare: prepareForCreate, validate },
     update: {
       prepare: (draft, live) => restore(draft, live, ['spec', 'status']),
-      validationOrder: ['whole', 'metadata', 'change'],
+      validationOrder: ['create', 'metadata', 'update'],
       validate: policyLabelUpdateProblems,
     },
     read: {
@@ -86,7 +86,7 @@ function phaseOf(object: Namespace): NamespaceStatus['phase'] {
 }
 
 /** Adds the label with the name of the namespace. A generated name is not known on the first call. */
-function labelWithName(draft: Namespace, { dialect }: WriteContext): void {
+function labelWithName(draft: Namespace, { dialect }: HookContext): void {
   const { name, labels } = draft.metadata;
   const key = dialect.key('metadata.name');
   if (!name || labels?.[key] === name) return;
@@ -105,7 +105,7 @@ function restore(draft: DraftObject, live: ApiObject, fields: readonly string[])
   for (const field of fields) draft[field] = live[field];
 }
 
-function validate(object: Namespace, context: WriteContext, live?: Namespace): readonly FieldError[] {
+function validate(object: Namespace, context: HookContext, live?: Namespace): readonly FieldError[] {
   const problems = finalizersOf(object).flatMap((name) => standardFinalizerProblems('spec.finalizers', name));
   if (live !== undefined) return problems;
   // In the reference server an admission plugin validates these labels, after all other rules have passed.
@@ -116,7 +116,7 @@ const POLICY_MODES = ['enforce', 'audit', 'warn'] as const;
 const POLICY_LEVELS = ['privileged', 'baseline', 'restricted'];
 
 /** Validates the Pod Security labels: level and version. */
-function policyLabelProblems(object: Namespace, { dialect }: WriteContext): FieldError[] {
+function policyLabelProblems(object: Namespace, { dialect }: HookContext): FieldError[] {
   const labels = object.metadata.labels ?? {};
   // Only if the labels are valid as labels; see validate().
   if (labelErrors(labels, 'metadata.labels').length > 0) return [];
@@ -138,7 +138,7 @@ function policyLabelProblems(object: Namespace, { dialect }: WriteContext): Fiel
 }
 
 /** Errors that the live object already has are accepted. */
-function policyLabelUpdateProblems(next: Namespace, live: Namespace, context: WriteContext): readonly FieldError[] {
+function policyLabelUpdateProblems(next: Namespace, live: Namespace, context: HookContext): readonly FieldError[] {
   const problems = policyLabelProblems(next, context);
   return problems.length > 0 && deepEqual(problems, policyLabelProblems(live, context)) ? [] : problems;
 }
@@ -157,7 +157,7 @@ function phaseProblems(next: Namespace): readonly FieldError[] {
 }
 
 /** The first delete sets the phase to Terminating. The namespace is removed when its finalizers are empty. */
-function beforeDelete(live: ApiObject & Namespace, request: DeletionRequest, { now }: WriteContext): DeletionVerdict {
+function beforeDelete(live: ApiObject & Namespace, request: DeletionRequest, { now }: HookContext): DeletionDecision {
   const failed = failedDeletePrecondition(live, request);
   if (failed !== undefined) return { type: 'conflict', why: failed };
   if (live.metadata.deletionTimestamp !== undefined) {

@@ -1,3 +1,6 @@
+/**
+ * The PersistentVolumeClaim kind: a request for storage, bound to a PersistentVolume. spec: PersistentVolumeClaim
+ */
 import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -6,7 +9,7 @@ import {
   type PersistentVolumeClaimBodyInput,
   persistentVolumeClaimBody,
 } from '../../generated/core-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { roundResourceList } from '../../shared/resources.js';
 import { statusSubresource } from '../../shared/strategies.js';
@@ -59,7 +62,7 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolume
     body: persistentVolumeClaimBody,
     columns: persistentVolumeClaimColumns,
     strategy: {
-      delete: { returnsObject: true },
+      delete: { returnDeletedObject: true },
       write: {
         separateStatus: true,
         warnings: (object, _live, { dialect }) => [
@@ -75,7 +78,7 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolume
       update: {
         prepare: prepareSpec,
         // The create validation runs twice, as in the reference server.
-        validationOrder: ['whole', 'metadata', 'whole', 'change'],
+        validationOrder: ['create', 'metadata', 'create', 'update'],
         validate: (next, live, context) => claimUpdateProblems(next, live, context),
       },
     },
@@ -97,7 +100,7 @@ function defaults(draft: PersistentVolumeClaim): void {
 function prepareSpec(
   draft: PersistentVolumeClaim,
   live: PersistentVolumeClaim | undefined,
-  { dialect, features }: WriteContext,
+  { dialect, features }: HookContext,
 ): void {
   const { spec } = draft;
   const before = live === undefined ? undefined : live.spec;
@@ -108,7 +111,7 @@ function prepareSpec(
 function dropDisabledStatus(
   draft: PersistentVolumeClaim,
   live: PersistentVolumeClaim,
-  { features }: WriteContext,
+  { features }: HookContext,
 ): void {
   if (features.enabled('VolumeAttributesClass')) return;
   const { status } = draft;

@@ -8,7 +8,7 @@ import {
   type PersistentVolumeBodyInput,
   persistentVolumeBody,
 } from '../../generated/core-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { persistentVolumeColumns } from './persistent-volume/columns.js';
 import { volumeSourceDefaults } from './persistent-volume/source-rules.js';
@@ -26,14 +26,14 @@ export const PersistentVolume: Kind<PersistentVolume, PersistentVolumeInput, 'Cl
   body: persistentVolumeBody,
   columns: persistentVolumeColumns,
   strategy: {
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     write: { separateStatus: true, warnings: (object, _live, { dialect }) => volumeWarnings(object, dialect) },
     decode: { defaults: (draft) => volumeSourceDefaults(draft.spec) },
     create: { prepare: prepareForCreate, validate },
     update: {
       prepare: dropDisabled,
       // The reference server runs the create validation twice on updates and reports errors twice.
-      validationOrder: ['whole', 'whole', 'change'],
+      validationOrder: ['create', 'create', 'update'],
       validate: validateUpdate,
     },
   },
@@ -46,33 +46,33 @@ function nameAndSpec(object: PersistentVolume): { name: string; spec: Persistent
   return { name: object.metadata.name ?? '', spec: object.spec };
 }
 
-function prepareForCreate(draft: PersistentVolume, context: WriteContext): void {
+function prepareForCreate(draft: PersistentVolume, context: HookContext): void {
   draft.status = { phase: 'Pending', lastPhaseTransitionTime: context.now };
   dropDisabled(draft, undefined, context);
 }
 
-function dropDisabled(draft: PersistentVolume, live: PersistentVolume | undefined, { features }: WriteContext): void {
+function dropDisabled(draft: PersistentVolume, live: PersistentVolume | undefined, { features }: HookContext): void {
   if (features.enabled('VolumeAttributesClass')) return;
   if (live !== undefined && live.spec.volumeAttributesClassName !== undefined) return;
   delete draft.spec.volumeAttributesClassName;
 }
 
-function validate(object: PersistentVolume, context: WriteContext, live: PersistentVolume | undefined): FieldError[] {
+function validate(object: PersistentVolume, context: HookContext, live: PersistentVolume | undefined): FieldError[] {
   if (live !== undefined) return volumeProblems({ ...nameAndSpec(object), live: live.spec }, context);
   return [...volumeProblems(nameAndSpec(object), context), ...optionProblems(object, context)];
 }
 
-function validateUpdate(next: PersistentVolume, live: PersistentVolume, context: WriteContext): FieldError[] {
+function validateUpdate(next: PersistentVolume, live: PersistentVolume, context: HookContext): FieldError[] {
   return [...optionProblems(next, context), ...volumeUpdateProblems(next.spec, live.spec, context)];
 }
 
 /** Runs once per write, unlike {@link volumeProblems}. */
-function optionProblems(object: PersistentVolume, { dialect }: WriteContext): FieldError[] {
+function optionProblems(object: PersistentVolume, { dialect }: HookContext): FieldError[] {
   return mountOptionsProblems(object.metadata.annotations, object.spec, dialect);
 }
 
 /** Sets `lastPhaseTransitionTime` when the phase changes, unless the client sets it. */
-function prepareStatus(draft: PersistentVolume, live: PersistentVolume, { now }: WriteContext): void {
+function prepareStatus(draft: PersistentVolume, live: PersistentVolume, { now }: HookContext): void {
   const { status } = draft;
   const before = live.status;
   const given = status.lastPhaseTransitionTime;

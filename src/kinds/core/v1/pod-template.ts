@@ -6,7 +6,7 @@ import { labelSelectorFrom, printLabelSelector } from '../../../meta/labels.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type PodTemplateBody, type PodTemplateBodyInput, podTemplateBody } from '../../generated/core-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { containerColumns, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import {
   dropDisabledTemplateFields,
@@ -32,7 +32,7 @@ export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', neve
     }),
   ],
   strategy: {
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     write: {
       generation: (next, live) => !deepEqual(next['template'], live['template']),
       warnings: (object, live, context) =>
@@ -52,7 +52,7 @@ export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', neve
   },
 });
 
-function templateProblems(next: PodTemplate, live: PodTemplate | undefined, context: WriteContext): FieldError[] {
+function templateProblems(next: PodTemplate, live: PodTemplate | undefined, context: HookContext): FieldError[] {
   return podTemplateProblems('template', next.template, {
     ...context,
     live: live === undefined ? undefined : live.template.spec,

@@ -15,7 +15,7 @@ import {
   type ReplicationControllerBodyInput,
   replicationControllerBody,
 } from '../../generated/core-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import {
@@ -50,7 +50,7 @@ export const ReplicationController: Kind<
   ],
   strategy: {
     update: {
-      validationOrder: ['whole', 'metadata', 'change'],
+      validationOrder: ['create', 'metadata', 'update'],
       prepare: dropDisabledFields,
       validate: (next, live, context) => problemsOf(next, live, { context, isLast: true }),
     },
@@ -101,7 +101,7 @@ function labelDefaults(draft: ReplicationController): void {
 function dropDisabledFields(
   draft: ReplicationController,
   live: ReplicationController | undefined,
-  { features }: WriteContext,
+  { features }: HookContext,
 ): void {
   const { template } = draft.spec;
   if (template === undefined) return;
@@ -112,7 +112,7 @@ function dropDisabledFields(
 function warnings(
   object: ReplicationController,
   live: ReplicationController | undefined,
-  context: WriteContext,
+  context: HookContext,
 ): string[] {
   if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
   const { template } = (live ?? object).spec;
@@ -131,7 +131,7 @@ const NOT_NEGATIVE = 'must be greater than or equal to 0';
 function problemsOf(
   next: ReplicationController,
   live: ReplicationController | undefined,
-  { context, isLast }: { readonly context: WriteContext; readonly isLast: boolean },
+  { context, isLast }: { readonly context: HookContext; readonly isLast: boolean },
 ): FieldError[] {
   const { replicas, minReadySeconds = 0, selector = {} } = next.spec;
   const seconds = minReadySeconds < 0 ? [invalid('spec.minReadySeconds', minReadySeconds, NOT_NEGATIVE)] : [];
@@ -149,7 +149,7 @@ function problemsOf(
 function nonConvertibleFieldProblems(
   next: ReplicationController,
   live: ReplicationController,
-  { dialect }: WriteContext,
+  { dialect }: HookContext,
 ): FieldError[] {
   const prefix = dialect.subkey('non-convertible', '').slice(0, -1);
   const annotations = live.metadata.annotations ?? {};
@@ -171,7 +171,7 @@ function nonConvertibleFieldProblems(
 function templateProblems(
   next: ReplicationController,
   live: ReplicationController | undefined,
-  context: WriteContext,
+  context: HookContext,
 ): FieldError[] {
   const { template, selector = {} } = next.spec;
   if (template === undefined) return [required('spec.template')];

@@ -17,7 +17,7 @@ import {
   resourceQuotaBody,
   type ScopedResourceSelectorRequirement,
 } from '../../generated/core-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { listReporter } from '../../shared/list-reporter.js';
 import {
@@ -49,7 +49,7 @@ export const ResourceQuota: Kind<ResourceQuota, ResourceQuotaInput, 'Namespaced'
     ageColumn,
   ],
   strategy: {
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     write: { separateStatus: true },
     decode: { defaults },
     create: { validate: (object, context) => specProblems(object, context) },
@@ -63,12 +63,12 @@ function defaults(draft: ResourceQuota): void {
   for (const list of [spec.hard, status.hard, status.used]) roundResourceList(list);
 }
 
-function specProblems(object: ResourceQuota, context: WriteContext): FieldError[] {
+function specProblems(object: ResourceQuota, context: HookContext): FieldError[] {
   const { spec } = object;
   return [...amountProblems('spec.hard', spec.hard, context), ...scopeProblems(spec), ...scopeSelectorProblems(spec)];
 }
 
-function amountProblems(path: string, list: ResourceList = {}, context: WriteContext): FieldError[] {
+function amountProblems(path: string, list: ResourceList = {}, context: HookContext): FieldError[] {
   return Object.keys(list)
     .sort()
     .flatMap((name) => {
@@ -184,7 +184,7 @@ function scopesChanged(next: ResourceQuota, live: ResourceQuota): FieldError[] {
   return [invalid(SCOPES_PATH, goSyntaxScopes(next.spec.scopes), 'field is immutable')];
 }
 
-function statusUpdateProblems(next: ResourceQuota, _live: ResourceQuota, context: WriteContext): readonly FieldError[] {
+function statusUpdateProblems(next: ResourceQuota, _live: ResourceQuota, context: HookContext): readonly FieldError[] {
   const { status } = next;
   return [
     ...amountProblems('status.hard', status.hard, context),

@@ -14,7 +14,7 @@ import { messageOf } from '../../../util/message-of.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type SecretBody, type SecretBodyInput, secretBody } from '../../generated/core-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { immutableDataProblems } from '../../shared/strategies.js';
 import { keyPairProblem } from './secret-key-pair.js';
@@ -34,7 +34,7 @@ export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuil
   ],
   body: secretBody,
   strategy: {
-    update: { validationOrder: ['metadata', 'change', 'whole'], validate: validateUpdate },
+    update: { validationOrder: ['metadata', 'update', 'create'], validate: validateUpdate },
     decode: { defaults: mergeStringData },
     create: { validate },
     write: { warnings },
@@ -59,7 +59,7 @@ function mergeStringData(draft: Secret): void {
 /** The maximum size of all values together. */
 const MAX_BYTES = 1024 * 1024;
 
-function validate(object: Secret, { dialect }: WriteContext): readonly FieldError[] {
+function validate(object: Secret, { dialect }: HookContext): readonly FieldError[] {
   const { data = {}, type } = object;
   const problems: FieldError[] = [];
   let total = 0;
@@ -122,7 +122,7 @@ function validateUpdate(next: ApiObject & Secret, live: ApiObject & Secret): rea
 }
 
 /** A certificate and key that do not match are stored, with a warning. */
-function warnings(object: Secret, _live: Secret | undefined, { dialect }: WriteContext): readonly string[] {
+function warnings(object: Secret, _live: Secret | undefined, { dialect }: HookContext): readonly string[] {
   const { data = {}, type } = object;
   if (type !== dialect.key('tls')) return [];
   const textOf = (key: string) => atob(own(data, key) ?? '');

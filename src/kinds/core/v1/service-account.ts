@@ -1,7 +1,10 @@
+/**
+ * The ServiceAccount kind: the identity of pods. Its `token` subresource issues tokens. spec: ServiceAccount
+ */
 import { tokenSubresource } from '../../authentication/v1/token-request.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type ServiceAccountBody, type ServiceAccountBodyInput, serviceAccountBody } from '../../generated/core-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 
 export interface ServiceAccount extends ObjectBase, ServiceAccountBody {}
@@ -23,8 +26,8 @@ export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespac
     ageColumn,
   ],
   strategy: {
-    update: { validationOrder: ['metadata', 'whole'], prepare: keepSecretNames },
-    delete: { returnsObject: true },
+    update: { validationOrder: ['metadata', 'create'], prepare: keepSecretNames },
+    delete: { returnDeletedObject: true },
     create: { prepare: keepSecretNames },
     write: { warnings },
   },
@@ -38,11 +41,7 @@ function keepSecretNames(account: ServiceAccount): void {
 }
 
 /** Warns about the deprecated annotation when it is added. */
-function warnings(
-  next: ServiceAccount,
-  live: ServiceAccount | undefined,
-  { dialect }: WriteContext,
-): readonly string[] {
+function warnings(next: ServiceAccount, live: ServiceAccount | undefined, { dialect }: HookContext): readonly string[] {
   const annotation = dialect.key(ENFORCE_MOUNTABLE_SECRETS);
   const has = (object: ServiceAccount | undefined) => Object.hasOwn(object?.metadata.annotations ?? {}, annotation);
   if (!has(next) || has(live)) return [];

@@ -1,3 +1,6 @@
+/**
+ * The EndpointSlice kind: a part of the endpoints of a service. spec: EndpointSlice
+ */
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
@@ -21,7 +24,7 @@ import {
   type EndpointSlicePort,
   endpointSliceBody,
 } from '../../generated/discovery-v1.js';
-import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
+import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 
 export interface EndpointSlice extends ObjectBase, EndpointSliceBody {}
@@ -34,9 +37,9 @@ export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced'
   body: endpointSliceBody,
   columns: columns(),
   strategy: {
-    update: { metadata: 'placed', prepare: prepareForUpdate, validate: validateUpdate },
+    update: { metadataValidation: 'inValidate', prepare: prepareForUpdate, validate: validateUpdate },
     write: {
-      // Raised by prepareForUpdate, for what is dropped then counts.
+      // prepareForUpdate increases it before it drops fields.
       generation: () => false,
       warnings,
     },
@@ -53,13 +56,13 @@ function hasChanged(next: EndpointSlice, live: EndpointSlice): boolean {
   );
 }
 
-function prepareForUpdate(draft: EndpointSlice, live: EndpointSlice, context: WriteContext): void {
+function prepareForUpdate(draft: EndpointSlice, live: EndpointSlice, context: HookContext): void {
   if (hasChanged(draft, live)) draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
   dropDisabled(draft, context, live);
 }
 
 /** Drops node hints while their gate is disabled, unless the live object uses them. */
-function dropDisabled(draft: EndpointSlice, context: WriteContext, live?: EndpointSlice): void {
+function dropDisabled(draft: EndpointSlice, context: HookContext, live?: EndpointSlice): void {
   dropTopology(draft, context.dialect, live);
   const isUsed = live !== undefined && (live.endpoints ?? []).some(({ hints }) => hints?.forNodes !== undefined);
   if (isUsed || context.features.enabled('PreferSameTrafficDistribution')) return;
@@ -102,14 +105,14 @@ const MAX_TOPOLOGY = 16;
 function validateUpdate(
   next: EndpointSlice,
   live: EndpointSlice,
-  _context: WriteContext,
+  _context: HookContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
   const { addressType } = next;
   return [
     ...metadata.forCreate(),
     ...headProblems(next),
-    // What was stored under older rules may stay as it is.
+    // Unchanged endpoints are not validated again.
     ...(deepEqual(next['endpoints'], live['endpoints']) ? [] : endpointsProblems(next)),
     ...(addressType === live['addressType'] ? [] : [invalid('addressType', addressType, 'field is immutable')]),
   ];
@@ -175,7 +178,7 @@ function topologyProblems(path: string, topology: Endpoint['deprecatedTopology']
   return [...(count > MAX_TOPOLOGY ? [tooMany(path, count, MAX_TOPOLOGY)] : []), ...labelErrors(topology, path)];
 }
 
-/** `list` is the path of all addresses: one of the wrong family is reported there. */
+/** `list` is the path of the address list, at which a wrong address family is reported. */
 function validateAddress(
   list: string,
   address: string,
@@ -235,11 +238,7 @@ function validateNamed(
   });
 }
 
-function warnings(
-  object: EndpointSlice,
-  live: EndpointSlice | undefined,
-  { dialect }: WriteContext,
-): readonly string[] {
+function warnings(object: EndpointSlice, live: EndpointSlice | undefined, { dialect }: HookContext): readonly string[] {
   const { addressType } = object;
   // Only on create: the type is immutable.
   const ofType =

@@ -43,7 +43,7 @@ export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersio
   strategy: {
     name: { validate: requireSubdomainName },
     create: { validate },
-    update: { validationOrder: ['metadata', 'change'], validate: validateUpdate },
+    update: { validationOrder: ['metadata', 'update'], validate: validateUpdate },
     read: {
       selectableFields: {
         ...referenceSelectors<Event>('regarding', ({ regarding }) => regarding),

@@ -1,8 +1,6 @@
 /**
- * What the server itself makes and notes: the flows and levels that every cluster starts with, and whether the level
- * that a flow names exists.
+ * Parts of the initial FlowSchemas and priority levels that both kinds share, and the Dangling condition.
  */
-
 import { type FieldSet, LEAF } from '../../../merge/apply/field-set.js';
 import { fieldElement } from '../../../merge/apply/path-element.js';
 import type { Dialect } from '../../../meta/dialect.js';
@@ -11,24 +9,25 @@ import type { FlowSchemaCondition } from '../../generated/flowcontrol-v1.js';
 import type { InitialObject } from '../../kind.js';
 import { conditionOwnedBy } from '../../shared/initial-managers.js';
 
-/** Which of both kinds must exist. */
+/** The names of the mandatory objects of both kinds. */
 const MANDATORY = ['exempt', 'catch-all'];
 
-/** Makes them. */
+/** The field manager of the initial objects. */
 export const PRODUCER = 'api-priority-and-fairness-config-producer-v1';
-/** Reports conditions. */
+/** The field manager of conditions. */
 export const CONSUMER = 'api-priority-and-fairness-config-consumer-v1';
 
+/** True for the names of mandatory objects. */
 export function isMandatory(name: string): boolean {
   return MANDATORY.includes(name);
 }
 
-/** The annotation that says whether the server may put a spec right. */
+/** The annotation that allows the server to restore the spec. */
 export function updateAnnotation(dialect: Dialect): string {
   return dialect.subkey('apf', 'autoupdate-spec');
 }
 
-/** All objects of one kind, the mandatory ones first. */
+/** The names and specs of all initial objects of a kind, the mandatory ones first. */
 export function bootstrapObjects<Spec>(
   mandatory: (name: string) => Spec | undefined,
   suggested: Readonly<Record<string, Spec>>,
@@ -37,7 +36,9 @@ export function bootstrapObjects<Spec>(
   return [...needed, ...Object.entries(suggested)];
 }
 
-/** `spec`: what the server owns of the specification. `isReported`: a loop of it has noted a condition. */
+/**
+ * The metadata of an initial object. `spec` are the owned fields of the spec; `isReported`: the status has a condition.
+ */
 export function bootstrapMetadata(
   name: string,
   dialect: Dialect,
@@ -57,7 +58,7 @@ export function bootstrapMetadata(
   };
 }
 
-/** What the server notes about a flow: whether there is the level that it names. */
+/** The Dangling condition of a FlowSchema: whether its priority level is missing. */
 export function danglingCondition(level: string, exists: boolean, now: string): FlowSchemaCondition {
   const about = `This FlowSchema references the PriorityLevelConfiguration object named ${quote(level)}`;
   return {

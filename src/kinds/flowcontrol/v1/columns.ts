@@ -1,3 +1,6 @@
+/**
+ * The table columns of FlowSchemas and priority levels.
+ */
 import type { Column } from '../../columns.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import type { FlowSchema } from './flow-schema/flow-schema.js';
@@ -5,6 +8,7 @@ import type { PriorityLevelConfiguration } from './priority-level-configuration.
 
 const queuingOf = ({ spec }: PriorityLevelConfiguration) => spec.limited?.limitResponse.queuing;
 
+/** The columns of FlowSchemas. */
 export const flowSchemaColumns: readonly Column<FlowSchema>[] = [
   nameColumn,
   textColumn(
@@ -29,6 +33,7 @@ export const flowSchemaColumns: readonly Column<FlowSchema>[] = [
   }),
 ];
 
+/** The columns of priority levels. */
 export const priorityLevelColumns: readonly Column<PriorityLevelConfiguration>[] = [
   nameColumn,
   textColumn('Type', 'Whether its requests are limited.', (object) => object.spec.type),

@@ -1,9 +1,10 @@
 /**
- * The conditions of both kinds of the group: every type once, and none without one.
+ * Validates the conditions of both kinds of the group: types are required and unique.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, keyPath, required } from '../../../meta/field-error.js';
 
+/** Validates a list of conditions. */
 export function validateConditions(conditions: readonly { readonly type?: string }[] | undefined): FieldError[] {
   const found: FieldError[] = [];
   const seen = new Set<string>();

@@ -1,11 +1,10 @@
 /**
- * The priority levels that a cluster starts with: one for what may never wait, one for what belongs nowhere else, and
- * those that the suggested flows are put on.
+ * The initial priority levels of a cluster: the mandatory levels `exempt` and `catch-all`, and the suggested levels.
  */
 import { type FieldSet, LEAF } from '../../../merge/apply/field-set.js';
 import type { PriorityLevelConfigurationSpec } from '../../generated/flowcontrol-v1.js';
 
-/** Shares, what of them may be lent in percent, and queues with the size of a hand. */
+/** Concurrency shares, lendable percent, queues and hand size. */
 const SUGGESTED: Readonly<Record<string, readonly [number, number, number, number]>> = {
   system: [30, 33, 64, 6],
   'node-high': [40, 25, 64, 6],
@@ -15,10 +14,10 @@ const SUGGESTED: Readonly<Record<string, readonly [number, number, number, numbe
   'global-default': [20, 50, 128, 6],
 };
 
-/** So many requests may wait in one queue. */
+/** The maximum number of requests in a queue. */
 const QUEUE_LENGTH = 50;
 
-/** The spec that a level of this name must have; undefined for all others, which are free. */
+/** The spec of a mandatory level; undefined for other names. */
 export function mandatoryLevel(name: string): PriorityLevelConfigurationSpec | undefined {
   if (name === 'exempt') return { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } };
   if (name !== 'catch-all') return undefined;
@@ -28,7 +27,7 @@ export function mandatoryLevel(name: string): PriorityLevelConfigurationSpec | u
   };
 }
 
-/** The others, by their names. A user may change them. */
+/** The suggested levels by name. Users may change them. */
 export function suggestedLevels(): Readonly<Record<string, PriorityLevelConfigurationSpec>> {
   const levels: Record<string, PriorityLevelConfigurationSpec> = {};
   for (const [name, [shares, lendablePercent, queues, handSize]] of Object.entries(SUGGESTED)) {
@@ -39,7 +38,7 @@ export function suggestedLevels(): Readonly<Record<string, PriorityLevelConfigur
   return levels;
 }
 
-/** What who made such a level owns of it. */
+/** The fields of an initial level that its field manager owns. */
 export function ownedLevelSpec({ limited }: PriorityLevelConfigurationSpec): FieldSet {
   const shares = { 'f:nominalConcurrencyShares': LEAF };
   if (limited === undefined) {

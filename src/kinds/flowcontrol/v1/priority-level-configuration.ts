@@ -1,6 +1,6 @@
 /**
- * PriorityLevelConfiguration: how much of the server the requests of one level may take, and what becomes of those
- * that find no room. Who holds requests back by it is in `flowcontrol/`.
+ * The PriorityLevelConfiguration kind: the concurrency limit of a priority level, and what happens to excess requests.
+ * `src/flowcontrol` applies it to requests.
  */
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -18,7 +18,7 @@ import {
   priorityLevelConfigurationBody,
   type QueuingConfiguration,
 } from '../../generated/flowcontrol-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { bootstrapMetadata, bootstrapObjects } from './bootstrap.js';
 import { priorityLevelColumns } from './columns.js';
@@ -56,23 +56,23 @@ export const PriorityLevelConfiguration: Kind<
   body: priorityLevelConfigurationBody,
   strategy: {
     write: { generation: specGeneration, separateStatus: true },
-    update: { validationOrder: ['change', 'whole'] },
+    update: { validationOrder: ['update', 'create'] },
     create: { validate },
   },
   subresources: { status: statusSubresource({ metadata: 'whole', validate: validateStatus }) },
 });
 
-/** By which v1beta3 tells a level without shares from one that says nothing. */
+/** The annotation by which v1beta3 distinguishes zero shares from absent shares. */
 export function zeroSharesAnnotation(dialect: Dialect): string {
   return `${dialect.group(serviceGroup('flowcontrol'))}/v1beta3-preserve-zero-concurrency-shares`;
 }
 
-function validate(object: PriorityLevelConfiguration, { dialect }: WriteContext): FieldError[] {
+function validate(object: PriorityLevelConfiguration, { dialect }: HookContext): FieldError[] {
   const { metadata, spec } = object;
-  // An object that lacks a name is judged, too.
+  // Validation also runs for an object without a name.
   const { name = '' }: { name?: string } = metadata;
   const found: FieldError[] = [];
-  // An older version keeps its zeros by it; in this one it would mean nothing.
+  // The annotation belongs to v1beta3 and is invalid in this version.
   const annotation = zeroSharesAnnotation(dialect);
   if (Object.hasOwn(metadata.annotations ?? {}, annotation)) {
     found.push(forbidden('metadata.annotations', `annotation '${annotation}' is forbidden`));
@@ -149,7 +149,7 @@ function validateResponse(path: string, response: LimitResponse): FieldError[] {
 }
 
 const MAX_QUEUES = 10_000_000;
-/** So many bits of a flow's hash are there to deal a hand from. */
+/** The number of hash bits that are available for shuffle sharding. */
 const MAX_HASH_BITS = 60;
 
 function validateQueuing(path: string, { queueLengthLimit, queues, handSize }: QueuingConfiguration): FieldError[] {
@@ -168,7 +168,7 @@ function validateQueuing(path: string, { queueLengthLimit, queues, handSize }: Q
   return found;
 }
 
-/** Two levels must be as they are: one for what may never wait, one for what belongs nowhere else. */
+/** Rejects changes of the mandatory levels `exempt` and `catch-all`. */
 function fixedSpecProblems(spec: PriorityLevelConfigurationSpec, name: string): FieldError[] {
   const { limited: limits, exempt: free } = spec;
   const parts = [

@@ -1,8 +1,7 @@
 /**
- * The flows and levels that every cluster starts with come back: a minute after one of them is gone, or has another spec
- * than it should. Users may have the suggested ones as they like by an annotation that says so; what is left over of
- * those that were suggested once goes. The reference server looks every minute; here a look is taken a minute after
- * something is found to be amiss.
+ * Restores the initial FlowSchemas and priority levels: one minute after one is deleted or has another spec. An
+ * annotation lets users keep changes of suggested objects. Objects that are no longer suggested are deleted. The
+ * reference server polls every minute; this reconciler schedules a repair one minute after it finds a difference.
  */
 import type { Dialect } from '../../../meta/dialect.js';
 import type { GroupResource } from '../../../meta/gvk.js';
@@ -14,12 +13,13 @@ import { isMandatory, PRODUCER, updateAnnotation } from './bootstrap.js';
 
 const PATIENCE_MS = 60_000;
 
-/** What there should be of one kind. */
+/** The initial objects of a kind. */
 export interface Bootstrap {
   readonly resource: GroupResource;
   specs(dialect: Dialect): readonly (readonly [name: string, spec: object])[];
 }
 
+/** The reconciler of the initial objects of a kind. */
 export function keepUp(server: ReconcilerHost, { resource, specs }: Bootstrap): ServerReconciler {
   let wanted: ReadonlyMap<string, object> | undefined;
   let seen = -1;
@@ -27,7 +27,7 @@ export function keepUp(server: ReconcilerHost, { resource, specs }: Bootstrap): 
 
   const repairs = (): readonly (() => void)[] => {
     const present = new Map(server.objects.list(resource).map((object) => [object.metadata.name, object]));
-    // A cluster that is still being made has none; it will get them all at once.
+    // A cluster under construction has none yet; it gets them as initial objects.
     if (present.size === 0 && seen === -1) return [];
     const annotation = updateAnnotation(server.dialect);
     wanted ??= new Map(specs(server.dialect));
@@ -49,8 +49,8 @@ export function keepUp(server: ReconcilerHost, { resource, specs }: Bootstrap): 
     reconcile() {
       const now = server.clock.now();
       const isDue = waiting !== undefined && waiting.dueMs <= now;
-      if (!isDue && server.writeCount(resource) === seen) return;
-      // What an older release calls these objects' fields is for the release to say.
+      if (!isDue && server.lastChange(resource) === seen) return;
+      // Older releases have other field names, so the specs cannot be compared there.
       if (!isServedAsKept(server, resource)) return;
       const needed = repairs();
       if (isDue) {
@@ -60,7 +60,7 @@ export function keepUp(server: ReconcilerHost, { resource, specs }: Bootstrap): 
         waiting?.undo();
         waiting = undefined;
       } else waiting ??= { dueMs: now + PATIENCE_MS, undo: server.wakeAfter(PATIENCE_MS) };
-      seen = server.writeCount(resource);
+      seen = server.lastChange(resource);
     },
   };
 }
@@ -77,7 +77,7 @@ function revision(
   const { object, spec, annotation } = about;
   const { name, annotations, generation } = object.metadata;
   const said = parseBool(annotations?.[annotation]);
-  // Who says nothing and has changed nothing will not mind.
+  // Without the annotation, an unchanged object (generation 1) may be updated.
   const isKept = isMandatory(name) || (said ?? generation === 1);
   const isOther = isKept && !deepEqual(object['spec'], spec);
   if (!isOther && said === isKept) return [];
@@ -91,7 +91,7 @@ function revision(
 const TRUE = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
-/** Undefined: neither. */
+/** Parses as Go's strconv.ParseBool; undefined for other texts. */
 function parseBool(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (TRUE.includes(text)) return true;

@@ -1,5 +1,5 @@
 /**
- * StorageVersion: in which version each server of the cluster stores a resource, and which versions it can read.
+ * The StorageVersion kind: the versions in which the API servers of a cluster store and decode a resource.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -27,7 +27,7 @@ import { statusSubresource } from '../../shared/strategies.js';
 export interface StorageVersion extends ObjectBase, StorageVersionBody {}
 export interface StorageVersionInput extends InputBase, StorageVersionBodyInput {}
 
-/** `<group>.<resource>`; groups have dots of their own. */
+/** Requires `<group>.<resource>`; the group may contain dots. */
 const storageVersionName: NameRule = (name) => {
   const dot = name.lastIndexOf('.');
   if (dot < 0) return ['name must be in the form of <group>.<resource>'];
@@ -129,7 +129,7 @@ function apiVersionProblems(text: string): readonly string[] {
   return [...part('group', group, dnsSubdomainProblems(group)), ...ofVersion];
 }
 
-/** Told when, and only when, all servers agree. */
+/** The common version is set if and only if all servers have the same encoding version. */
 function commonVersionProblems(path: string, status: StorageVersionStatus): FieldError[] {
   const { storageVersions: servers = [], commonEncodingVersion: told } = status;
   const [first = ''] = servers.map(({ encodingVersion = '' }) => encodingVersion);
@@ -145,7 +145,7 @@ function commonVersionProblems(path: string, status: StorageVersionStatus): Fiel
   return [invalid(path, told, `${which} is ${first}`)];
 }
 
-/** The paths lack a step: the list's name. And a bad status shows the type. */
+/** As in the reference server, the paths lack the list's name, and an invalid status is reported with the type. */
 function conditionProblems(path: string, conditions: readonly StorageVersionCondition[]): FieldError[] {
   const places = new Map<string, number>();
   return conditions.flatMap(({ type: named, status, reason, message }, index) => {

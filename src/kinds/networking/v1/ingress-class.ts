@@ -1,5 +1,5 @@
 /**
- * IngressClass: which controller serves the Ingresses that name it. spec: IngressClass
+ * The IngressClass kind: the controller of Ingresses. spec: IngressClass
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -32,7 +32,7 @@ export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', neve
   body: ingressClassBody,
   strategy: {
     write: { generation: specGeneration },
-    update: { validationOrder: ['metadata', 'change', 'whole'], validate: validateUpdate },
+    update: { validationOrder: ['metadata', 'update', 'create'], validate: validateUpdate },
     create: { validate: (object) => specProblems(object.spec) },
   },
   columns: [
@@ -83,7 +83,7 @@ function parametersCell(object: IngressClass): string {
   return `${kind}${apiGroup ? `.${apiGroup}` : ''}/${name}`;
 }
 
-/** `example.com/controller`. */
+/** Requires a path with a domain: `example.com/controller`. */
 function domainPrefixedPathProblems(path: string, value: string): FieldError[] {
   if (value === '') return [required(path)];
   const slash = value.indexOf('/');

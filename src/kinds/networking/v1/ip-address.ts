@@ -1,5 +1,5 @@
 /**
- * IPAddress: an address that is in use, and by whom; its name is the address. Services make theirs themselves.
+ * The IPAddress kind: an allocated address, which is its name, and the object that uses it. Services create theirs.
  * spec: IPAddress
  */
 import { serviceGroup } from '../../../meta/dialect.js';
@@ -16,7 +16,7 @@ import {
   ipAddressBody,
   type ParentReference,
 } from '../../generated/networking-v1.js';
-import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
+import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { requiredSegmentProblems } from '../reference.js';
 
@@ -33,10 +33,10 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
   strategy: {
     name: {
       validate: ipAddressNameProblems,
-      // An address with something added is none.
+      // A suffix would make the address invalid.
       generate: (prefix) => prefix,
     },
-    update: { metadata: 'placed', validate: validateUpdate },
+    update: { metadataValidation: 'inValidate', validate: validateUpdate },
     create: { validate: (object) => parentProblems(object.spec.parentRef) },
   },
   referenceStorageVersion: 'v1beta1',
@@ -63,7 +63,7 @@ function parentProblems(parent: ParentReference | undefined): FieldError[] {
 function validateUpdate(
   next: IPAddress,
   live: IPAddress,
-  _context: WriteContext,
+  _context: HookContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
   const parent = next.spec.parentRef;

@@ -1,5 +1,5 @@
 /**
- * ServiceCIDR: ranges from which Services get their cluster addresses. spec: ServiceCIDR
+ * The ServiceCIDR kind: the ranges of cluster IPs for Services. spec: ServiceCIDR
  */
 import { DEFAULT_SERVICE, SERVICE_NAME, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -17,7 +17,7 @@ import { statusSubresource } from '../../shared/strategies.js';
 export interface ServiceCIDR extends ObjectBase, ServiceCIDRBody {}
 export interface ServiceCIDRInput extends InputBase, ServiceCIDRBodyInput {}
 
-/** The loop that looks after ranges of addresses. */
+/** The field manager of the reference server's ServiceCIDR controller. */
 const CONTROLLER = `${DEFAULT_SERVICE}-service-cidr-controller`;
 
 export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status'> = defineBuiltIn({
@@ -31,7 +31,7 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
     update: { validate: (next, live) => updateProblems(next.spec.cidrs, live.spec.cidrs ?? []) },
   },
   subresources: {
-    // Its fields are everybody's: the reference server lists what is not under a version that does not exist.
+    // All fields can be owned: the reference server registers its reset fields for a version that does not exist.
     status: statusSubresource({ metadata: 'kept', ownableFields: { except: [] } }),
   },
   initial: (_dialect, now) => [
@@ -86,7 +86,7 @@ function rangeProblems(cidrs: readonly string[] = []): FieldError[] {
   return found;
 }
 
-/** Ranges stay; a second one may join the first. */
+/** Ranges are immutable, but a second one may be added to a single one. */
 function updateProblems(next: readonly string[] | undefined, live: readonly string[]): FieldError[] {
   const now = next ?? [];
   const changed = live.flatMap((cidr, index) =>

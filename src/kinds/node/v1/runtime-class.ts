@@ -1,6 +1,6 @@
 /**
- * RuntimeClass: a way to run containers, what it costs beside them, and where it is to be had. What it does to a Pod
- * that names it is done by admission.
+ * The RuntimeClass kind: a container runtime, its overhead and the nodes that support it. An admission plugin applies
+ * it to pods.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -11,7 +11,7 @@ import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type RuntimeClassBody, type RuntimeClassBodyInput, runtimeClassBody } from '../../generated/node-v1.js';
-import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
+import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { roundResourceList, validateResourceRequirements } from '../../shared/resources.js';
@@ -31,21 +31,26 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
   ],
   body: runtimeClassBody,
   strategy: {
-    update: { allowUnconditionalUpdate: false, allowCreateOnUpdate: true, metadata: 'placed', validate: validateUpdate },
+    update: {
+      allowUnconditionalUpdate: false,
+      allowCreateOnUpdate: true,
+      metadataValidation: 'inValidate',
+      validate: validateUpdate,
+    },
     decode: { defaults: (draft) => roundResourceList(draft.overhead?.podFixed) },
-    create: { metadata: 'plain', validate },
+    create: { metadataValidation: 'plain', validate },
     write: { warnings },
   },
 });
 
-function validate(object: RuntimeClass, context: WriteContext): FieldError[] {
+function validate(object: RuntimeClass, context: HookContext): FieldError[] {
   const { handler, overhead: cost, scheduling: where } = object;
   return [
     ...dnsLabelProblems(handler).map((detail) => invalid('handler', handler, detail)),
-    // What runs beside the containers is limited as they are.
+    // The overhead has the rules of container resources.
     ...(cost === undefined ? [] : validateResourceRequirements('overhead', { limits: cost.podFixed }, context)),
     ...labelErrors(where?.nodeSelector ?? {}, 'scheduling.nodeSelector'),
-    // The reference server names the field twice.
+    // The reference server repeats the field's name in the path.
     ...validateTolerations(`${TOLERATIONS}.tolerations`, where?.tolerations ?? []),
     ...repeatedTolerations(where?.tolerations ?? []),
   ];
@@ -53,7 +58,7 @@ function validate(object: RuntimeClass, context: WriteContext): FieldError[] {
 
 const TOLERATIONS = 'scheduling.tolerations';
 
-/** Two that differ in their seconds alone are the same. */
+/** Tolerations that differ only in `tolerationSeconds` are duplicates. */
 function repeatedTolerations(tolerations: readonly Toleration[]): FieldError[] {
   const seen = new Set<string>();
   return tolerations.flatMap((one, index) => {
@@ -73,7 +78,7 @@ function tolerationDump({ key = '', operator = '', value = '', effect = '', tole
   );
 }
 
-function warnings(object: RuntimeClass, _live: RuntimeClass | undefined, { dialect }: WriteContext): readonly string[] {
+function warnings(object: RuntimeClass, _live: RuntimeClass | undefined, { dialect }: HookContext): readonly string[] {
   const { nodeSelector = {} } = object.scheduling ?? {};
   return Object.keys(nodeSelector).flatMap((label) => {
     const why = labelDeprecation(label, dialect);
@@ -84,7 +89,7 @@ function warnings(object: RuntimeClass, _live: RuntimeClass | undefined, { diale
 function validateUpdate(
   next: RuntimeClass,
   live: RuntimeClass,
-  context: WriteContext,
+  context: HookContext,
   metadata: MetadataErrors,
 ): FieldError[] {
   const found = [...metadata.forCreate(), ...validate(next, context), ...metadata.forUpdate()];

@@ -1,5 +1,5 @@
 /**
- * PodDisruptionBudget: how many of a set of pods may be missing by intent. spec: Eviction
+ * The PodDisruptionBudget kind: limits voluntary disruptions of a set of pods. spec: Eviction
  */
 import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -52,20 +52,22 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetI
         // Only the rules for all names apply: a path segment.
         validate: () => [],
       },
-      update: { allowUnconditionalUpdate: false, metadata: 'none', validate: specProblems },
-      create: { metadata: 'none', validate: specProblems },
+      update: { allowUnconditionalUpdate: false, metadataValidation: 'none', validate: specProblems },
+      create: { metadataValidation: 'none', validate: specProblems },
       write: { separateStatus: true, generation: specGeneration },
       decode: { defaults: (draft, { dialect }) => stripSelector(draft, dialect) },
     },
     subresources: { status: statusSubresource({ metadataValidation: 'none', validate: statusProblems }) },
   });
 
-/** No pod has it: with it the version before this one told everything from nothing, where an empty selector did not. */
+/**
+ * A label key that no pod has. The conversion of v1beta1 uses it to represent empty selectors, whose meaning differs.
+ */
 export function emptySelectorLabel(dialect: Dialect): string {
   return dialect.subkey('pdb', 'deprecated-v1beta1-empty-selector-match');
 }
 
-/** It means something only where it stands alone. */
+/** Removes the label's requirement from a selector with other requirements, where it has no meaning. */
 export function withoutEmptySelectorLabel(selector: LabelSelector, dialect: Dialect): LabelSelector {
   const label = emptySelectorLabel(dialect);
   const { matchExpressions } = selector;

@@ -1,9 +1,8 @@
 /**
- * The roles of every cluster for people and for the parts of a control plane, as a table.
- *
- * A line is a role; an indented line below it is a rule: verbs, groups, resources and, if it is limited to some, their
- * names. `-` is the core group; `/` in the place of groups says that paths follow. `~` ends the service's own groups
- * and `@` begins the service's own keys, in whatever dialect.
+ * The initial ClusterRoles for users and control plane components, as a table. A line is a role; an indented line below
+ * it is a rule: verbs, groups, resources and optional resource names. `-` is the core group; `/` in place of the groups
+ * introduces non-resource URLs. `~` stands for the dialect's domain at the end of a group, `@` for the dialect's key
+ * prefix.
  */
 export const CLUSTER_ROLE_TABLE = `
 cluster-admin

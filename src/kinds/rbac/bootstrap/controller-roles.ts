@@ -1,6 +1,6 @@
 /**
- * The roles of the controllers, each of which is bound to the service account that its controller runs as; a table as in
- * `cluster-roles.ts`. The names lack the prefix that all of them have.
+ * The initial ClusterRoles of the controllers, in the table format of `cluster-roles.ts`. Each is bound to the service
+ * account of its controller. The names lack their common prefix.
  */
 export const CONTROLLER_ROLE_TABLE = `
 attachdetach-controller
@@ -200,7 +200,7 @@ selinux-warning-controller
  get,list,watch storage~ csidrivers
 `;
 
-/** The same for the one that there is only where migrations are served. */
+/** The role of the storage version migrator, which exists only if migrations are served. */
 export const MIGRATOR_ROLE_TABLE = `
 storage-version-migrator-controller
  create,list,patch,watch * *

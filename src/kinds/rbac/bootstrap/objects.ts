@@ -1,6 +1,5 @@
 /**
- * Roles and bindings that a new cluster has, out of their tables. They are made once for each dialect: a process may
- * make many clusters.
+ * Builds the initial roles and bindings of a cluster from the tables, once per dialect.
  */
 import type { FieldSet } from '../../../merge/apply/field-set.js';
 import { LEAF } from '../../../merge/apply/field-set.js';
@@ -91,9 +90,9 @@ system:controller:token-cleaner ServiceAccount=token-cleaner
 const CONTROLLER = 'system:controller:';
 const SYSTEM = 'kube-system';
 
-/** What everybody gets who is given one of these is whatever roles are labelled to add to it. */
+/** The aggregated roles. */
 const AGGREGATED = ['admin', 'edit', 'view'] as const;
-/** And who may do what the next one says may do what this one says. */
+/** The aggregated role that includes the rules of another one. */
 const ADDS_TO: Readonly<Record<string, string>> = { edit: 'admin', view: 'edit' };
 const PARTS = 'system:aggregate-to-';
 
@@ -113,7 +112,7 @@ export const initialClusterRoles = oncePerDialect((dialect) => {
   return [...people, ...aggregated, ...controllers];
 });
 
-/** Roles of controllers that not every cluster has work for. */
+/** The role of the storage version migrator. */
 const migratorRoles = oncePerDialect((dialect) =>
   roles(MIGRATOR_ROLE_TABLE, dialect).map(([name, rules]) => {
     const body = { rules };
@@ -121,7 +120,7 @@ const migratorRoles = oncePerDialect((dialect) =>
   }),
 );
 
-/** The rights of a migrator are there where there is something to migrate by. */
+/** Adds the migrator's objects if the cluster serves migrations. */
 function withMigrator(
   always: (dialect: Dialect) => readonly InitialObject[],
   migrator: (dialect: Dialect) => readonly InitialObject[],
@@ -133,7 +132,7 @@ function withMigrator(
   };
 }
 
-/** All roles, as far as the cluster serves what they are about. */
+/** The initial ClusterRoles of a cluster. */
 export const clusterRolesFor: NonNullable<Kind['initial']> = withMigrator(initialClusterRoles, migratorRoles);
 
 export const initialRoles = oncePerDialect((dialect) =>
@@ -183,7 +182,7 @@ function linesOf(table: string): string[] {
   return table.split('\n').filter((line) => line !== '');
 }
 
-/** Names of roles with their rules, out of a table. */
+/** Parses a table: names of roles and their rules. */
 function roles(table: string, dialect: Dialect): (readonly [string, readonly AccessRule[]])[] {
   const found: [string, AccessRule[]][] = [];
   const spelled = table.replaceAll('~', dialect.group(serviceGroup(''))).replaceAll('@', dialect.key(''));
@@ -221,7 +220,7 @@ function binding(
   return { metadata: metadata(dialect, name, { ...where, body }), ...body };
 }
 
-/** The label of roles whose rules an aggregated role takes over. */
+/** The label that adds a role's rules to an aggregated role. */
 function addsTo(dialect: Dialect, target: string | undefined): Readonly<Record<string, string>> {
   return target === undefined ? {} : { [`${dialect.group(RBAC_GROUP)}/aggregate-to-${target}`]: 'true' };
 }
@@ -241,7 +240,7 @@ function metadata(
     'f:metadata': { 'f:annotations': keysOf(annotations), 'f:labels': keysOf(labels) },
   };
   for (const field of Object.keys(about.body)) {
-    // The one field that is owned in parts.
+    // The only field with nested ownership.
     owned[fieldElement(field)] = field === 'aggregationRule' ? { '.': LEAF, 'f:clusterRoleSelectors': LEAF } : LEAF;
   }
   const fields = sortedRecord(Object.entries(owned));

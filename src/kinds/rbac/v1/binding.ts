@@ -1,5 +1,5 @@
 /**
- * What the two kinds of binding share: who gets a role, and which one.
+ * The strategy that RoleBinding and ClusterRoleBinding share.
  */
 import type { Dialect } from '../../../meta/dialect.js';
 import { serviceGroup } from '../../../meta/dialect.js';
@@ -8,28 +8,29 @@ import { childPath, invalid, keyPath, notSupported, required } from '../../../me
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import type { ClusterRoleBindingBody, Subject } from '../../generated/rbac-v1.js';
-import type { StrategyDefinition, WriteContext } from '../../kind.js';
+import type { HookContext, StrategyDefinition } from '../../kind.js';
 import { permitBinding } from '../escalation.js';
 import { rbacName } from './policy-rule.js';
 
 interface Binding extends ClusterRoleBindingBody {}
 
+/** The differences between the two kinds. */
 export interface BindingRules {
-  /** Which kinds of role it may refer to. */
+  /** The kinds that `roleRef` may name. */
   readonly roleKinds: readonly string[];
-  /** Service accounts without a namespace are those of the binding's own. */
+  /** A service account without a namespace is in the binding's namespace. */
   readonly isNamespaced: boolean;
 }
 
-/** How a binding departs from the ordinary. */
+/** The strategy of a binding kind. */
 export function bindingStrategy(rules: BindingRules): StrategyDefinition<Binding> {
-  const validate = (object: Binding, { dialect }: WriteContext) => validateBinding(object, rules, groupIn(dialect));
+  const validate = (object: Binding, { dialect }: HookContext) => validateBinding(object, rules, groupIn(dialect));
   return {
     name: { validate: rbacName },
     update: {
       allowCreateOnUpdate: true,
-      // The reference server looks twice on update.
-      validationOrder: ['whole', 'whole', 'metadata', 'change'],
+      // The reference server validates the whole object twice on update.
+      validationOrder: ['create', 'create', 'metadata', 'update'],
       validate: roleRefChange,
     },
     decode: { defaults: fillInGroups },
@@ -44,14 +45,14 @@ function groupIn(dialect: Dialect): string {
   return dialect.group(serviceGroup('rbac.authorization'));
 }
 
-function fillInGroups(binding: Binding, { dialect }: WriteContext): void {
+function fillInGroups(binding: Binding, { dialect }: HookContext): void {
   const group = groupIn(dialect);
   if (binding.roleRef.apiGroup === '') binding.roleRef.apiGroup = group;
   const lacksGroup = (one: Subject) => !one.apiGroup && USERS_AND_GROUPS.includes(one.kind);
   if (!binding.subjects?.some(lacksGroup)) return;
   binding.subjects = binding.subjects.map((one) => {
     if (!lacksGroup(one)) return one;
-    // Made anew: the group stands between the kind and the name.
+    // Rebuilt, so that apiGroup is between kind and name, as on the wire.
     const { kind, ...rest } = one;
     return { kind, apiGroup: group, ...rest };
   });
@@ -86,7 +87,7 @@ function validateSubject(path: string, one: Subject, about: BindingRules & { rea
   return found;
 }
 
-/** Another role makes another binding: whoever may change the subjects of one must not choose what they get. */
+/** `roleRef` is immutable, so that a user who may change the subjects cannot change their permissions. */
 function roleRefChange({ roleRef: now }: Binding, { roleRef: before }: Binding): FieldError[] {
   if (now.apiGroup === before.apiGroup && now.kind === before.kind && now.name === before.name) return [];
   const dump = `rbac.RoleRef{APIGroup:${quote(now.apiGroup)}, Kind:${quote(now.kind)}, Name:${quote(now.name)}}`;

@@ -1,5 +1,5 @@
 /**
- * ClusterRoleBinding: gives a role to users, groups and service accounts, everywhere.
+ * The ClusterRoleBinding kind: grants a role to users, groups and service accounts in the whole cluster.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';

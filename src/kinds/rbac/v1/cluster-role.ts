@@ -1,6 +1,6 @@
 /**
- * ClusterRole: what may be done with objects anywhere and with addresses outside of the API, or a role to be bound in
- * many namespaces. With an `aggregationRule` its rules are those of other roles; a controller gathers them.
+ * The ClusterRole kind: permissions for cluster-scoped objects, all namespaces and non-resource URLs; it can also be
+ * bound in a namespace. With an `aggregationRule` a controller copies the rules of other roles.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -29,8 +29,8 @@ export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> 
     name: { validate: rbacName },
     update: {
       allowCreateOnUpdate: true,
-      // The reference server looks twice on update.
-      validationOrder: ['whole', 'whole', 'metadata'],
+      // The reference server validates the whole object twice on update.
+      validationOrder: ['create', 'create', 'metadata'],
     },
     create: {
       validate: (object, _context, live) =>
@@ -53,20 +53,20 @@ function validate(object: ClusterRole, options: { allowInvalidValues?: boolean }
   for (const [index, selector] of selectors.entries()) {
     const at = keyPath(path, index);
     found.push(...labelSelectorObjectErrors(selector, at, options));
-    // A selector that cannot be made has no value to show.
+    // The reference server reports a selector that cannot be parsed with a null value.
     if (!canBeMade(selector)) found.push(invalid(at, null, 'invalid label selector.'));
   }
   return found;
 }
 
-/** Values that were let in before labels were judged may stay. */
+/** Updates may keep invalid label values of the live object. */
 function hasInvalidValues(object: ClusterRole): boolean {
   const { aggregationRule: aggregation } = object;
   const expressions = (aggregation?.clusterRoleSelectors ?? []).flatMap((one) => one.matchExpressions ?? []);
   return expressions.some(({ values = [] }) => values.some((value) => labelValueProblems(value).length > 0));
 }
 
-/** Whether there is a selector of it, to the parser of selectors. */
+/** True if the selector parser accepts the selector. */
 function canBeMade({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): boolean {
   const equals = Object.entries(matchLabels).map(([key, value]) => ({ key, operator: '=', values: [value] }));
   return [...equals, ...matchExpressions].every(isRequirement);

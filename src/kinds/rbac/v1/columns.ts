@@ -6,6 +6,7 @@ import type { Column } from '../../columns.js';
 import type { RoleRef, Subject } from '../../generated/rbac-v1.js';
 import { ageColumn, createdColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 
+/** The columns of roles. */
 export const roleColumns: readonly Column[] = [nameColumn, createdColumn];
 
 const subjects = (name: string, kind: string, print: (subject: Subject) => string): Column => ({
@@ -16,6 +17,7 @@ const subjects = (name: string, kind: string, print: (subject: Subject) => strin
   cell: (object) => subjectsOf(object, kind).map(print).join(', '),
 });
 
+/** The columns of bindings. */
 export const bindingColumns: readonly Column[] = [
   nameColumn,
   textColumn('Role', 'The role that it gives.', (object) => {

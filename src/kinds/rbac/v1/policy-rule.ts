@@ -1,5 +1,5 @@
 /**
- * What the roles of a namespace and those of the whole cluster share: their rules, and their way with names.
+ * Validates the rules and names of roles.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
@@ -7,11 +7,11 @@ import { pathSegmentPrefixProblems, pathSegmentProblems } from '../../../meta/na
 import type { PolicyRule } from '../../generated/rbac-v1.js';
 import type { NameRule } from '../../kind.js';
 
-/** Roles and bindings may be called anything that can stand in a URL: `system:node`. */
+/** Names of roles and bindings are path segments: `system:node`. */
 export const rbacName: NameRule = (name, prefix) =>
   prefix ? pathSegmentPrefixProblems(name) : pathSegmentProblems(name);
 
-/** The rules of a role. Those of a namespace cannot reach what lies outside of it. */
+/** Validates the rules of a role. Rules of a namespaced role cannot have non-resource URLs. */
 export function validatePolicyRules(
   rules: readonly PolicyRule[] | null,
   about: { readonly isNamespaced: boolean },
@@ -42,7 +42,7 @@ function validatePolicyRule(path: string, rule: PolicyRule, about: { readonly is
   return found;
 }
 
-/** A list that is always on the wire is null there when it was not given. */
+/** A required list is null on the wire if a client omits it. */
 export function isEmptyList(list: readonly unknown[] | null): boolean {
   return list === null || list.length === 0;
 }

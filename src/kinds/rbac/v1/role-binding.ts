@@ -1,5 +1,5 @@
 /**
- * RoleBinding: gives a role to users, groups and service accounts, within one namespace.
+ * The RoleBinding kind: grants a role to users, groups and service accounts in a namespace.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';

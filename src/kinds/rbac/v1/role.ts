@@ -1,5 +1,5 @@
 /**
- * Role: what may be done with the objects of one namespace.
+ * The Role kind: permissions for the objects of a namespace.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -24,8 +24,8 @@ export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
     name: { validate: rbacName },
     update: {
       allowCreateOnUpdate: true,
-      // The reference server looks twice on update.
-      validationOrder: ['whole', 'whole', 'metadata'],
+      // The reference server validates the whole object twice on update.
+      validationOrder: ['create', 'create', 'metadata'],
     },
     create: { validate },
     write: { authorize: permitRole('roles') },

@@ -1,5 +1,5 @@
 /**
- * The rules of a claim's status: what was allocated, for whom, and how the devices are doing.
+ * Validates the status of a ResourceClaim: allocation, consumers and device status.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong, tooMany } from '../../../meta/field-error.js';
@@ -39,13 +39,14 @@ const MAX_INTERFACE_NAME = 256;
 const MAX_HARDWARE_ADDRESS = 128;
 const MAX_ADDRESSES = 16;
 
-/** The status as it was, and the claim it belongs to. */
+/** The live status and the claim. */
 export interface ClaimStatusContext {
   readonly before: ResourceClaimStatus;
   readonly claim: DeviceClaim;
   readonly isDeleted: boolean;
 }
 
+/** Validates a status. */
 export function claimStatusProblems(
   path: string,
   status: ResourceClaimStatus,
@@ -63,7 +64,7 @@ export function claimStatusProblems(
     ...setProblems(childPath(path, 'devices'), devices, {
       item: (at, device) => deviceStatusProblems(at, device, allocated),
       key: deviceId,
-      // Not the name of a field: the server has none to name.
+      // The reference server's path has a name that is not a field.
       keyField: 'deviceID',
       show: (device) => verbatim(deviceId(device)),
     }),
@@ -72,7 +73,7 @@ export function claimStatusProblems(
   ];
 }
 
-/** `driver/pool/device`. */
+/** The identity of a device: `driver/pool/device`. */
 export function deviceId(device: { readonly driver: string; readonly pool: string; readonly device: string }): string {
   return `${device.driver}/${device.pool}/${device.device}`;
 }
@@ -93,7 +94,7 @@ function reservationProblems(path: string, status: ResourceClaimStatus, about: C
   return [forbidden(path, 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set')];
 }
 
-/** An allocation is made once; only a new one is looked at. */
+/** An allocation is immutable; only a new one is validated. */
 function allocationProblems(
   path: string,
   allocation: AllocationResult | undefined,
@@ -112,7 +113,7 @@ function allocationProblems(
       max: MAX_RESULTS,
       item: (field, result) => resultProblems(field, result, names),
     }),
-    // Those of the class and those of the claim.
+    // The limit covers configurations of the class and of the claim.
     ...listProblems(childPath(at, 'config'), devices.config ?? [], {
       max: 2 * MAX_CONFIGURATIONS,
       item: (field, config) => allocatedConfigurationProblems(field, config, names),
@@ -128,7 +129,7 @@ function resultProblems(path: string, result: DeviceRequestAllocationResult, nam
   ];
 }
 
-/** Where a device is. */
+/** Validates the driver, pool and name of a device. */
 function placeProblems(path: string, place: DeviceRequestAllocationResult | AllocatedDeviceStatus): FieldError[] {
   return [
     ...driverNameProblems(childPath(path, 'driver'), place.driver),
@@ -183,7 +184,7 @@ function networkProblems(path: string, network: NetworkDeviceData): FieldError[]
   return found;
 }
 
-/** An address with the length of its network's prefix, in the one canonical text. */
+/** Requires a canonical IP address with a prefix length. */
 function interfaceAddressProblems(path: string, text: string): FieldError[] {
   const cidr = parseCidrSloppy(text);
   if (cidr === undefined) {

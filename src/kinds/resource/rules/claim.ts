@@ -1,6 +1,5 @@
 /**
- * The rules of what a claim asks for, in the paths of v1beta2, whatever the version of the request: the reference
- * server judges all of them in one form.
+ * Validates the device requests of claims, with the paths of v1beta2 for all versions, as in the reference server.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
@@ -26,8 +25,10 @@ import { configurationProblems, deviceTolerationProblems, type StoredOptions, se
 const MAX_REQUESTS = 32;
 const MAX_ALTERNATIVES = 8;
 const MAX_CONSTRAINTS = 32;
+/** The maximum number of configurations of a class or a claim. */
 export const MAX_CONFIGURATIONS = 32;
 
+/** Validates the devices of a claim. */
 export function deviceClaimProblems(path: string, claim: DeviceClaim, options: StoredOptions = {}): FieldError[] {
   const { requests, constraints = [], config = [] } = claim;
   const names = requestNamesOf(claim);
@@ -78,7 +79,7 @@ function requestProblems(path: string, request: DeviceRequest, options: StoredOp
   return found;
 }
 
-/** What an exact request and each alternative have in common. */
+/** Validates the fields that exact requests and alternatives share. */
 function wishProblems(path: string, wish: ExactDeviceRequest | DeviceSubRequest, options: StoredOptions): FieldError[] {
   const { deviceClassName, selectors, tolerations = [] } = wish;
   const tolerationsPath = childPath(path, 'tolerations');
@@ -112,7 +113,7 @@ function constraintProblems(path: string, constraint: DeviceConstraint, names: R
   ];
 }
 
-/** Requests that a constraint or a configuration is about. */
+/** Validates the requests that a constraint or a configuration names. */
 export function referencesProblems(
   path: string,
   references: readonly string[] | undefined,

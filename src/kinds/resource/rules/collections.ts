@@ -1,35 +1,39 @@
 /**
- * Rules of lists, sets and maps of this group: each item first, then their number, then repetitions.
+ * Validates lists, sets and maps of the resource group: each item, then the number of items, then duplicates.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, keyPath, tooMany } from '../../../meta/field-error.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 
-/** What is wrong with one item, or one key, at a path. */
+/** Validates one item or key at a path. */
 export type Rule<Item> = (path: string, item: Item) => readonly FieldError[];
 
+/** The rules of a list. */
 export interface ListRules<Item> {
-  /** Absent: as many as one likes. */
+  /** The maximum number of items; absent: unlimited. */
   readonly max?: number;
   readonly item: Rule<Item>;
 }
 
+/** Validates a list. */
 export function listProblems<Item>(path: string, items: readonly Item[], rules: ListRules<Item>): FieldError[] {
   const found = items.flatMap((item, index) => rules.item(keyPath(path, index), item));
-  // The number is shown in place of the list: that would be long.
+  // The error has the number of items as its value.
   if (rules.max !== undefined && items.length > rules.max) found.push(tooMany(path, items.length, rules.max));
   return found;
 }
 
+/** The rules of a list without duplicates. */
 export interface SetRules<Item> extends ListRules<Item> {
-  /** What makes an item the same as another one. */
+  /** Items with equal keys are duplicates. */
   readonly key: (item: Item) => string;
-  /** Where a repetition is reported, below the item; absent: at the item. */
+  /** The field at which a duplicate is reported; absent: the item. */
   readonly keyField?: string;
-  /** How a repetition prints; absent: as its key. */
+  /** Prints a duplicate; absent: its key. */
   readonly show?: (item: Item) => string | Verbatim;
 }
 
+/** Validates a list without duplicates. */
 export function setProblems<Item>(path: string, items: readonly Item[], rules: SetRules<Item>): FieldError[] {
   const found = listProblems(path, items, rules);
   const seen = new Set<string>();
@@ -45,19 +49,20 @@ export function setProblems<Item>(path: string, items: readonly Item[], rules: S
   return found;
 }
 
-/** A set of plain strings. */
+/** Validates a set of strings. */
 export function stringSetProblems(path: string, items: readonly string[], rules: ListRules<string>): FieldError[] {
   return setProblems(path, items, { ...rules, key: (item) => item });
 }
 
+/** The rules of a map. */
 export interface MapRules<Value> {
   readonly key: Rule<string>;
   readonly value?: Rule<Value>;
-  /** Longer keys are cut in the middle where they stand in a path. */
+  /** Longer keys are shortened in the middle in paths. */
   readonly longestKey: number;
 }
 
-/** The reference server goes through its maps in no order; here it is that of the wire. */
+/** Validates a map in wire order; the reference server's order is random. */
 export function mapProblems<Value>(
   path: string,
   record: Readonly<Record<string, Value>>,

@@ -1,6 +1,6 @@
 /**
- * The rules of one device of a slice: its attributes, its capacities, what it takes from shared counters, its taints,
- * and, where every device says so for itself, the nodes that can reach it.
+ * Validates a device of a slice: attributes, capacities, consumed counters, taints and, if each device has its own,
+ * node selection.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
@@ -16,20 +16,23 @@ const MAX_FACTS = 32;
 const MAX_TAINTS = 4;
 const MAX_COUNTERS = 32;
 const MAX_ATTRIBUTE_VALUE = 64;
+/** The maximum length of counter names. */
 export const MAX_COUNTER_NAME = 63;
 
-/** The names of counters, of which there are none where a client gave none: then there is not even a map. */
+/** The names of counters; the map is null if a client omits it. */
 export function counterNames(counters: object | null): string[] {
   return Object.keys(counters ?? {});
 }
 
+/** The slice of a device. */
 export interface DeviceContext {
-  /** The names of the slice's counters, by set. */
+  /** The names of the slice's counters, by counter set. */
   readonly counters: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Every device names its own nodes. */
+  /** Each device selects its own nodes. */
   readonly perDevice: boolean;
 }
 
+/** Validates a device. */
 export function deviceProblems(path: string, device: Device, about: DeviceContext): FieldError[] {
   const { name, attributes = {}, capacity = {}, taints = [] } = device;
   const found = labelNameProblems(childPath(path, 'name'), name);
@@ -41,7 +44,7 @@ export function deviceProblems(path: string, device: Device, about: DeviceContex
   return [
     ...found,
     ...mapProblems(childPath(path, 'attributes'), attributes, { ...names, value: attributeProblems }),
-    // Whatever can be read as an amount is one.
+    // Decoding accepts only valid quantities.
     ...mapProblems(childPath(path, 'capacity'), capacity, names),
     ...listProblems(childPath(path, 'taints'), taints, { max: MAX_TAINTS, item: deviceTaintProblems }),
     ...consumptionProblems(path, device, about),
@@ -77,7 +80,7 @@ function versionProblems(path: string, version: string): FieldError[] {
   return found;
 }
 
-/** Only the shape counts here: numbers may be of any length, other than where versions are compared. */
+/** Checks only the format; the numbers may have any length. */
 function isSemanticVersion(text: string): boolean {
   const plus = text.indexOf('+');
   const versionPart = plus < 0 ? text : text.slice(0, plus);

@@ -1,8 +1,6 @@
 /**
- * Parts of a claim or slice as the reference server prints them inside a message: its structs, field by field.
- * Pointers print as addresses, which differ from one answer to the next; they all have the same one here.
+ * Prints parts of claims and slices as Go's %#v for messages. Pointers have a constant address here.
  */
-
 import type { DraftMeta } from '../../../meta/object.js';
 import { quote, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../generated/core-v1.js';
@@ -16,15 +14,18 @@ import type {
 } from '../../generated/resource-v1beta2.js';
 import { goSyntaxObjectMeta } from '../../shared/go-syntax.js';
 
+/** Prints a claim's spec. */
 export function dumpClaimSpec(spec: ResourceClaimSpec): Verbatim {
   return verbatim(claimSpec(spec));
 }
 
+/** Prints a template's spec. */
 export function dumpTemplateSpec({ metadata, spec }: ResourceClaimTemplateSpec): Verbatim {
   const meta = goSyntaxObjectMeta(metadata as DraftMeta).verbatim;
   return verbatim(struct('resource.ResourceClaimTemplateSpec', { ObjectMeta: meta, Spec: claimSpec(spec) }));
 }
 
+/** Prints an allocation. */
 export function dumpAllocation({ devices, nodeSelector }: AllocationResult): Verbatim {
   const results = slice('resource.DeviceRequestAllocationResult', devices.results, (result) => ({
     Request: quote(result.request),
@@ -44,6 +45,7 @@ export function dumpAllocation({ devices, nodeSelector }: AllocationResult): Ver
   return verbatim(struct('resource.AllocationResult', fields));
 }
 
+/** Prints node selector terms. */
 export function dumpNodeSelectorTerms(terms: readonly NodeSelectorTerm[] | null): Verbatim {
   const requirements = (list: readonly NodeSelectorRequirement[] | undefined) =>
     slice('core.NodeSelectorRequirement', list, ({ key, operator, values }) => ({
@@ -59,6 +61,7 @@ export function dumpNodeSelectorTerms(terms: readonly NodeSelectorTerm[] | null)
   );
 }
 
+/** Prints a device attribute. */
 export function dumpAttribute(attribute: DeviceAttribute): Verbatim {
   return verbatim(
     struct('resource.DeviceAttribute', {

@@ -1,5 +1,5 @@
 /**
- * Names in this group: of pools, devices, requests, attributes.
+ * Validates names in the resource group: pools, devices, requests, attributes.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { fieldError, invalid, required, tooLong } from '../../../meta/field-error.js';
@@ -8,27 +8,29 @@ import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } fr
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import type { DeviceClaim } from '../../generated/resource-v1beta2.js';
 
-/** Names that are DNS labels: those of devices, requests, counters and sets of them. */
+/** Requires a DNS label: names of devices, requests, counters and counter sets. */
 export function labelNameProblems(path: string, name: string): FieldError[] {
   return worded(path, name, dnsLabelProblems);
 }
 
+/** Validates a node name. */
 export function nodeNameProblems(path: string, name: string): FieldError[] {
   return worded(path, name, dnsSubdomainProblems);
 }
 
+/** Validates the name of a device class. */
 export function classNameProblems(path: string, name: string): FieldError[] {
   return name === '' ? [required(path)] : worded(path, name, dnsSubdomainProblems);
 }
 
-/** Every problem of a name as an error at its path. */
+/** Reports every problem of a name as an error at its path. */
 export function worded(path: string, name: string, problems: NameProblems): FieldError[] {
   return problems(name).map((problem) => invalid(path, name, problem));
 }
 
 const MAX_POOL_NAME = 253;
 
-/** One or more subdomains with slashes between them. */
+/** Requires DNS subdomains separated by slashes. */
 export function poolNameProblems(path: string, name: string): FieldError[] {
   if (name === '') return [required(path)];
   return [
@@ -40,16 +42,16 @@ export function poolNameProblems(path: string, name: string): FieldError[] {
 const MAX_DOMAIN = 63;
 const MAX_IDENTIFIER = 32;
 
-/** The longest `domain/name`. */
+/** The maximum length of `domain/name`. */
 export const MAX_QUALIFIED_NAME: number = MAX_DOMAIN + 1 + MAX_IDENTIFIER;
 
-/** Of attributes and capacities: an identifier, with or without `domain/` before it. */
+/** Validates the name of an attribute or capacity: an identifier with an optional `domain/`. */
 export function qualifiedNameProblems(path: string, name: string): FieldError[] {
   if (name === '') return [required(path, 'name required')];
   const parts = name.split('/');
   const [first = '', second = ''] = parts;
   if (parts.length === 1) return identifierProblems(path, first);
-  // More than one slash is a hole in the reference server's rules: it looks at nothing then.
+  // The reference server accepts names with more than one slash.
   if (parts.length > 2) return [];
   return [
     ...(first === '' ? [required(path, 'the domain must not be empty')] : driverNameProblems(path, first)),
@@ -57,6 +59,7 @@ export function qualifiedNameProblems(path: string, name: string): FieldError[] 
   ];
 }
 
+/** Requires a name with a domain. */
 export function fullyQualifiedNameProblems(path: string, name: string): FieldError[] {
   const found = qualifiedNameProblems(path, name);
   if (name !== '' && !name.includes('/')) found.push(invalid(path, name, 'must include a domain'));
@@ -79,9 +82,10 @@ function identifierProblems(path: string, name: string): FieldError[] {
   return found;
 }
 
-/** The names by which a claim's requests can be referred to: `request`, `request/subrequest`. */
+/** The names that refer to a claim's requests: `request`, `request/subrequest`. */
 export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>;
 
+/** The request names of a claim. */
 export function requestNamesOf({ requests }: DeviceClaim): RequestNames {
   return new Map(
     (requests ?? []).map(({ name, firstAvailable = [] }) => [
@@ -94,6 +98,7 @@ export function requestNamesOf({ requests }: DeviceClaim): RequestNames {
 const NOT_A_REQUEST =
   "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 
+/** Requires the name of an existing request. */
 export function requestReferenceProblems(path: string, reference: string, names: RequestNames): FieldError[] {
   const parts = reference.split('/');
   const missing = invalid(path, reference, NOT_A_REQUEST);

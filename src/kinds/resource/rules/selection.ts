@@ -1,5 +1,5 @@
 /**
- * Rules of what chooses and sets up devices: selectors, opaque parameters, taints, tolerations.
+ * Validates device selectors, opaque configurations, taints and tolerations.
  */
 import { compileDeviceSelector, MAX_SELECTOR_COST } from '../../../cel/index.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -27,11 +27,12 @@ import { worded } from './names.js';
 const MAX_SELECTORS = 32;
 const MAX_EXPRESSION = 10 * 1024;
 
-/** What was there before may use what new expressions may not yet, and may be longer: limits came later. */
+/** `stored`: the value is stored already; it may use newer CEL features and exceed limits that were added later. */
 export interface StoredOptions {
   readonly stored?: boolean;
 }
 
+/** Validates device selectors. */
 export function selectorsProblems(
   path: string,
   selectors: readonly DeviceSelector[] = [],
@@ -57,9 +58,10 @@ function expressionProblems(path: string, expression: string, options: StoredOpt
   return [internal ? fieldError('internal', path, { detail: problem }) : invalid(path, expression, problem)];
 }
 
-/** The most of anything of this group in the form of a driver's own. */
+/** The maximum size of a driver's opaque data. */
 const MAX_DOCUMENT = 10 * 1024;
 
+/** Validates an opaque device configuration. */
 export function configurationProblems(
   path: string,
   { opaque }: { readonly opaque?: OpaqueDeviceConfiguration },
@@ -73,17 +75,18 @@ export function configurationProblems(
   ];
 }
 
-/** A JSON object of a driver's own kind. */
+/** Validates a driver's opaque JSON object. */
 export function documentProblems(path: string, document: unknown, options: StoredOptions = {}): FieldError[] {
   if (document === undefined || document === null) return [required(path)];
   if (options.stored !== true && byteLength(printJson(document)) > MAX_DOCUMENT) return [tooLong(path, MAX_DOCUMENT)];
-  // The server says so of every document, whatever the field is called.
+  // The reference server's message says "parameters" for every field.
   return isRecord(document) ? [] : [invalid(path, '<value omitted>', 'parameters must be a valid JSON object')];
 }
 
 const EFFECTS = ['NoExecute', 'NoSchedule'];
 const OPERATORS = ['Equal', 'Exists'];
 
+/** Validates a taint. */
 export function deviceTaintProblems(path: string, taint: DeviceTaint): FieldError[] {
   const { key, value = '' } = taint;
   const effect: string = taint.effect;
@@ -94,6 +97,7 @@ export function deviceTaintProblems(path: string, taint: DeviceTaint): FieldErro
   ];
 }
 
+/** Validates a toleration. */
 export function deviceTolerationProblems(path: string, toleration: DeviceToleration): FieldError[] {
   const { key = '', value = '', effect = '' } = toleration;
   const operator: string = toleration.operator;

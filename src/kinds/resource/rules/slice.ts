@@ -1,5 +1,5 @@
 /**
- * The rules of a slice: where it is, and what its pool and its counters may be. Those of a device stand beside.
+ * Validates the spec of a ResourceSlice: node selection, pool and shared counters. `device.ts` validates devices.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, required } from '../../../meta/field-error.js';
@@ -16,6 +16,7 @@ const MAX_DEVICES = 128;
 const MAX_DEVICE_COUNTERS = 1024;
 const MAX_SHARED_COUNTERS = 32;
 
+/** Validates a spec; `before` is the live one. */
 export function sliceSpecProblems(path: string, spec: ResourceSliceSpec, before?: ResourceSliceSpec): FieldError[] {
   const { devices, sharedCounters = [] } = spec;
   const counters = new Map(sharedCounters.map((set) => [set.name, new Set(counterNames(set.counters))]));
@@ -51,7 +52,7 @@ function resourcePoolProblems(path: string, pool: ResourcePool): FieldError[] {
   return found;
 }
 
-/** A slice stays in its pool, with its driver, on its node. */
+/** The pool name, the driver and the node are immutable. */
 function changeProblems(path: string, spec: ResourceSliceSpec, before: ResourceSliceSpec): FieldError[] {
   const kept = [
     ['pool.name', spec.pool.name, before.pool.name],
@@ -65,7 +66,7 @@ function changeProblems(path: string, spec: ResourceSliceSpec, before: ResourceS
 
 const ONE_OF = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
 
-/** Which nodes can reach the devices is said in exactly one way. */
+/** Requires exactly one way of node selection. */
 function placeProblems(path: string, spec: ResourceSliceSpec): FieldError[] {
   const { nodeName, nodeSelector } = spec;
   const found: FieldError[] = [];
@@ -80,7 +81,7 @@ function placeProblems(path: string, spec: ResourceSliceSpec): FieldError[] {
   if (nodeSelector !== undefined) {
     given.push('`nodeSelector`');
     const at = childPath(path, 'nodeSelector');
-    // There is not even a list where a client gave none.
+    // The list is null if a client omits it.
     const terms: readonly NodeSelectorTerm[] | null = nodeSelector.nodeSelectorTerms;
     found.push(...validateNodeSelector(at, nodeSelector));
     if (terms?.length !== 1) {

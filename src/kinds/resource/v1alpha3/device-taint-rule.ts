@@ -14,7 +14,7 @@ import {
   type DeviceTaintSelector,
   deviceTaintRuleBody,
 } from '../../generated/resource-v1alpha3.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn, since, textColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { labelNameProblems, poolNameProblems, worded } from '../rules/names.js';
@@ -46,7 +46,7 @@ export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Clust
     ageColumn,
   ],
   strategy: {
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     write: { generation: specGeneration },
     decode: { defaults: stampTaint },
     create: { validate: (object) => specProblems(object.spec) },
@@ -54,7 +54,7 @@ export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Clust
   },
 });
 
-function stampTaint(draft: DeviceTaintRule, { now }: WriteContext): void {
+function stampTaint(draft: DeviceTaintRule, { now }: HookContext): void {
   const { taint } = draft.spec;
   taint.timeAdded ??= now;
 }

@@ -30,9 +30,9 @@ export const DeviceClass: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> 
   columns: [nameColumn, ageColumn],
   body: deviceClassBody,
   strategy: {
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     update: {
-      validationOrder: ['whole', 'metadata', 'change'],
+      validationOrder: ['create', 'metadata', 'update'],
       validate: (next, live) => specProblems(next.spec, live.spec),
     },
     write: { generation: specGeneration },

@@ -57,9 +57,9 @@ export function templateStrategy<Template extends AnyTemplate>(
   stored: (object: ApiObject & Template) => ResourceClaimTemplate,
 ): StrategyDefinition<Template> {
   return {
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     update: {
-      validationOrder: ['metadata', 'change', 'whole'],
+      validationOrder: ['metadata', 'update', 'create'],
       prepare: (draft, live, { features }) =>
         dropDisabledRequestFields(draft.spec.spec, features, { spec: live.spec.spec }),
       // As for claims: the spec is immutable and therefore stored already. The rules of a new object follow.

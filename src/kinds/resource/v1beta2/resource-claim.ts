@@ -13,7 +13,7 @@ import {
   type ResourceClaimStatus,
   resourceClaimBody,
 } from '../../generated/resource-v1beta2.js';
-import type { Kind, StrategyContext, StrategyDefinition, WriteContext } from '../../kind.js';
+import type { HookContext, Kind, StrategyContext, StrategyDefinition } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../subresource.js';
@@ -49,9 +49,9 @@ export function claimStrategy<Claim extends AnyClaim>(
 ): StrategyDefinition<Claim> {
   return {
     write: { separateStatus: true, allocate },
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     update: {
-      validationOrder: ['metadata', 'change', 'whole'],
+      validationOrder: ['metadata', 'update', 'create'],
       prepare: (draft, live, { features }) => dropDisabledRequestFields(draft.spec, features, live),
       // The spec is immutable and therefore stored already. The rules of a new claim follow.
       validate: (next, live) => {
@@ -116,7 +116,7 @@ export function comparableSpec({ devices }: ResourceClaim['spec']): ResourceClai
   return { devices: { ...devices, requests: devices.requests ?? [] } };
 }
 
-function prepareStatus({ status }: AnyClaim, live: AnyClaim, { features }: WriteContext): void {
+function prepareStatus({ status }: AnyClaim, live: AnyClaim, { features }: HookContext): void {
   dropDeallocatedDevices(status, features, live.status);
   dropDisabledStatusFields(status, features, live);
 }

@@ -14,7 +14,7 @@ import {
   type ResourceSliceSpec,
   resourceSliceBody,
 } from '../../generated/resource-v1beta2.js';
-import type { Kind, StrategyDefinition, WriteContext } from '../../kind.js';
+import type { HookContext, Kind, StrategyDefinition } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { sliceSpecProblems } from '../rules/slice.js';
 import type { Version } from '../versions.js';
@@ -41,7 +41,7 @@ export function sliceStrategy<Slice extends AnySlice>(
   stored: (object: ApiObject & Slice) => ResourceSlice,
 ): StrategyDefinition<Slice> {
   return {
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     write: {
       // `update.prepare` increases the generation before it drops fields.
       generation: () => false,
@@ -96,7 +96,7 @@ function factsOf({ spec }: AnySlice): DeviceFacts[] {
   return (spec.devices ?? []).map((device) => device.basic ?? device);
 }
 
-function defaultTaints(devices: readonly DeviceFacts[], { now }: WriteContext): void {
+function defaultTaints(devices: readonly DeviceFacts[], { now }: HookContext): void {
   for (const { taints = [] } of devices) {
     for (const taint of taints) taint.timeAdded ??= now;
   }

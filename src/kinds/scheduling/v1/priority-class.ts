@@ -1,6 +1,6 @@
 /**
- * PriorityClass: a name for how important Pods are. Which class a Pod gets, and that only one class is the default, is
- * decided by admission.
+ * The PriorityClass kind: a named pod priority. Admission plugins set the class of pods and reject a second default
+ * class.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
@@ -13,7 +13,7 @@ import {
   type PriorityClassBodyInput,
   priorityClassBody,
 } from '../../generated/scheduling-v1.js';
-import type { DeletionRequest, DeletionVerdict, Kind, WriteContext } from '../../kind.js';
+import type { DeletionDecision, DeletionRequest, HookContext, Kind } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { ownedByServer } from '../../shared/initial-managers.js';
 
@@ -49,7 +49,7 @@ export const PriorityClass: Kind<PriorityClass, PriorityClassInput, 'Cluster', n
   body: priorityClassBody,
   strategy: {
     write: {
-      // It is 1 for ever: what matters about a class cannot change.
+      // The generation is always 1, because the fields that count are immutable.
       generation: () => false,
     },
     create: { validate },
@@ -65,7 +65,7 @@ export const PriorityClass: Kind<PriorityClass, PriorityClassInput, 'Cluster', n
     })),
 });
 
-/** What a user may give at most; the system's own lie above. */
+/** The highest value of user-defined classes; system classes have higher ones. */
 const HIGHEST_VALUE = 1_000_000_000;
 const SYSTEM_PREFIX = 'system-';
 const SYSTEM_VALUES: ReadonlyMap<string, number> = new Map([
@@ -81,7 +81,7 @@ const POLICIES = ['PreemptLowerPriority', 'Never'];
 
 function validate(object: PriorityClass): FieldError[] {
   const { metadata, value, preemptionPolicy, globalDefault = false } = object;
-  // An object that lacks a name is judged, too.
+  // Validation also runs for an object without a name.
   const { name = '' }: { name?: string } = metadata;
   const found: FieldError[] = [];
   if (name.startsWith(SYSTEM_PREFIX)) {
@@ -98,7 +98,7 @@ function validate(object: PriorityClass): FieldError[] {
   return found;
 }
 
-/** The system's own classes may be created, as they are. */
+/** A class with a system name is accepted only if it equals the built-in one. */
 function systemClassProblem(
   name: string,
   { value, globalDefault }: { readonly value: number; readonly globalDefault: boolean },
@@ -118,7 +118,7 @@ function validateUpdate(next: PriorityClass, live: PriorityClass): FieldError[] 
   return found;
 }
 
-function beforeDelete(live: PriorityClass, _request: DeletionRequest, { dialect }: WriteContext): DeletionVerdict {
+function beforeDelete(live: PriorityClass, _request: DeletionRequest, { dialect }: HookContext): DeletionDecision {
   const { name } = live.metadata;
   if (!SYSTEM_VALUES.has(name)) return { type: 'proceed' };
   const resource = { group: dialect.group(GROUP), resource: PLURAL };

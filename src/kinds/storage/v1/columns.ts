@@ -20,6 +20,7 @@ function flagColumn<Object>(
   return { name, type: 'boolean', description, cell };
 }
 
+/** The columns of CSIDrivers. */
 export const csiDriverColumns: readonly Column<CSIDriver>[] = [
   nameColumn,
   flagColumn(
@@ -53,6 +54,7 @@ export const csiDriverColumns: readonly Column<CSIDriver>[] = [
   ageColumn,
 ];
 
+/** The columns of CSINodes. */
 export const csiNodeColumns: readonly Column<CSINode>[] = [
   nameColumn,
   countColumn('Drivers', 'How many drivers the node has.', (object) => object.spec.drivers?.length ?? 0),
@@ -70,6 +72,7 @@ function classNameColumn(marks: readonly string[]): Column {
   };
 }
 
+/** The columns of StorageClasses. */
 export const storageClassColumns: readonly Column<StorageClass>[] = [
   classNameColumn(DEFAULT_STORAGE_CLASS_SUBDOMAINS),
   textColumn('Provisioner', 'Who makes the volumes.', (object) => object.provisioner),
@@ -79,6 +82,7 @@ export const storageClassColumns: readonly Column<StorageClass>[] = [
   ageColumn,
 ];
 
+/** The columns of VolumeAttachments. */
 export const volumeAttachmentColumns: readonly Column<VolumeAttachment>[] = [
   nameColumn,
   {
@@ -91,6 +95,7 @@ export const volumeAttachmentColumns: readonly Column<VolumeAttachment>[] = [
   ageColumn,
 ];
 
+/** The columns of VolumeAttributesClasses. */
 export const volumeAttributesClassColumns: readonly Column[] = [
   classNameColumn(['volumeattributesclass.alpha']),
   textColumn('DriverName', 'The driver that knows the attributes.', (object) => object['driverName']),

@@ -1,5 +1,5 @@
 /**
- * CSIDriver: what a storage driver of the cluster can do and wants to be told.
+ * The CSIDriver kind: the capabilities and requirements of a storage driver.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -14,7 +14,7 @@ import {
   csiDriverBody,
   type TokenRequest,
 } from '../../generated/storage-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { csiDriverColumns } from './columns.js';
 
 export interface CSIDriver extends ObjectBase, CSIDriverBody {}
@@ -32,7 +32,7 @@ export const CSIDriver: Kind<CSIDriver, CSIDriverInput, 'Cluster', never> = defi
       prepare: prepareForUpdate,
       validate: (next, live) => [...specProblems('spec', next.spec), ...fixedProblems(next.spec, live.spec)],
     },
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     create: {
       prepare: (draft, context) => dropDisabled(draft, undefined, context),
       validate: (object) => specProblems('spec', object.spec),
@@ -40,14 +40,14 @@ export const CSIDriver: Kind<CSIDriver, CSIDriverInput, 'Cluster', never> = defi
   },
 });
 
-function dropDisabled(draft: CSIDriver, live: CSIDriver | undefined, { features }: WriteContext): void {
+function dropDisabled(draft: CSIDriver, live: CSIDriver | undefined, { features }: HookContext): void {
   if (features.enabled('MutableCSINodeAllocatableCount')) return;
   if (live !== undefined && live.spec.nodeAllocatableUpdatePeriodSeconds !== undefined) return;
   delete draft.spec.nodeAllocatableUpdatePeriodSeconds;
 }
 
-/** Unlike elsewhere, a driver has no generation before its first change. */
-function prepareForUpdate(draft: CSIDriver, live: CSIDriver, context: WriteContext): void {
+/** Unlike other kinds, a CSIDriver has no generation before its first change. */
+function prepareForUpdate(draft: CSIDriver, live: CSIDriver, context: HookContext): void {
   dropDisabled(draft, live, context);
   if (!deepEqual(draft.spec, live.spec)) draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
 }
@@ -99,7 +99,7 @@ function tokenRequestProblems(path: string, requests: readonly TokenRequest[]): 
   return found;
 }
 
-/** The server's path of the first is one letter pair off. */
+/** The reference server misspells the first path. */
 function fixedProblems(next: CSIDriverSpec, live: CSIDriverSpec): FieldError[] {
   const found: FieldError[] = [];
   if (next.attachRequired !== live.attachRequired) {

@@ -1,5 +1,5 @@
 /**
- * CSINode: which storage drivers run on a node, and how the node is known to them.
+ * The CSINode kind: the storage drivers on a node.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -16,7 +16,7 @@ import {
   type CSINodeDriver,
   csiNodeBody,
 } from '../../generated/storage-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { csiNodeColumns } from './columns.js';
 
 export interface CSINode extends ObjectBase, CSINodeBody {}
@@ -31,11 +31,11 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
   strategy: {
     update: {
       allowUnconditionalUpdate: false,
-      // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
-      validationOrder: ['whole', 'whole', 'change'],
+      // The reference server runs the rules of a new object twice on update.
+      validationOrder: ['create', 'create', 'update'],
       validate: (next, live, context) => changedDriverProblems(driversOf(next), driversOf(live), context),
     },
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     create: { validate: newNodeProblems },
   },
 });
@@ -55,7 +55,7 @@ function driversProblems(path: string, drivers: readonly CSINodeDriver[]): Field
   return drivers.flatMap((driver, index) => driverProblems(keyPath(path, index), driver, names));
 }
 
-/** Adds the driver's name to `names`, those of the drivers before it. */
+/** Validates a driver and adds its name to `names`, the names of the drivers before it. */
 function driverProblems(path: string, driver: CSINodeDriver, names: Set<string>): FieldError[] {
   const { name, nodeID, allocatable, topologyKeys } = driver;
   const found = driverNameProblems(childPath(path, 'name'), name);
@@ -72,7 +72,7 @@ function driverProblems(path: string, driver: CSINodeDriver, names: Set<string>)
   return [...found, ...topologyKeyProblems(path, topologyKeys ?? [])];
 }
 
-/** All reported at the driver. */
+/** The errors have the driver's path. */
 function topologyKeyProblems(path: string, keys: readonly string[]): FieldError[] {
   const seen = new Set<string>();
   return keys.flatMap((key) => {
@@ -84,11 +84,11 @@ function topologyKeyProblems(path: string, keys: readonly string[]): FieldError[
   });
 }
 
-/** Drivers come and go, but while one is there it stays as it is. */
+/** Drivers may be added and removed, but not changed. */
 function changedDriverProblems(
   next: readonly CSINodeDriver[],
   live: readonly CSINodeDriver[],
-  { features }: WriteContext,
+  { features }: HookContext,
 ): FieldError[] {
   const compared = features.enabled('MutableCSINodeAllocatableCount')
     ? withoutAllocatable

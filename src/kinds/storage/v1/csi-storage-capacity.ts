@@ -1,5 +1,5 @@
 /**
- * CSIStorageCapacity: how much storage of a class there is for the nodes of some topology.
+ * The CSIStorageCapacity kind: the available storage of a class in a topology.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -16,7 +16,7 @@ import {
   type CSIStorageCapacityBodyInput,
   csiStorageCapacityBody,
 } from '../../generated/storage-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { expressionWarnings, labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { validateNonNegativeQuantity } from '../../shared/resources.js';
 
@@ -32,7 +32,11 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInpu
     lifecycle: { introducedIn: '1.24' },
     body: csiStorageCapacityBody,
     strategy: {
-      update: { allowUnconditionalUpdate: false, validationOrder: ['whole', 'metadata', 'change'], validate: fixedProblems },
+      update: {
+        allowUnconditionalUpdate: false,
+        validationOrder: ['create', 'metadata', 'update'],
+        validate: fixedProblems,
+      },
       create: {
         validate: (object, _context, live) => capacityProblems(object, live !== undefined && hasInvalidValue(live)),
       },
@@ -44,7 +48,7 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInpu
 function warnings(
   object: CSIStorageCapacity,
   _live: CSIStorageCapacity | undefined,
-  { dialect }: WriteContext,
+  { dialect }: HookContext,
 ): readonly string[] {
   const { matchLabels = {}, matchExpressions = [] } = object.nodeTopology ?? {};
   return [
@@ -65,7 +69,7 @@ function capacityProblems(object: CSIStorageCapacity, allowInvalidValues: boolea
   ];
 }
 
-/** An update may keep values that no label can have. */
+/** Updates may keep invalid label values of the live object. */
 function hasInvalidValue(live: CSIStorageCapacity): boolean {
   const { nodeTopology } = live;
   const values = (nodeTopology?.matchExpressions ?? []).flatMap((expression) => expression.values ?? []);

@@ -1,5 +1,5 @@
 /**
- * StorageClass: a way to get volumes made, by name.
+ * The StorageClass kind: a named way to provision volumes.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -18,7 +18,7 @@ import { byKey } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { TopologySelectorTerm } from '../../generated/core-v1.js';
 import { type StorageClassBody, type StorageClassBodyInput, storageClassBody } from '../../generated/storage-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { storageClassColumns } from './columns.js';
@@ -34,14 +34,14 @@ export const StorageClass: Kind<StorageClass, StorageClassInput, 'Cluster', neve
   body: storageClassBody,
   columns: storageClassColumns,
   strategy: {
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     create: { validate: classProblems },
-    update: { validationOrder: ['whole', 'metadata', 'change'], validate: fixedProblems },
+    update: { validationOrder: ['create', 'metadata', 'update'], validate: fixedProblems },
     write: { warnings },
   },
 });
 
-function warnings(object: StorageClass, _live: StorageClass | undefined, { dialect }: WriteContext): readonly string[] {
+function warnings(object: StorageClass, _live: StorageClass | undefined, { dialect }: HookContext): readonly string[] {
   const { allowedTopologies = [] } = object;
   return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
     matchLabelExpressions.flatMap(({ key }, place) => {
@@ -58,7 +58,7 @@ const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
 function classProblems(object: StorageClass): FieldError[] {
   const { provisioner, parameters = {}, reclaimPolicy, volumeBindingMode, ...rest } = object;
   const found = [...provisionerProblems('provisioner', provisioner), ...parameterProblems('parameters', parameters)];
-  // An empty policy passes although it names none.
+  // The reference server accepts an empty policy.
   if (![...RECLAIM_POLICIES, ''].includes(reclaimPolicy)) {
     found.push(notSupported('reclaimPolicy', reclaimPolicy, RECLAIM_POLICIES));
   }
@@ -68,12 +68,13 @@ function classProblems(object: StorageClass): FieldError[] {
   return [...found, ...topologyProblems('allowedTopologies', rest.allowedTopologies ?? [])];
 }
 
-/** A term is reported once for each that it repeats, until so many reports were made; from then on once. */
+/** A duplicate term is reported once for each equal earlier term, up to this total; after that once per term. */
 const MAX_REPEATED_REPORTS = 1000;
 
-/** Terms must differ, whatever the order of their keys and values. */
+/** Rejects duplicate terms; the order of keys and values does not matter. */
 function topologyProblems(path: string, terms: readonly TopologySelectorTerm[]): FieldError[] {
-  // The server compares with as many empty terms as there are terms, so an empty one is never unique.
+  // The reference server's list starts with as many empty terms as there are terms, so an empty term is always a
+  // duplicate.
   const earlier = new Map<string, number>([[EMPTY_TERM, terms.length]]);
   let repeatsLeft = MAX_REPEATED_REPORTS;
   return terms.flatMap((term, index) => {
@@ -90,7 +91,7 @@ function topologyProblems(path: string, terms: readonly TopologySelectorTerm[]):
 /** The content of a term without expressions. */
 const EMPTY_TERM = '[]';
 
-/** What is wrong with a term, and the values by key as one text: what two terms are compared by. */
+/** Validates a term and returns its canonical text for comparisons. */
 function termProblems(path: string, term: TopologySelectorTerm): { content: string; found: FieldError[] } {
   const valuesByKey = new Map<string, readonly string[]>();
   const found: FieldError[] = [];

@@ -1,5 +1,5 @@
 /**
- * VolumeAttachment: the wish that a volume be attached to a node, and what became of it.
+ * The VolumeAttachment kind: the intent to attach a volume to a node, and its status.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -21,7 +21,7 @@ import {
   type VolumeError,
   volumeAttachmentBody,
 } from '../../generated/storage-v1.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { volumeAttachmentColumns } from './columns.js';
 
@@ -37,11 +37,11 @@ export const VolumeAttachment: Kind<VolumeAttachment, VolumeAttachmentInput, 'Cl
   strategy: {
     update: {
       allowUnconditionalUpdate: false,
-      // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
-      validationOrder: ['whole', 'whole', 'change'],
+      // The reference server runs the rules of a new object twice on update.
+      validationOrder: ['create', 'create', 'update'],
       validate: fixedProblems,
     },
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     write: { separateStatus: true },
     decode: { defaults: (draft) => volumeSourceDefaults(draft.spec.source.inlineVolumeSpec) },
     create: {
@@ -55,7 +55,7 @@ export const VolumeAttachment: Kind<VolumeAttachment, VolumeAttachmentInput, 'Cl
     status: statusSubresource({
       metadata: 'kept',
       prepare: dropDisabled,
-      metadataValidation: 'placed',
+      metadataValidation: 'inValidate',
       validate(next, live, context, metadata) {
         const asNew = [...metadata.forCreate(), ...attachmentProblems(next, context)];
         return [...asNew, ...asNew, ...fixedProblems(next, live)];
@@ -66,7 +66,7 @@ export const VolumeAttachment: Kind<VolumeAttachment, VolumeAttachmentInput, 'Cl
 
 const ERRORS = ['attachError', 'detachError'] as const;
 
-function dropDisabled(draft: VolumeAttachment, live: VolumeAttachment, { features }: WriteContext): void {
+function dropDisabled(draft: VolumeAttachment, live: VolumeAttachment, { features }: HookContext): void {
   if (features.enabled('MutableCSINodeAllocatableCount')) return;
   for (const field of ERRORS) {
     if (live.status[field]?.errorCode === undefined) delete draft.status[field]?.errorCode;
@@ -80,7 +80,7 @@ function fixedProblems(next: VolumeAttachment, live: VolumeAttachment): FieldErr
 
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
 
-function attachmentProblems(object: VolumeAttachment, context: WriteContext): FieldError[] {
+function attachmentProblems(object: VolumeAttachment, context: HookContext): FieldError[] {
   const { spec, status } = object;
   const { attacher, nodeName } = spec;
   return [
@@ -91,7 +91,7 @@ function attachmentProblems(object: VolumeAttachment, context: WriteContext): Fi
   ];
 }
 
-function sourceProblems(path: string, source: VolumeAttachmentSource, context: WriteContext): FieldError[] {
+function sourceProblems(path: string, source: VolumeAttachmentSource, context: HookContext): FieldError[] {
   const { persistentVolumeName: name, inlineVolumeSpec: inline } = source;
   if (name === undefined && inline === undefined) return [required(path, ONE_SOURCE)];
   if (name !== undefined && inline !== undefined) return [forbidden(path, ONE_SOURCE)];
@@ -100,7 +100,7 @@ function sourceProblems(path: string, source: VolumeAttachmentSource, context: W
   return [required(childPath(path, 'persistentVolumeName'), 'must specify non empty persistentVolumeName')];
 }
 
-/** What new attachments must be, although older ones may be otherwise. */
+/** Rules that apply only to new attachments. */
 function namingProblems(object: VolumeAttachment): FieldError[] {
   const { attacher, source } = object.spec;
   const { persistentVolumeName: name } = source;
@@ -125,7 +125,7 @@ function statusProblems(path: string, status: VolumeAttachmentStatus): FieldErro
 function errorProblems(path: string, error: VolumeError | undefined): FieldError[] {
   const { message = '', errorCode = 0 } = error ?? {};
   const found: FieldError[] = [];
-  // The limit that is told is not the one that is checked.
+  // The limit in the reference server's message differs from the one it checks.
   if (byteLength(message) > MAX_MESSAGE_BYTES) found.push(tooLong(childPath(path, 'message'), MAX_METADATA_BYTES));
   if (errorCode < 0) {
     found.push(invalid(childPath(path, 'errorCode'), errorCode, 'must be between 0 and 2147483647, inclusive'));

@@ -1,5 +1,5 @@
 /**
- * VolumeAttributesClass: qualities of a volume that may change during its life, by name.
+ * The VolumeAttributesClass kind: a named set of mutable volume attributes.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -29,9 +29,9 @@ export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributes
     body: volumeAttributesClassBody,
     columns: volumeAttributesClassColumns,
     strategy: {
-      delete: { returnsObject: true },
+      delete: { returnDeletedObject: true },
       create: { validate: classProblems },
-      update: { validationOrder: ['whole', 'metadata', 'change', 'whole'], validate: fixedProblems },
+      update: { validationOrder: ['create', 'metadata', 'update', 'create'], validate: fixedProblems },
     },
   });
 

@@ -1,7 +1,7 @@
 /**
- * StorageVersionMigration: the wish that all objects of a resource be written again, and how far that got.
+ * The StorageVersionMigration kind: a request to rewrite all objects of a resource in the storage version, and its
+ * progress.
  */
-
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../../meta/field-error.js';
@@ -45,7 +45,7 @@ export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersi
     strategy: {
       update: {
         allowUnconditionalUpdate: false,
-        validationOrder: ['whole', 'metadata', 'change'],
+        validationOrder: ['create', 'metadata', 'update'],
         validate: (next, live) => fixedProblems(next.spec.resource, live.spec.resource),
       },
       write: { separateStatus: true, canonicalize: dropEmptyConditions },
@@ -134,7 +134,7 @@ function conditionProblems(path: string, condition: MigrationCondition): FieldEr
   const { type: named, status, lastUpdateTime, reason = '', message = '' } = condition;
   const found = qualifiedNameProblems(named).map((problem) => invalid(childPath(path, 'type'), named, problem));
   if (!STATUSES.includes(status)) found.push(notSupported(childPath(path, 'status'), status, STATUSES));
-  // The path is that of the time's name elsewhere.
+  // The reference server's path has the field name of other conditions.
   if (!lastUpdateTime) found.push(required(childPath(path, 'lastTransitionTime'), 'must be set'));
   const reasonPath = childPath(path, 'reason');
   if (reason === '') {
@@ -147,7 +147,7 @@ function conditionProblems(path: string, condition: MigrationCondition): FieldEr
   return found;
 }
 
-/** A migration ends once, and one way. */
+/** A migration either succeeds or fails, and its outcome is final. */
 function outcomeProblems(next: StorageVersionMigrationStatus, live: StorageVersionMigrationStatus): string[] {
   const succeeded = isTrue(next, 'Succeeded');
   const failed = isTrue(next, 'Failed');
@@ -161,7 +161,7 @@ function outcomeProblems(next: StorageVersionMigrationStatus, live: StorageVersi
   return found;
 }
 
-/** Of several conditions of a type the first counts. */
+/** The first condition of a type counts. */
 function isTrue({ conditions = [] }: StorageVersionMigrationStatus, named: MigrationCondition['type']): boolean {
   return conditions.find((condition) => condition.type === named)?.status === 'True';
 }

@@ -20,7 +20,7 @@ import {
   type StatefulSetUpdateStrategy,
   statefulSetBody,
 } from '../../../generated/apps-v1.js';
-import type { Kind, MetadataErrors, NameRule, WriteContext } from '../../../kind.js';
+import type { HookContext, Kind, MetadataErrors, NameRule } from '../../../kind.js';
 import { annotationErrors } from '../../../shared/annotations.js';
 import { ageColumn, containerColumns, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
@@ -70,7 +70,7 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
   },
   subresources: {
     scale: scaleSubresource(),
-    status: statusSubresource({ metadataValidation: 'placed', validate: statusProblems }),
+    status: statusSubresource({ metadataValidation: 'inValidate', validate: statusProblems }),
   },
   columns: [
     nameColumn,
@@ -85,7 +85,7 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
 
 const MAX_UNAVAILABLE = 'MaxUnavailableStatefulSet';
 
-function defaults(draft: StatefulSet, { features }: WriteContext): void {
+function defaults(draft: StatefulSet, { features }: HookContext): void {
   const { spec } = draft;
   podTemplateDefaults(spec.template);
   if (spec.volumeClaimTemplates !== undefined) {
@@ -109,7 +109,7 @@ function defaults(draft: StatefulSet, { features }: WriteContext): void {
   }
 }
 
-function dropGatedFields(draft: StatefulSet, live: StatefulSet | undefined, { features }: WriteContext): void {
+function dropGatedFields(draft: StatefulSet, live: StatefulSet | undefined, { features }: HookContext): void {
   const { spec } = draft;
   dropDisabledTemplateFields(spec.template, live?.spec.template, features);
   const { rollingUpdate } = spec.updateStrategy;
@@ -120,7 +120,7 @@ function dropGatedFields(draft: StatefulSet, live: StatefulSet | undefined, { fe
 
 function specProblems(
   spec: StatefulSetSpec,
-  { context, isNew }: { readonly context: WriteContext; readonly isNew: boolean },
+  { context, isNew }: { readonly context: HookContext; readonly isNew: boolean },
 ): FieldError[] {
   return [
     ...policyProblems(spec),
@@ -181,7 +181,7 @@ function retentionProblems({ persistentVolumeClaimRetentionPolicy: policy }: Sta
 }
 
 /** Does not validate the pod spec: its volumes also come from volumeClaimTemplates. */
-function templateProblems(spec: StatefulSetSpec, { dialect }: WriteContext): FieldError[] {
+function templateProblems(spec: StatefulSetSpec, { dialect }: HookContext): FieldError[] {
   const selector: StatefulSetSpec['selector'] | undefined = spec.selector;
   if (!isReadable(selector)) return [invalid('spec.selector', goSyntaxLabelSelector(selector), '')];
   const { metadata, spec: podSpec } = spec.template;
@@ -196,7 +196,7 @@ function templateProblems(spec: StatefulSetSpec, { dialect }: WriteContext): Fie
   ];
 }
 
-function warnings(object: StatefulSet, live: StatefulSet | undefined, context: WriteContext): string[] {
+function warnings(object: StatefulSet, live: StatefulSet | undefined, context: HookContext): string[] {
   const { volumeClaimTemplates = [], revisionHistoryLimit } = object.spec;
   // The reference server writes "Spec" here.
   const claimsAt = (index: number) => childPath(keyPath('spec.volumeClaimTemplates', index), 'Spec');
@@ -235,7 +235,7 @@ function fixedFieldProblems(next: StatefulSetSpec, live: StatefulSetSpec): Field
 function statusProblems(
   next: StatefulSet,
   live: StatefulSet,
-  _context: WriteContext,
+  _context: HookContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
   const { status } = next;

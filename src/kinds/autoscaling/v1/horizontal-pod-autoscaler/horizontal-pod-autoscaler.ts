@@ -12,7 +12,7 @@ import {
   type HorizontalPodAutoscalerV1BodyInput,
   horizontalPodAutoscalerV1Body,
 } from '../../../generated/autoscaling-v1.js';
-import type { Kind, WriteContext } from '../../../kind.js';
+import type { HookContext, Kind } from '../../../kind.js';
 import { inStoredForm } from '../../../shared/storage-conversion.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { annotationKeys, SPEC_ANNOTATIONS, STATUS_ANNOTATIONS } from '../../annotations.js';
@@ -73,7 +73,7 @@ function inV2(object: ApiObject): ApiObject & HorizontalPodAutoscaler {
   return inStoredForm(object, { toStored: toV2 }, orchDialect);
 }
 
-function throughV2(draft: DraftObject, { dialect }: WriteContext, change?: (form: DraftObject) => void): void {
+function throughV2(draft: DraftObject, { dialect }: HookContext, change?: (form: DraftObject) => void): void {
   toV2(draft);
   change?.(draft);
   fromV2(draft, dialect);

@@ -17,6 +17,7 @@ import { amount, type Fields, optionalRecord, present, record, text, whole } fro
 /** The value of an absent required quantity. */
 const ZERO = '0';
 
+/** Encodes a metric of the spec. */
 export function writeMetricSpec({ type, object, pods, resource, containerResource, external }: MetricSpec): object {
   return present({
     type,
@@ -55,6 +56,7 @@ function writtenTarget({ averageUtilization, averageValue }: MetricTarget) {
   return present({ targetAverageUtilization: averageUtilization, targetAverageValue: averageValue });
 }
 
+/** Encodes a metric of the status. */
 export function writeMetricStatus(status: MetricStatus): object {
   const { type, object, pods, resource, containerResource, external } = status;
   return present({
@@ -89,6 +91,7 @@ function writtenCurrent(current: { averageUtilization?: number; averageValue?: s
   return { ...present({ currentAverageUtilization: averageUtilization }), currentAverageValue: averageValue };
 }
 
+/** Decodes a metric of the spec. */
 export function readMetricSpec(fields: Fields): MetricSpec {
   return present({
     type: text(fields, 'type') as MetricSourceType,
@@ -126,6 +129,7 @@ export function readMetricSpec(fields: Fields): MetricSpec {
   }) as MetricSpec;
 }
 
+/** Decodes a metric of the status. */
 export function readMetricStatus(fields: Fields): MetricStatus {
   return present({
     type: text(fields, 'type') as MetricSourceType,

@@ -14,7 +14,7 @@ import {
   horizontalPodAutoscalerBody,
   type MetricSpec,
 } from '../../../generated/autoscaling-v2.js';
-import type { Kind, WriteContext } from '../../../kind.js';
+import type { HookContext, Kind } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { setAnnotations } from '../../annotations.js';
 import { autoscalerColumns } from './columns.js';
@@ -63,7 +63,7 @@ export function cpuMetric(averageUtilization: number): MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
 }
 
-function defaults(draft: DraftObject & HorizontalPodAutoscaler, { dialect }: WriteContext): void {
+function defaults(draft: DraftObject & HorizontalPodAutoscaler, { dialect }: HookContext): void {
   const { spec } = draft;
   if (draft.metadata.annotations !== undefined) setAnnotations(draft, {}, dialect);
   if (spec.metrics === undefined) spec.metrics = defaultMetrics();
@@ -101,7 +101,7 @@ function completeRules(rules: HPAScalingRules = {}, fallback: HPAScalingRules): 
 function dropGatedFields(
   draft: HorizontalPodAutoscaler,
   live: HorizontalPodAutoscaler | undefined,
-  { features }: WriteContext,
+  { features }: HookContext,
 ): void {
   if (features.enabled('HPAConfigurableTolerance') || usesTolerance(live)) return;
   const { behavior } = draft.spec;

@@ -1,5 +1,5 @@
 /**
- * The rules of a HorizontalPodAutoscaler's spec, in the order in which the reference server reports what breaks them.
+ * Validates the spec of a HorizontalPodAutoscaler, in the reference server's message order.
  */
 import {
   childPath,
@@ -22,15 +22,16 @@ import type {
   MetricSpec,
   MetricTarget,
 } from '../../../generated/autoscaling-v2.js';
-import type { WriteContext } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { goSyntaxQuantity } from '../../../shared/go-syntax.js';
 import { validateContainerResourceName, validateNonNegativeQuantity } from '../../../shared/resources.js';
 
 interface Judged {
-  readonly context: WriteContext;
+  readonly context: HookContext;
   readonly live: HorizontalPodAutoscalerSpec | undefined;
 }
 
+/** Validates a spec. */
 export function autoscalerSpecProblems(spec: HorizontalPodAutoscalerSpec, { context, live }: Judged): FieldError[] {
   const { minReplicas, maxReplicas } = spec;
   const least = context.features.enabled('HPAScaleToZero') || live?.minReplicas === 0 ? 0 : 1;
@@ -54,16 +55,16 @@ function referenceProblems(path: string, { kind, name }: CrossVersionObjectRefer
   return [...segmentProblems(childPath(path, 'kind'), kind), ...segmentProblems(childPath(path, 'name'), name)];
 }
 
-/** A text that becomes a part of a URL. */
+/** Requires a path segment. */
 function segmentProblems(path: string, text: string, missing = ''): FieldError[] {
   if (text === '') return [required(path, missing)];
   return pathSegmentProblems(text).map((detail) => invalid(path, text, detail));
 }
 
-function metricsProblems(path: string, spec: HorizontalPodAutoscalerSpec, context: WriteContext): FieldError[] {
+function metricsProblems(path: string, spec: HorizontalPodAutoscalerSpec, context: HookContext): FieldError[] {
   const { metrics = [], minReplicas } = spec;
   const problems = metrics.flatMap((metric, index) => metricProblems(keyPath(path, index), metric, context));
-  // Without pods, only a metric from elsewhere can tell that there is work again.
+  // Without pods, only metrics of other objects can trigger scaling.
   if (minReplicas === 0 && !metrics.some(({ type }) => type === 'Object' || type === 'External')) {
     const detail = 'must specify at least one Object or External metric to support scaling to zero replicas';
     problems.push(forbidden(path, detail));
@@ -81,10 +82,10 @@ const SOURCE_OF: ReadonlyMap<string, Source> = new Map([
   ['Resource', 'resource'],
 ]);
 
-/** In the order in which they are looked at; only the first that is there is looked into. */
+/** The sources in validation order; only the first one that is present is validated. */
 const SOURCES: readonly Source[] = ['object', 'external', 'pods', 'resource', 'containerResource'];
 
-function metricProblems(path: string, metric: MetricSpec, context: WriteContext): FieldError[] {
+function metricProblems(path: string, metric: MetricSpec, context: HookContext): FieldError[] {
   const typePath = childPath(path, 'type');
   const type: string = metric.type;
   const wanted = SOURCE_OF.get(type);
@@ -97,7 +98,7 @@ function metricProblems(path: string, metric: MetricSpec, context: WriteContext)
   if (wanted !== undefined && metric[wanted] === undefined) {
     problems.push(required(childPath(path, wanted), 'must populate information for the given metric source'));
   }
-  // Said once more by the reference server.
+  // The reference server reports this twice.
   problems.push(...unknown);
   if (present.length === 1) return problems;
   const superfluous = present.filter((source) => source !== wanted);
@@ -110,7 +111,7 @@ function metricProblems(path: string, metric: MetricSpec, context: WriteContext)
 function sourceProblems(
   path: string,
   source: Source,
-  { metric, context }: { readonly metric: MetricSpec; readonly context: WriteContext },
+  { metric, context }: { readonly metric: MetricSpec; readonly context: HookContext },
 ): FieldError[] {
   const { object, external, pods, resource, containerResource } = metric;
   if (source === 'object' && object !== undefined) {

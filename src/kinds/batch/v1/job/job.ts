@@ -16,7 +16,7 @@ import {
   type JobSpec,
   jobBody,
 } from '../../../generated/batch-v1.js';
-import type { Kind, MetadataErrors, WriteContext } from '../../../kind.js';
+import type { HookContext, Kind, MetadataErrors } from '../../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../../shared/common-columns.js';
 import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../../shared/strategies.js';
@@ -41,7 +41,7 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings, canonicalize: labelLikePods },
     update: {
-      metadata: 'placed',
+      metadataValidation: 'inValidate',
       prepare: (draft, live, { features }) =>
         dropDisabledTemplateFields(draft.spec.template, live.spec.template, features),
       validate: validateUpdate,
@@ -101,7 +101,7 @@ function isEmpty(record: object | undefined): boolean {
 
 /** The generated labels of a Job's pods in validation order: the legacy names first. */
 function generatedLabels(
-  { dialect }: WriteContext,
+  { dialect }: HookContext,
   { name, uid }: { name: string; uid: string },
 ): readonly (readonly [key: string, value: string])[] {
   return [
@@ -116,7 +116,7 @@ function generatedLabels(
 const LEGACY = 2;
 
 /** Generates labels and a selector with the Job's uid, so that no two Jobs select the same pods. */
-function prepareForCreate(draft: Job, context: WriteContext): void {
+function prepareForCreate(draft: Job, context: HookContext): void {
   const { spec } = draft;
   const { metadata } = spec.template;
   dropDisabledTemplateFields(spec.template, undefined, context.features);
@@ -133,7 +133,9 @@ function prepareForCreate(draft: Job, context: WriteContext): void {
   }
 }
 
-/** Sets the labels of a Job without labels to those of its template. Runs after validation, which covers the template. */
+/**
+ * Sets the labels of a Job without labels to those of its template. Runs after validation, which covers the template.
+ */
 function labelLikePods(draft: Job): void {
   const { labels } = draft.spec.template.metadata;
   // Both share one map, so that labels generated for the pods become the Job's too.
@@ -153,7 +155,7 @@ function withMissing(
 }
 
 interface JobOptions {
-  readonly context: WriteContext;
+  readonly context: HookContext;
   readonly live: Job | undefined;
 }
 
@@ -202,7 +204,7 @@ function indexedNameProblems(name: string, { completionMode, completions = 0 }: 
 }
 
 /** The reference server validates an update first as a new object and then as an update. */
-function validateUpdate(next: Job, live: Job, context: WriteContext, metadata: MetadataErrors): readonly FieldError[] {
+function validateUpdate(next: Job, live: Job, context: HookContext, metadata: MetadataErrors): readonly FieldError[] {
   return [
     ...metadata.forCreate(),
     ...jobProblems(next, { context, live }),
@@ -212,7 +214,7 @@ function validateUpdate(next: Job, live: Job, context: WriteContext, metadata: M
   ];
 }
 
-function warnings(object: Job, live: Job | undefined, context: WriteContext): readonly string[] {
+function warnings(object: Job, live: Job | undefined, context: HookContext): readonly string[] {
   if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
   return [...podNameWarnings(object, live), ...jobSpecWarnings('spec', object.spec, context)];
 }

@@ -37,6 +37,7 @@ const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
 const OPERATORS = ['In', 'NotIn'];
 const STATUSES = ['False', 'True', 'Unknown'];
 
+/** Validates a pod failure policy. */
 export function podFailurePolicyProblems(path: string, policy: PodFailurePolicy, spec: JobSpec): FieldError[] {
   const rules = policy.rules ?? [];
   const rulesPath = childPath(path, 'rules');
@@ -105,7 +106,7 @@ function exitCodeProblems(
   return isOrdered ? problems : [...problems, invalid(valuesPath, dumpNumbers(values), 'must be ordered')];
 }
 
-/** A list that nobody gave is null. */
+/** Prints a list as Go's %#v; an absent list is nil. */
 function dumpNumbers(values: readonly number[] | null | undefined) {
   return verbatim(`[]int32${values ? `{${values.join(', ')}}` : '(nil)'}`);
 }
@@ -122,15 +123,17 @@ function conditionProblems(path: string, patterns: readonly PodFailurePolicyOnPo
   return problems;
 }
 
+/** Validates the pod replacement policy. */
 export function podReplacementPolicyProblems(path: string, spec: JobSpec): FieldError[] {
   const { podReplacementPolicy: policy, podFailurePolicy } = spec;
-  // To tell whether a failure matters, one has to wait until the pod has failed.
+  // A failure policy needs the final state of a pod, so only `Failed` is allowed with it.
   const allowed = podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
   return policy === undefined || allowed.includes(policy) ? [] : [notSupported(path, policy, allowed)];
 }
 
 const MAX_INDEXES_LENGTH = 64 * 1024;
 
+/** Validates a success policy. */
 export function successPolicyProblems(path: string, policy: SuccessPolicy, spec: JobSpec): FieldError[] {
   if (spec.completionMode !== 'Indexed') {
     return [invalid(path, dumpSuccessPolicy(policy), 'requires indexed completion mode')];
@@ -180,12 +183,12 @@ function successRuleProblems(path: string, rule: SuccessPolicyRule, completions:
   return problems;
 }
 
-/** What is behind a pointer does not show; its address does, and means nothing. */
+/** Go prints pointers as addresses. */
 function addressOf(value: unknown): string {
   return value === undefined ? 'nil' : '0xc000000000';
 }
 
-/** The types promise a list; one that nobody gave is null. */
+/** An absent list is null on the wire, although the type requires it. */
 function listed<Item>(items: readonly Item[]): readonly Item[] | undefined {
   return (items as readonly Item[] | null) ?? undefined;
 }
@@ -194,6 +197,7 @@ function dumpItems(items: readonly string[] | undefined): string {
   return items === undefined ? '(nil)' : `{${items.join(', ')}}`;
 }
 
+/** Prints a success policy as Go's %#v. */
 export function dumpSuccessPolicy(policy: SuccessPolicy | undefined) {
   if (policy === undefined) return undefined;
   const rules = listed(policy.rules)?.map(
@@ -203,6 +207,7 @@ export function dumpSuccessPolicy(policy: SuccessPolicy | undefined) {
   return verbatim(`batch.SuccessPolicy{Rules:[]batch.SuccessPolicyRule${dumpItems(rules)}}`);
 }
 
+/** Prints a pod failure policy as Go's %#v. */
 export function dumpPodFailurePolicy(policy: PodFailurePolicy | undefined) {
   if (policy === undefined) return undefined;
   const rules = listed(policy.rules)?.map(({ action, onExitCodes, onPodConditions }) => {

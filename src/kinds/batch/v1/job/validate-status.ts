@@ -1,7 +1,7 @@
 /**
- * The rules of a Job's status. A Job may be looked after by anybody, so its status is held to what clients rely on: what
- * has ended stays ended, counts do not fall, parts agree with each other. Most rules look only at what an update
- * changes, so that a status that is wrong already does not stop everything else.
+ * Validates the status of a Job. Other controllers may manage a Job, so the status must satisfy what clients rely on:
+ * terminal conditions stay, counters do not decrease, fields are consistent. Most rules apply only to what an update
+ * changes, so that an invalid live status does not block other updates.
  */
 import { childPath, duplicate, type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
@@ -17,7 +17,7 @@ interface JobState {
   readonly status: JobStatus;
 }
 
-/** `strict` holds the status to all of it; without it, only to what was always checked. */
+/** Validates a status update. Without `strict` only the rules that older releases have apply. */
 export function jobStatusProblems(next: JobState, live: JobState, strict: boolean): FieldError[] {
   const known = compare(next, live);
   return [
@@ -32,7 +32,7 @@ export function jobStatusProblems(next: JobState, live: JobState, strict: boolea
 
 type ConditionType = JobCondition['type'];
 
-/** What a status says of the Job's end. */
+/** The terminal conditions of a status. */
 interface Ending {
   readonly complete: boolean;
   readonly failed: boolean;
@@ -221,7 +221,7 @@ function transitionProblems({ spec, status, live, changed }: Comparison): FieldE
   const problems = TERMINAL.filter((type) => isTrue(live.status, type) && !isTrue(status, type)).map((type) =>
     invalidAsSuch(CONDITIONS, `cannot disable the terminal ${type}=True condition`),
   );
-  // An indexed Job that shrinks as a whole loses what the indexes it gave up had achieved.
+  // An elastic indexed Job that shrinks loses the results of the removed indexes.
   const mayShrink = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
   for (const counter of mayShrink ? (['failed'] as const) : (['failed', 'succeeded'] as const)) {
     const count = status[counter] ?? 0;
@@ -232,8 +232,8 @@ function transitionProblems({ spec, status, live, changed }: Comparison): FieldE
   if (completionTime !== undefined && live.status.completionTime !== undefined && changed('completionTime')) {
     problems.push(invalid('status.completionTime', dumpTime(completionTime), 'field is immutable'));
   }
-  // A Job that goes on after a suspension starts anew. The reference's first patches of this release refused that too,
-  // and could resume no Job that had run before.
+  // A resumed Job gets a new start time. The first patch releases of the reference server rejected that, so that a
+  // started Job could not be resumed.
   const isResumed = isTrue(live.status, 'Suspended') && !isTrue(status, 'Suspended') && status.startTime !== undefined;
   if (live.status.startTime !== undefined && changed('startTime') && spec.suspend !== true && !isResumed) {
     problems.push(required('status.startTime', 'startTime cannot be removed for unsuspended job'));

@@ -1,5 +1,6 @@
 /**
- * What of a Job may change: how much runs at once, and, before it has run at all, where its pods go.
+ * Validates changes of a Job's spec: the parallelism may change, and the scheduling of its pods until the Job has
+ * started.
  */
 import { type FieldError, invalid } from '../../../../meta/field-error.js';
 import { type Verbatim, verbatim } from '../../../../text/go/go-text.js';
@@ -9,7 +10,7 @@ import type { PodTemplateSpec } from '../../../generated/core-v1.js';
 import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
 import { dumpPodFailurePolicy, dumpSuccessPolicy } from './validate-policies.js';
 
-/** `started` is false as long as the Job has never run. */
+/** `started` is false if the Job has never run. */
 export function jobSpecUpdateProblems(
   next: JobSpec,
   live: JobSpec,
@@ -38,7 +39,7 @@ function fixed(
   return [invalid(`spec.${field}`, dump(next), 'field is immutable')];
 }
 
-/** A policy whose rules are null has none, which is the same as an empty list. */
+/** For comparisons: `rules: null` equals an empty list. */
 function listed(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('rules' in value)) return value;
   return { ...value, rules: value.rules ?? [] };
@@ -48,7 +49,7 @@ function dumpSelector({ selector }: JobSpec) {
   return selector === undefined ? undefined : goSyntaxLabelSelector(selector);
 }
 
-/** An indexed Job can grow and shrink as a whole; any other has as many completions as it had. */
+/** Completions can change only for indexed Jobs, together with the parallelism. */
 function completionsProblems(next: JobSpec, live: JobSpec): FieldError[] {
   if (next.completionMode !== 'Indexed') return fixed('completions', next, live);
   const { completions, parallelism } = next;
@@ -59,11 +60,11 @@ function completionsProblems(next: JobSpec, live: JobSpec): FieldError[] {
 function templateProblems(next: PodTemplateSpec, live: PodTemplateSpec, mayMove: boolean): FieldError[] {
   const before = mayMove ? movedLike(live, next) : live;
   if (deepEqual(next, before)) return [];
-  // The reference server shows the whole template with the addresses of its parts, which nobody can foresee.
+  // The reference server prints the whole template with pointer addresses, which are not predictable.
   return [invalid('spec.template', verbatim('core.PodTemplateSpec{…}'), 'field is immutable')];
 }
 
-/** The old template with what may still change taken from the new one. */
+/** The live template with the mutable fields of the new one. */
 function movedLike(live: PodTemplateSpec, next: PodTemplateSpec): PodTemplateSpec {
   const template = copyJson(live);
   copyFields(template.metadata, next.metadata, ['labels', 'annotations']);
@@ -71,7 +72,7 @@ function movedLike(live: PodTemplateSpec, next: PodTemplateSpec): PodTemplateSpe
   const { nodeAffinity } = next.spec.affinity ?? {};
   const { nodeAffinity: _, ...rest } = template.spec.affinity ?? {};
   if (next.spec.affinity === undefined) {
-    // It may go altogether where there was nothing else in it.
+    // The affinity is removed if nothing else is in it.
     if (Object.keys(rest).length === 0) delete template.spec.affinity;
     else template.spec.affinity = rest;
   } else {

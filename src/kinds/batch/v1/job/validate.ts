@@ -1,6 +1,5 @@
 /**
- * The rules of a Job's spec, in the order in which the reference server reports what breaks them. Those of its
- * template are a CronJob's too.
+ * Validates the spec of a Job, in the reference server's message order. CronJobs share the rules of the template.
  */
 import { childPath, type FieldError, invalid, notSupported, required, tooLong } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
@@ -8,19 +7,19 @@ import { byteLength, dnsSubdomainProblems, patternMessage } from '../../../../me
 import { podTemplateProblems } from '../../../core/v1/pod-spec/pod-template.js';
 import type { JobSpec } from '../../../generated/batch-v1.js';
 import type { PodSpec } from '../../../generated/core-v1.js';
-import type { WriteContext } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { goSyntaxLabels } from '../../../shared/go-syntax.js';
 import { nonNegative } from '../../../shared/number-rules.js';
 import { podFailurePolicyProblems, podReplacementPolicyProblems, successPolicyProblems } from './validate-policies.js';
 
-/** What the rules need to know besides the spec. */
+/** Options of the rules. */
 export interface JobRules {
-  readonly context: WriteContext;
-  /** The pods' spec before the update. */
+  readonly context: HookContext;
+  /** The live pod spec. */
   readonly live?: PodSpec | undefined;
 }
 
-/** A whole Job: its selector must be there and select what its template makes. */
+/** Validates a Job's spec: the selector is required and must match the template. */
 export function jobSpecProblems(path: string, spec: JobSpec, about: JobRules): FieldError[] {
   const { selector, template } = spec;
   const problems = jobTemplateProblems(path, spec, about);
@@ -35,7 +34,7 @@ export function jobSpecProblems(path: string, spec: JobSpec, about: JobRules): F
   return problems;
 }
 
-/** What holds also where the selector is still to come. */
+/** Validates the part of a Job's spec that does not depend on the selector. */
 export function jobTemplateProblems(path: string, spec: JobSpec, about: JobRules): FieldError[] {
   const { podFailurePolicy, successPolicy } = spec;
   const problems = [
@@ -83,7 +82,7 @@ function countProblems(path: string, spec: JobSpec): FieldError[] {
 const MAX_MANAGER = 63;
 const URL_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
-/** Who looks after the Job: `example.com/controller`. */
+/** Validates `managedBy`: `example.com/controller`. */
 function managerProblems(path: string, manager: string | undefined): FieldError[] {
   if (manager === undefined) return [];
   const problems = prefixedPathProblems(path, manager);
@@ -120,7 +119,7 @@ function completionProblems(path: string, spec: JobSpec): FieldError[] {
 }
 
 const MANY = 100_000;
-/** Of what may happen at once, and fail, when there are more than {@link MANY} indexes. */
+/** The limit for parallelism and failed indexes if there are more than {@link MANY} indexes. */
 const FEW = 10_000;
 
 function indexedProblems(path: string, spec: JobSpec): FieldError[] {
@@ -153,7 +152,7 @@ function indexedProblems(path: string, spec: JobSpec): FieldError[] {
   return problems;
 }
 
-/** `Always` is what a template has that says nothing, so it counts as nothing said. */
+/** `Always` is the default of templates, so it is reported as absent. */
 function restartPolicyProblems(path: string, spec: JobSpec): FieldError[] {
   const policy: string = spec.template.spec.restartPolicy ?? '';
   if (policy === '' || policy === 'Always') return [required(path, 'valid values: "OnFailure", "Never"')];

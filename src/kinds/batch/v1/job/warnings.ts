@@ -1,15 +1,16 @@
 /**
- * What to tell the client about a Job, or the template of one, that is accepted all the same.
+ * Warnings about a Job or a Job template that is accepted.
  */
 import { SERVICE_NAME } from '../../../../meta/dialect.js';
 import { podTemplateWarnings } from '../../../core/v1/pod-spec/pod-template.js';
 import type { JobSpec } from '../../../generated/batch-v1.js';
-import type { WriteContext } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 
 const MANY_COMPLETIONS = 100_000;
 const MUCH_PARALLELISM = 10_000;
 
-export function jobSpecWarnings(path: string, spec: JobSpec, { dialect }: WriteContext): string[] {
+/** The warnings about a Job's spec. */
+export function jobSpecWarnings(path: string, spec: JobSpec, { dialect }: HookContext): string[] {
   const ofPods = podTemplateWarnings(`${path}.template`, spec.template, { dialect });
   const { completionMode, completions = 0, parallelism = 0 } = spec;
   if (completionMode !== 'Indexed' || completions <= MANY_COMPLETIONS || parallelism <= MUCH_PARALLELISM) return ofPods;

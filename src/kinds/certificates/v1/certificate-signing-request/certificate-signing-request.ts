@@ -1,6 +1,6 @@
 /**
- * CertificateSigningRequest: somebody asks for a certificate, an approver answers, a signer issues it.
- * spec: CertificateSigningRequest
+ * The CertificateSigningRequest kind: a client requests a certificate, an approver decides, a signer issues it. spec:
+ * CertificateSigningRequest
  */
 import { serviceGroup } from '../../../../meta/dialect.js';
 import { shownUser } from '../../../../protocol/request.js';
@@ -13,7 +13,7 @@ import {
   type CertificateSigningRequestSpec,
   certificateSigningRequestBody,
 } from '../../../generated/certificates-v1.js';
-import type { Kind, StrategyContext, WriteContext } from '../../../kind.js';
+import type { HookContext, Kind, StrategyContext } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
@@ -46,12 +46,12 @@ export const CertificateSigningRequest: Kind<
   body: certificateSigningRequestBody,
   strategy: {
     name: {
-      // Anything that a URL can hold.
+      // Any path segment is valid.
       validate: () => [],
     },
     update: {
-      validationOrder: ['whole', 'metadata'],
-      // A request is what it was when it was made.
+      validationOrder: ['create', 'metadata'],
+      // The spec is immutable.
       prepare: (draft, live) => keepLive(draft, live, ['spec']),
     },
     write: { separateStatus: true, ownableFields: { except: ['spec', 'status'] }, allocate: nameRequester },
@@ -75,7 +75,7 @@ export const CertificateSigningRequest: Kind<
   columns: certificateSigningRequestColumns,
 });
 
-/** Who asks is who the server knows is asking, whatever the request says. */
+/** Sets the requester in the spec to the user of the request. */
 function nameRequester(
   draft: CertificateSigningRequest,
   live: CertificateSigningRequest | undefined,
@@ -106,8 +106,8 @@ function subresource(
       keep(draft, live);
       stampConditions(draft, live, now);
     },
-    metadata: 'placed',
-    validate: (next, live, context: WriteContext, metadata) => [
+    metadataValidation: 'inValidate',
+    validate: (next, live, context: HookContext, metadata) => [
       ...metadata.forCreate(),
       ...requestProblems(next, context),
       ...requestUpdateProblems(next, live, powers),
@@ -116,7 +116,10 @@ function subresource(
   };
 }
 
-/** Signers neither give nor take approval; what they say about it is not heard, as long as it is said as often. */
+/**
+ * Status updates cannot change the approval: if the number of conditions is equal, the live ones are restored.
+ * Validation rejects other numbers.
+ */
 function keepApproval(draft: CertificateSigningRequest, live: CertificateSigningRequest): void {
   const status = draft.status;
   for (const type of APPROVAL) {

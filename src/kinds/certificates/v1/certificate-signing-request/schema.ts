@@ -1,8 +1,7 @@
 /**
- * The fields of a CertificateSigningRequest, in wire order.
+ * The key usages of certificates.
  */
-
-/** What a certificate may be asked for; in the order in which messages list them. */
+/** The supported key usages, in message order. */
 export const KEY_USAGES = [
   'any',
   'cert sign',

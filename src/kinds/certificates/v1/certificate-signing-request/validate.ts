@@ -1,6 +1,6 @@
 /**
- * The rules of a CertificateSigningRequest, in the order in which they are reported. Signatures are not verified: that
- * the requester holds the key is for the signer to check.
+ * Validates CertificateSigningRequests, in message order. Signatures are not verified: the signer checks that the
+ * requester has the key.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import {
@@ -21,11 +21,12 @@ import type {
   CertificateSigningRequestSpec,
   CertificateSigningRequestStatus,
 } from '../../../generated/certificates-v1.js';
-import type { WriteContext } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { signerNameProblems } from '../../../shared/signer-name.js';
 import { KEY_USAGES } from './schema.js';
 
-export function requestProblems(object: ApiObject, context: WriteContext): FieldError[] {
+/** Validates a request as a whole. */
+export function requestProblems(object: ApiObject, context: HookContext): FieldError[] {
   const { certificate = '', conditions = [] } = statusOf(object);
   const found = [...specProblems(specOf(object), context), ...conditionProblems(conditions)];
   const wrong = certificateProblem(certificate);
@@ -33,12 +34,13 @@ export function requestProblems(object: ApiObject, context: WriteContext): Field
   return found;
 }
 
-/** What a write may do beyond an ordinary update. */
+/** What an update at an endpoint may change. */
 export interface Powers {
   readonly approve: boolean;
   readonly issue: boolean;
 }
 
+/** Validates a change of a request. */
 export function requestUpdateProblems(next: ApiObject, live: ApiObject, powers: Powers): FieldError[] {
   const found: FieldError[] = [];
   const count = (object: ApiObject, type: string) => conditionsOfType(statusOf(object), type).length;
@@ -59,6 +61,7 @@ export function requestUpdateProblems(next: ApiObject, live: ApiObject, powers: 
   return found;
 }
 
+/** The conditions of a type. */
 export function conditionsOfType(
   { conditions = [] }: CertificateSigningRequestStatus,
   type: string,
@@ -66,9 +69,9 @@ export function conditionsOfType(
   return conditions.filter((condition) => condition.type === type);
 }
 
-/** The two answers to a request. */
+/** The condition types of an approver's decision. */
 export const APPROVAL: readonly string[] = ['Approved', 'Denied'];
-/** Conditions that are true or not there. */
+/** Conditions whose status must be True if they are present. */
 const DECISIVE: readonly string[] = [...APPROVAL, 'Failed'];
 
 const specOf = (object: ApiObject) => object['spec'] as CertificateSigningRequestSpec;
@@ -76,7 +79,7 @@ const statusOf = (object: ApiObject) => object['status'] as CertificateSigningRe
 
 const MIN_SECONDS = 600;
 
-function specProblems(spec: CertificateSigningRequestSpec, { dialect }: WriteContext): FieldError[] {
+function specProblems(spec: CertificateSigningRequestSpec, { dialect }: HookContext): FieldError[] {
   const { request, usages = [], signerName, expirationSeconds } = spec;
   const found: FieldError[] = [];
   const wrong = encodedRequestProblem(request);
@@ -113,7 +116,7 @@ function encodedRequestProblem(encoded: string): string | undefined {
 const PARAMETERS =
   '{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false}';
 
-/** Why bytes are no request, as far as their first element tells: text that was pasted wrongly mostly fails there. */
+/** The reference server's message for invalid DER, derived from the first element. */
 function derProblem(bytes: Uint8Array): string {
   const [identifier, first] = bytes;
   if (identifier === undefined) return 'asn1: syntax error: sequence truncated';
@@ -133,7 +136,7 @@ function derProblem(bytes: Uint8Array): string {
 
 const SEQUENCE = 16;
 
-/** Nothing at all is nil in the reference; an empty text, which is not, is taken for that too. */
+/** Prints bytes as Go's %#v; an empty value is printed as nil. */
 function dumpBytes(encoded: string) {
   if (encoded === '') return verbatim('[]byte(nil)');
   const numbers = Array.from(atob(encoded), (character) => `0x${character.charCodeAt(0).toString(16)}`);

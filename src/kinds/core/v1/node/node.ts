@@ -19,7 +19,7 @@ import {
   type NodeSystemInfo,
   nodeBody,
 } from '../../../generated/core-v1.js';
-import type { Kind, WriteContext } from '../../../kind.js';
+import type { HookContext, Kind } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { type ResourceList, roundResourceList, validateResourceQuantity } from '../../../shared/resources.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
@@ -68,7 +68,7 @@ export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
         keepLive(draft, live, ['status']);
         dropConfig(draft);
       },
-      validationOrder: ['whole', 'metadata', 'change'],
+      validationOrder: ['create', 'metadata', 'update'],
       validate: validateUpdate,
     },
     read: {
@@ -115,7 +115,7 @@ function warnings(object: Node): readonly string[] {
   ];
 }
 
-function validate(object: Node, context: WriteContext): readonly FieldError[] {
+function validate(object: Node, context: HookContext): readonly FieldError[] {
   const { spec, status } = object;
   return [
     ...validateNodeTaints('metadata.taints', spec.taints ?? []),
@@ -125,7 +125,7 @@ function validate(object: Node, context: WriteContext): readonly FieldError[] {
   ];
 }
 
-function capacityProblems({ capacity, allocatable }: NodeStatus, context: WriteContext): FieldError[] {
+function capacityProblems({ capacity, allocatable }: NodeStatus, context: HookContext): FieldError[] {
   return [
     ...amountProblems('status.capacity', capacity, context),
     ...amountProblems('status.allocatable', allocatable, context),
@@ -139,7 +139,7 @@ function swapProblems({ nodeInfo }: NodeStatus): FieldError[] {
   return [invalid('metadata.nodeSwapStatus.capacity', capacity, 'must be greater than zero')];
 }
 
-function amountProblems(path: string, list: ResourceList = {}, context: WriteContext): FieldError[] {
+function amountProblems(path: string, list: ResourceList = {}, context: HookContext): FieldError[] {
   return Object.keys(list)
     .sort()
     .flatMap((name) =>
@@ -172,7 +172,7 @@ function dualStackCheckError(index: number, cidr: string): FieldError {
   return fieldError('internal', CIDRS_PATH, { detail });
 }
 
-function validateUpdate(next: Node, live: Node, context: WriteContext): readonly FieldError[] {
+function validateUpdate(next: Node, live: Node, context: HookContext): readonly FieldError[] {
   const [{ spec, status }, { spec: before }] = [next, live];
   const problems = [
     ...capacityProblems(status, context),

@@ -10,7 +10,7 @@ import { verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual, own } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
 import type { PersistentVolumeClaimSpec } from '../../../generated/core-v1.js';
-import type { WriteContext } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { isNativeResource, validateBasicQuantity, validateResourceQuantity } from '../../../shared/resources.js';
 import { claimSpecProblems } from '../claim-spec-rules.js';
 import { classAnnotation } from '../persistent-volume/warnings.js';
@@ -23,7 +23,7 @@ const SPEC_IMMUTABLE =
 export function claimProblems(
   next: PersistentVolumeClaim,
   live: PersistentVolumeClaim | undefined,
-  context: WriteContext,
+  context: HookContext,
 ): FieldError[] {
   if (live === undefined) return claimSpecProblems('spec', next.spec, context);
   const before = live.spec;
@@ -41,7 +41,7 @@ export function claimProblems(
 export function claimUpdateProblems(
   next: PersistentVolumeClaim,
   live: PersistentVolumeClaim,
-  context: WriteContext,
+  context: HookContext,
 ): FieldError[] {
   const before = live.spec;
   const { now, problems } = withAllowedClass(next, live, context);
@@ -60,7 +60,7 @@ export function claimUpdateProblems(
 function withAllowedClass(
   next: PersistentVolumeClaim,
   live: PersistentVolumeClaim,
-  { dialect }: WriteContext,
+  { dialect }: HookContext,
 ): { readonly now: PersistentVolumeClaimSpec; readonly problems: FieldError[] } {
   const annotation = classAnnotation(dialect);
   const old = own(live.metadata.annotations ?? {}, annotation);
@@ -122,7 +122,7 @@ function hasSameQuantities(left: ResourceList = {}, right: ResourceList = {}): b
 function sizeProblems(
   now: PersistentVolumeClaimSpec,
   live: PersistentVolumeClaim,
-  { features }: WriteContext,
+  { features }: HookContext,
 ): FieldError[] {
   const amount = (amounts: ResourceList | undefined) => Quantity.parse(own(amounts ?? {}, 'storage') ?? '0');
   const size = amount(now.resources.requests);
@@ -143,7 +143,7 @@ const CLASS_PATH = 'spec.volumeAttributesClassName';
 function attributesClassProblems(
   next: PersistentVolumeClaimSpec,
   live: PersistentVolumeClaimSpec,
-  { features }: WriteContext,
+  { features }: HookContext,
 ): FieldError[] {
   const { volumeAttributesClassName: now } = next;
   const { volumeAttributesClassName: before } = live;
@@ -167,7 +167,7 @@ const RESIZE_STATUSES = [
 ];
 
 /** Validates an update of the status subresource. */
-export function claimStatusProblems({ spec, status }: PersistentVolumeClaim, context: WriteContext): FieldError[] {
+export function claimStatusProblems({ spec, status }: PersistentVolumeClaim, context: HookContext): FieldError[] {
   const { capacity, allocatedResourceStatuses, allocatedResources } = status;
   const found: FieldError[] = [];
   // The capital letter in the path is the reference server's.
@@ -190,7 +190,7 @@ export function claimStatusProblems({ spec, status }: PersistentVolumeClaim, con
 function allocatedProblems(
   path: string,
   name: string,
-  { amount, context }: { readonly amount: string; readonly context: WriteContext },
+  { amount, context }: { readonly amount: string; readonly context: HookContext },
 ): FieldError[] {
   const ofName = resourceKeyProblems(path, name, context);
   if (ofName.length > 0) return ofName;
@@ -200,7 +200,7 @@ function allocatedProblems(
 }
 
 /** Of the native resources only `storage` is supported. */
-function resourceKeyProblems(path: string, name: string, { dialect }: WriteContext): FieldError[] {
+function resourceKeyProblems(path: string, name: string, { dialect }: HookContext): FieldError[] {
   const problems = qualifiedNameProblems(name);
   if (problems.length > 0) return problems.map((problem) => invalid(path, name, problem));
   return isNativeResource(name, { dialect }) && name !== 'storage' ? [notSupported(path, name, ['storage'])] : [];

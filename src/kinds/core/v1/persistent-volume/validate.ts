@@ -17,7 +17,7 @@ import type {
   PersistentVolumeSpec,
   VolumeNodeAffinity,
 } from '../../../generated/core-v1.js';
-import type { WriteContext } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { deprecatedNodeLabels } from '../../../shared/deprecated-node-labels.js';
 import { goSyntaxQuantity } from '../../../shared/go-syntax.js';
 import { validateNodeSelector } from '../../../shared/node-selector.js';
@@ -37,7 +37,7 @@ interface Volume {
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain'];
 
 /** Validates the spec of a PersistentVolume. */
-export function volumeProblems(volume: Volume, context: WriteContext): FieldError[] {
+export function volumeProblems(volume: Volume, context: HookContext): FieldError[] {
   const { name, spec, live } = volume;
   const path = 'spec';
   const { nodeAffinity, storageClassName, volumeAttributesClassName, csi } = spec;
@@ -65,7 +65,7 @@ export function volumeProblems(volume: Volume, context: WriteContext): FieldErro
   return found;
 }
 
-function checksAttributesClass(live: PersistentVolumeSpec | undefined, { features }: WriteContext): boolean {
+function checksAttributesClass(live: PersistentVolumeSpec | undefined, { features }: HookContext): boolean {
   return features.enabled('VolumeAttributesClass') || live?.volumeAttributesClassName !== undefined;
 }
 
@@ -129,7 +129,7 @@ function isRoot(path: string | undefined): boolean {
 const NOT_IN_INLINE = 'may not be specified in the context of inline volumes';
 
 /** Validates an inline spec, which describes a CSI volume without a PersistentVolume object. */
-export function inlineVolumeProblems(path: string, spec: InlineVolumeSpec, context: WriteContext): FieldError[] {
+export function inlineVolumeProblems(path: string, spec: InlineVolumeSpec, context: HookContext): FieldError[] {
   const { accessModes = [], persistentVolumeReclaimPolicy: policy, volumeMode } = spec;
   const forbiddenInline = (field: keyof InlineVolumeSpec) =>
     spec[field] === undefined ? [] : [forbidden(childPath(path, field), NOT_IN_INLINE)];
@@ -162,7 +162,7 @@ export function inlineVolumeProblems(path: string, spec: InlineVolumeSpec, conte
 export function volumeUpdateProblems(
   spec: PersistentVolumeSpec,
   live: PersistentVolumeSpec,
-  context: WriteContext,
+  context: HookContext,
 ): FieldError[] {
   const found: FieldError[] = [];
   if (!deepEqual(sourceOf(spec, live), sourceOf(live, live))) {
@@ -232,7 +232,7 @@ const CLASS_PATH = 'spec.volumeAttributesClassName';
 function attributesClassUpdateProblems(
   spec: PersistentVolumeSpec,
   live: PersistentVolumeSpec,
-  context: WriteContext,
+  context: HookContext,
 ): FieldError[] {
   const { volumeAttributesClassName: now } = spec;
   const { volumeAttributesClassName: before } = live;

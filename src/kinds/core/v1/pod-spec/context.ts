@@ -3,10 +3,10 @@
  */
 
 import type { PodSpec } from '../../../generated/core-v1.js';
-import type { WriteContext } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 
 /** For a template a WriteContext is sufficient. */
-export interface PodSpecContext extends Pick<WriteContext, 'dialect' | 'features'> {
+export interface PodSpecContext extends Pick<HookContext, 'dialect' | 'features'> {
   /** The name of the pod; absent for templates. */
   readonly podName?: string | undefined;
   /** True for mirror pods of static pods. */

@@ -1,3 +1,6 @@
+/**
+ * Table columns of pods: ready containers, the reason for the current state, restarts.
+ */
 import { timeToMs } from '../../../../text/time/time.js';
 import { own } from '../../../../util/json.js';
 import type { CellContext, Column, RowCondition } from '../../../columns.js';

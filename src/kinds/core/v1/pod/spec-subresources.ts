@@ -9,7 +9,7 @@ import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import type { Container, PodSpec, ResourceRequirements } from '../../../generated/core-v1.js';
-import type { WriteContext } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
 import { EMPTY_PATH, mirrorKey } from '../pod-spec/annotations.js';
@@ -34,7 +34,7 @@ export const resizeSubresource: SubresourceStrategy<Pod> = Object.freeze({
   validate: validateResize,
 });
 
-function prepareEphemeralContainers(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+function prepareEphemeralContainers(draft: DraftObject, live: ApiObject, { features }: HookContext): void {
   const requested = draft['spec'] as PodSpec;
   const spec = copyJson(live['spec']) as PodSpec;
   restore(spec, requested, 'ephemeralContainers');
@@ -42,7 +42,7 @@ function prepareEphemeralContainers(draft: DraftObject, live: ApiObject, { featu
   dropDisabledPodFields(spec, live['spec'] as PodSpec, features);
 }
 
-function validateEphemeralContainers(pod: Pod, before: Pod, context: WriteContext): readonly FieldError[] {
+function validateEphemeralContainers(pod: Pod, before: Pod, context: HookContext): readonly FieldError[] {
   if (Object.hasOwn(before.metadata.annotations ?? {}, mirrorKey(context.dialect))) {
     return [forbidden(EMPTY_PATH, 'static pods do not support ephemeral containers')];
   }
@@ -64,7 +64,7 @@ const LISTS = ['containers', 'initContainers'] as const;
  * Takes only `resources` and `resizePolicy` of each container from the request. If the number of containers differs, the
  * draft stays as sent, and a list with other names or another order stays as sent: validation rejects both.
  */
-function prepareResize(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+function prepareResize(draft: DraftObject, live: ApiObject, { features }: HookContext): void {
   const [requested, before] = [draft['spec'] as PodSpec, live['spec'] as PodSpec];
   if (LISTS.every((list) => (requested[list] ?? []).length === (before[list] ?? []).length)) {
     const spec = copyJson(before) as PodSpec;
@@ -88,7 +88,7 @@ function takeResources(container: Container, wanted: Container | undefined): voi
   restore(container, wanted, 'resizePolicy');
 }
 
-function validateResize(pod: Pod, before: Pod, context: WriteContext): readonly FieldError[] {
+function validateResize(pod: Pod, before: Pod, context: HookContext): readonly FieldError[] {
   const unsupported = unsupportedResizeReason(pod, before, context);
   if (unsupported !== undefined) return [forbidden(EMPTY_PATH, unsupported)];
   const problems = podProblems(pod, context, before);
@@ -115,7 +115,7 @@ function orderProblems(list: string, next: readonly Container[], live: readonly 
 }
 
 /** Why the pod does not support any resize; undefined if it does. */
-function unsupportedResizeReason(next: Pod, { metadata, spec }: Pod, { dialect }: WriteContext): string | undefined {
+function unsupportedResizeReason(next: Pod, { metadata, spec }: Pod, { dialect }: HookContext): string | undefined {
   if (hasPodLevelResources(next.spec) || hasPodLevelResources(spec))
     return 'pods with pod-level resources cannot be resized';
   if (Object.hasOwn(metadata.annotations ?? {}, mirrorKey(dialect))) return 'static pods cannot be resized';

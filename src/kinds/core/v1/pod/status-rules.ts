@@ -21,7 +21,7 @@ import type {
   PodStatus,
   ResourceStatus,
 } from '../../../generated/core-v1.js';
-import type { WriteContext } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
 import { idProblems } from '../pod-spec/validate-security.js';
@@ -40,7 +40,7 @@ export const podStatusSubresource: SubresourceStrategy<Pod> = statusSubresource(
   warnings,
 });
 
-function prepare(draft: Pod, before: Pod, { features }: WriteContext): void {
+function prepare(draft: Pod, before: Pod, { features }: HookContext): void {
   const { status } = draft;
   // A status update cannot set a deletionTimestamp.
   if (before.metadata.deletionTimestamp === undefined) delete draft.metadata.deletionTimestamp;
@@ -68,7 +68,7 @@ function dropHealth(status: PodStatus, live: PodStatus): void {
   for (const container of all(status)) delete container.allocatedResourcesStatus;
 }
 
-function validateUpdate(pod: Pod, before: Pod, context: WriteContext): readonly FieldError[] {
+function validateUpdate(pod: Pod, before: Pod, context: HookContext): readonly FieldError[] {
   const { status } = pod;
   return [
     ...annotationsUpdateProblems(pod, before, context),

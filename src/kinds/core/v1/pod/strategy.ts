@@ -10,7 +10,7 @@ import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { deepEqual, own, setOwn } from '../../../../util/json.js';
 import { sortedRecord } from '../../../../util/order.js';
 import type { AppArmorProfile, PodAffinityTerm, PodStatus } from '../../../generated/core-v1.js';
-import type { Strategy, StrategyDefinition, WriteContext } from '../../../kind.js';
+import type { HookContext, Strategy, StrategyDefinition } from '../../../kind.js';
 import { withLabelKeys } from '../../../shared/node-selector.js';
 import { roundResourceList } from '../../../shared/resources.js';
 import { keepLive, podNameWarnings, specGeneration } from '../../../shared/strategies.js';
@@ -44,7 +44,7 @@ const podSelectableFields: Strategy<Pod>['read']['selectableFields'] = {
 
 export const podStrategy: StrategyDefinition<Pod> = {
   write: { ownableFields: { except: ['status'] }, generation: specGeneration, warnings: podWarnings },
-  delete: { returnsObject: true, gracePeriod },
+  delete: { returnDeletedObject: true, gracePeriod },
   decode: { defaults },
   create: { prepare: prepareForCreate, validate, warnings: appArmorSyncWarnings },
   update: { prepare: prepareForUpdate, validate: podUpdateProblems },
@@ -87,7 +87,7 @@ function alignIps(status: PodStatus): void {
   } else if (first !== podIP) status.podIPs = [{ ip: podIP }];
 }
 
-function prepareForCreate(pod: Pod, { dialect, features, now }: WriteContext): void {
+function prepareForCreate(pod: Pod, { dialect, features, now }: HookContext): void {
   pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec, features) };
   dropDisabledPodFields(pod.spec, undefined, features);
   if ((pod.spec.schedulingGates ?? []).length > 0) {
@@ -119,12 +119,12 @@ function resolveLabelKeys(pod: Pod): void {
   }
 }
 
-function prepareForUpdate(draft: DraftObject & Pod, live: ApiObject & Pod, { features }: WriteContext): void {
+function prepareForUpdate(draft: DraftObject & Pod, live: ApiObject & Pod, { features }: HookContext): void {
   keepLive(draft, live, ['status']);
   dropDisabledPodFields(draft.spec, live.spec, features);
 }
 
-function validate(pod: Pod, context: WriteContext): readonly FieldError[] {
+function validate(pod: Pod, context: HookContext): readonly FieldError[] {
   const { schedulingGates = [], ephemeralContainers = [], nodeName } = pod.spec;
   return [
     ...podProblems(pod, context),
@@ -147,7 +147,7 @@ function gracePeriod(live: Pod, requested: number | undefined): number {
   return seconds < 0 ? 1 : seconds;
 }
 
-function podWarnings(object: Pod, live: Pod | undefined, { dialect }: WriteContext): string[] {
+function podWarnings(object: Pod, live: Pod | undefined, { dialect }: HookContext): string[] {
   if (live !== undefined) return [];
   const { spec, metadata } = object;
   return [

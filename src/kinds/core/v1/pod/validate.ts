@@ -13,7 +13,7 @@ import type {
   PodSchedulingGate,
   PodSpec,
 } from '../../../generated/core-v1.js';
-import type { MetadataErrors, WriteContext } from '../../../kind.js';
+import type { HookContext, MetadataErrors } from '../../../kind.js';
 import { validateTolerationsUpdate } from '../../../shared/tolerations.js';
 import { mirrorKey, podAnnotationsProblems, podAnnotationsUpdateProblems } from '../pod-spec/annotations.js';
 import { tokenVolumesProblems } from '../pod-spec/projection-rules.js';
@@ -26,7 +26,7 @@ import type { Pod } from './pod.js';
 export function podUpdateProblems(
   pod: Pod,
   before: Pod,
-  context: WriteContext,
+  context: HookContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
   return [
@@ -38,7 +38,7 @@ export function podUpdateProblems(
 }
 
 /** Validates the change of annotations, and the annotations once more, as the reference server does. */
-export function annotationsUpdateProblems(pod: Pod, before: Pod, { dialect }: WriteContext): FieldError[] {
+export function annotationsUpdateProblems(pod: Pod, before: Pod, { dialect }: HookContext): FieldError[] {
   const annotations = pod.metadata.annotations ?? {};
   const live = before.metadata.annotations ?? {};
   const path = 'metadata.annotations';
@@ -229,7 +229,7 @@ function onlyAdds(next: NodeSelectorTerm, live: NodeSelectorTerm): boolean {
 }
 
 /** Validates a pod, beyond the rules of templates. `live` is absent on create. */
-export function podProblems(pod: Pod, { dialect, features }: WriteContext, live?: Pod): FieldError[] {
+export function podProblems(pod: Pod, { dialect, features }: HookContext, live?: Pod): FieldError[] {
   const { spec, metadata } = pod;
   const podName = metadata.name ?? '';
   const isStatic = Object.hasOwn(metadata.annotations ?? {}, mirrorKey(dialect));

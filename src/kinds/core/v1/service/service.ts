@@ -14,7 +14,7 @@ import {
   type ServiceStatus,
   serviceBody,
 } from '../../../generated/core-v1.js';
-import type { Kind, NameRule, WriteContext } from '../../../kind.js';
+import type { HookContext, Kind, NameRule } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { serviceConnectSubresources } from '../connect-subresources.js';
@@ -55,11 +55,11 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
     name: { validate: validateServiceName },
     update: {
       allowCreateOnUpdate: true,
-      validationOrder: ['metadata', 'change', 'whole'],
+      validationOrder: ['metadata', 'update', 'create'],
       prepare: (draft, live) => dropTypeDependentFields(draft, live.spec),
       validate: (next, live) => serviceUpdateProblems(next.spec, live.spec),
     },
-    delete: { returnsObject: true },
+    delete: { returnDeletedObject: true },
     write: {
       separateStatus: true,
       allocate: allocateService,
@@ -82,7 +82,7 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
   connectSubresources: serviceConnectSubresources,
 });
 
-function warnings(object: Service, _live: Service | undefined, { dialect }: WriteContext): readonly string[] {
+function warnings(object: Service, _live: Service | undefined, { dialect }: HookContext): readonly string[] {
   const spec = object.spec;
   const keys = topologyKeys(dialect);
   const { clusterIPs = [], externalIPs = [], loadBalancerIP = '', loadBalancerSourceRanges = [] } = spec;

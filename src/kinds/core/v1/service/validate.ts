@@ -25,13 +25,13 @@ import type { ApiObject } from '../../../../meta/object.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
 import type { ServicePort, ServiceSpec, ServiceStatus } from '../../../generated/core-v1.js';
-import type { WriteContext } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { portNumberProblems } from '../../../shared/number-rules.js';
 import { isExternallyAccessible, isHeadless, needsHealthCheck } from './needs.js';
 import { addressUpdateProblems, clusterIPProblems } from './validate-addresses.js';
 
 /** Validates a Service. */
-export function serviceProblems(object: ApiObject, context: WriteContext): readonly FieldError[] {
+export function serviceProblems(object: ApiObject, context: HookContext): readonly FieldError[] {
   const spec = object['spec'] as ServiceSpec;
   return [
     ...topologyProblems(object, context.dialect),
@@ -264,7 +264,7 @@ function trafficPolicyProblems(spec: ServiceSpec): FieldError[] {
   return [...found, ...supportedProblems('spec.internalTrafficPolicy', internal, TRAFFIC_POLICIES)];
 }
 
-function trafficDistributionProblems({ trafficDistribution }: ServiceSpec, { features }: WriteContext): FieldError[] {
+function trafficDistributionProblems({ trafficDistribution }: ServiceSpec, { features }: HookContext): FieldError[] {
   if (trafficDistribution === undefined) return [];
   const supported = features.enabled('PreferSameTrafficDistribution')
     ? ['PreferClose', 'PreferSameNode', 'PreferSameZone']

@@ -1,6 +1,6 @@
 /**
- * The FlowSchemas that a cluster starts with: two without which no request would have a place, and those by which the
- * parts of a cluster do not get into each other's way.
+ * The initial FlowSchemas of a cluster: the mandatory ones `exempt` and `catch-all`, and the suggested ones, which
+ * isolate the control plane components from each other.
  */
 import { type Dialect, serviceGroup } from '../../../../meta/dialect.js';
 import type { FlowSchemaSpec, ResourcePolicyRule, Subject } from '../../../generated/flowcontrol-v1.js';
@@ -30,7 +30,7 @@ const everything = (subjects: Subject[]): Rule => ({
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
 });
 
-/** What locks are made of, in every namespace. */
+/** A rule for the objects that leader election uses, in all namespaces. */
 const locks = (apiGroup: string, ...resources: string[]): ResourcePolicyRule => ({
   verbs: ['get', 'create', 'update'],
   apiGroups: [apiGroup],
@@ -47,14 +47,14 @@ function spec(level: string, precedence: number, method: 'ByUser' | 'ByNamespace
   } satisfies FlowSchemaSpec;
 }
 
-/** The spec that a FlowSchema of this name must have; undefined for all others, which are free. */
+/** The spec of a mandatory FlowSchema; undefined for other names. */
 export function mandatoryFlow(name: string): FlowSchemaSpec | undefined {
   if (name === 'exempt') return spec(name, 1, undefined, everything(groups('system:masters')));
   if (name === 'catch-all') return spec(name, 10_000, 'ByUser', everything(groups(...EVERYBODY)));
   return undefined;
 }
 
-/** The others, by their names. A user may change them. */
+/** The suggested FlowSchemas by name. Users may change them. */
 export function suggestedFlows(dialect: Dialect): Readonly<Record<string, FlowSchemaSpec>> {
   const coordination = dialect.group(serviceGroup('coordination'));
   const leases = locks(coordination, 'leases');

@@ -1,6 +1,5 @@
 /**
- * The two FlowSchemas without which no request would have a place must be as they are; and how a spec prints when it
- * tries to be another.
+ * Rejects changes of the mandatory FlowSchemas' specs, with the spec printed as Go's %#v.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
@@ -16,6 +15,7 @@ import type {
 import { pointerDump } from '../pointer-dump.js';
 import { mandatoryFlow } from './bootstrap.js';
 
+/** Requires the mandatory spec for a mandatory name. */
 export function fixedSpecProblems(path: string, spec: FlowSchemaSpec, name: string): FieldError[] {
   const fixed = mandatoryFlow(name);
   if (fixed === undefined || deepEqual(spec, fixed)) return [];

@@ -59,7 +59,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   body: flowSchemaBody,
   strategy: {
     write: { generation: specGeneration, separateStatus: true },
-    update: { validationOrder: ['change', 'whole'] },
+    update: { validationOrder: ['update', 'create'] },
     create: { validate },
   },
   subresources: { status: statusSubresource({ metadata: 'whole', validate: validateStatus }) },
@@ -92,13 +92,13 @@ export function flowSchemaReconciler(server: ReconcilerHost): ServerReconciler {
   let levelsSeen = -1;
   return {
     reconcile() {
-      if (server.writeCount(FLOW_SCHEMAS) === schemasSeen && server.writeCount(PRIORITY_LEVELS) === levelsSeen) return;
+      if (server.lastChange(FLOW_SCHEMAS) === schemasSeen && server.lastChange(PRIORITY_LEVELS) === levelsSeen) return;
       for (const object of server.objects.list(FLOW_SCHEMAS)) {
         reconcileFlowSchema(object as ApiObject & FlowSchema, server);
       }
       // The reconciler's own writes need no further reconcile.
-      schemasSeen = server.writeCount(FLOW_SCHEMAS);
-      levelsSeen = server.writeCount(PRIORITY_LEVELS);
+      schemasSeen = server.lastChange(FLOW_SCHEMAS);
+      levelsSeen = server.lastChange(PRIORITY_LEVELS);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a FlowSchema's spec must look like. A list that is always on the wire is null there when it was not given, so
- * every required list is looked at with care.
+ * Validates the spec of a FlowSchema. Required lists are null on the wire if a client omits them, so the rules handle
+ * null.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
@@ -23,7 +23,7 @@ const METHODS = ['ByNamespace', 'ByUser'];
 const SUBJECT_KINDS = ['Group', 'ServiceAccount', 'User'];
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
 
-/** `name` is the FlowSchema's: one of them may come before all others. */
+/** Validates a spec. `name` is the FlowSchema's name: only `exempt` may have the highest precedence. */
 export function validateFlowSchemaSpec(path: string, spec: FlowSchemaSpec, name: string): FieldError[] {
   const { matchingPrecedence, distinguisherMethod, priorityLevelConfiguration: level, rules = [] } = spec;
   const found: FieldError[] = [];
@@ -163,7 +163,7 @@ function validateVerbs(path: string, verbs: List<string>): FieldError[] {
   return (verbs ?? []).every((verb) => VERBS.includes(verb)) ? [] : [notSupported(path, verbs, VERBS)];
 }
 
-/** A list needs items, and one that says everything must say nothing else. */
+/** Requires a non-empty list in which `*` is the only entry, if present. */
 function validateOrAll(
   path: string,
   list: List<string>,
@@ -174,7 +174,7 @@ function validateOrAll(
   return [invalid(path, list, `if '*' is present, must not specify other ${words.what}`)];
 }
 
-/** Only the first thing that is wrong with an address is told. */
+/** The first problem of a URL. */
 function urlProblem(url: string): string | undefined {
   if (url === '') return 'must not be empty';
   if (url === '/') return undefined;

@@ -1,5 +1,5 @@
 /**
- * What a table shows of an Ingress.
+ * The table columns of Ingresses.
  */
 import type { ApiObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
@@ -8,6 +8,7 @@ import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-
 
 const specOf = (object: ApiObject) => object['spec'] as IngressSpec;
 
+/** The columns. */
 export const ingressColumns: readonly Column[] = [
   nameColumn,
   textColumn('Class', 'The class that it belongs to.', (object) => specOf(object).ingressClassName ?? NONE),
@@ -33,7 +34,7 @@ function hosts(object: ApiObject): string {
   return shown.length === 0 ? '*' : shown.join(',');
 }
 
-/** Every address once, in order; a name only where there is no address. */
+/** The distinct addresses in order; the hostname of an entry without an IP. */
 export function addresses(points: readonly { readonly ip?: string; readonly hostname?: string }[]): string {
   const found = points.map(({ ip = '', hostname = '' }) => ip || hostname).filter((text) => text !== '');
   return [...new Set(found)].sort().join(',');

@@ -1,5 +1,5 @@
 /**
- * Ingress: which hosts and paths from outside lead to which backends. spec: Ingress
+ * The Ingress kind: routes external hosts and paths to backends. spec: Ingress
  */
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
@@ -8,7 +8,7 @@ import { quote } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import { type IngressBody, type IngressBodyInput, ingressBody } from '../../../generated/networking-v1.js';
-import type { Kind, WriteContext } from '../../../kind.js';
+import type { HookContext, Kind } from '../../../kind.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { ingressColumns } from './columns.js';
 import { ingressSpecProblems, ingressStatusProblems } from './validate.js';
@@ -28,7 +28,7 @@ export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status'> = defi
       validate: (object, context) => [...ingressSpecProblems(object.spec), ...classProblems(object, context)],
     },
     update: {
-      // The annotation may disagree with the class later on; only a new object must be consistent.
+      // Only a new object must have consistent class annotation and field.
       validate: (next, _live, _context, metadata) => [...metadata.forCreate(), ...ingressSpecProblems(next.spec)],
     },
   },
@@ -40,21 +40,21 @@ export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status'> = defi
   columns: ingressColumns,
 });
 
-/** The annotation that named the class before the field did. */
-function classAnnotation(object: Ingress, { dialect }: WriteContext): { key: string; value: string | undefined } {
+/** The deprecated class annotation. */
+function classAnnotation(object: Ingress, { dialect }: HookContext): { key: string; value: string | undefined } {
   const key = dialect.key('ingress.class');
   return { key, value: own(object.metadata.annotations ?? {}, key) };
 }
 
-function classProblems(object: Ingress, context: WriteContext): FieldError[] {
+function classProblems(object: Ingress, context: HookContext): FieldError[] {
   const { ingressClassName } = object.spec;
   const { key, value } = classAnnotation(object, context);
   if (value === undefined || ingressClassName === undefined || value === ingressClassName) return [];
-  // The reference server leaves `metadata` out of this path.
+  // The reference server's path lacks `metadata`.
   return [invalid(`annotations.${key}`, value, 'must match `ingressClassName` when both are specified')];
 }
 
-function warnings(object: Ingress, live: Ingress | undefined, context: WriteContext): readonly string[] {
+function warnings(object: Ingress, live: Ingress | undefined, context: HookContext): readonly string[] {
   const { key, value } = classAnnotation(object, context);
   if (live !== undefined || value === undefined || object.spec.ingressClassName !== undefined) return [];
   return [`annotation ${quote(key)} is deprecated, please use 'spec.ingressClassName' instead`];

@@ -1,5 +1,5 @@
 /**
- * The rules of an Ingress, in the order in which they are reported.
+ * Validates Ingresses, in the reference server's message order.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
@@ -22,6 +22,7 @@ import type {
 import { portNumberProblems } from '../../../shared/number-rules.js';
 import { groupKindNameProblems } from '../../reference.js';
 
+/** Validates a spec. */
 export function ingressSpecProblems(spec: IngressSpec): FieldError[] {
   const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
   const found: FieldError[] = [];
@@ -42,6 +43,7 @@ export function ingressSpecProblems(spec: IngressSpec): FieldError[] {
   return found;
 }
 
+/** Validates the load balancer status. */
 export function ingressStatusProblems(status: IngressLoadBalancerStatus): FieldError[] {
   return (status.ingress ?? []).flatMap(({ ip = '', hostname = '' }, index) => {
     const path = keyPath('status.loadBalancer.ingress', index);

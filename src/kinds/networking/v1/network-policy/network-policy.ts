@@ -1,5 +1,5 @@
 /**
- * NetworkPolicy: which traffic the pods it selects may have. spec: NetworkPolicy
+ * The NetworkPolicy kind: the allowed traffic of the selected pods. spec: NetworkPolicy
  */
 import { serviceGroup } from '../../../../meta/dialect.js';
 import { labelSelectorFromObject, printLabelSelector } from '../../../../meta/labels.js';
@@ -26,8 +26,8 @@ export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced'
   strategy: {
     write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(object.spec) },
     update: {
-      metadata: 'placed',
-      // An update is judged as an object and once more as a change.
+      metadataValidation: 'inValidate',
+      // The reference server validates an update first as a new object and then as an update.
       validate: (next, _live, _context, metadata) => {
         const problems = networkPolicyProblems(next.spec);
         return [...metadata.forCreate(), ...problems, ...metadata.forUpdate(), ...problems];
@@ -47,7 +47,7 @@ export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced'
   ],
 });
 
-/** Ingress is always governed unless the policy says otherwise; egress when there are rules for it. */
+/** The default types are Ingress, and Egress if there are egress rules. */
 function defaultPolicyTypes(draft: NetworkPolicy): void {
   const { spec } = draft;
   if (spec.policyTypes?.length) return;

@@ -1,3 +1,6 @@
+/**
+ * Validates NetworkPolicies, in the reference server's message order.
+ */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { cidrWarnings, contains, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
@@ -14,6 +17,7 @@ import { portNumberProblems } from '../../../shared/number-rules.js';
 
 const POLICY_TYPES = ['Ingress', 'Egress'];
 
+/** Validates a spec. */
 export function networkPolicyProblems(spec: NetworkPolicySpec): FieldError[] {
   const found = labelSelectorObjectErrors(spec.podSelector, 'spec.podSelector');
   for (const { path, ports, peers, peersPath } of rulesOf(spec)) {
@@ -35,6 +39,7 @@ export function networkPolicyProblems(spec: NetworkPolicySpec): FieldError[] {
   return found;
 }
 
+/** Warnings about CIDRs of a spec. */
 export function networkPolicyWarnings(spec: NetworkPolicySpec): string[] {
   return rulesOf(spec).flatMap(({ peers, peersPath }) =>
     peers.flatMap(({ ipBlock }, index) => {
@@ -49,7 +54,7 @@ export function networkPolicyWarnings(spec: NetworkPolicySpec): string[] {
   );
 }
 
-/** Rules of both directions, ingress first. */
+/** The rules of both directions, ingress first. */
 function rulesOf({ ingress = [], egress = [] }: NetworkPolicySpec) {
   return [
     ...ingress.map(({ ports = [], from = [] }, index) => {
@@ -73,7 +78,7 @@ function portProblems(path: string, { protocol, port, endPort }: NetworkPolicyPo
   if (typeof port === 'number') {
     found.push(...portNumberProblems(portPath, port));
     if (endPort === undefined) return found;
-    // What is shown is the port, not the end that is wrong.
+    // The reference server reports the port and not endPort as the value.
     if (endPort < port) found.push(invalid(endPath, port, 'must be greater than or equal to `port`'));
     return [...found, ...portNumberProblems(endPath, endPort)];
   }
