@@ -55,7 +55,7 @@ export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiOb
    * a StatusError, and then nothing is stored. A retried write runs its plugins again, and only the effects of the last
    * attempt run.
    */
-  whenStored(effect: () => void): void;
+  beforeCommit(effect: () => void): void;
   /** Decodes and defaults, in place, a draft that a plugin changed. Throws 500 if it is not a valid object any more. */
   normalize(): void;
 }
@@ -85,7 +85,7 @@ export interface ClusterView extends ObjectReader {
   readonly externalCalls: ExternalCalls;
   namespace(name: string): ApiObject | undefined;
   /** The number of writes to a resource so far; an unchanged number means an unchanged state. */
-  writeCount(resource: GroupResource): number;
+  lastChange(resource: GroupResource): number;
   /** Looks up kinds by their names as clients see them. */
   kindNamed(gvk: GroupVersionKind): ServedKind | undefined;
   resourceNamed(gvr: GroupVersionResource): ServedKind | undefined;

@@ -16,7 +16,7 @@ export interface AuthorizerContext {
   readonly dialect: Dialect;
   readonly objects: ObjectReader;
   /** The number of writes to a resource so far; an unchanged number means an unchanged state. */
-  writeCount(resource: GroupResource): number;
+  lastChange(resource: GroupResource): number;
 }
 
 /**

@@ -6,8 +6,8 @@ import type { Kind } from '../kinds/kind.js';
 import type { Transport } from '../protocol/transport.js';
 import { isRecord } from '../util/json.js';
 import type { Api, Collection } from './api.js';
-import type { Connection, EndpointPlace } from './endpoint.js';
-import { connect, describeValue, Endpoint } from './endpoint.js';
+import type { ClientConfig, EndpointScope } from './endpoint.js';
+import { resolveDefaults, describeValue, Endpoint } from './endpoint.js';
 import type { ClientDefaults } from './options.js';
 import { CollectionResource, ObjectResource } from './resource.js';
 
@@ -56,10 +56,10 @@ export type NamespaceOf<AnyKind extends Kind> = AnyKind['scope'] extends 'Cluste
  * await client.api(ConfigMap).create({ metadata: { name: 'settings' } });
  */
 export function createClient({ transport, ...defaults }: ClientOptions): Client {
-  return clientOf(connect(transport, defaults));
+  return clientOf(resolveDefaults(transport, defaults));
 }
 
-function clientOf(connection: Connection): Client {
+function clientOf(connection: ClientConfig): Client {
   return {
     api: <AnyKind extends Kind>(kind: AnyKind, ...[namespace]: [namespace?: string]) => {
       const endpoint = new Endpoint(connection, requireKind(kind), placeOf(connection, kind, namespace));
@@ -67,14 +67,14 @@ function clientOf(connection: Connection): Client {
       return new ObjectResource<AnyKind>(endpoint) as Collection<AnyKind> as Api<AnyKind>;
     },
     all: (kind) => new CollectionResource(new Endpoint(connection, requireKind(kind), ALL_NAMESPACES)),
-    with: (defaults) => clientOf(connect(connection.transport, { ...connection.defaults, ...defaults })),
+    with: (defaults) => clientOf(resolveDefaults(connection.transport, { ...connection.defaults, ...defaults })),
   };
 }
 
 /** Cluster scope, or all namespaces. */
-const ALL_NAMESPACES: EndpointPlace = Object.freeze({ namespace: undefined, subresource: undefined });
+const ALL_NAMESPACES: EndpointScope = Object.freeze({ namespace: undefined, subresource: undefined });
 
-function placeOf(connection: Connection, kind: Kind, namespace: unknown): EndpointPlace {
+function placeOf(connection: ClientConfig, kind: Kind, namespace: unknown): EndpointScope {
   if (kind.scope === 'Cluster') {
     if (namespace === undefined) return ALL_NAMESPACES;
     throw new TypeError(

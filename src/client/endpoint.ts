@@ -21,7 +21,7 @@ import type { ClientDefaults } from './options.js';
 import { deleteDefaults, writeDefaults } from './options.js';
 
 /** A client's transport and its defaults as request options. */
-export interface Connection {
+export interface ClientConfig {
   readonly transport: Transport;
   readonly defaults: ClientDefaults;
   readonly namespace: string;
@@ -36,7 +36,7 @@ interface ServerNames {
   readonly apiVersion: string;
 }
 
-function serverNames({ names, transport }: Connection, kind: Kind): ServerNames {
+function serverNames({ names, transport }: ClientConfig, kind: Kind): ServerNames {
   let resolved = names.get(kind);
   if (resolved === undefined) {
     const { version } = kind;
@@ -51,7 +51,7 @@ function serverNames({ names, transport }: Connection, kind: Kind): ServerNames 
 }
 
 /** Resolves the defaults of a client once. */
-export function connect(transport: Transport, defaults: ClientDefaults): Connection {
+export function resolveDefaults(transport: Transport, defaults: ClientDefaults): ClientConfig {
   const namespace = defaults.namespace ?? 'default';
   return {
     transport,
@@ -67,7 +67,7 @@ export function connect(transport: Transport, defaults: ClientDefaults): Connect
 export type DraftRequest = { -readonly [Part in keyof ApiRequest]: ApiRequest[Part] };
 
 /** The namespace and subresource of an endpoint. */
-export interface EndpointPlace {
+export interface EndpointScope {
   /** Undefined: a cluster-scoped kind, or all namespaces. */
   readonly namespace: string | undefined;
   readonly subresource: string | undefined;
@@ -75,15 +75,15 @@ export interface EndpointPlace {
 
 /** Builds and sends the requests for one kind at one place. */
 export class Endpoint {
-  readonly connection: Connection;
+  readonly connection: ClientConfig;
   readonly kind: Kind;
   readonly resource: GroupVersionResource;
-  readonly place: EndpointPlace;
+  readonly place: EndpointScope;
   /** The kind of bodies at this endpoint; that of a subresource may differ from the object's. */
   readonly #bodyKind: Kind;
   readonly #apiVersion: string;
 
-  constructor(connection: Connection, kind: Kind, place: EndpointPlace) {
+  constructor(connection: ClientConfig, kind: Kind, place: EndpointScope) {
     const names = serverNames(connection, kind);
     this.connection = connection;
     this.kind = kind;
@@ -212,7 +212,7 @@ export function describeValue(value: unknown): string {
 
 /** A dummy, used only to pin hidden classes at load time. */
 export const DUMMY_ENDPOINT = new Endpoint(
-  connect({ dialect: dialects[0] } as Transport, {}),
+  resolveDefaults({ dialect: dialects[0] } as Transport, {}),
   { group: '', version: '', names: { plural: '' }, subresources: { status: { verbs: [] } } } as unknown as Kind,
   { namespace: '', subresource: '' },
 );

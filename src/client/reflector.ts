@@ -14,7 +14,7 @@
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { RequestOptions } from '../protocol/request.js';
-import type { BookmarkEvent, ChangeEvent, LastingStream, WireEvent } from '../protocol/watch-event.js';
+import type { BookmarkEvent, ChangeEvent, TimeoutFreeStream, ServerWatchEvent } from '../protocol/watch-event.js';
 import { onAbort } from '../util/abort.js';
 import type { Clock } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
@@ -122,7 +122,7 @@ class ListWatch<Object> {
       for await (const event of watch) this.#notify(event);
       return;
     }
-    lasting.keep((version) => this.#advance(version));
+    lasting.disableTimeout((version) => this.#advance(version));
     try {
       await follow(lasting, (event) => this.#notify(event as WatchEvent<Object>));
     } finally {
@@ -184,7 +184,7 @@ type FollowedEvent = ChangeEvent | BookmarkEvent;
  * Reads a stream of this process to its end, one event per microtask, so that observers can write and other work can
  * run in between. Rejects with the stream's error or with what `onEvent` throws, after which no event is delivered.
  */
-function follow(stream: LastingStream, onEvent: (event: FollowedEvent) => void): Promise<void> {
+function follow(stream: TimeoutFreeStream, onEvent: (event: FollowedEvent) => void): Promise<void> {
   stream.follow();
   return new Promise((resolve, reject) => new Follower(stream, { onEvent, resolve, reject }).wait());
 }
@@ -198,12 +198,12 @@ interface FollowerCallbacks {
 const RESOLVED = Promise.resolve();
 
 class Follower {
-  readonly #stream: LastingStream;
+  readonly #stream: TimeoutFreeStream;
   readonly #reader: FollowerCallbacks;
   /** The received event; undefined: the end. */
-  #received: WireEvent | undefined;
+  #received: ServerWatchEvent | undefined;
 
-  constructor(stream: LastingStream, reader: FollowerCallbacks) {
+  constructor(stream: TimeoutFreeStream, reader: FollowerCallbacks) {
     this.#stream = stream;
     this.#reader = reader;
   }
@@ -213,7 +213,7 @@ class Follower {
   }
 
   /** Called inside writes, where observers must not run. */
-  readonly #receive = (event: WireEvent | undefined): void => {
+  readonly #receive = (event: ServerWatchEvent | undefined): void => {
     this.#received = event;
     void RESOLVED.then(this.#deliver);
   };

@@ -10,9 +10,9 @@ import {
   type ChangeEvent,
   type DirectWatchStream,
   isLasting,
-  type LastingStream,
+  type TimeoutFreeStream,
   type WatchStream,
-  type WireEvent,
+  type ServerWatchEvent,
 } from '../protocol/watch-event.js';
 import { onAbort } from '../util/abort.js';
 import type { Undo } from '../util/clock.js';
@@ -75,7 +75,7 @@ export class LiveWatch<Object> implements Watch<Object> {
   }
 
   /** The underlying stream, for direct reading; absent for a remote stream, or when the request was rejected. */
-  get lasting(): LastingStream | undefined {
+  get lasting(): TimeoutFreeStream | undefined {
     return this.#stream !== undefined && isLasting(this.#stream) ? this.#stream : undefined;
   }
 
@@ -170,7 +170,7 @@ export class LiveWatch<Object> implements Watch<Object> {
   }
 
   /** An ERROR event that was taken but not delivered yet. */
-  #pendingError: WireEvent | undefined;
+  #pendingError: ServerWatchEvent | undefined;
   #resolve: (result: IteratorResult<WatchEvent<Object>, undefined>) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
@@ -185,7 +185,7 @@ export class LiveWatch<Object> implements Watch<Object> {
     else if (this.#stream !== undefined && isDirect(this.#stream)) this.#stream.read(this.#receive);
   };
 
-  readonly #receive = (event: WireEvent | undefined): void => {
+  readonly #receive = (event: ServerWatchEvent | undefined): void => {
     this.#reading = false;
     if (event !== undefined && event.type !== 'ERROR' && !this.#ended) {
       this.#resolve({ done: false, value: event as WatchEvent<Object> });
@@ -197,7 +197,7 @@ export class LiveWatch<Object> implements Watch<Object> {
     else this.#resolve(DONE);
   };
 
-  readonly #deliver = (result: IteratorResult<WireEvent, undefined>): IteratorResult<WatchEvent<Object>, undefined> => {
+  readonly #deliver = (result: IteratorResult<ServerWatchEvent, undefined>): IteratorResult<WatchEvent<Object>, undefined> => {
     this.#reading = false;
     if (this.#ended) return DONE;
     if (result.done !== true && result.value.type !== 'ERROR') return result as IteratorYieldResult<WatchEvent<Object>>;

@@ -94,8 +94,8 @@ export type {
   WebhookResolver,
   Webhooks,
 } from '../kinds/reconciler.js';
-export type { ScalePaths } from '../kinds/subresource.js';
 export type { ServedKind } from '../kinds/served-kind.js';
+export type { ScalePaths } from '../kinds/subresource.js';
 export { status } from '../kinds/subresources/status.js';
 export { type Dialect, type DialectName, dialectNamed } from '../meta/dialect.js';
 // 3. Errors
@@ -136,8 +136,8 @@ export type {
   BookmarkEvent,
   ChangeEvent,
   ErrorEvent,
+  ServerWatchEvent as WireEvent,
   WatchStream,
-  WireEvent,
 } from '../protocol/watch-event.js';
 export type { RuntimeConfig } from '../registry/availability.js';
 export { atomic, mapList, setList } from '../schema/hints.js';

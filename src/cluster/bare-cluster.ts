@@ -1,5 +1,5 @@
 /**
- * createCluster() without kinds of its own accord.
+ * createCluster() without built-in kinds.
  */
 import type { Cluster } from './cluster.js';
 import { assembleCluster } from './cluster.js';

@@ -37,7 +37,7 @@ import { loadState } from '../server/load.js';
 import { type ContextParts, makeContext } from '../server/make-context.js';
 import { type Middleware, MiddlewareStack } from '../server/middleware.js';
 import { pastRevision } from '../server/past-revision.js';
-import { receiver } from '../server/receive.js';
+import { createReceiver } from '../server/receive.js';
 import { type ExtraReconcilers, ServerReconcilers } from '../server/reconcilers.js';
 import { seedInitialObjects, seedNamespaces } from '../server/seed.js';
 import { objectReader } from '../server/strategy-context.js';
@@ -126,7 +126,7 @@ export function assembleCluster<Extra extends object = object>(
     controllers: options.controllers,
     journal: options.journal,
     external: externalCallsOf(options, ids),
-    known: new ReusableParts(),
+    reusableParts: new ReusableParts(),
     family: {},
     extend,
   };
@@ -171,7 +171,7 @@ function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): S
   return {
     objects: objectReader(store, registry),
     everything: () => store.allObjects(),
-    writeCount: view.writeCount,
+    writeCount: view.lastChange,
     count: (resource) => store.count(qualifiedResource(resource)),
   };
 }
@@ -205,7 +205,15 @@ function assemble(parts: ClusterParts): Assembled {
   if (!parts.isFork || registry.hasOwned()) reconcilers.reconcile();
 
   const { respond, audit, journal } = parts;
-  const received = receiver({ context, reconcilers, middlewares, respond, audit, journal, closing: closing.signal });
+  const received = createReceiver({
+    context,
+    reconcilers,
+    middlewares,
+    respond,
+    audit,
+    journal,
+    closing: closing.signal,
+  });
   const { send } = received;
 
   async function close(): Promise<void> {

@@ -16,7 +16,7 @@ import { status } from '../kinds/subresources/status.js';
 import { compareVersions } from '../meta/gvk.js';
 import type { ApiObject, DeepReadonly } from '../meta/object.js';
 import type { JSONSchemaProps } from '../schema/json-schema.js';
-import type { ObjectNode } from '../schema/structural.js';
+import type { ObjectNode } from '../schema/schema-node.js';
 import { once } from '../schema/type.js';
 import { parseJsonPath } from '../text/json-path/json-path.js';
 import { isRecord } from '../util/json.js';
@@ -25,9 +25,9 @@ import { type Definition, isTerminating } from './lifecycle/conditions.js';
 import { printerColumns } from './printer-columns.js';
 import { compileRules, type RuleNode } from './rules/compile.js';
 import { scaleSubresource } from './scale.js';
-import type { SchemaView } from './schema-view.js';
-import { schemaView } from './schema-view.js';
-import { structuralSchemaOf } from './structural.js';
+import { schemaNodeOf } from './schema-node.js';
+import type { StructuralSchema } from './structural-schema.js';
+import { schemaView } from './structural-schema.js';
 import { type VersionFamily, VersionHandler } from './version-handler.js';
 
 type Version = DeepReadonly<CustomResourceDefinitionVersion>;
@@ -75,7 +75,7 @@ function buildVersionKind(
   const raw = (version.schema?.openAPIV3Schema ?? {}) as JSONSchemaProps;
   const view = schemaView(raw, dialect);
   const { subresources } = version;
-  const schema = once(() => objectSchemaFromBody(structuralSchemaOf(view), acceptedNames.kind));
+  const schema = once(() => objectSchemaFromBody(schemaNodeOf(view), acceptedNames.kind));
   const handler = new VersionHandler(
     {
       apiVersion,
@@ -142,7 +142,7 @@ function subresourcesOf({ subresources }: Version): Record<string, AnySubresourc
 
 function strategyOf(version: Version, hasStatus: boolean): StrategyDefinition {
   const strategy: StrategyDefinition = {
-    update: { unconditional: false },
+    update: { allowUnconditionalUpdate: false },
     read: {
       unknownFieldLabel: (field) => `field label not supported: ${field}`,
       selectableFields: selectableFieldsOf(version),
@@ -187,6 +187,6 @@ function deprecationWarningOf(
 }
 
 /** Compiles the validation rules of a whole resource. Undefined if it has no rules. */
-export function compileStoredRules(schema: SchemaView): RuleNode | undefined {
+export function compileStoredRules(schema: StructuralSchema): RuleNode | undefined {
   return compileRules(schema, true, { rule: storedEnvironment, message: storedEnvironment });
 }

@@ -25,7 +25,7 @@ import { compileRules } from './rules/compile.js';
 import { ruleErrors } from './rules/evaluate.js';
 import { RatchetingContext } from './rules/ratcheting.js';
 import { ruleDefinitionErrors } from './rules/validate-rules.js';
-import { type SchemaView, schemaView } from './schema-view.js';
+import { type StructuralSchema, schemaView } from './structural-schema.js';
 import { schemaFromZod } from './zod/schema-from-zod.js';
 
 /**
@@ -115,7 +115,7 @@ function checkRuleKeys(name: string, given: Readonly<Record<string, unknown>>): 
 }
 
 /** The schema that the kind would have as a CRD, so that a rule means the same in both. Dates are strings in zod. */
-function crdSchemaOf(owner: string, body: z.ZodObject): SchemaView {
+function crdSchemaOf(owner: string, body: z.ZodObject): StructuralSchema {
   const options = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
   return schemaView(schemaFromZod(body, options), kubernetesDialect);
 }
@@ -123,7 +123,7 @@ function crdSchemaOf(owner: string, body: z.ZodObject): SchemaView {
 /** The server prints the whole rule as a Go struct, which is omitted here. */
 const RULE_GO_SYNTAX = /Invalid value: apiextensions\.ValidationRule\{[\s\S]*?OptionalOldSelf:\(\*bool\)\([^)]*\)\}: /;
 
-function ruleProblems(root: SchemaView, { rule, fieldPath = '' }: ValidationRuleInput): string[] {
+function ruleProblems(root: StructuralSchema, { rule, fieldPath = '' }: ValidationRuleInput): string[] {
   if (rule.trim() === '') return ['a rule is empty'];
   if (fieldPath === '' || typeof findField(root, fieldPath, { brackets: true }) !== 'string') return [];
   return [`fieldPath ${fieldPath} of rule ${rule} is not a field of the schema`];

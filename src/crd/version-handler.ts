@@ -15,7 +15,7 @@ import type { ApiObject } from '../meta/object.js';
 import { decode } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-scalar.js';
 import type { JSONSchemaProps } from '../schema/json-schema.js';
-import type { ObjectNode } from '../schema/structural.js';
+import type { ObjectNode } from '../schema/schema-node.js';
 import { verbatim } from '../text/go/go-text.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { copyJson, deepEqual, deepFreeze } from '../util/json.js';
@@ -26,7 +26,7 @@ import type { RuleNode } from './rules/compile.js';
 import { ruleErrors } from './rules/evaluate.js';
 import { RatchetingContext } from './rules/ratcheting.js';
 import { scaleSpecErrors, scaleStatusErrors } from './scale.js';
-import type { SchemaView } from './schema-view.js';
+import type { StructuralSchema } from './structural-schema.js';
 import { applyDefaults, dropNulls, withDefaults } from './value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from './value/embedded-resources.js';
 import { listTypeErrors } from './value/list-types.js';
@@ -47,7 +47,7 @@ export interface VersionFamily {
 /** The parts of one version that its handler works with. */
 export interface VersionSettings {
   readonly apiVersion: string;
-  readonly schema: SchemaView;
+  readonly schema: StructuralSchema;
   /** The schema of the envelope: `metadata` and the other fields that every kind has. */
   readonly envelope: ObjectNode;
   /** The compiled validation rules; compiled when the first object is validated. */

@@ -4,7 +4,7 @@
  */
 import type { Encoded, EventDocument, StreamCodec } from '../codec/codec.js';
 import type { Dialect } from '../meta/dialect.js';
-import type { DirectWatchStream, WatchStream, WireEvent } from '../protocol/watch-event.js';
+import type { DirectWatchStream, WatchStream, ServerWatchEvent } from '../protocol/watch-event.js';
 import type { ByteSource } from './answer.js';
 import { Chunk } from './chunk.js';
 import type { ErrorListener } from './respond.js';
@@ -45,7 +45,7 @@ class WatchByteSource implements ByteSource {
   readonly #options: WatchBodyOptions;
   #hasSent = false;
   /** Requested, but not sent yet. */
-  #pendingNext: Promise<IteratorResult<WireEvent, undefined>> | undefined;
+  #pendingNext: Promise<IteratorResult<ServerWatchEvent, undefined>> | undefined;
   #ended = false;
   readonly #onAbort = (): void => this.#end();
 
@@ -100,7 +100,7 @@ class WatchByteSource implements ByteSource {
   }
 
   /** Undefined at the end. */
-  #next(): Promise<WireEvent | undefined> {
+  #next(): Promise<ServerWatchEvent | undefined> {
     if (this.#direct !== undefined) {
       const direct = this.#direct;
       return new Promise((resolve) => direct.read(resolve));
@@ -109,7 +109,7 @@ class WatchByteSource implements ByteSource {
   }
 
   /** An event that is already available. For a watch that cannot tell, one is requested and kept until it arrives. */
-  #takeAvailable(): WireEvent | undefined | Promise<WireEvent | undefined> {
+  #takeAvailable(): ServerWatchEvent | undefined | Promise<ServerWatchEvent | undefined> {
     if (this.#direct !== undefined) return this.#direct.take();
     const next = this.#watch.next();
     this.#pendingNext = next;
@@ -122,7 +122,7 @@ class WatchByteSource implements ByteSource {
   }
 
   /** Undefined when the view does not apply to the event, which ends the stream as in the reference server. */
-  #encode(event: WireEvent): Encoded | undefined {
+  #encode(event: ServerWatchEvent): Encoded | undefined {
     const { codec, documentOptions, eventCache } = this.#options;
     const options = documentOptions();
     if (event.type === 'ERROR') return codec.encode(event, options.dialect);
@@ -133,7 +133,7 @@ class WatchByteSource implements ByteSource {
   }
 }
 
-function eventOf(result: IteratorResult<WireEvent, undefined>): WireEvent | undefined {
+function eventOf(result: IteratorResult<ServerWatchEvent, undefined>): ServerWatchEvent | undefined {
   return result.done === true ? undefined : result.value;
 }
 

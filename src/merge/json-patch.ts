@@ -8,7 +8,7 @@
 import fastJsonPatch from 'fast-json-patch';
 import { errors } from '../meta/errors.js';
 import { ANYTHING, decodingFindings } from '../schema/findings.js';
-import type { Structural } from '../schema/structural.js';
+import type { SchemaNode } from '../schema/schema-node.js';
 import { unreachable } from '../util/invariant.js';
 import type { DuplicateKeys } from '../util/json.js';
 import { deepEqual, isRecord, own, setOwn } from '../util/json.js';
@@ -111,7 +111,7 @@ function checkTypes(item: unknown, strict: boolean): void {
 const STRING_FIELDS: ReadonlySet<string> = new Set(['op', 'path', 'from']);
 
 /** The schema of an operation, for the detection of unknown and duplicate fields. */
-const OPERATION: Structural = {
+const OPERATION: SchemaNode = {
   type: 'object',
   representation: 'struct',
   goName: 'jsonPatchOp',

@@ -5,7 +5,7 @@
  */
 
 import { jsonType } from '../schema/decode-scalar.js';
-import { type Field, fieldsOf, type ObjectNode, type ScalarNode, type Structural } from '../schema/structural.js';
+import { type Field, fieldsOf, type ObjectNode, type ScalarNode, type SchemaNode } from '../schema/schema-node.js';
 import { goKind } from '../text/go/go-value.js';
 import { Base64Error, canonicalBase64 } from '../util/base64.js';
 import { isRecord, setOwn } from '../util/json.js';
@@ -54,7 +54,7 @@ interface Place {
   readonly live: unknown;
 }
 
-function restoreValue(node: Structural, value: unknown, position: Place): unknown {
+function restoreValue(node: SchemaNode, value: unknown, position: Place): unknown {
   if (value === null || value === undefined || value === position.live) return value;
   switch (node.type) {
     case 'object':
@@ -103,7 +103,7 @@ function restoreStruct(node: ObjectNode, value: unknown, position: Place): unkno
 const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** Collects unknown fields. Map keys are not part of the printed paths. */
-function collectUnknown(node: Structural, value: unknown, path: string, unknown: Set<string>): void {
+function collectUnknown(node: SchemaNode, value: unknown, path: string, unknown: Set<string>): void {
   if (node.type === 'list' && Array.isArray(value)) {
     value.forEach((item, index) => {
       collectUnknown(node.items, item, `${path}[${index}]`, unknown);

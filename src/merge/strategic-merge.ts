@@ -5,7 +5,7 @@
  * in the merge step of the write path. spec: Strategic Merge Patch
  */
 import { errors } from '../meta/errors.js';
-import type { Field, ObjectNode, Structural } from '../schema/structural.js';
+import type { Field, ObjectNode, SchemaNode } from '../schema/schema-node.js';
 import { quote } from '../text/go/go-text.js';
 import { goKind } from '../text/go/go-value.js';
 import type { MutableRecord } from '../util/json.js';
@@ -52,7 +52,7 @@ export function applyStrategicMerge(
 
 type Document = Readonly<Record<string, unknown>>;
 
-function mergeRecords(live: Document, patch: MutableRecord, node: Structural): Document {
+function mergeRecords(live: Document, patch: MutableRecord, node: SchemaNode): Document {
   if (Object.hasOwn(patch, DIRECTIVE)) return followDirective(patch);
   const merged: MutableRecord = { ...live };
   retainKeys(merged, patch);
@@ -93,7 +93,7 @@ function retainKeys(merged: MutableRecord, patch: MutableRecord): void {
 }
 
 /** `$setElementOrder/<field>` is processed together with its list; both are removed from the patch. */
-function mergeOrderedLists(merged: MutableRecord, patch: MutableRecord, node: Structural): void {
+function mergeOrderedLists(merged: MutableRecord, patch: MutableRecord, node: SchemaNode): void {
   for (const key of Object.keys(patch)) {
     if (!key.startsWith(SET_ORDER)) continue;
     const order = requireList(patch[key]);
@@ -127,7 +127,7 @@ function fieldOf(key: string, directive: typeof SET_ORDER | typeof DELETE_SCALAR
 
 /** A field of a struct, or a key of another map. */
 interface FieldPosition {
-  readonly node: Structural;
+  readonly node: SchemaNode;
   readonly name: string;
 }
 
@@ -180,7 +180,7 @@ function withoutDirectives(value: unknown): unknown {
   return value;
 }
 
-function listRules(node: Structural, name: string): ListRules {
+function listRules(node: SchemaNode, name: string): ListRules {
   const field = fieldIn({ node, name });
   const list = field.node;
   if (list.type !== 'list') return rulesOfPointer(field);
@@ -218,17 +218,17 @@ function foldedField(node: ObjectNode, name: string): Field | undefined {
 }
 
 /** A raw extension is a struct without named fields. */
-function structName(node: Structural): string {
+function structName(node: SchemaNode): string {
   return node.type === 'object' ? node.goName : node.goType.slice(node.goType.lastIndexOf('.') + 1);
 }
 
 /** The patch strategy of a list or a map. `retainKeys` only tells clients to send the directive. */
-function strategyOf(node: Structural): string {
+function strategyOf(node: SchemaNode): string {
   const given = node.type === 'object' || node.type === 'list' ? node.patchStrategy : undefined;
   return given?.split(',').find((strategy) => strategy !== 'retainKeys') ?? '';
 }
 
-function kindName(node: Structural): string {
+function kindName(node: SchemaNode): string {
   switch (node.type) {
     case 'object':
     case 'any':

@@ -87,7 +87,7 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
   environment.writeOut(banner({ settings, served, kubeconfig, loaded, data, version: environment.version }));
   if (settings.anonymous && !isLoopback(settings.host)) {
     environment.writeError(
-      'orchplane: everybody who reaches this port is the administrator (--anonymous with --host)\n',
+      'orchplane: every client that reaches this port is the administrator (--anonymous with --host)\n',
     );
   }
   await environment.stop;

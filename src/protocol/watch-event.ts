@@ -33,56 +33,56 @@ export interface ErrorEvent {
   readonly object: Status;
 }
 
-export type WireEvent = ChangeEvent | BookmarkEvent | ErrorEvent;
+export type ServerWatchEvent = ChangeEvent | BookmarkEvent | ErrorEvent;
 
 /**
  * A running watch; it is live when it is created. It has one consumer. `close` ends it and releases its resources. After
  * an ERROR event, after `close` and after the request's timeout, pending and later calls of `next` return `done`.
  */
-export interface WatchStream extends AsyncIterable<WireEvent> {
-  next(): Promise<IteratorResult<WireEvent, undefined>>;
+export interface WatchStream extends AsyncIterable<ServerWatchEvent> {
+  next(): Promise<IteratorResult<ServerWatchEvent, undefined>>;
   close(): void;
 }
 
 /** An in-process stream that can be read without promises. */
 export interface DirectWatchStream extends WatchStream {
   /** The next event, if one is available. */
-  take(): WireEvent | undefined;
+  take(): ServerWatchEvent | undefined;
   /**
    * Calls back once with the next event, or with undefined at the end; synchronously if an event is available. The callback
    * may run inside a write, so it must neither throw nor write. Only one read may be pending.
    */
-  read(receive: (event: WireEvent | undefined) => void): void;
+  read(receive: (event: ServerWatchEvent | undefined) => void): void;
   /** Declares that the reader reads all events promptly, so that waiting for an idle cluster includes this stream. */
   follow(): void;
 }
 
 /** An in-process stream for a reader that would reconnect at once when the server ends the watch. */
-export interface LastingStream extends DirectWatchStream {
+export interface TimeoutFreeStream extends DirectWatchStream {
   /**
    * Disables the server's watch timeout, unless the request set one or the user's permissions may have been revoked.
    * `onBookmark`, which must not throw, receives a bookmark while the reader waits for an event; otherwise the bookmark is
    * delivered as an event.
    */
-  keep(onBookmark: (resourceVersion: string) => void): void;
+  disableTimeout(onBookmark: (resourceVersion: string) => void): void;
 }
 
-export function isLasting(stream: WatchStream): stream is LastingStream {
+export function isLasting(stream: WatchStream): stream is TimeoutFreeStream {
   return 'keep' in stream;
 }
 
 /** A stage between a stream and its reader. */
-export interface WatchFront extends DirectWatchStream {
+export interface WatchStage extends DirectWatchStream {
   /** Cancels the pending read, if there is one, and returns its callback. */
-  stopReading(): ((event: WireEvent | undefined) => void) | undefined;
+  stopReading(): ((event: ServerWatchEvent | undefined) => void) | undefined;
 }
 
 /** A running stream in front of which a stage can be inserted: a test fault that delays or ends it. */
-export interface DivertibleStream extends DirectWatchStream {
+export interface InterceptableStream extends DirectWatchStream {
   /** `make` receives the previous stage, from which the new one reads. A pending read moves to the new stage. */
-  divert(make: (behind: WatchFront) => WatchFront): void;
+  insertStage(make: (behind: WatchStage) => WatchStage): void;
 }
 
-export function isDivertible(stream: WatchStream): stream is DivertibleStream {
+export function isInterceptable(stream: WatchStream): stream is InterceptableStream {
   return 'divert' in stream;
 }

@@ -10,14 +10,14 @@ import {
   type FieldListing,
   listingOf,
   type ObjectNode,
-  type Structural,
-} from './structural.js';
+  type SchemaNode,
+} from './schema-node.js';
 
 /**
  * Returns the value in its stored form; the value itself if it already has that form. With `isFinal` the result is
  * deeply frozen.
  */
-export function arrange(node: Structural, value: unknown, isFinal = false): unknown {
+export function arrange(node: SchemaNode, value: unknown, isFinal = false): unknown {
   // A frozen value comes from storage and already has the right form.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   switch (node.type) {
@@ -97,14 +97,14 @@ export function storedField({ node, presence }: Field, value: unknown, isFinal =
   return arrange(node, value, isFinal);
 }
 
-function isEmptyCollection(value: unknown, node: Structural): boolean {
+function isEmptyCollection(value: unknown, node: SchemaNode): boolean {
   if (node.type === 'list') return Array.isArray(value) && value.length === 0;
   if (node.type !== 'map' || !isRecord(value)) return false;
   for (const _key in value) return false;
   return true;
 }
 
-function arrangeList(items: Structural, list: readonly unknown[], isFinal: boolean): readonly unknown[] {
+function arrangeList(items: SchemaNode, list: readonly unknown[], isFinal: boolean): readonly unknown[] {
   if (items.type === 'scalar' || items.type === 'any') return isFinal ? deepFreeze(list) : list;
   let arranged: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
@@ -117,7 +117,7 @@ function arrangeList(items: Structural, list: readonly unknown[], isFinal: boole
   return isFinal ? Object.freeze(result) : result;
 }
 
-function arrangeMap(values: Structural, record: MutableRecord, isFinal: boolean): MutableRecord {
+function arrangeMap(values: SchemaNode, record: MutableRecord, isFinal: boolean): MutableRecord {
   if (values.type !== 'scalar' && values.type !== 'any') {
     for (const key of Object.keys(record)) setOwn(record, key, arrange(values, record[key], isFinal));
   }

@@ -6,7 +6,7 @@ import { isCanonicalTime, parseMicroTime, parseTime, ZERO_TIME } from '../text/t
 import { canonicalBase64 } from '../util/base64.js';
 import { NumberText } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
-import type { ScalarNode } from './structural.js';
+import type { ScalarNode } from './schema-node.js';
 
 /** The document cannot be decoded as an object of the kind. The message is that of the reference server's decoder. */
 export class DecodeError extends Error {

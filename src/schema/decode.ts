@@ -32,8 +32,8 @@ import {
   listingOf,
   type MapNode,
   type ObjectNode,
-  type Structural,
-} from './structural.js';
+  type SchemaNode,
+} from './schema-node.js';
 
 /** The result of decoding. */
 export interface Decoded {
@@ -231,11 +231,11 @@ function absentField(node: ObjectNode, field: Field, raw: null | undefined): unk
   return presence === 'always' ? zeroValue(inner) : undefined;
 }
 
-function defaultOf(node: Structural): unknown {
+function defaultOf(node: SchemaNode): unknown {
   return node.default === undefined ? undefined : cloneJson(node.default);
 }
 
-function accumulate(node: Structural, values: readonly unknown[]): unknown {
+function accumulate(node: SchemaNode, values: readonly unknown[]): unknown {
   if (node.type !== 'object' && node.type !== 'map') return values[values.length - 1];
   const merged: MutableRecord = {};
   for (const value of values) {
@@ -246,7 +246,7 @@ function accumulate(node: Structural, values: readonly unknown[]): unknown {
 }
 
 /** A document keeps a value of the wrong type; schema validation reports it later. */
-function decodeLoose(node: Structural, given: unknown, position: FieldPosition | undefined, walk: Walk): unknown {
+function decodeLoose(node: SchemaNode, given: unknown, position: FieldPosition | undefined, walk: Walk): unknown {
   const raw = jsonView(given);
   if (node.type === 'object') {
     if (isRecord(raw)) return decodeObject(node, raw, position, walk);
@@ -264,7 +264,7 @@ function decodeLoose(node: Structural, given: unknown, position: FieldPosition |
   return cloneJson(raw, walk.depth);
 }
 
-function decodeNode(node: Structural, given: unknown, position: FieldPosition | undefined, walk: Walk): unknown {
+function decodeNode(node: SchemaNode, given: unknown, position: FieldPosition | undefined, walk: Walk): unknown {
   const isStrange = typeof given === 'object' && given !== null && Object.getPrototypeOf(given) !== Object.prototype;
   const raw = isStrange ? jsonView(given) : given;
   switch (node.type) {
@@ -329,7 +329,7 @@ function freezeItems(node: ObjectNode, items: unknown[], others: readonly number
   return Object.freeze(items);
 }
 
-type DecodeValue = (node: Structural, raw: unknown, position: FieldPosition | undefined, walk: Walk) => unknown;
+type DecodeValue = (node: SchemaNode, raw: unknown, position: FieldPosition | undefined, walk: Walk) => unknown;
 
 function decodeMap(
   node: MapNode,
@@ -372,7 +372,7 @@ function decodeMap(
 }
 
 /** The zero value of a type on the wire. */
-export function zeroValue(node: Structural): unknown {
+export function zeroValue(node: SchemaNode): unknown {
   switch (node.type) {
     case 'object':
       return copyJson(emptyStruct(node));

@@ -4,13 +4,13 @@
 import { quote } from '../text/go/go-text.js';
 import type { DuplicateKeys, ParsedBody } from '../util/json.js';
 import { isRecord } from '../util/json.js';
-import { type Structural, uniform } from './structural.js';
+import { type SchemaNode, uniform } from './schema-node.js';
 
 /** Further findings are not listed, to bound the size of the response. */
 const MAX_FINDINGS = 100;
 
 /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`; without duplicates. */
-export function decodingFindings(schema: Structural, body: ParsedBody): readonly string[] {
+export function decodingFindings(schema: SchemaNode, body: ParsedBody): readonly string[] {
   const found = new Set<string>();
   visit(schema, body.value, '', { found, duplicates: body.duplicates });
   return [...found].slice(0, MAX_FINDINGS);
@@ -26,9 +26,9 @@ interface Search {
   readonly duplicates: DuplicateKeys | undefined;
 }
 
-function visit(node: Structural, value: unknown, path: string, search: Search): void {
+function visit(node: SchemaNode, value: unknown, path: string, search: Search): void {
   if (Array.isArray(value)) {
-    const items: Structural = node.type === 'list' ? node.items : node;
+    const items: SchemaNode = node.type === 'list' ? node.items : node;
     for (const [index, item] of value.entries()) visit(items, item, `${path}[${index}]`, search);
     return;
   }
@@ -50,11 +50,11 @@ function visit(node: Structural, value: unknown, path: string, search: Search): 
   }
 }
 
-function childOf(node: Structural, key: string): Structural | undefined {
+function childOf(node: SchemaNode, key: string): SchemaNode | undefined {
   if (node.type === 'map') return node.values;
   if (node.type !== 'object') return ANYTHING;
   return node.fields.get(key)?.node ?? (node.preserveUnknown ? ANYTHING : undefined);
 }
 
 /** The schema that accepts any value. */
-export const ANYTHING: Structural = uniform({ type: 'any', goType: '', checked: false, atomic: true });
+export const ANYTHING: SchemaNode = uniform({ type: 'any', goType: '', checked: false, atomic: true });

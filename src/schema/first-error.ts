@@ -3,7 +3,7 @@
  */
 import { isRecord, jsonView, MAX_DEPTH } from '../util/json.js';
 import { DecodeError, decodeScalar, type FieldPosition } from './decode-scalar.js';
-import type { ScalarNode, Structural } from './structural.js';
+import type { ScalarNode, SchemaNode } from './schema-node.js';
 
 /**
  * Returns the error that comes first in the document, whatever the order in which the fields are decoded. `isThere`
@@ -37,7 +37,7 @@ const SELF_DECODING_SCALARS: ReadonlySet<ScalarNode['scalar']> = new Set([
 
 /** Returns the first error in a document that aborts the decoding; it takes precedence over type errors. */
 export function firstAbortingError(
-  node: Structural,
+  node: SchemaNode,
   given: unknown,
   above?: FieldPosition,
   depth = 0,

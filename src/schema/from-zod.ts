@@ -12,9 +12,9 @@ import {
   type ObjectNode,
   type Presence,
   type ScalarType,
-  type Structural,
+  type SchemaNode,
   uniform,
-} from './structural.js';
+} from './schema-node.js';
 
 type ZodNode = z.core.$ZodType;
 
@@ -98,7 +98,7 @@ function nodeFromZod(
   path: string,
   representation: ObjectNode['representation'] | undefined,
   walk: Walk,
-): Structural {
+): SchemaNode {
   if (++walk.nodes > MAX_SCHEMA_NODES) {
     const limit = `${MAX_SCHEMA_NODES} fields, counting each place of a schema that is used in several`;
     throw new TypeError(`orchplane: ${walk.owner}: the schema has more than ${limit}; use z.unknown() in some`);
@@ -169,7 +169,7 @@ function nodeFromZod(
   }
 }
 
-function scalar(type: ScalarType, from: Unwrapped, extras: object): Structural {
+function scalar(type: ScalarType, from: Unwrapped, extras: object): SchemaNode {
   const goType = from.hint.goType ?? GO_TYPES[type];
   return uniform({ type: 'scalar', scalar: type, goType, checked: from.checked, ...extras });
 }
@@ -189,7 +189,7 @@ const GO_TYPES: Readonly<Record<ScalarType, string>> = {
 };
 
 /** The items of a list that is merged must be identifiable. */
-function checkListType(items: Structural, hint: Hint, path: string): void {
+function checkListType(items: SchemaNode, hint: Hint, path: string): void {
   if (hint.listType === 'set' && items.type !== 'scalar') {
     throw new TypeError(`${path}: setList is for strings, numbers and booleans; use mapList for objects`);
   }
@@ -207,7 +207,7 @@ function checkListType(items: Structural, hint: Hint, path: string): void {
   }
 }
 
-function listNode(items: Structural, hint: Hint, checked: boolean): ListNode {
+function listNode(items: SchemaNode, hint: Hint, checked: boolean): ListNode {
   return {
     type: 'list',
     items,
@@ -288,7 +288,7 @@ function isSharable({ schema, hint, checked }: Unwrapped): boolean {
   return same && checked === hasChecks(schema);
 }
 
-function presenceOf(from: Unwrapped, node: Structural): Presence {
+function presenceOf(from: Unwrapped, node: SchemaNode): Presence {
   if (!from.isOptional) return 'always';
   return node.type === 'object' ? 'pointer' : 'omitEmpty';
 }

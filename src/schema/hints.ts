@@ -4,7 +4,7 @@
  * or on the optional wrapper around it; `from-zod.ts` reads both.
  */
 import * as z from 'zod';
-import type { Presence, ScalarType } from './structural.js';
+import type { Presence, ScalarType } from './schema-node.js';
 
 /** The hints of a schema. */
 export interface Hint {

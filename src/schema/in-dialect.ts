@@ -3,7 +3,7 @@
  * (`x-orch-list-type`) have another name in another dialect.
  */
 import { type Dialect, orchDialect } from '../meta/dialect.js';
-import { type Field, type ObjectNode, type Structural, uniform } from './structural.js';
+import { type Field, type ObjectNode, type SchemaNode, uniform } from './schema-node.js';
 
 const CANONICAL_PREFIX = orchDialect.extension('');
 
@@ -14,7 +14,7 @@ export function schemaInDialect(schema: ObjectNode, dialect: Dialect): ObjectNod
 }
 
 /** A schema may contain itself, so visited nodes are skipped. */
-function hasExtensions(node: Structural, seen: Set<Structural>): boolean {
+function hasExtensions(node: SchemaNode, seen: Set<SchemaNode>): boolean {
   if (seen.has(node)) return false;
   seen.add(node);
   if (node.type === 'list') return hasExtensions(node.items, seen);
@@ -29,10 +29,10 @@ function hasExtensions(node: Structural, seen: Set<Structural>): boolean {
 interface Walk {
   readonly dialect: Dialect;
   /** Nodes are added before they are complete, because a schema may contain itself. */
-  readonly done: Map<Structural, Structural>;
+  readonly done: Map<SchemaNode, SchemaNode>;
 }
 
-function convertNames(node: Structural, walk: Walk): Structural {
+function convertNames(node: SchemaNode, walk: Walk): SchemaNode {
   const present = walk.done.get(node);
   if (present !== undefined) return present;
   if (node.type === 'list') return uniform({ ...node, items: convertNames(node.items, walk) });

@@ -10,7 +10,7 @@ import { type Dialect, orchDialect } from '../meta/dialect.js';
 import { objectFromZod } from './from-zod.js';
 import { enumString, hint, int64, mapList, namedString, optional, pointer } from './hints.js';
 import { schemaInDialect } from './in-dialect.js';
-import type { ObjectNode } from './structural.js';
+import type { ObjectNode } from './schema-node.js';
 import { type Input, type Output, once, type Type, type } from './type.js';
 
 const externalDocumentationShape = () => ({ description: optional(z.string()), url: optional(z.string()) });

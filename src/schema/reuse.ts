@@ -6,7 +6,7 @@
  * The `reusable` hint in the schema marks the types for which this is done.
  */
 import { copyJson, isRecord, type MutableRecord } from '../util/json.js';
-import type { ListNode, ObjectNode, Structural } from './structural.js';
+import type { ListNode, ObjectNode, SchemaNode } from './schema-node.js';
 
 /** The path from an object to a reusable part, or to a list of reusable parts. */
 interface Route {
@@ -26,10 +26,10 @@ export class ReusableParts {
   /** The list whose items are being looked up in order, the next index, and the type of the items. */
   #currentList: readonly unknown[] = NOTHING;
   #nextIndex = 0;
-  #currentNode: Structural | undefined;
+  #currentNode: SchemaNode | undefined;
 
   /** Reports whether a value is part of a stored object and has the given type. */
-  has(part: object, node: Structural): boolean {
+  has(part: object, node: SchemaNode): boolean {
     if (this.#currentList[this.#nextIndex] === part && this.#currentNode === node) {
       if (++this.#nextIndex === this.#currentList.length) this.#currentList = NOTHING;
       return true;
@@ -48,7 +48,7 @@ export class ReusableParts {
    * Registers the parts of an object before it is stored. On an update the previous part must be registered as well: a
    * part that older validation rules accepted may stay, but must not be reused in other objects.
    */
-  note(schema: ObjectNode, object: object, live?: object): void {
+  register(schema: ObjectNode, object: object, live?: object): void {
     for (const { names, node, isList } of routesOf(schema)) {
       // Parts of an unchanged field are unchanged.
       if (live !== undefined && isShared(object, live, names[0] ?? '')) continue;
@@ -117,7 +117,7 @@ function routesOf(schema: ObjectNode): readonly Route[] {
 }
 
 /** A path ends at a list. Recursive types are not followed, because no template contains another one. */
-function* routesBelow(node: Structural, names: readonly string[], above: readonly Structural[] = []): Iterable<Route> {
+function* routesBelow(node: SchemaNode, names: readonly string[], above: readonly SchemaNode[] = []): Iterable<Route> {
   if (node.type === 'list' && node.items.type === 'object' && node.items.reusable === true) {
     yield { names, node: node.items, isList: true };
   }
@@ -130,7 +130,7 @@ function* routesBelow(node: Structural, names: readonly string[], above: readonl
 export type IsShared = (part: object, node: ListNode | ObjectNode) => boolean;
 
 /** Copies a value except for its shared parts. */
-export function thawValue(node: Structural | undefined, value: unknown, isShared: IsShared): unknown {
+export function thawValue(node: SchemaNode | undefined, value: unknown, isShared: IsShared): unknown {
   if (typeof value !== 'object' || value === null || node === undefined) return copyJson(value);
   if (node.type === 'list' && Array.isArray(value)) {
     return isShared(value, node) ? value : value.map((item) => thawValue(node.items, item, isShared));

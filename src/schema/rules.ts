@@ -9,7 +9,7 @@ import type * as z from 'zod';
 import type { FieldError, FieldErrorDetail, FieldErrorType } from '../meta/field-error.js';
 import { fieldError, invalid, keyPath, notSupported, required, tooMany } from '../meta/field-error.js';
 import { verbatim } from '../text/go/go-text.js';
-import type { ObjectNode, Structural } from './structural.js';
+import type { ObjectNode, SchemaNode } from './schema-node.js';
 
 /** A violation found by a rule, relative to the value of its schema. */
 export interface RuleProblem extends FieldErrorDetail {
@@ -127,7 +127,7 @@ function jsonTypeOf(value: unknown): string {
 /** `spec.parts[0].name`, `data[my.key]`: fields with a dot, map keys and indexes in brackets. */
 function printPath(schema: ObjectNode, path: readonly PropertyKey[]): string {
   let printed = '';
-  let node: Structural | undefined = schema;
+  let node: SchemaNode | undefined = schema;
   for (const step of path) {
     const name = String(step);
     if (node?.type === 'object') {

@@ -6,7 +6,7 @@
  * schema, and the zero value of every field that is always on the wire), version 2 does not.
  */
 import type { Dialect } from '../meta/dialect.js';
-import type { Field, ListNode, ObjectNode, ScalarType, Structural } from './structural.js';
+import type { Field, ListNode, ObjectNode, ScalarType, SchemaNode } from './schema-node.js';
 
 /** A JSON value; schemas are data. */
 export interface OpenApiSchema {
@@ -102,7 +102,7 @@ interface NodePosition {
   readonly isItem?: boolean;
 }
 
-function nodeSchema(node: Structural, context: SchemaContext, position: NodePosition): OpenApiSchema {
+function nodeSchema(node: SchemaNode, context: SchemaContext, position: NodePosition): OpenApiSchema {
   const { isDocument } = position;
   const { extension } = context.dialect;
   const nullable = isDocument && node.nullable === true && context.version === 3 ? { nullable: true } : {};
@@ -141,7 +141,7 @@ function nodeSchema(node: Structural, context: SchemaContext, position: NodePosi
   }
 }
 
-function itemSchema(node: Structural, context: SchemaContext, position: NodePosition): OpenApiSchema {
+function itemSchema(node: SchemaNode, context: SchemaContext, position: NodePosition): OpenApiSchema {
   const zero = context.version === 2 || position.isDocument ? undefined : zeroValueOf(node);
   return withReference({
     ...nodeSchema(node, context, { ...position, isItem: true }),
@@ -207,7 +207,7 @@ function fieldDefault({ node, presence }: Field, isDocument: boolean): unknown {
 }
 
 /** The zero value of a field that is always on the wire; undefined for types whose zero value is not a valid value. */
-function zeroValueOf(node: Structural): unknown {
+function zeroValueOf(node: SchemaNode): unknown {
   if (node.nullable === true) return undefined;
   if (node.type === 'object') return {};
   if (node.type !== 'scalar') return undefined;

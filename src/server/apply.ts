@@ -14,7 +14,7 @@ import { type GroupVersionKind, parseApiVersion, printGvk } from '../meta/gvk.js
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
 import { jsonType } from '../schema/decode-scalar.js';
-import type { ObjectNode } from '../schema/structural.js';
+import type { ObjectNode } from '../schema/schema-node.js';
 import { append } from '../util/arrays.js';
 import {
   cloneJson,
@@ -26,9 +26,9 @@ import {
   NotJsonError,
   requireJson,
 } from '../util/json.js';
-import { decodeDocument, type Refusals } from './decode-body.js';
+import { type DecodeErrors, decodeDocument } from './decode-body.js';
 import type { FieldValidation, WriteOptions } from './options.js';
-import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/own.js';
+import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/managed-fields.js';
 import type { WriteOperation } from './write-operation.js';
 
 /** The field manager that also writes the last-applied annotation. */
@@ -174,7 +174,7 @@ function decodeMerged(merged: unknown, { intent, write }: Application, live: Api
     );
   const unreadable = (why: string): StatusError =>
     errors.plain(`failed to convert to unversioned (${addressOf(intent.document, served)}): ${why}`);
-  const refusals: Refusals = { unrecognized: refuse, unfit: refuse, unreadable };
+  const refusals: DecodeErrors = { unrecognized: refuse, mismatch: refuse, invalidValue: unreadable };
   const target = { served, registry: server.registry, fieldValidation: 'Ignore' } as const;
   const { draft } = decodeDocument({ value: restored(merged, { served, live, refuse }) }, target, refusals);
   served.kind.strategy.decode.defaults?.(draft, context);

@@ -10,7 +10,7 @@ import { ADMINISTRATOR } from '../auth/identity.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse, WatchResponse } from '../protocol/response.js';
-import type { WatchStream, WireEvent } from '../protocol/watch-event.js';
+import type { ServerWatchEvent, WatchStream } from '../protocol/watch-event.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { ServerContext } from './context.js';
 
@@ -70,7 +70,7 @@ function untilClosed(watch: WatchResponse['watch'], ended: () => void): WatchStr
     },
     [Symbol.asyncIterator]: () => ({ next: () => stream.next(), return: closed }),
   };
-  const closed = async (): Promise<IteratorResult<WireEvent, undefined>> => {
+  const closed = async (): Promise<IteratorResult<ServerWatchEvent, undefined>> => {
     stream.close();
     return { done: true, value: undefined };
   };

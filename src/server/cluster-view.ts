@@ -15,7 +15,7 @@ import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { ServerContext } from './context.js';
 import { deleteObject } from './deletion.js';
 import { objectReader, objectsFor } from './strategy-context.js';
-import { ConversionPending, planConversion, toServed, toStored } from './versions.js';
+import { ConversionPending, convertBeforeCommit, toServed, toStored } from './versions.js';
 import { startWrite, type WriteOperation } from './write-operation.js';
 
 /** `context` is a function because the context contains the view. */
@@ -44,7 +44,7 @@ export function clusterView(
     authorize,
     externalCalls: external,
     namespace: (name) => store.get({ resource: 'namespaces', namespace: '', name }),
-    writeCount: writeCountOf(store, dialect),
+    lastChange: lastChangeOf(store, dialect),
     kindNamed: (gvk) => registry.byKind(gvk),
     resourceNamed: (gvr) => registry.byResource(gvr),
     versionsOf: (served) => registry.versionsOf(served),
@@ -55,7 +55,7 @@ export function clusterView(
 }
 
 /** How often objects of a resource were written. The table name is cached, because every request asks. */
-export function writeCountOf(store: Store, dialect: Dialect): (resource: GroupResource) => number {
+export function lastChangeOf(store: Store, dialect: Dialect): (resource: GroupResource) => number {
   const places = new WeakMap<GroupResource, string>();
   return (resource) => {
     let place = places.get(resource);
@@ -71,7 +71,7 @@ function convertObject(object: ApiObject, from: ServedKind, to: ServedKind): May
   if (from === to) return object;
   // A draft is copied first: conversions are cached by identity, and a draft may still change.
   const fixed = Object.isFrozen(object) ? object : (deepFreeze(copyJson(object)) as ApiObject);
-  return chain(planConversion(from, fixed), () => {
+  return chain(convertBeforeCommit(from, fixed), () => {
     const stored = toStored(from, fixed);
     const show = () => toServed(to, stored);
     return rescue(show, (error) => {

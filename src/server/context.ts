@@ -5,7 +5,7 @@
 import type { ClusterView } from '../admission/types.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
-import type { WriteContext } from '../kinds/kind.js';
+import type { HookContext } from '../kinds/kind.js';
 import type { Release } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
@@ -48,7 +48,7 @@ export interface ServerContext {
   /** Cache of {@link writeContext}. */
   readonly lastWriteContext: LastWriteContext;
   /** What it has stored, and takes as it is when it comes again. */
-  readonly known: ReusableParts;
+  readonly reusableParts: ReusableParts;
 }
 
 export type AccessListener = (user: User, attributes: AccessAttributes, decision: AccessDecision) => void;
@@ -59,7 +59,7 @@ export function metaGroup(dialect: Dialect): string {
 }
 
 /** The WriteContext of the current second; all writes within a second share it. */
-export function writeContext(context: ServerContext): WriteContext {
+export function writeContext(context: ServerContext): HookContext {
   const second = Math.floor(context.clock.now() / 1000);
   const last = context.lastWriteContext;
   if (last.second === second && last.context !== undefined) return last.context;
@@ -75,5 +75,5 @@ export function writeContext(context: ServerContext): WriteContext {
 /** Cached, because formatting a time costs more than most steps of a write. */
 export interface LastWriteContext {
   second: number;
-  context: WriteContext | undefined;
+  context: HookContext | undefined;
 }

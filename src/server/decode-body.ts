@@ -13,12 +13,12 @@ import { BodyError, type RequestBody, type TypeMeta } from '../protocol/body.js'
 import type { Registry } from '../registry/registry.js';
 import { decode, type IsReusable } from '../schema/decode.js';
 import { DecodeError, jsonType } from '../schema/decode-scalar.js';
-import type { ObjectNode } from '../schema/structural.js';
+import type { ObjectNode } from '../schema/schema-node.js';
 import { quote } from '../text/go/go-text.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { isRecord, printJson } from '../util/json.js';
 import type { FieldValidation } from './options.js';
-import { isReadTogether, registeredType, schemeOf } from './registered-types.js';
+import { areInSameScheme, registeredType, schemeOf } from './registered-types.js';
 
 export interface DecodedBody {
   readonly draft: DraftObject;
@@ -26,13 +26,13 @@ export interface DecodedBody {
 }
 
 /** Builds the errors of a document that is not an object of the kind; callers have different messages. */
-export interface Refusals {
+export interface DecodeErrors {
   /** The document has no valid type. */
   unrecognized(why: string): StatusError;
   /** It has a type, but cannot be decoded as the expected kind. */
-  unfit(why: string, gvk: GroupVersionKind): StatusError;
+  mismatch(why: string, gvk: GroupVersionKind): StatusError;
   /** Its fields have the right types but an impossible value; absent: as `unfit`. */
-  unreadable?(why: string): StatusError;
+  invalidValue?(why: string): StatusError;
 }
 
 export interface DecodeTarget {
@@ -42,7 +42,7 @@ export interface DecodeTarget {
   /** Further apiVersions that the body may have; their fields are the same. */
   readonly alsoAccepts?: readonly string[];
   /** Which parts of the body are reused without decoding, because this server returned them. */
-  readonly isKnown?: IsReusable | undefined;
+  readonly isReusable?: IsReusable | undefined;
   /** The metadata of the live object, for status writes: most clients send it back unchanged. */
   readonly metadata?: object | undefined;
   /** Duplicate keys of the document, one line each; absent when there are none. */
@@ -55,10 +55,10 @@ export interface DecodeTarget {
 export function decodeRequestBody(body: RequestBody | undefined, target: DecodeTarget): DecodedBody {
   const expected = target.served.gvk.kind;
   const summary = () => body?.summary() ?? '<empty>';
-  const refusals: Refusals = {
+  const refusals: DecodeErrors = {
     unrecognized: (why) =>
       errors.badRequest(`the object provided is unrecognized (must be of type ${expected}): ${why} (${summary()})`),
-    unfit: (why, gvk) =>
+    mismatch: (why, gvk) =>
       errors.badRequest(`${gvk.kind} in version "${gvk.version}" cannot be handled as a ${expected}: ${why}`),
   };
   const document = readBody(body, target, refusals);
@@ -78,9 +78,9 @@ export function unreadable(error: BodyError): string {
   return error.isWhole ? error.message : parseFailure(error.message);
 }
 
-function readBody(body: RequestBody | undefined, target: DecodeTarget, refusals: Refusals): ParsedBody {
+function readBody(body: RequestBody | undefined, target: DecodeTarget, refusals: DecodeErrors): ParsedBody {
   if (body === undefined) throw refusals.unrecognized(parseFailure('unexpected end of JSON input'));
-  const claimed = claimedBeforehand(body, refusals.unrecognized);
+  const claimed = readTypeMeta(body, refusals.unrecognized);
   try {
     return body.read(target.served.gvk);
   } catch (error) {
@@ -89,12 +89,12 @@ function readBody(body: RequestBody | undefined, target: DecodeTarget, refusals:
     // An unknown type is reported before malformed fields.
     const gvk = acceptedType(typeOf(claimed, target.served.gvk, refusals), target);
     requireKnown(gvk, target, refusals);
-    throw refusals.unfit(error.message, gvk);
+    throw refusals.mismatch(error.message, gvk);
   }
 }
 
 /** The type of a body whose encoding reads it separately; `refuse` builds the error. */
-export function claimedBeforehand(body: RequestBody, refuse: (why: string) => StatusError): TypeMeta | undefined {
+export function readTypeMeta(body: RequestBody, refuse: (why: string) => StatusError): TypeMeta | undefined {
   try {
     return body.typeMeta?.();
   } catch (error) {
@@ -104,30 +104,30 @@ export function claimedBeforehand(body: RequestBody, refuse: (why: string) => St
 }
 
 /** Decodes a document as an object of the kind: type, fields, defaults, warnings. */
-export function decodeDocument(document: ParsedBody, target: DecodeTarget, refusals: Refusals): DecodedBody {
+export function decodeDocument(document: ParsedBody, target: DecodeTarget, refusals: DecodeErrors): DecodedBody {
   const { served, fieldValidation } = target;
   if (served.kind.custom !== undefined) return decodeCustom(document, target, refusals);
-  const isPlain = saysPlainly(document.value, served);
+  const isPlain = hasExpectedType(document.value, served);
   const gvk = isPlain ? served.gvk : acceptedType(typeOf(document.value, served.gvk, refusals), target);
   const actual = isPlain ? served : requireKnown(gvk, target, refusals);
   // null is decoded as an empty object.
   const whole = document.value === null ? { value: {} } : document;
-  const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.unfit(why, gvk), target);
+  const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.mismatch(why, gvk), target);
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (actual !== served && actual.storage === served.storage) throw otherVersion(actual.apiVersion, served);
-  if (actual !== served) throw refusals.unfit(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
+  if (actual !== served) throw refusals.mismatch(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
   const draft = asDraft(value, document.value, served);
-  const why = served.kind.strategy.decode.problem?.(draft);
-  if (why !== undefined) throw refusals.unreadable?.(why) ?? refusals.unfit(why, gvk);
+  const why = served.kind.strategy.decode.decodeError?.(draft);
+  if (why !== undefined) throw refusals.invalidValue?.(why) ?? refusals.mismatch(why, gvk);
   if (findings.length > 0 && fieldValidation === 'Strict') {
-    throw refusals.unfit(`strict decoding error: ${findings.join(', ')}`, gvk);
+    throw refusals.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
-  refuseUnknownFields(findings, served, (finding) => refusals.unfit(finding, gvk));
+  refuseUnknownFields(findings, served, (finding) => refusals.mismatch(finding, gvk));
   return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [] };
 }
 
 /** Whether apiVersion and kind are exactly those of the endpoint, as in nearly all documents. */
-function saysPlainly(value: unknown, { gvk, apiVersion }: ServedKind): boolean {
+function hasExpectedType(value: unknown, { gvk, apiVersion }: ServedKind): boolean {
   if (!isRecord(value) || value['kind'] !== gvk.kind || value['apiVersion'] !== apiVersion) return false;
   return Object.hasOwn(value, 'kind') && Object.hasOwn(value, 'apiVersion');
 }
@@ -136,7 +136,7 @@ function saysPlainly(value: unknown, { gvk, apiVersion }: ServedKind): boolean {
  * Decodes a custom resource. The document must have a kind, and the apiVersion of the endpoint. Another kind is reported by
  * validation.
  */
-function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refusals): DecodedBody {
+function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: DecodeErrors): DecodedBody {
   const { served, fieldValidation } = target;
   // null is a document without a type.
   const { kind, apiVersion } = claimedType(document.value ?? {}, refusals.unrecognized);
@@ -144,18 +144,18 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refu
     const shown = target.written?.() ?? printJson(document.value);
     const why = `Object 'Kind' is missing in '${shown}'`;
     // With Ignore the reference server uses a decoder that knows the expected kind.
-    throw fieldValidation === 'Ignore' ? refusals.unfit(why, served.gvk) : refusals.unrecognized(why);
+    throw fieldValidation === 'Ignore' ? refusals.mismatch(why, served.gvk) : refusals.unrecognized(why);
   }
   if (apiVersion !== served.apiVersion) requireVersion(apiVersion, refusals.unrecognized);
   const gvk = { ...served.gvk, kind };
-  const decoded = decodeAs(served, document, (why) => refusals.unfit(fromMetadata(why), gvk));
+  const decoded = decodeAs(served, document, (why) => refusals.mismatch(fromMetadata(why), gvk));
   if (apiVersion !== served.apiVersion) throw otherVersion(apiVersion, served);
   // A document with items is decoded as a list, which has no unknown fields.
   const isList = kind !== served.gvk.kind && isRecord(document.value) && Array.isArray(document.value['items']);
   const found = isList ? [] : decoded.findings;
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (findings.length > 0 && fieldValidation === 'Strict') {
-    throw refusals.unfit(`strict decoding error: ${findings.join(', ')}`, gvk);
+    throw refusals.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
   const draft = asDraft(decoded.value, document.value, served);
   draft.kind = kind;
@@ -167,17 +167,17 @@ export function fromMetadata(why: string): string {
   return why.replace(/(Go struct field \w+)\.metadata\./, '$1.');
 }
 
-function requireKnown(gvk: GroupVersionKind, { served, registry }: DecodeTarget, refusals: Refusals): ServedKind {
+function requireKnown(gvk: GroupVersionKind, { served, registry }: DecodeTarget, refusals: DecodeErrors): ServedKind {
   if (sameType(gvk, served.gvk)) return served;
-  const known = isReadTogether(gvk, served) ? registry.byKind(gvk) : undefined;
+  const known = areInSameScheme(gvk, served) ? registry.byKind(gvk) : undefined;
   if (known !== undefined && known.kind.custom === undefined) return known;
   const registered = registeredType(gvk, { registry, served });
   if (registered === undefined) {
-    throw refusals.unfit(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served), gvk);
+    throw refusals.mismatch(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served), gvk);
   }
   const { goType, groupKind } = registered;
   const isSameKind = groupKind?.group === served.groupKind.group && groupKind.kind === served.groupKind.kind;
-  throw isSameKind ? otherVersion(apiVersionOf(gvk), served) : refusals.unfit(unconvertible(goType, served), gvk);
+  throw isSameKind ? otherVersion(apiVersionOf(gvk), served) : refusals.mismatch(unconvertible(goType, served), gvk);
 }
 
 function otherVersion(apiVersion: string, served: ServedKind): StatusError {
@@ -247,7 +247,7 @@ export function decodeAs(
   { kind, schema }: { readonly kind: Pick<Kind, 'custom'>; readonly schema: ObjectNode },
   document: ParsedBody,
   refuse: (why: string) => StatusError,
-  { isKnown, metadata }: Pick<DecodeTarget, 'isKnown' | 'metadata'> = {},
+  { isReusable: isKnown, metadata }: Pick<DecodeTarget, 'isReusable' | 'metadata'> = {},
 ): ReturnType<typeof decode> {
   try {
     if (kind.custom !== undefined) return kind.custom.decode(document);
@@ -269,7 +269,7 @@ export interface ClaimedType {
   readonly apiVersion: string;
 }
 
-type Unrecognized = Refusals['unrecognized'];
+type Unrecognized = DecodeErrors['unrecognized'];
 
 export function claimedType(value: unknown, refuse: Unrecognized): ClaimedType {
   if (!isRecord(value)) {
@@ -280,7 +280,7 @@ export function claimedType(value: unknown, refuse: Unrecognized): ClaimedType {
 }
 
 /** The type of a document; absent parts come from the endpoint. */
-export function typeOf(value: unknown, fallback: GroupVersionKind, refusals: Refusals): GroupVersionKind {
+export function typeOf(value: unknown, fallback: GroupVersionKind, refusals: DecodeErrors): GroupVersionKind {
   if (value === null) return fallback;
   const { kind: claimedKind, apiVersion } = claimedType(value, refusals.unrecognized);
   const kind = claimedKind || fallback.kind;

@@ -7,16 +7,16 @@ import { errors, type StatusError } from '../meta/errors.js';
 import { apiVersionOf, internalPackage } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
-import { type Field, type ObjectNode, uniform } from '../schema/structural.js';
+import { type Field, type ObjectNode, uniform } from '../schema/schema-node.js';
 import { append } from '../util/arrays.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type ParsedBody } from '../util/json.js';
 import {
   asDraft,
   claimedType,
+  type DecodeErrors,
   decodeAs,
   fromMetadata,
-  type Refusals,
   refuseUnknownFields,
   sameType,
   typeOf,
@@ -24,7 +24,7 @@ import {
   unregistered,
 } from './decode-body.js';
 import type { FieldValidation } from './options.js';
-import { isReadTogether } from './registered-types.js';
+import { areInSameScheme } from './registered-types.js';
 import { reusableParts } from './reusable-parts.js';
 import { zeroFields } from './steps/prepare.js';
 import { toServed, toStored } from './versions.js';
@@ -79,17 +79,17 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
     // apiVersion and kind are kept for validation.
     return { draft: { ...asDraft(value, document.value, served), kind, apiVersion }, findings };
   }
-  const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
+  const refusals: DecodeErrors = { unrecognized: refuse, mismatch: refuse };
   const gvk = typeOf(document.value, served.gvk, refusals);
   const isOwn = sameType(gvk, served.gvk);
-  const actual = isOwn ? served : isReadTogether(gvk, served) ? server.registry.byKind(gvk) : undefined;
+  const actual = isOwn ? served : areInSameScheme(gvk, served) ? server.registry.byKind(gvk) : undefined;
   if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served));
   // Most parts of a patched object are unchanged parts of the live one.
   const isKnown = actual === served ? reusableParts(server, write.request, served) : undefined;
-  const { value, findings } = decodeAs(actual, document, refuse, { isKnown });
+  const { value, findings } = decodeAs(actual, document, refuse, { isReusable: isKnown });
   if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
   const draft = asDraft(value, document.value, actual);
-  const why = actual.kind.strategy.decode.problem?.(draft);
+  const why = actual.kind.strategy.decode.decodeError?.(draft);
   if (why !== undefined) throw (target.refuseUnreadable ?? refuse)(why);
   actual.kind.strategy.decode.defaults?.(draft, context);
   return { draft: actual === served ? draft : converted(draft, actual, served), findings };

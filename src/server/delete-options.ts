@@ -11,7 +11,7 @@ import { DecodeError } from '../schema/decode-scalar.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { int64, namedString, optional, pointer, struct } from '../schema/hints.js';
 import { quote } from '../text/go/go-text.js';
-import { claimedBeforehand, claimedType, unreadable } from './decode-body.js';
+import { claimedType, readTypeMeta, unreadable } from './decode-body.js';
 
 const schema = objectFromZod(
   struct('DeleteOptions', {
@@ -31,7 +31,7 @@ const schema = objectFromZod(
 /** Throws a 500 without a reason for a malformed body, as the reference server does. */
 export function deleteOptionsOf(request: ApiRequest, dialect: Dialect): RequestOptions {
   if (request.body === undefined) return request.options;
-  const claimed = claimedBeforehand(request.body, errors.plain);
+  const claimed = readTypeMeta(request.body, errors.plain);
   try {
     const body = nullAsEmpty(request.body.read());
     checkType(claimedType(body.value, errors.plain), dialect);

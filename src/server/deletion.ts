@@ -11,7 +11,7 @@ import { StorageError } from '../storage/types.js';
 import { formatTime, timeToMs } from '../text/time/time.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { preconditionFailed } from './precondition.js';
-import { admit, runEffects } from './steps/admit.js';
+import { runAdmissionPhase, runCommitEffects } from './steps/admit.js';
 import { commitDelete, commitDraft, commitMetadata, readLive, storageFailure } from './steps/commit.js';
 import { zeroFields } from './steps/prepare.js';
 import { seal } from './steps/seal.js';
@@ -61,11 +61,11 @@ function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperati
   // 2. Admission.
   const admitted = { operation: 'DELETE', oldObject: live } as const;
   // Mutating plugins have seen the request for the collection.
-  const mutated = write.isCollectionDelete === true ? undefined : admit('mutate', admitted, write);
-  const allowed = chain(mutated, () => admit('validate', admitted, write));
+  const mutated = write.isCollectionDelete === true ? undefined : runAdmissionPhase('mutate', admitted, write);
+  const allowed = chain(mutated, () => runAdmissionPhase('validate', admitted, write));
   // 3. Remove the object, or mark it as terminating.
   return chain(allowed, (): Deleted => {
-    runEffects(write);
+    runCommitEffects(write);
     if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, write), removed: false };
     return remove(live, deletion, write);
   });
@@ -79,7 +79,7 @@ function remove(live: ApiObject, deletion: DeletionRequest, write: WriteOperatio
   const before = live.metadata.finalizers ?? [];
   const finalizers = finalizersAfterDelete(before, deletion, defaultPropagation);
   if (grace.type === 'none' && finalizers.length === 0) {
-    const stripped = before.length === 0 ? undefined : whenStripped(live, deletion, write);
+    const stripped = before.length === 0 ? undefined : emptyObjectQuirk(live, deletion, write);
     return stripped ?? { object: removeObject(live, write), removed: true };
   }
   const draft = { ...live.metadata, finalizers: [...finalizers] } as DraftMeta;
@@ -97,7 +97,11 @@ function remove(live: ApiObject, deletion: DeletionRequest, write: WriteOperatio
  * Two bugs of the reference server when a delete removes the last finalizers: it continues with an empty object, which a
  * dry run returns, and whose resourceVersion is compared with the precondition.
  */
-function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, write: WriteOperation): Deleted | undefined {
+function emptyObjectQuirk(
+  live: ApiObject,
+  { preconditions }: DeletionRequest,
+  write: WriteOperation,
+): Deleted | undefined {
   const { served, dryRun } = write;
   if (dryRun) {
     const empty = {

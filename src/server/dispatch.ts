@@ -9,12 +9,12 @@ import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { quote } from '../text/go/go-text.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
-import { warned } from './answer.js';
 import { authorizeRequest } from './authorize.js';
 import type { ServerContext } from './context.js';
-import { connectionOf, subresourceOf } from './subresource.js';
+import { withWarnings } from './response.js';
+import { connectSubresourceOf, subresourceOf } from './subresource.js';
 import { onAction } from './verbs/action.js';
-import { onConnection } from './verbs/connection.js';
+import { onConnect } from './verbs/connect.js';
 import { create } from './verbs/create.js';
 import { deleteOne } from './verbs/delete.js';
 import { deleteCollection } from './verbs/delete-collection.js';
@@ -58,7 +58,7 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
   request.audit?.deprecated?.(deprecation);
   // Failed requests carry the warning too.
   const { warning } = deprecation;
-  const answered = warned([warning], run);
+  const answered = withWarnings([warning], run);
   return chain(answered, (response) => ({ ...response, warnings: [warning, ...response.warnings] }));
 }
 
@@ -94,8 +94,8 @@ function whenConverted(
 
 function handle(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiResponse> {
   const { virtual } = served.kind;
-  const connection = connectionOf(served, request.subresource);
-  if (connection !== undefined) return onConnection(context, request, { served, connection });
+  const connection = connectSubresourceOf(served, request.subresource);
+  if (connection !== undefined) return onConnect(context, request, { served, connection });
   const subresource = subresourceOf(served, request.subresource);
   if (subresource?.type === 'view') return onView(context, request, { served, view: subresource });
   if (subresource?.type === 'action') return onAction(context, request, { served, action: subresource });
@@ -109,7 +109,7 @@ function checkAddress(request: ApiRequest, served: ServedKind): void {
   // Authorization was for this namespace, so a cluster-scoped resource must not be reachable through it.
   if (namespace && !served.namespaced) throw errors.router('NotFound');
   if (subresource !== undefined) {
-    const strategy = subresourceOf(served, subresource) ?? connectionOf(served, subresource);
+    const strategy = subresourceOf(served, subresource) ?? connectSubresourceOf(served, subresource);
     if (strategy === undefined) throw errors.router('NotFound');
     if (!strategy.verbs.includes(verb)) throw errors.router('MethodNotAllowed');
   } else if (!served.verbs.includes(verb)) {

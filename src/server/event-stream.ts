@@ -7,7 +7,13 @@
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
-import type { Bookmark, DivertibleStream, LastingStream, WatchFront, WireEvent } from '../protocol/watch-event.js';
+import type {
+  Bookmark,
+  InterceptableStream,
+  ServerWatchEvent,
+  TimeoutFreeStream,
+  WatchStage,
+} from '../protocol/watch-event.js';
 import type { Cursor } from '../storage/cursor.js';
 import type { Journal } from '../storage/journal/types.js';
 import { CompactedError } from '../storage/types.js';
@@ -20,7 +26,7 @@ import { ConversionPending } from './versions.js';
 export interface EventStreamOptions {
   /** Absent: the stream ends after its initial events. */
   readonly cursor?: Cursor;
-  readonly initial: readonly WireEvent[];
+  readonly initial: readonly ServerWatchEvent[];
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
   /** The stream ends without an error after this time. */
@@ -43,7 +49,7 @@ export interface EventStreamOptions {
 }
 
 /** An open watch. */
-export interface RunningWatch extends DivertibleStream {
+export interface RunningWatch extends InterceptableStream {
   readonly storage: string | undefined;
   readonly request: ApiRequest | undefined;
   /** Ends the stream when all events up to a revision have been read. */
@@ -52,27 +58,27 @@ export interface RunningWatch extends DivertibleStream {
   isBehind(): boolean;
 }
 
-type Result = IteratorResult<WireEvent, undefined>;
+type Result = IteratorResult<ServerWatchEvent, undefined>;
 
 const DONE: Result = Object.freeze({ done: true, value: undefined });
 /** A bookmark shortly before the timeout lets the client resume from there. */
 const LAST_BOOKMARK_MS = 2_000;
 const IN_BACKGROUND = { background: true, minor: true };
 
-export class EventStream implements RunningWatch, LastingStream {
+export class EventStream implements RunningWatch, TimeoutFreeStream {
   readonly #options: EventStreamOptions;
   readonly #cursor: Cursor | undefined;
   /** Events to deliver before those of the cursor: initial events, a bookmark, a final error. */
-  #queue: WireEvent[];
+  #queue: ServerWatchEvent[];
   #queued = 0;
   /** An event whose object is being converted or is not durable yet. */
-  #held: WireEvent | undefined;
+  #held: ServerWatchEvent | undefined;
   /** The reader that waits for the next event. */
-  #receive: ((event: WireEvent | undefined) => void) | undefined;
+  #receive: ((event: ServerWatchEvent | undefined) => void) | undefined;
   #pending: Promise<unknown> = Promise.resolve();
   #isNextWaiting = false;
   /** What the reader reads from instead of this stream; see `divert`. */
-  #front: WatchFront | undefined;
+  #front: WatchStage | undefined;
   /** The revision after which the stream ends, once `finish` was called. */
   #last: number | undefined;
   #isClosed = false;
@@ -114,16 +120,16 @@ export class EventStream implements RunningWatch, LastingStream {
     return pending;
   }
 
-  take(): WireEvent | undefined {
+  take(): ServerWatchEvent | undefined {
     return this.#front === undefined ? this.#take() : this.#front.take();
   }
 
-  read(receive: (event: WireEvent | undefined) => void): void {
+  read(receive: (event: ServerWatchEvent | undefined) => void): void {
     if (this.#front === undefined) this.#read(receive);
     else this.#front.read(receive);
   }
 
-  #read(receive: (event: WireEvent | undefined) => void): void {
+  #read(receive: (event: ServerWatchEvent | undefined) => void): void {
     const event = this.#take();
     if (event !== undefined || this.#isClosed) {
       receive(event);
@@ -138,14 +144,14 @@ export class EventStream implements RunningWatch, LastingStream {
     this.#front?.follow();
   }
 
-  keep(onBookmark: (resourceVersion: string) => void): void {
+  disableTimeout(onBookmark: (resourceVersion: string) => void): void {
     this.#onBookmark = onBookmark;
     const { timeoutIsAwaited, request } = this.#options;
     if (timeoutIsAwaited === true || request === undefined || request.user !== undefined) return;
     for (const undo of this.#timeout.splice(0)) undo();
   }
 
-  divert(make: (behind: WatchFront) => WatchFront): void {
+  insertStage(make: (behind: WatchStage) => WatchStage): void {
     const behind = this.#front ?? this.#bare();
     const waiting = behind.stopReading();
     const front = make(behind);
@@ -155,7 +161,7 @@ export class EventStream implements RunningWatch, LastingStream {
   }
 
   /** This stream without its fronts. */
-  #bare(): WatchFront {
+  #bare(): WatchStage {
     return {
       take: () => this.#take(),
       read: (receive) => this.#read(receive),
@@ -197,7 +203,7 @@ export class EventStream implements RunningWatch, LastingStream {
     if (this.#receive !== undefined && this.#held === undefined) this.#close();
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<WireEvent, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<ServerWatchEvent, undefined> {
     return {
       next: () => this.next(),
       return: () => {
@@ -207,7 +213,7 @@ export class EventStream implements RunningWatch, LastingStream {
     };
   }
 
-  #take(): WireEvent | undefined {
+  #take(): ServerWatchEvent | undefined {
     if (this.#queued < this.#queue.length) {
       const event = this.#queue[this.#queued++];
       if (this.#queued === this.#queue.length) {
@@ -238,19 +244,19 @@ export class EventStream implements RunningWatch, LastingStream {
   }
 
   /** Ends the stream; the result is its last event. */
-  #fail(error: unknown): WireEvent {
+  #fail(error: unknown): ServerWatchEvent {
     this.#end();
     if (!StatusError.is(error)) throw error;
     return { type: 'ERROR', object: error.status };
   }
 
   /** Called without an event when the cursor has expired. */
-  readonly #onEvent = (event: WireEvent | undefined): void => {
+  readonly #onEvent = (event: ServerWatchEvent | undefined): void => {
     const shown = event === undefined ? this.#take() : this.#shownOrFailure(event);
     if (this.#held === undefined) this.#deliver(shown);
   };
 
-  #shownOrFailure(event: WireEvent): WireEvent | undefined {
+  #shownOrFailure(event: ServerWatchEvent): ServerWatchEvent | undefined {
     try {
       return this.#shown(event);
     } catch (error) {
@@ -258,7 +264,7 @@ export class EventStream implements RunningWatch, LastingStream {
     }
   }
 
-  #shown(event: WireEvent | undefined): WireEvent | undefined {
+  #shown(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
     const waits = this.#options.journal === undefined ? undefined : untilDurable(event, this.#options.journal);
     if (waits === undefined) return this.#converted(event);
     this.#held = event;
@@ -269,7 +275,7 @@ export class EventStream implements RunningWatch, LastingStream {
     return undefined;
   }
 
-  #convertedOrFailure(event: WireEvent | undefined): WireEvent | undefined {
+  #convertedOrFailure(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
     try {
       return this.#converted(event);
     } catch (error) {
@@ -277,7 +283,7 @@ export class EventStream implements RunningWatch, LastingStream {
     }
   }
 
-  #converted(event: WireEvent | undefined): WireEvent | undefined {
+  #converted(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
     const { inVersion } = this.#options;
     if (inVersion === undefined || event === undefined || event.type === 'ERROR' || event.type === 'BOOKMARK') {
       return event;
@@ -296,7 +302,7 @@ export class EventStream implements RunningWatch, LastingStream {
   }
 
   /** Delivers a held event, or the failure of its conversion. */
-  #release(show: () => WireEvent | undefined): void {
+  #release(show: () => ServerWatchEvent | undefined): void {
     if (this.#isClosed) return;
     this.#held = undefined;
     const event = show();
@@ -305,7 +311,7 @@ export class EventStream implements RunningWatch, LastingStream {
     else this.#deliver(event);
   }
 
-  #deliver(event: WireEvent | undefined): void {
+  #deliver(event: ServerWatchEvent | undefined): void {
     const receive = this.#receive;
     this.#receive = undefined;
     receive?.(event);
@@ -353,7 +359,7 @@ export class EventStream implements RunningWatch, LastingStream {
 }
 
 /** Waits until an event is durable; undefined if it is. */
-function untilDurable(event: WireEvent | undefined, journal: Journal): Promise<void> | undefined {
+function untilDurable(event: ServerWatchEvent | undefined, journal: Journal): Promise<void> | undefined {
   if (event === undefined || event.type === 'ERROR') return undefined;
   // Compares with the event's own revision: waiting for all writes would never end under constant load.
   if (Number(event.object.metadata.resourceVersion) <= journal.durableRevision) return undefined;
@@ -361,7 +367,7 @@ function untilDurable(event: WireEvent | undefined, journal: Journal): Promise<v
 }
 
 /** Whether an event is within the revisions that a finishing stream still delivers. */
-function isUpTo(revision: number, event: WireEvent | undefined): boolean {
+function isUpTo(revision: number, event: ServerWatchEvent | undefined): boolean {
   if (event === undefined || event.type === 'ERROR') return event !== undefined;
   return Number(event.object.metadata.resourceVersion) <= revision;
 }

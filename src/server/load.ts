@@ -13,7 +13,7 @@ import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import { arrange } from '../schema/arrange.js';
-import type { Structural } from '../schema/structural.js';
+import type { SchemaNode } from '../schema/schema-node.js';
 import type { ClusterState, PlacedObject } from '../storage/state.js';
 import type { Store } from '../storage/store.js';
 import { unreachable } from '../util/invariant.js';
@@ -175,7 +175,7 @@ function arrangedForStore({ schema }: ServedKind, given: ApiObject): ApiObject {
 }
 
 /** Sorts the keys of maps in structs. Documents are sorted as a whole; arbitrary JSON is not sorted. */
-function withOrderedMaps(node: Structural, value: unknown): unknown {
+function withOrderedMaps(node: SchemaNode, value: unknown): unknown {
   switch (node.type) {
     case 'object': {
       if (!isRecord(value)) return value;

@@ -14,13 +14,16 @@ import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { StorageSettings } from '../storage/memory-storage.js';
 import { BookmarkTicker } from './bookmark-ticker.js';
-import { clusterView, writeCountOf } from './cluster-view.js';
+import { clusterView, lastChangeOf } from './cluster-view.js';
 import type { AccessListener, ServerContext } from './context.js';
 import { type Plugins, pluginsOf } from './plugins.js';
 import { objectReader } from './strategy-context.js';
 
 export interface ContextParts
-  extends Pick<ServerContext, 'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'release' | 'known'> {
+  extends Pick<
+    ServerContext,
+    'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'release' | 'reusableParts'
+  > {
   readonly admission: readonly AdmissionPlugin[];
   readonly storage: StorageSettings;
   readonly authorizer: AuthorizerFactory;
@@ -33,7 +36,7 @@ export interface ContextParts
 export function makeContext(parts: ContextParts): ServerContext {
   const { store, registry, features, dialect, clock, ids, release } = parts;
   const objects = objectReader(store, registry);
-  const setting = { dialect, objects, writeCount: writeCountOf(store, dialect) };
+  const setting = { dialect, objects, lastChange: lastChangeOf(store, dialect) };
   const access = createAccessReader(parts.authorizer, setting);
   const listeners = new Set<AccessListener>();
   const authorize = (user: User, attributes: AccessAttributes): AccessDecision => {
@@ -63,7 +66,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     watches: new Set(),
     bookmarks: new BookmarkTicker(clock, store),
     lastWriteContext: { second: Number.NaN, context: undefined },
-    known: parts.known,
+    reusableParts: parts.reusableParts,
   };
   return context;
 }

@@ -34,20 +34,20 @@ function programOf(userAgent: string): string {
 }
 
 /** Names that have been validated: every write validates its managers, and there are few names. */
-const good = new Set<string>();
+const validNames = new Set<string>();
 const MAX_GOOD = 1_000;
 
 /** True for a validated name or an absent one. */
-export function isGoodManager(manager: string | undefined): boolean {
-  return !manager || good.has(manager);
+export function isKnownValidManager(manager: string | undefined): boolean {
+  return !manager || validNames.has(manager);
 }
 
 export function managerNameProblems(manager: string | undefined, field: string): readonly FieldError[] {
-  if (!manager || isGoodManager(manager)) return NONE;
+  if (!manager || isKnownValidManager(manager)) return NONE;
   const problems = judge(manager, field);
   if (problems.length === 0) {
-    if (good.size >= MAX_GOOD) good.clear();
-    good.add(manager);
+    if (validNames.size >= MAX_GOOD) validNames.clear();
+    validNames.add(manager);
   }
   return problems;
 }

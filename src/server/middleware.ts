@@ -5,7 +5,7 @@
 import type { Dialect } from '../meta/dialect.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
-import { type DivertibleStream, isDivertible } from '../protocol/watch-event.js';
+import { type InterceptableStream, isInterceptable } from '../protocol/watch-event.js';
 import type { Activities } from '../util/activity.js';
 import type { Clock } from '../util/clock.js';
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
@@ -31,11 +31,11 @@ export interface Middleware {
   /** Keeps it outside of middlewares that are added later: a log then shows what callers see. */
   readonly isOutermost?: boolean;
   /** Called once for every watch that is open when the middleware is added or is opened later. */
-  readonly onWatch?: (request: ApiRequest, watch: DivertibleStream, host: MiddlewareHost) => void;
+  readonly onWatch?: (request: ApiRequest, watch: InterceptableStream, host: MiddlewareHost) => void;
 }
 
 /** An open watch. */
-export interface OpenWatch extends DivertibleStream {
+export interface OpenWatch extends InterceptableStream {
   readonly request?: ApiRequest | undefined;
 }
 
@@ -110,7 +110,7 @@ export class MiddlewareStack {
   #answered(request: ApiRequest, answer: MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
     if (request.verb !== 'watch') return answer;
     if (isPromise(answer)) return answer.then((response) => this.#answered(request, response) as ApiResponse);
-    if (answer.type === 'watch' && isDivertible(answer.watch)) {
+    if (answer.type === 'watch' && isInterceptable(answer.watch)) {
       for (const { middleware, host } of this.#entries) middleware.onWatch?.(request, answer.watch, host);
     }
     return answer;

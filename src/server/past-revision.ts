@@ -8,19 +8,17 @@ import type { Store } from '../storage/store.js';
 export function pastRevision(store: Store, resourceVersion: unknown): number {
   if (typeof resourceVersion !== 'string' || !/^[1-9]\d*$/.test(resourceVersion)) {
     const got = typeof resourceVersion === 'string' ? JSON.stringify(resourceVersion) : String(resourceVersion);
-    throw new TypeError(`orchplane: at takes a version as objects have it, such as '12', got ${got}`);
+    throw new TypeError(`orchplane: at takes a resourceVersion such as '12', got ${got}`);
   }
   const revision = Number(resourceVersion);
   if (revision > store.revision) {
-    throw new RangeError(
-      `orchplane: at: version ${resourceVersion} is yet to come, the newest one is ${store.revision}`,
-    );
+    throw new RangeError(`orchplane: at: version ${resourceVersion} is in the future, the newest is ${store.revision}`);
   }
   const oldest = store.oldestKept();
   if (revision >= oldest) return revision;
   const why =
     store.firstRevision === oldest
-      ? `this cluster begins with version ${oldest}, and what was before it was never known here`
-      : `the oldest that is remembered is ${oldest}; createCluster({ storage: memoryStorage({ keepHistory: … }) }) keeps more`;
-  throw errors.expired(`version ${resourceVersion} is forgotten: ${why}`);
+      ? `this cluster starts at version ${oldest}`
+      : `the oldest kept version is ${oldest}; createCluster({ storage: memoryStorage({ keepHistory: … }) }) keeps more`;
+  throw errors.expired(`version ${resourceVersion} is no longer kept: ${why}`);
 }

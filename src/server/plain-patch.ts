@@ -9,7 +9,7 @@ import { isWrittenByServer } from '../merge/apply/managers.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { plainScalar } from '../schema/decode-scalar.js';
 import { type IsShared, thawValue } from '../schema/reuse.js';
-import type { ObjectNode, Structural } from '../schema/structural.js';
+import type { ObjectNode, SchemaNode } from '../schema/schema-node.js';
 import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import { reusableParts } from './reusable-parts.js';
 import type { WriteOperation } from './write-operation.js';
@@ -82,6 +82,6 @@ function patchedStruct(
 }
 
 /** A struct that patches merge instead of replacing it. */
-function isMerged(node: Structural): node is ObjectNode {
+function isMerged(node: SchemaNode): node is ObjectNode {
   return node.type === 'object' && node.representation === 'struct' && node.patchStrategy === undefined;
 }

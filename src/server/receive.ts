@@ -32,7 +32,7 @@ export interface Receiver {
   close(): void;
 }
 
-export function receiver(parts: ReceiverParts): Receiver {
+export function createReceiver(parts: ReceiverParts): Receiver {
   const { context, reconcilers, middlewares, respond, audit, closing } = parts;
   /** A plain flag, because `signal.aborted` is slow. */
   let isClosed = false;

@@ -178,7 +178,7 @@ export class ServerReconcilers {
       kinds: () => registry.all(),
       wakeAfter: (afterMs) => this.#wakeAfter(afterMs),
       deleteAll: (resource) => this.#deleteAll(resource),
-      writeCount: (resource) => {
+      lastChange: (resource) => {
         this.#watch(tableOf(resource));
         return store.lastChange(tableOf(resource));
       },

@@ -32,7 +32,7 @@ interface Reader {
 export function registeredType(gvk: GroupVersionKind, { registry, served }: Reader): RegisteredType | undefined {
   const { group, version, kind } = gvk;
   const { dialect } = served;
-  if (!isReadTogether(gvk, served)) return undefined;
+  if (!areInSameScheme(gvk, served)) return undefined;
   const goType = `${version}.${kind}`;
   const unserved = unservedTypes(dialect).get(apiVersionOf(gvk));
   const at = unserved?.get(kind);
@@ -48,7 +48,7 @@ export function registeredType(gvk: GroupVersionKind, { registry, served }: Read
 }
 
 /** Whether one scheme contains both types. */
-export function isReadTogether({ group, version, kind }: GroupVersionKind, { gvk, dialect }: ServedKind): boolean {
+export function areInSameScheme({ group, version, kind }: GroupVersionKind, { gvk, dialect }: ServedKind): boolean {
   if (schemeOf(group, dialect) === schemeOf(gvk.group, dialect)) return true;
   return group === '' && version === 'v1' && (IN_EVERY_VERSION.has(kind) || UNVERSIONED.has(kind));
 }

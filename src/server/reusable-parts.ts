@@ -14,7 +14,7 @@ export function reusableParts(context: ServerContext, request: ApiRequest, serve
   // Plugins of users may change any part of the draft.
   if (!hasReusableParts(schema) || context.pluginsMayWait(served) || needsRedecoding(context)) return undefined;
   const spec = schema.fields.get('spec')?.node;
-  const { known } = context;
+  const { reusableParts: known } = context;
   // A kind changes members of its own spec but nothing deeper. A status write leaves the spec unchanged.
   if (request.subresource === undefined) {
     return (part, node) => known.has(part, node) && (node === spec ? 'copy' : true);

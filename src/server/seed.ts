@@ -14,7 +14,7 @@ import { uidFromText } from '../util/ids.js';
 import { deepFreeze } from '../util/json.js';
 import type { ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
-import { withRevision } from './versions.js';
+import { withResourceVersion } from './versions.js';
 
 /** The same names in both dialects. */
 export const DEFAULT_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
@@ -40,7 +40,7 @@ export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[
   // In a cluster that resumes from a journal, a new initial object is a write with an event.
   const put = (key: ObjectKey, object: ApiObject): void => {
     if (store.journal === undefined) store.seed(key, object);
-    else store.commit({ type: 'create', key, seal: (version) => withRevision(object, version) });
+    else store.commit({ type: 'create', key, seal: (version) => withResourceVersion(object, version) });
   };
   const resourceVersion = String(store.revision);
   const creationTimestamp = formatTime(clock.now());

@@ -16,7 +16,7 @@ import { copyJson, isRecord, type MutableRecord } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { NO_PLUGINS } from './plugins.js';
 import { commitCreate, commitDelete, commitDraft, readLive } from './steps/commit.js';
-import { ownUpdated } from './steps/own.js';
+import { trackUpdate } from './steps/managed-fields.js';
 import { seal } from './steps/seal.js';
 import { startWrite, type WriteOperation } from './write-operation.js';
 
@@ -72,11 +72,11 @@ function readAll(
 const NO_KEYS = { has: () => false };
 
 export function objectsFor(write: WriteOperation, deleteObject: DeleteObject): Objects {
-  return new ObjectsOfJob(write, deleteObject);
+  return new WriteObjects(write, deleteObject);
 }
 
 /** A class, because one is made for every write of some kinds. */
-class ObjectsOfJob implements Objects {
+class WriteObjects implements Objects {
   readonly #write: WriteOperation;
   readonly #deleteObject: DeleteObject;
 
@@ -134,7 +134,7 @@ class ObjectsOfJob implements Objects {
     return commitChange(address, byServer, (before) => {
       const draft = copyOfParts(before);
       change(draft);
-      ownUpdated(draft, before, byServer);
+      trackUpdate(draft, before, byServer);
       return draft;
     });
   }
@@ -187,4 +187,4 @@ function copyOfParts(object: ApiObject): DraftObject {
   return copy as unknown as DraftObject;
 }
 
-pinHiddenClass(new ObjectsOfJob({} as WriteOperation, () => undefined));
+pinHiddenClass(new WriteObjects({} as WriteOperation, () => undefined));

@@ -23,7 +23,7 @@ import {
   type StrictRule,
   type StrictSetting,
 } from './strict-rules.js';
-import { connectionOf } from './subresource.js';
+import { connectSubresourceOf } from './subresource.js';
 
 /** Passed to clusters that support strict mode; `orchplane/core` leaves it out. */
 export interface StrictMode {
@@ -81,7 +81,7 @@ function checkedObject({ operation, subresource, object, oldObject }: AdmissionR
 function strictly(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse> {
   const served = context.registry.byResource(request.resource);
   if (served === undefined) return dispatch(context, request);
-  if (connectionOf(served, request.subresource) !== undefined) return lineOf(context, request, served);
+  if (connectSubresourceOf(served, request.subresource) !== undefined) return lineOf(context, request, served);
   const lookup = STRICT_LOOKUPS[nameOf(served)];
   if (lookup === undefined) return dispatch(context, request);
   // A denied user learns nothing else.

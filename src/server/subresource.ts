@@ -12,7 +12,7 @@ export function subresourceOf(served: Pick<ServedKind, 'kind'>, name: string | u
 }
 
 /** A connect subresource by name. */
-export function connectionOf(
+export function connectSubresourceOf(
   served: Pick<ServedKind, 'kind'>,
   name: string | undefined,
 ): ConnectSubresource | undefined {
@@ -21,7 +21,7 @@ export function connectionOf(
 }
 
 /** A subresource that is a part of the object; views and actions have their own handlers. */
-export function partOf(served: ServedKind, name: string | undefined): SubresourceStrategy | undefined {
+export function strategySubresourceOf(served: ServedKind, name: string | undefined): SubresourceStrategy | undefined {
   const subresource = subresourceOf(served, name);
   if (subresource === undefined) return undefined;
   invariant(subresource.type === undefined, 'neither a view nor an action is a part of its object');

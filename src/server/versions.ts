@@ -7,7 +7,7 @@
  *
  * A conversion webhook is asynchronous. Reading an object that is not converted yet throws {@link ConversionPending}; the
  * dispatcher waits and starts the request again. No write has changed anything at that point; a write converts its own
- * result with {@link planConversion} before the commit.
+ * result with {@link convertBeforeCommit} before the commit.
  */
 import type { CustomResourceHandler } from '../kinds/custom-resource-handler.js';
 import type { StorageVersion } from '../kinds/kind.js';
@@ -32,7 +32,7 @@ export class ConversionPending extends Error {
   }
 }
 
-const shown = new WeakMap<ServedKind, WeakMap<ApiObject, ApiObject>>();
+const servedForms = new WeakMap<ServedKind, WeakMap<ApiObject, ApiObject>>();
 const storedForms = new WeakMap<ApiObject, ApiObject>();
 
 /** Whether a served object may differ from the stored one. */
@@ -43,12 +43,12 @@ export function differsFromStored({ storageKind, kind }: ServedKind): boolean {
 /** A stored object in the version of `served`. */
 export function toServed(served: ServedKind, stored: ApiObject): ApiObject {
   if (!differsFromStored(served)) return stored;
-  const known = shownBy(served);
+  const known = servedFormsOf(served);
   let object = known.get(stored);
   if (object === undefined) {
     const { custom } = served.kind;
     if (custom === undefined) object = convert(stored, served, served.kind.storageVersion?.fromStored);
-    else [object] = showNow(served, custom, [stored]) as [ApiObject];
+    else [object] = convertNow(served, custom, [stored]) as [ApiObject];
     cacheConverted(served, stored, object);
   }
   return object;
@@ -59,16 +59,16 @@ export function toServedAll(served: ServedKind, stored: readonly ApiObject[]): r
   if (!differsFromStored(served)) return stored;
   const { custom } = served.kind;
   if (custom?.mayWait === true) {
-    const known = shownBy(served);
+    const known = servedFormsOf(served);
     const missing = stored.filter((object) => !known.has(object));
-    showNow(served, custom, missing).forEach((object, index) => {
+    convertNow(served, custom, missing).forEach((object, index) => {
       cacheConverted(served, missing[index] as ApiObject, object);
     });
   }
   return stored.map((object) => toServed(served, object));
 }
 
-function showNow(
+function convertNow(
   served: ServedKind,
   custom: CustomResourceHandler,
   stored: readonly ApiObject[],
@@ -84,18 +84,18 @@ function showNow(
   );
 }
 
-function shownBy(served: ServedKind): WeakMap<ApiObject, ApiObject> {
-  let known = shown.get(served);
+function servedFormsOf(served: ServedKind): WeakMap<ApiObject, ApiObject> {
+  let known = servedForms.get(served);
   if (known === undefined) {
     known = new WeakMap();
-    shown.set(served, known);
+    servedForms.set(served, known);
   }
   return known;
 }
 
 /** Records that `stored` is served as `object`. */
 export function cacheConverted(served: ServedKind, stored: ApiObject, object: ApiObject): void {
-  shownBy(served).set(stored, object);
+  servedFormsOf(served).set(stored, object);
   if (object !== stored) storedForms.set(object, stored);
 }
 
@@ -108,7 +108,7 @@ export function storedObjectOf(shownObject: ApiObject): ApiObject {
 const planned = new WeakMap<ApiObject, { readonly form: ApiObject; readonly shown: ApiObject }>();
 
 /** Runs the asynchronous conversions of a write before its commit. */
-export function planConversion(served: ServedKind, sealed: ApiObject): MaybePromise<void> {
+export function convertBeforeCommit(served: ServedKind, sealed: ApiObject): MaybePromise<void> {
   const { custom } = served.kind;
   if (custom?.mayWait !== true) return undefined;
   return chain(custom.convertToStorage(sealed), (form) =>
@@ -120,7 +120,7 @@ export function planConversion(served: ServedKind, sealed: ApiObject): MaybeProm
 
 /** Converts a sealed object to its storage version, with its resourceVersion. */
 export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?: string): ApiObject {
-  const object = resourceVersion === undefined ? sealed : withRevision(sealed, resourceVersion);
+  const object = resourceVersion === undefined ? sealed : withResourceVersion(sealed, resourceVersion);
   const { storageKind, kind } = served;
   if (kind.custom === undefined) {
     return storageKind === undefined ? object : convert(object, storageKind, kind.storageVersion?.toStored);
@@ -132,13 +132,13 @@ export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?
     return form;
   }
   if (resourceVersion === undefined) return plan.form;
-  const form = withRevision(plan.form, resourceVersion);
-  cacheConverted(served, form, withRevision(plan.shown, resourceVersion));
+  const form = withResourceVersion(plan.form, resourceVersion);
+  cacheConverted(served, form, withResourceVersion(plan.shown, resourceVersion));
   return form;
 }
 
 /** The object with another resourceVersion. An object that is not frozen yet is changed in place and frozen. */
-export function withRevision(object: ApiObject, resourceVersion: string): ApiObject {
+export function withResourceVersion(object: ApiObject, resourceVersion: string): ApiObject {
   if (!Object.isFrozen(object)) {
     (object.metadata as { resourceVersion: string }).resourceVersion = resourceVersion;
     Object.freeze(object.metadata);

@@ -3,7 +3,7 @@
  */
 
 import { ADMINISTRATOR } from '../auth/identity.js';
-import type { WriteContext } from '../kinds/kind.js';
+import type { HookContext } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ServerContext } from './context.js';
@@ -18,11 +18,11 @@ export interface WriteOperation {
   /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
   /** Time, dialect and feature gates for the kind's strategy. */
-  readonly context: WriteContext;
+  readonly context: HookContext;
   /** In order; the response drops duplicates. */
   readonly warnings: string[];
   /** Functions of plugins that run with the commit: quota charges. */
-  readonly effects: (() => void)[];
+  readonly commitEffects: (() => void)[];
   /** The DeleteOptions, as plugins see them. */
   readonly deletion: Readonly<Record<string, unknown>> | undefined;
   /** Part of a deletecollection: mutating plugins see the request for the collection only. */
@@ -37,15 +37,15 @@ export function mayRace({ server, served }: WriteOperation): boolean {
 export function startWrite(
   context: ServerContext,
   request: ApiRequest,
-  about: {
+  options: {
     readonly served: ServedKind;
     readonly dryRun: boolean;
     readonly warnings?: readonly string[];
     readonly deletion?: Readonly<Record<string, unknown>>;
-    readonly isCollective?: boolean;
+    readonly isCollectionDelete?: boolean;
   },
 ): WriteOperation {
-  const { served, dryRun, warnings, deletion, isCollective } = about;
+  const { served, dryRun, warnings, deletion, isCollectionDelete } = options;
   return {
     server: context,
     request,
@@ -55,8 +55,8 @@ export function startWrite(
     namespace: served.namespaced ? (request.namespace ?? '') : '',
     context: writeContext(context),
     warnings: warnings === undefined ? [] : [...warnings],
-    effects: [],
+    commitEffects: [],
     deletion,
-    isCollectionDelete: isCollective === true,
+    isCollectionDelete: isCollectionDelete === true,
   };
 }

@@ -19,17 +19,17 @@ import { authorizeCreation } from './authorize.js';
 import { deleteObject, removeObject } from './deletion.js';
 import { preconditionFailed } from './precondition.js';
 import { parseRevision } from './revision.js';
-import { type AdmissionInput, admit, runEffects } from './steps/admit.js';
-import { commitCreate, commitUpdate, readLive, rejectRevision, storageFailure } from './steps/commit.js';
-import { dropRepeatedOwners, ensureNameMatches, ensureNamespaceMatches } from './steps/match-address.js';
-import { detachManagedFields, ownNew, ownUpdated } from './steps/own.js';
+import { type AdmissionInput, runAdmissionPhase, runCommitEffects } from './steps/admit.js';
+import { commitCreate, commitUpdate, readLive, rejectResourceVersion, storageFailure } from './steps/commit.js';
+import { detachManagedFields, trackCreate, trackUpdate } from './steps/managed-fields.js';
+import { dedupOwnerReferences, ensureNameMatches, ensureNamespaceMatches } from './steps/match-address.js';
 import { clearSystemFields, prepare } from './steps/prepare.js';
 import { redecodeMutated } from './steps/redecode.js';
 import { liveIfSame } from './steps/same-as-live.js';
 import { seal, sealExceptMetadata } from './steps/seal.js';
 import { validate } from './steps/validate.js';
 import { strategyContext } from './strategy-context.js';
-import { planConversion } from './versions.js';
+import { convertBeforeCommit } from './versions.js';
 import type { WriteOperation } from './write-operation.js';
 
 export interface WriteResult {
@@ -37,7 +37,7 @@ export interface WriteResult {
   readonly created: boolean;
 }
 
-export interface CreatePlan {
+export interface CreateParameters {
   /** The draft already contains its managedFields. */
   readonly hasManagedFields?: boolean | undefined;
   /** An update or a patch creates the object: the user needs the permission to create as well. */
@@ -45,17 +45,17 @@ export interface CreatePlan {
 }
 
 /** How an update obtains its draft, and what it may do. */
-export interface UpdatePlan {
+export interface UpdatedObjectInfo {
   readonly name: string;
   readonly subresource: SubresourceStrategy | undefined;
   /** An update of an absent name creates the object, if the kind allows that. */
-  readonly mayCreate: boolean;
+  readonly allowCreateOnUpdate: boolean;
   /** A live object with another uid is a conflict. */
   readonly expectedUid?: string;
   /** The draft already contains its managedFields. */
   readonly hasManagedFields?: boolean;
   /** Makes a new draft from the live object; called again after a lost race. */
-  readonly draft: (live: ApiObject | undefined) => DraftObject;
+  readonly makeDraft: (live: ApiObject | undefined) => DraftObject;
   /** Present when the client updates a view (`scale`): `draft` returns the view, and plugins see the view. */
   readonly view?: ViewUpdate;
 }
@@ -83,24 +83,29 @@ export interface WriteTarget {
 export function createObject(
   draft: DraftObject,
   write: WriteOperation,
-  plan: CreatePlan = {},
+  plan: CreateParameters = {},
 ): MaybePromise<WriteResult> {
   clearSystemFields(draft.metadata);
   ensureNamespaceMatches(draft.metadata, write);
-  dropRepeatedOwners(draft.metadata, 'as sent', write.warnings);
-  if (plan.hasManagedFields !== true) ownNew(draft, write);
+  dedupOwnerReferences(draft.metadata, 'as sent', write.warnings);
+  if (plan.hasManagedFields !== true) trackCreate(draft, write);
   const restoreManagedFields = detachManagedFields(draft, write);
-  return chain(admit('mutate', { operation: 'CREATE', object: draft }, write), () => {
+  return chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft }, write), () => {
     const mutated = redecodeMutated(draft, write);
     restoreManagedFields(mutated);
-    return chain(storeNew(mutated, write, plan), (object) => ({ object, created: true }));
+    return chain(finishCreate(mutated, write, plan), (object) => ({ object, created: true }));
   });
 }
 
 const MAX_CREATE_ATTEMPTS = 8;
 
 /** Stores a new object; tries again when its generated name is taken or its allocation was lost. */
-function storeNew(draft: DraftObject, write: WriteOperation, plan: CreatePlan, attempt = 1): MaybePromise<ApiObject> {
+function finishCreate(
+  draft: DraftObject,
+  write: WriteOperation,
+  plan: CreateParameters,
+  attempt = 1,
+): MaybePromise<ApiObject> {
   const { fromUpdate = false } = plan;
   const hasGeneratedName = !draft.metadata.name && Boolean(draft.metadata.generateName);
   const mayRetry = hasGeneratedName || write.served.kind.strategy.write.allocate !== undefined;
@@ -115,17 +120,17 @@ function storeNew(draft: DraftObject, write: WriteOperation, plan: CreatePlan, a
     if (original === undefined || !isRetried || attempt >= MAX_CREATE_ATTEMPTS) {
       throw storageFailure(error, { verb: 'create', draft }, write);
     }
-    return storeNew(original, write, plan, attempt + 1);
+    return finishCreate(original, write, plan, attempt + 1);
   };
-  return rescue(() => store(draft, target, write), recover);
+  return rescue(() => finishWrite(draft, target, write), recover);
 }
 
 /** Updates, patches or (for PUT) creates an object. */
-export function updateObject(plan: UpdatePlan, write: WriteOperation, attempt = 1): MaybePromise<WriteResult> {
+export function updateObject(plan: UpdatedObjectInfo, write: WriteOperation, attempt = 1): MaybePromise<WriteResult> {
   const live = readLive(write, plan.name);
-  checkIdentity(plan, live, write);
-  if (live === undefined && !plan.mayCreate) throw errors.notFound(write.served.groupResource, plan.name);
-  const draft = plan.draft(live);
+  checkUidPrecondition(plan, live, write);
+  if (live === undefined && !plan.allowCreateOnUpdate) throw errors.notFound(write.served.groupResource, plan.name);
+  const draft = plan.makeDraft(live);
   ensureNamespaceMatches(draft.metadata, write);
   ensureNameMatches(draft.metadata, plan.name);
   const recover = (error: unknown): MaybePromise<WriteResult> => {
@@ -146,9 +151,9 @@ export function updateObject(plan: UpdatePlan, write: WriteOperation, attempt = 
 /** More lost races than real contention causes. A plugin that writes the same object would loop forever. */
 const MAX_UPDATE_ATTEMPTS = 100;
 
-function createAbsent(draft: DraftObject, plan: UpdatePlan, write: WriteOperation): MaybePromise<WriteResult> {
+function createAbsent(draft: DraftObject, plan: UpdatedObjectInfo, write: WriteOperation): MaybePromise<WriteResult> {
   // There is no live version to compare with, but the syntax of a given version is checked.
-  checkRevisionSyntax(draft);
+  checkResourceVersionSyntax(draft);
   draft.metadata.resourceVersion = undefined;
   return createObject(draft, write, { hasManagedFields: plan.hasManagedFields, fromUpdate: true });
 }
@@ -156,15 +161,15 @@ function createAbsent(draft: DraftObject, plan: UpdatePlan, write: WriteOperatio
 function updateLive(
   draft: DraftObject,
   live: ApiObject,
-  plan: UpdatePlan,
+  plan: UpdatedObjectInfo,
   write: WriteOperation,
 ): MaybePromise<ApiObject> {
-  if (plan.hasManagedFields !== true) ownUpdated(draft, live, write);
+  if (plan.hasManagedFields !== true) trackUpdate(draft, live, write);
   const restoreManagedFields = detachManagedFields(draft, write);
-  return chain(admit('mutate', { operation: 'UPDATE', object: draft, oldObject: live }, write), () => {
+  return chain(runAdmissionPhase('mutate', { operation: 'UPDATE', object: draft, oldObject: live }, write), () => {
     const mutated = redecodeMutated(draft, write);
     restoreManagedFields(mutated);
-    return store(mutated, { live, subresource: plan.subresource }, write);
+    return finishWrite(mutated, { live, subresource: plan.subresource }, write);
   });
 }
 
@@ -172,26 +177,26 @@ function updateLive(
 function updateView(
   draft: DraftObject,
   live: ApiObject,
-  { view, plan }: { readonly view: ViewUpdate; readonly plan: UpdatePlan },
+  { view, plan }: { readonly view: ViewUpdate; readonly plan: UpdatedObjectInfo },
   write: WriteOperation,
 ): MaybePromise<ApiObject> {
   const input: AdmissionInput = { operation: 'UPDATE', object: draft, oldObject: view.toView(live), as: view.kind };
-  return chain(admit('mutate', input, write), () => {
+  return chain(runAdmissionPhase('mutate', input, write), () => {
     const next = view.fromView(redecodeMutated(draft, { ...write, served: view.kind }), live);
     ensureNamespaceMatches(next.metadata, write);
     ensureNameMatches(next.metadata, plan.name);
-    return store(next, { live, subresource: plan.subresource, view }, write);
+    return finishWrite(next, { live, subresource: plan.subresource, view }, write);
   });
 }
 
 /** The steps after mutating admission, for create and update: prepare, validate, seal, admit, commit. */
-function store(draft: DraftObject, target: WriteTarget, write: WriteOperation): MaybePromise<ApiObject> {
+function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperation): MaybePromise<ApiObject> {
   const { live, subresource } = target;
   const { served, server } = write;
   const { strategy } = served.kind;
-  dropRepeatedOwners(draft.metadata, 'after admission', write.warnings);
+  dedupOwnerReferences(draft.metadata, 'after admission', write.warnings);
   strategy.write.authorize?.(copyJson(draft) as unknown as ApiObject, live, strategyContext(write, deleteObject));
-  if (live !== undefined) checkRevision(draft, live, write);
+  if (live !== undefined) checkResourceVersion(draft, live, write);
   const allocation =
     subresource === undefined
       ? strategy.write.allocate?.(draft, live, strategyContext(write, deleteObject))
@@ -203,20 +208,21 @@ function store(draft: DraftObject, target: WriteTarget, write: WriteOperation): 
   const { resourceVersion } = draft.metadata;
   // From here on the object cannot change, even if a plugin kept the draft.
   const sealed = sealDraft(draft, live, write);
-  server.known.note(served.schema, sealed, live);
+  server.reusableParts.register(served.schema, sealed, live);
   strategy.write.authorizeValidated?.(sealed, live, strategyContext(write, deleteObject));
   if (target.fromUpdate === true) authorizeCreation(server, write.request);
-  const admitted = chain(admit('validate', validationInput(sealed, target), write), () =>
-    planConversion(served, sealed),
+  const admitted = chain(runAdmissionPhase('validate', validationInput(sealed, target), write), () =>
+    convertBeforeCommit(served, sealed),
   );
   return chain(admitted, () => {
-    if (live === undefined && !write.dryRun) rejectRevision(resourceVersion);
-    if (write.effects.length > 0) {
+    if (live === undefined && !write.dryRun) rejectResourceVersion(resourceVersion);
+    if (write.commitEffects.length > 0) {
       // The effects of a write that starts again run with its last attempt.
       if (live !== undefined || target.retriesTakenName === true) requireUnchanged(sealed, live, write);
-      runEffects(write);
+      runCommitEffects(write);
     }
-    if (live !== undefined && isReadyForRemoval(sealed, live, write)) return finalize(sealed, live, write);
+    if (live !== undefined && shouldDeleteDuringUpdate(sealed, live, write))
+      return deleteWithoutFinalizers(sealed, live, write);
     if (allocation !== undefined && !write.dryRun) {
       // Nothing may fail after the allocation is committed.
       requireUnchanged(sealed, live, write);
@@ -258,15 +264,15 @@ function requireUnchanged({ metadata }: ApiObject, live: ApiObject | undefined, 
 }
 
 /** Whether the update removed the last finalizer of a terminating object. */
-function isReadyForRemoval(next: ApiObject, live: ApiObject, write: WriteOperation): boolean {
+function shouldDeleteDuringUpdate(next: ApiObject, live: ApiObject, write: WriteOperation): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
   if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) > 0) return false;
   if ((next.metadata.finalizers?.length ?? 0) > 0) return false;
-  return write.served.kind.strategy.delete.canBeRemoved?.(next) ?? true;
+  return write.served.kind.strategy.delete.shouldDeleteDuringUpdate?.(next) ?? true;
 }
 
 /** Removes the object, and returns the object that the client asked to store. */
-function finalize(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
+function deleteWithoutFinalizers(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
   Object.freeze(next.metadata);
   Object.freeze(next);
   try {
@@ -278,12 +284,16 @@ function finalize(next: ApiObject, live: ApiObject, write: WriteOperation): ApiO
   return next;
 }
 
-function checkIdentity({ expectedUid, name }: UpdatePlan, live: ApiObject | undefined, write: WriteOperation): void {
+function checkUidPrecondition(
+  { expectedUid, name }: UpdatedObjectInfo,
+  live: ApiObject | undefined,
+  write: WriteOperation,
+): void {
   const why = failedPrecondition({ uid: expectedUid || undefined }, live?.metadata);
   if (why !== undefined) throw preconditionFailed(write, name, why);
 }
 
-function checkRevisionSyntax(draft: DraftObject): number {
+function checkResourceVersionSyntax(draft: DraftObject): number {
   try {
     return parseRevision(draft.metadata.resourceVersion);
   } catch (error) {
@@ -292,12 +302,12 @@ function checkRevisionSyntax(draft: DraftObject): number {
 }
 
 /** Optimistic locking: the resourceVersion in the draft must be that of the live object. */
-function checkRevision(draft: DraftObject, live: ApiObject, { served }: WriteOperation): void {
+function checkResourceVersion(draft: DraftObject, live: ApiObject, { served }: WriteOperation): void {
   // The usual case needs no parsing: the live version is well formed.
   if (draft.metadata.resourceVersion === live.metadata.resourceVersion) return;
-  const wanted = checkRevisionSyntax(draft);
+  const wanted = checkResourceVersionSyntax(draft);
   if (wanted === 0) {
-    if (served.kind.strategy.update.unconditional) return;
+    if (served.kind.strategy.update.allowUnconditionalUpdate) return;
     throw errors.invalid({ group: served.gvr.group, kind: served.gvr.resource }, live.metadata.name, [
       {
         type: 'invalid',

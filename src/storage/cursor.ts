@@ -126,6 +126,6 @@ export class Cursor {
     const is = entry.type !== 'DELETED' && matches(entry.object);
     if (is) return was === (entry.type === 'MODIFIED') ? entry.change : entry.as(was ? 'MODIFIED' : 'ADDED');
     if (!was) return undefined;
-    return entry.type === 'DELETED' ? entry.change : entry.departure();
+    return entry.type === 'DELETED' ? entry.change : entry.deletedEvent();
   }
 }

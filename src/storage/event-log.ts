@@ -51,7 +51,7 @@ export class LogEntry implements StoredEvent {
   }
 
   /** DELETED for watchers whose selector no longer matches: the old content with the new resourceVersion. */
-  departure(): ChangeEvent {
+  deletedEvent(): ChangeEvent {
     if (this.#departure === undefined) {
       const { previous } = this;
       invariant(previous !== undefined, 'an object that no longer matches existed before');

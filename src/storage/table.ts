@@ -11,8 +11,8 @@ import { EventLog, type History, type LogBounds, NO_HISTORY } from './event-log.
 import { LiveIndex } from './live-index.js';
 import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, Range } from './types.js';
 
-// The package is CommonJS, and bundlers and Node disagree on where its default export ends up; this export is where
-// everybody expects it, and its class is the one we want.
+// The package is CommonJS, and bundlers and Node disagree on where its default export ends up; this export works in
+// both, and its constructor is the class.
 type BTreeClass = typeof import('sorted-btree', { with: { 'resolution-mode': 'require' }}).default;
 const BTree = EmptyBTree.constructor as BTreeClass;
 type Tree = InstanceType<typeof BTree<string, ApiObject>>;

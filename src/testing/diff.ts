@@ -10,7 +10,7 @@ import { elementOrNone } from '../merge/apply/typed.js';
 import { type Dialect, dialects } from '../meta/dialect.js';
 import { apiVersionOf } from '../meta/gvk.js';
 import { schemaInDialect } from '../schema/in-dialect.js';
-import type { ListNode, Structural } from '../schema/structural.js';
+import type { ListNode, SchemaNode } from '../schema/schema-node.js';
 import { writeYaml } from '../text/yaml/index.js';
 import { deepEqual, isRecord, own } from '../util/json.js';
 
@@ -72,7 +72,7 @@ export function withoutNoise(object: object, isAll: boolean): Readonly<Record<st
 
 interface Place {
   readonly path: readonly PathElement[];
-  readonly schema: Structural | undefined;
+  readonly schema: SchemaNode | undefined;
   readonly found: FieldDifference[];
 }
 
@@ -98,7 +98,7 @@ function compareRecords(
 }
 
 /** The schema of a field or of a map key. */
-export function schemaOf(schema: Structural | undefined, name: string): Structural | undefined {
+export function schemaOf(schema: SchemaNode | undefined, name: string): SchemaNode | undefined {
   if (schema?.type === 'object') return schema.fields.get(name)?.node;
   return schema?.type === 'map' ? schema.values : undefined;
 }
@@ -143,7 +143,7 @@ function note(type: FieldDifference['type'], values: Pick<FieldDifference, 'befo
 }
 
 /** The schema of the kind, or of the first object that is of a built-in kind. */
-export function schemaFor(kind: Kind | undefined, objects: readonly Diffable[]): Structural | undefined {
+export function schemaFor(kind: Kind | undefined, objects: readonly Diffable[]): SchemaNode | undefined {
   for (const object of objects) {
     const { apiVersion, kind: name } = (object ?? {}) as { readonly apiVersion?: unknown; readonly kind?: unknown };
     const known = builtIns().get(`${String(apiVersion)} ${String(name)}`);

@@ -1,6 +1,6 @@
 /**
  * Sorting of strings and of records by key. The order is that of UTF-16 code units, which differs from byte order only for
- * characters outside of the basic plane; use `byBytes` where that matters.
+ * characters outside of the basic plane; use `compareUtf8` of `text/go` where that matters.
  */
 
 /** For `sort`. */

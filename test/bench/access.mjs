@@ -1,6 +1,6 @@
 /**
- * Decisions of the authorizer with 500 bindings, next to a bare loop that looks a user and a word up in two Maps: for a
- * user who is named in a binding, for one who is a member of a group that all bindings name, and for one who may not.
+ * Decisions of the authorizer with 500 bindings, compared with a loop that looks up a user and a verb in two Maps: for a
+ * user in a binding, for a member of a group that is in all bindings, and for a user without permission.
  */
 import { createCluster } from '../../dist/index.js';
 import { ClusterRole, ClusterRoleBinding } from '../../dist/kinds/index.js';

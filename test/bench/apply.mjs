@@ -1,6 +1,6 @@
 /**
- * Server-side apply and ownership, next to a bare loop that lays the same configuration over a plain object: no types,
- * no owners, no validation.
+ * Server-side apply and ownership, compared with a loop that merges the same configuration into a plain object without
+ * types, owners and validation.
  */
 import { createCluster } from '../../dist/index.js';
 import { ConfigMap, Deployment, Pod } from '../../dist/kinds/index.js';
@@ -40,7 +40,7 @@ function as(cluster, fieldManager, kind) {
   return cluster.with({ fieldManager }).api(kind);
 }
 
-/** Every write got a version of its own. */
+/** Checks that every write has its own resourceVersion. */
 function verifyWrites({ cluster, before }, count) {
   const writes = Number(cluster.resourceVersion) - Number(before);
   verify(writes === count, `${count} writes make ${count} versions, not ${writes}`);
@@ -69,7 +69,7 @@ function bareApplies(count, input, name) {
   };
 }
 
-/** A deep merge of maps, on a copy; lists are replaced. */
+/** Merges maps deeply into a copy; lists are replaced. */
 function lay(under, over) {
   if (typeof over !== 'object' || over === null || Array.isArray(over)) return structuredClone(over);
   const out = { ...under };

@@ -1,7 +1,7 @@
 /**
- * Controllers at work, from the change that starts them until everything is at rest: a namespace with 10,000 objects that
- * each wait for a finalizer, a rollout of 100 replicas, and a week of runs every five minutes across a change of clocks.
- * Next to each a bare loop that puts as many things into a Map and takes them out again.
+ * Controllers, from the change that starts them until all queues are empty: a namespace with 10,000 objects with
+ * finalizers, a rollout of 100 replicas, and a week of CronJob runs every five minutes across a change to winter time.
+ * Each is compared with a loop that adds as many entries to a Map and removes them.
  */
 import { controllers, cronJobs, defineController, stages, standardControllers } from '../../dist/controllers/index.js';
 import { ConfigMap, CronJob, Deployment, Job, Namespace, Pod } from '../../dist/kinds/index.js';
@@ -14,10 +14,10 @@ const OBJECTS = 10_000;
 const REPLICAS = 100;
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 const RUNS = WEEK_MS / 300_000;
-/** Thursday before the clocks of Berlin go back. */
+/** The Thursday before Berlin changes to winter time. */
 const BEFORE_WINTER = Date.UTC(2030, 9, 24);
 
-/** Each in a process of its own: what one row leaves behind, engines not least, is no part of another. */
+/** Each row runs in its own process, so that heap and compiled code of one row do not affect another. */
 export function controllersAtWork(settings) {
   const rows = ROWS.map(({ rounds }, index) =>
     oneRow(settings.scale < 1 ? settings : { ...settings, ...rounds }, index),
@@ -30,7 +30,7 @@ function oneRow(settings, index) {
   return runNode('section.mjs', ['controller', JSON.stringify({ ...settings, index })], ['--expose-gc']).result[0];
 }
 
-/** Nothing is compiled yet: what a single test in a file of its own waits for. The goal is the same. */
+/** Measures without warm-up, like a single test in its own file. The goal is the same. */
 function firstTime({ first: name, goal }, index, { repeats }) {
   const samples = Array.from({ length: repeats }, () => oneRow({ rounds: 1, warmups: 0 }, index));
   const best = samples.reduce((left, right) => (left.ours.best > right.ours.best ? left : right));
@@ -44,7 +44,7 @@ export async function controllerAtWork({ index, ...settings }) {
   return [{ name, unit: 'ops/s', ...(goal === undefined ? {} : { goal }), ...figures }];
 }
 
-/** Lets objects go that are deleted: what a user's own controller would do. */
+/** Removes the finalizers of deleted objects, like a user's controller. */
 const letGo = defineController({
   name: 'let-go',
   kind: ConfigMap,
@@ -104,7 +104,7 @@ const rollout = {
   },
 };
 
-/** Where nothing ends Jobs, each run replaces the one before. */
+/** No controller completes Jobs, so each run replaces the previous one. */
 function cronWeek(list, concurrencyPolicy) {
   return {
     count: RUNS,
@@ -134,7 +134,7 @@ function cronWeek(list, concurrencyPolicy) {
   };
 }
 
-/** Engines have found out after a few seconds what is worth compiling well. */
+/** After a few seconds the engine has optimized the hot code. */
 const SHORT = { rounds: 7, warmups: 10 };
 const LONG = { rounds: 5, warmups: 5 };
 const LONGEST = { rounds: 3, warmups: 1 };
@@ -142,7 +142,7 @@ const LONGEST = { rounds: 3, warmups: 1 };
 const WEEK = 'a week of a CronJob, every five minutes';
 const FIRST = 'first thing in a new process';
 
-/** Within one second, 200 ms and one second. */
+/** The goals: one second, 200 ms and one second. */
 const ROWS = [
   {
     name: `empty a namespace of ${OBJECTS} objects with finalizers`,

@@ -1,6 +1,6 @@
 /**
- * Objects of custom kinds, next to a bare loop that checks the same ten conditions in JavaScript on plain objects. The
- * rules alone are what a kind with rules costs more than the same kind without.
+ * Custom resources, compared with a loop that checks the same ten conditions in JavaScript on plain objects. The cost of
+ * the rules is the difference between a kind with rules and the same kind without.
  */
 import { createCluster } from '../../dist/index.js';
 import { CustomResourceDefinition } from '../../dist/kinds/index.js';
@@ -110,7 +110,7 @@ export async function customKinds({ scale, ...settings }) {
   return rows;
 }
 
-/** The rate of what one side does more than the other. */
+/** The rate of the additional work of one side. */
 function difference(more, less) {
   const figures = Object.keys(more).filter((key) => less[key] !== undefined);
   return Object.fromEntries(figures.map((key) => [key, 1 / Math.max(1e-9, 1 / more[key] - 1 / less[key])]));

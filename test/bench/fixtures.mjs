@@ -1,13 +1,13 @@
 /**
- * The objects that everything is measured with: ConfigMaps whose JSON is 500 bytes, no two with the same text in them.
+ * The objects of all benchmarks: ConfigMaps with 500 bytes of JSON, each with different strings.
  */
 
 export const OBJECT_BYTES = 500;
 
-/** Ten values of one label, so that a selector for one of them picks every tenth object. */
+/** Ten values of one label, so that a selector for one of them matches every tenth object. */
 export const APPS = 10;
 
-/** The input of the object with a number. Its texts are fresh, flat strings, as a parsed request has them. */
+/** The input of the object with this number. Its strings are new and flat, like those of a parsed request. */
 export function configMapInput(index) {
   const name = configMapName(index);
   const draft = {
@@ -32,7 +32,7 @@ export function configMapInputs(count) {
   return Array.from({ length: count }, (_, index) => configMapInput(index));
 }
 
-/** What a bare Map holds in place of a stored object: the same fields with the same text, as a plain object. */
+/** The plain object that a Map contains instead of a stored object, with the same fields and strings. */
 export function bareObject(input, namespace, revision) {
   return {
     kind: 'ConfigMap',
@@ -49,14 +49,14 @@ export function bareObject(input, namespace, revision) {
   };
 }
 
-/** A Map of bare objects under `namespace/name`. */
+/** A Map of plain objects by `namespace/name`. */
 export function bareMap(inputs, namespace = 'default') {
   return new Map(
     inputs.map((input, index) => [`${namespace}/${input.metadata.name}`, bareObject(input, namespace, index + 1)]),
   );
 }
 
-/** A cluster's collection with all inputs in it. */
+/** A cluster that contains all inputs. */
 export async function fill(api, inputs) {
   for (const input of inputs) await api.create(input);
   return api;
@@ -72,7 +72,7 @@ function filler(seed, length) {
   return text.slice(0, length);
 }
 
-/** What people write for a Deployment of one container. */
+/** A typical Deployment with one container. */
 export function deploymentInput(name, revision = 0) {
   return {
     metadata: { name, labels: { app: 'web', revision: `r${revision}` } },

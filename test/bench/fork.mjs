@@ -1,5 +1,5 @@
 /**
- * fork() of small and large clusters, next to a copy of a Map with as many entries.
+ * fork() of small and large clusters, compared with a copy of a Map with as many entries.
  */
 import { createCluster } from '../../dist/index.js';
 import { ConfigMap } from '../../dist/kinds/index.js';
@@ -23,7 +23,7 @@ export async function forks({ scale, largeCount, ...settings }) {
   return rows;
 }
 
-/** A fork has everything, and nothing passes between it and its parent. */
+/** Checks that a fork has all objects and is independent of its parent. */
 async function verifyFork(cluster, size) {
   const fork = cluster.fork();
   await fork.api(ConfigMap).create(configMapInput(size));

@@ -1,6 +1,6 @@
 /**
- * The fetch handler without a socket. The bare side makes the same Request, looks into a Map, and answers with a
- * Response of JSON.stringify: what the platform's own classes cost.
+ * The fetch handler without a socket, compared with the cost of the platform's classes: a loop that creates the same
+ * Request, reads a Map and creates a Response with JSON.stringify.
  */
 import { createFetchHandler } from '../../dist/http/index.js';
 import { createCluster } from '../../dist/index.js';
@@ -51,7 +51,7 @@ async function verifyAnswers(handler, names) {
   verify(object.metadata.name === names[7] && object.data.colour === 'colour-7', 'GET answers with the object');
 }
 
-/** Requests one after another, every body read as text. `least` is what each body must be long. */
+/** Sends requests one after another and reads every body as text. `least` is the minimum length of a body. */
 function asking(handler, { count, url, least }) {
   return {
     count,

@@ -1,6 +1,6 @@
 /**
- * Writes that are kept in a folder, next to bare appends of as many texts to a file, and how long a cluster takes to be
- * there again, next to parsing the texts it was kept as.
+ * Writes with a file journal, compared with appending as many texts to a file, and the time to restore a cluster,
+ * compared with parsing its journal.
  */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { bareObject, configMapInputs, fill } from './fixtures.mjs';
 import { compare, verify } from './measure.mjs';
 
 const REOPENED = 10_000;
-/** As many requests as come in together. */
+/** The number of concurrent requests. */
 const TOGETHER = 64;
 
 export async function journals({ scale, ...settings }) {
@@ -91,7 +91,7 @@ function synced(place, inputs) {
   };
 }
 
-/** Appends, and makes durable after so many. */
+/** Appends texts, with a sync after each group. */
 function appending(place, texts, every) {
   return {
     count: texts.length,

@@ -1,5 +1,5 @@
 /**
- * Timing: a contender and a bare loop take turns, round by round, so that whatever else the machine does falls on both.
+ * Timing: the library and the baseline loop run in alternating rounds, so that other load on the machine affects both.
  */
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
@@ -9,21 +9,21 @@ import process from 'node:process';
  *
  * @template State
  * @typedef {object} Contender
- * @property {number} count How many operations one run carries out.
- * @property {() => State | Promise<State>} prepare Makes what the run works on; not timed.
+ * @property {number} count The number of operations of one run.
+ * @property {() => State | Promise<State>} prepare Creates the input of the run; not timed.
  * @property {(state: State) => unknown} run The timed part; may return a promise.
- * @property {boolean} [keepsGarbage] Memory is not cleared beforehand: that makes engines forget what they compiled.
- * @property {(state: State, result: unknown) => void | Promise<void>} check Throws when the run did not do its work; not timed.
+ * @property {boolean} [keepsGarbage] Skips the garbage collection before a round, which discards compiled code.
+ * @property {(state: State, result: unknown) => void | Promise<void>} check Throws if the run has a wrong result; not timed.
  */
 
 /**
  * @typedef {object} Figures
- * @property {number} median In the middle round, by the clock on the wall.
- * @property {number} best In the best round, by the clock on the wall.
- * @property {number} [onCore] In the best round, by the time this thread had a core; absent where the system does not tell.
+ * @property {number} median Wall-clock time of the median round.
+ * @property {number} best Wall-clock time of the best round.
+ * @property {number} [onCore] CPU time of this thread in the best round; absent if the system does not provide it.
  */
 
-/** Times both contenders and gives the operations per second of each, as {@link Figures}. */
+/** Times both contenders and returns the operations per second of each as {@link Figures}. */
 export async function compare({ ours, bare }, { rounds, warmups }) {
   const samples = { ours: [], bare: [] };
   for (let round = -warmups; round < rounds; round++) {
@@ -58,16 +58,16 @@ function summary(rates) {
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * How long the main thread has been running on a core; NaN where the system does not tell. With neighbours on the same
- * cores this is the steadier clock: the time in which others ran is not in it.
+ * The CPU time of the main thread; NaN if the system does not provide it. It excludes the time of other processes on the
+ * same cores, so it is steadier than wall-clock time.
  */
 function coreNanoseconds() {
-  // The system brings the figure up to date when the thread leaves its core.
+  // The system updates the figure when the thread leaves its core.
   Atomics.wait(pause, 0, 0, 0.1);
   try {
     return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]);
   } catch {
-    // Not Linux: the wall clock is all there is.
+    // Only Linux provides the figure.
     return Number.NaN;
   }
 }
@@ -78,7 +78,7 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Fails the whole benchmark: what was measured was not what was meant. */
+/** Fails the whole benchmark because a run has a wrong result. */
 export function verify(condition, what) {
   if (!condition) throw new Error(`the benchmark measured something else: ${what}`);
 }

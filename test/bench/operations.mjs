@@ -1,5 +1,5 @@
 /**
- * The verbs through the public client, one call awaited after the other, next to the same change of a bare Map.
+ * The verbs through the public client, one awaited call after another, compared with the same change of a Map.
  */
 import { createCluster, jsonPatch, mergePatch } from '../../dist/index.js';
 import { ConfigMap } from '../../dist/kinds/index.js';
@@ -49,7 +49,7 @@ async function filled(inputs) {
   return { cluster, api: await fill(cluster.api(ConfigMap), inputs), before: cluster.resourceVersion };
 }
 
-/** Every write got a version of its own. */
+/** Checks that every write has its own resourceVersion. */
 function verifyWrites({ cluster, before }, count) {
   verify(Number(cluster.resourceVersion) - Number(before) === count, `${count} writes make ${count} versions`);
 }
@@ -114,7 +114,7 @@ function get(api, map, { names, reads }) {
   };
 }
 
-/** Lists, and counts the items of all answers. */
+/** Lists repeatedly and counts all items. */
 function lists({ count, expected, ours, bare }) {
   const right = (_state, items) => verify(items === count * expected, `every list has ${expected} items`);
   return {
@@ -225,7 +225,7 @@ function mergeColour(value) {
   return mergePatch({ data: { colour: value } });
 }
 
-/** `makePatch` gives a patch that sets one key of `data`. */
+/** `makePatch` returns a patch that sets one key of `data`. */
 function patch(inputs, count, makePatch) {
   const names = inputs.map(nameOf);
   return {

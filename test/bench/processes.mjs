@@ -1,12 +1,12 @@
 /**
- * What needs a process of its own: the time until a first cluster exists, and the memory that objects take.
+ * Measurements in separate processes: the time until the first cluster exists, and the memory of objects.
  */
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { median, verify } from './measure.mjs';
 
-/** Fresh processes that import the library and make a cluster, in turns with ones that do nothing. */
+/** Starts processes that import the library and create a cluster, alternating with processes that do nothing. */
 export function coldStart({ starts }) {
   const samples = { inside: [], insideCore: [], wall: [], wallCore: [], nothing: [], nothingCore: [] };
   for (let i = -1; i < starts; i++) {
@@ -30,7 +30,7 @@ export function coldStart({ starts }) {
   ];
 }
 
-/** Heap per object, in a cluster and in a Map of the same plain objects. */
+/** The heap per object in a cluster, and in a Map of the same plain objects. */
 export function heapPerObject({ largeCount, repeats }) {
   const samples = { cluster: [], map: [] };
   for (let i = 0; i < repeats; i++) {
@@ -49,7 +49,7 @@ function least(samples, core) {
   return { median: median(samples), best: Math.min(...samples), ...onCore };
 }
 
-/** Runs a module beside this one in a process of its own, which prints its result as JSON. */
+/** Runs a module of this folder in its own process, which prints its result as JSON. */
 export function runNode(file, args = [], nodeArgs = []) {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const start = process.hrtime.bigint();

@@ -1,5 +1,5 @@
 /**
- * The figures as a table. A ratio says how many times more the library costs than the bare loop, best against best.
+ * Prints the figures as a table. A ratio is the cost of the library divided by that of the baseline, both in their best round.
  */
 
 const UNITS = {
@@ -10,7 +10,7 @@ const UNITS = {
 
 const HEADINGS = ['operation', 'median', 'best', 'best on core', 'bare on core', 'ratio', 'goal', 'verdict'];
 
-/** What `--json` writes for a row. */
+/** The JSON of a row for `--json`. */
 export function figures(row) {
   const { ours, bare, goal } = row;
   const { more } = UNITS[row.unit];
@@ -18,12 +18,12 @@ export function figures(row) {
   return { name: row.name, unit: row.unit, ours, bare, ratio, goal, verdict: verdict(row, more) };
 }
 
-/** The steadiest figure there is. */
+/** The steadiest available figure. */
 function top(side) {
   return side.onCore ?? side.best;
 }
 
-/** `met` by the wall clock, `met on core` only without the time that other processes had the core. */
+/** `met` by wall-clock time, `met on core` only by CPU time. */
 function verdict({ ours, goal }, more) {
   if (goal === undefined) return undefined;
   const meets = (value) => (more ? value >= goal : value <= goal);
@@ -31,7 +31,7 @@ function verdict({ ours, goal }, more) {
   return meets(top(ours)) ? 'met on core' : 'missed';
 }
 
-/** A line per row, in the form of a Markdown table. */
+/** A Markdown table with one line per row. */
 export function table(rows) {
   const lines = [HEADINGS, ...rows.map(cells)];
   const widths = HEADINGS.map((_, column) => Math.max(...lines.map((line) => line[column].length)));

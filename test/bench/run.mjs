@@ -1,9 +1,9 @@
 /**
- * How fast the built library is, each figure next to a bare loop over a Map in the same run.
+ * Benchmarks of the built library, each compared with a baseline loop over a Map in the same run.
  *
  *   node --expose-gc test/bench/run.mjs [--quick] [--only SECTION[,SECTION]] [--json FILE]
  *
- * Goals are printed and never enforced: the exit code says only whether everything that was measured did its work.
+ * Goals are printed and not enforced: the exit code shows only whether all runs had correct results.
  */
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';

@@ -1,5 +1,5 @@
 /**
- * One section in a process of its own, so that no section pays for what another one left behind:
+ * Runs one section in its own process, so that sections do not affect each other:
  * `node --expose-gc section.mjs NAME SETTINGS`, with the settings as JSON. Prints its rows as JSON.
  */
 import process from 'node:process';

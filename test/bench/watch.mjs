@@ -1,9 +1,9 @@
 /**
- * Fan-out: a thousand watchers, a hundred in each of ten namespaces, every one a `for await` loop over the public
- * watch. An operation is one delivery: one event in one loop.
+ * Fan-out: a thousand watchers, a hundred in each of ten namespaces, each a `for await` loop over the public watch. An
+ * operation is the delivery of one event to one loop.
  *
- * The bare side is what the language itself asks for this: a Map of objects, an array of events per namespace, and for
- * each reader a promise that is resolved when something new is in it.
+ * The baseline is a Map of objects, an array of events per namespace, and a promise per reader that resolves when there
+ * is a new event.
  */
 import { createCluster } from '../../dist/index.js';
 import { ConfigMap, Namespace } from '../../dist/kinds/index.js';
@@ -27,7 +27,7 @@ export async function watchFanOut({ scale, ...settings }) {
   ];
 }
 
-/** The time of the writes is part of it. */
+/** Includes the time of the writes. */
 function fanOut(inputs, burst) {
   const count = inputs.length * WATCHERS_EACH;
   const side = (make) => ({
@@ -45,7 +45,7 @@ function fanOut(inputs, burst) {
   return { ours: side(makeCluster), bare: side(makeBare) };
 }
 
-/** All writes are over when the watchers start, behind them: deliveries and nothing else. */
+/** The watchers start at a past resourceVersion after all writes, so only deliveries are measured. */
 function catchUp(inputs) {
   const count = inputs.length * WATCHERS_EACH;
   const side = (make) => ({
@@ -64,7 +64,7 @@ function catchUp(inputs) {
   return { ours: side(makeCluster), bare: side(makeBare) };
 }
 
-/** Writes the objects round robin over the namespaces; done when the last delivery has been made. */
+/** Writes the objects round robin over the namespaces; resolves after the last delivery. */
 async function deliver({ write, tally }, inputs, burst) {
   for (let i = 0; i < inputs.length; i += burst) {
     const written = [];
@@ -75,7 +75,7 @@ async function deliver({ write, tally }, inputs, burst) {
   await tally.complete;
 }
 
-/** Counts deliveries, all and by reader. */
+/** Counts deliveries in total and by reader. */
 function newTally(expected) {
   const tally = { delivered: 0, expected, byReader: [], done: () => undefined, complete: undefined };
   tally.complete = new Promise((resolve) => {
@@ -84,7 +84,7 @@ function newTally(expected) {
   return tally;
 }
 
-/** The loop that is measured. */
+/** The measured loop. */
 async function readWatch(watch, reader, tally) {
   tally.byReader[reader] = 0;
   for await (const event of watch) {
@@ -93,7 +93,7 @@ async function readWatch(watch, reader, tally) {
   }
 }
 
-/** The same once more: what the compiler learns from one side must not slow down the other. */
+/** A copy of the loop, so that type feedback of one side does not slow down the other. */
 async function readBare(events, reader, tally) {
   tally.byReader[reader] = 0;
   for await (const event of events) {

@@ -1,6 +1,6 @@
 /**
- * A served cluster over loopback: sixteen connections from another process. The bare side is node:http over a Map of
- * the same objects, which parses and prints them and does nothing else.
+ * A served cluster over loopback with sixteen connections from another process. The baseline is node:http with a Map of
+ * the same objects, which only parses and prints them.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,10 +17,10 @@ const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const WATCHERS = 50;
 const EVENTS = 200;
 
-/** What a server with etcd behind it did on a machine like ours, and the goal: five times that. */
+/** The figures of a server with etcd on a similar machine; the goal is five times that. */
 const GOALS = { create: 975 * 5, get: 1_930 * 5, list: 26 * 5, patch: 900 * 5, apply: 586 * 5, watch: 24_000 * 5 };
 
-/** Fewer and longer rounds than elsewhere: collecting garbage before a round makes the engine forget what it had learned. */
+/** Fewer and longer rounds, because garbage collection before a round discards optimized code. */
 export async function wire({ scale, ...given }) {
   const settings = { ...given, rounds: Math.ceil(given.rounds / 3) };
   const load = fork(new URL('children/load.mjs', import.meta.url));
@@ -134,7 +134,7 @@ const NOTHING = { count: 1, prepare: () => undefined, run: () => undefined, chec
 
 let watchRound = 0;
 
-/** Every watcher is told of every object that is made; what is counted is what they are told. */
+/** Every watcher receives every created object; the deliveries are counted. */
 function watching(load, port) {
   return {
     count: WATCHERS * EVENTS,
@@ -162,7 +162,7 @@ function watching(load, port) {
   };
 }
 
-/** What the platform's own server costs. */
+/** The cost of the platform's server. */
 async function serveBare(map) {
   const server = createServer((incoming, outgoing) => {
     const name = incoming.url.split('?')[0].split('/')[6];

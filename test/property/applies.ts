@@ -1,7 +1,7 @@
 /**
- * Histories of objects that several managers work on: what they apply and how else they write, for a few kinds that
- * between them have maps, keyed lists, sets, atomics, defaults, a status and a scale. Names come from small pools, so
- * that managers meet.
+ * Random histories of objects that several field managers write: apply and other writes, for kinds with maps, keyed
+ * lists, sets, atomic fields, defaults, a status and a scale. Names come from small pools, so that managers write the
+ * same fields.
  */
 
 import { jsonPatch, type Kind, mergePatch, StatusError, strategicPatch } from 'orchplane';
@@ -10,21 +10,21 @@ import { type TestCluster, testCluster } from 'orchplane/testing';
 import { serveKind } from '../../src/kinds/served-kind.js';
 import { orchDialect } from '../../src/meta/dialect.js';
 import type { ApiObject } from '../../src/meta/object.js';
-import type { ObjectNode } from '../../src/schema/structural.js';
+import type { ObjectNode } from '../../src/schema/schema-node.js';
 import { Loose, Widget } from '../apply/kinds.js';
 import fc from './seeded.js';
 
 export type Document = Readonly<Record<string, unknown>>;
 
-/** A kind, and what managers may want of its objects. */
+/** A kind, and arbitraries for what managers apply to its objects. */
 export interface Subject {
   readonly kind: Kind;
-  /** Must be there for anything else to be valid; its manager never writes again. */
+  /** Required for a valid object; its manager never writes again. */
   readonly base: Document;
   /** Any part of an object. */
   readonly intent: fc.Arbitrary<Document>;
-  /** Parts that have no field in common, but for those that tell items apart; their lists have no item in common. */
-  readonly apart: fc.Arbitrary<readonly [Document, Document, Document]>;
+  /** Three parts without common fields, except for list keys; their lists have no common items. */
+  readonly disjoint: fc.Arbitrary<readonly [Document, Document, Document]>;
   readonly hasScale: boolean;
   readonly hasStrategic: boolean;
   readonly status?: fc.Arbitrary<Document>;
@@ -32,7 +32,7 @@ export interface Subject {
 
 const value = fc.constantFrom('1', '2');
 const key = fc.constantFrom('k', 'l', 'constructor');
-/** Null and empty are said as well. */
+/** Includes null and empty values. */
 const texts: fc.Arbitrary<unknown> = fc.oneof(
   { arbitrary: fc.dictionary(key, value, { maxKeys: 3, noNullPrototype: true }), weight: 8 },
   { arbitrary: fc.constant({}), weight: 1 },
@@ -41,7 +41,7 @@ const texts: fc.Arbitrary<unknown> = fc.oneof(
 
 type Arbitraries = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
-/** Some of the fields. */
+/** A record of some of the fields. */
 function some(fields: Arbitraries): fc.Arbitrary<Document> {
   return fc.record(fields, { requiredKeys: [], noNullPrototype: true });
 }
@@ -50,24 +50,24 @@ const labelled = some({ labels: texts, annotations: texts });
 const unique = <Item>(item: fc.Arbitrary<Item>, selector: (item: Item) => unknown) =>
   fc.uniqueArray(item, { selector, maxLength: 3 });
 
-/** Each key goes to one of three, or to nobody. */
-function dealt(keys: readonly string[]): fc.Arbitrary<readonly [string[], string[], string[]]> {
+/** Assigns each key to one of three managers or to none. */
+function assignKeys(keys: readonly string[]): fc.Arbitrary<readonly [string[], string[], string[]]> {
   return fc.array(fc.nat(3), { minLength: keys.length, maxLength: keys.length }).map((hands) => {
     const of = (hand: number) => keys.filter((_key, index) => hands[index] === hand);
     return [of(0), of(1), of(2)] as const;
   });
 }
 
-/** What three managers get of the fields that were dealt. */
-function apartBy(
+/** The documents of three managers for the keys assigned to them. */
+function disjointBy(
   keys: readonly string[],
   make: (mine: readonly string[], id: number) => Document,
 ): fc.Arbitrary<readonly [Document, Document, Document]> {
-  return dealt(keys).map(([first, second, third]) => [make(first, 1), make(second, 2), make(third, 3)] as const);
+  return assignKeys(keys).map(([first, second, third]) => [make(first, 1), make(second, 2), make(third, 3)] as const);
 }
 
 const valuesOf = (keys: readonly string[], id: number) => Object.fromEntries(keys.map((each) => [each, String(id)]));
-/** Nothing is said about a map or a list of which one got nothing. */
+/** Omits a map or list without keys. */
 const ifAny = (name: string, keys: readonly string[], made: unknown) => (keys.length === 0 ? {} : { [name]: made });
 
 const startingWith = (keys: readonly string[], prefix: string) => keys.filter((each) => each.startsWith(prefix));
@@ -76,7 +76,7 @@ const configMaps: Subject = {
   kind: ConfigMap,
   base: {},
   intent: some({ metadata: labelled, data: texts, immutable: fc.constantFrom(false, null) }),
-  apart: apartBy(['d-1', 'd-2', 'd-3', 'd-4', 'l-1', 'l-2', 'l-3'], (mine, id) => {
+  disjoint: disjointBy(['d-1', 'd-2', 'd-3', 'd-4', 'l-1', 'l-2', 'l-3'], (mine, id) => {
     const [data, labels] = [startingWith(mine, 'd-'), startingWith(mine, 'l-')];
     return {
       ...ifAny('data', data, valuesOf(data, id)),
@@ -111,7 +111,7 @@ const deployments: Subject = {
       template: fc.record({ spec: some({ containers: unique(container, ({ name }) => name) }) }),
     }),
   }),
-  apart: apartBy(['A', 'B', 'C', 'D', 'replicas', 'paused'], (mine, id) => {
+  disjoint: disjointBy(['A', 'B', 'C', 'D', 'replicas', 'paused'], (mine, id) => {
     const variables = mine.filter((each) => each.length === 1).map((name) => ({ name, value: String(id) }));
     const containers = [{ name: 'main', env: variables }];
     return {
@@ -133,7 +133,7 @@ const servicePort = fc
     some({ targetPort: fc.constantFrom(8080, 'http') }).map(
       (rest): Document => ({
         ...ids,
-        // Names must differ among ports.
+        // Port names must be unique.
         name: `${ids.protocol.toLowerCase()}-${ids.port}`,
         ...rest,
       }),
@@ -148,11 +148,11 @@ const services: Subject = {
     spec: some({
       selector: texts,
       ports: unique(servicePort, ({ port, protocol }) => `${port}${protocol}`),
-      // Not sessionAffinity: the kind itself clears what somebody owns below its configuration.
+      // Not sessionAffinity: the strategy clears fields below its configuration that a manager owns.
       publishNotReadyAddresses: fc.boolean(),
     }),
   }),
-  apart: apartBy(['80', '81', '82', '83', 'sessionAffinity', 'publishNotReadyAddresses'], (mine) => {
+  disjoint: disjointBy(['80', '81', '82', '83', 'sessionAffinity', 'publishNotReadyAddresses'], (mine) => {
     const ports = mine.filter((each) => Number(each) > 0).map((port) => ({ port: Number(port), name: `p-${port}` }));
     return {
       spec: {
@@ -184,7 +184,7 @@ const widgets: Subject = {
       place: some({ zone: value, rack: value }),
     }),
   }),
-  apart: apartBy(
+  disjoint: disjointBy(
     ['80', '81', '82', 'tag-a', 'tag-b', 'tag-c', 'size', 'args', 'place', 'lim-a', 'lim-b'],
     (mine, id) => {
       const ports = mine.filter((each) => Number(each) > 0).map((port) => ({ port: Number(port), name: String(id) }));
@@ -216,7 +216,7 @@ const looses: Subject = {
   kind: Loose,
   base: {},
   intent: some({ metadata: labelled, spec: some({ known: value, extra: deep, more: deep }), anything: deep }),
-  apart: apartBy(['e-1', 'e-2', 'e-3', 'a-1', 'a-2'], (mine, id) => {
+  disjoint: disjointBy(['e-1', 'e-2', 'e-3', 'a-1', 'a-2'], (mine, id) => {
     const [extra, anything] = [startingWith(mine, 'e-'), startingWith(mine, 'a-')];
     return {
       ...ifAny('spec', extra, { extra: valuesOf(extra, id) }),
@@ -227,7 +227,7 @@ const looses: Subject = {
   hasStrategic: false,
 };
 
-/** Counterexamples name a subject by its kind. */
+/** Prints a subject in counterexamples by its kind. */
 const named = (subject: Subject): Subject => Object.assign({ [fc.toStringMethod]: () => subject.kind.kind }, subject);
 
 export const SUBJECTS: readonly Subject[] = [configMaps, deployments, services, widgets, looses].map(named);
@@ -237,16 +237,16 @@ export function schemaOf({ kind }: Subject): ObjectNode {
   return serveKind(kind, orchDialect).schema;
 }
 
-/** A document without what a server need not keep: null, empty, and the zeros of its structs. */
-export function substanceOf(document: Document): Document {
+/** A document without values that a server may drop: null, empty values and zeros of structs. */
+export function withoutBlanks(document: Document): Document {
   const kept = Object.entries(document).flatMap(([name, value]) => {
-    const inner = isMap(value) ? substanceOf(value) : Array.isArray(value) ? value.map(itemSubstance) : value;
+    const inner = isMap(value) ? withoutBlanks(value) : Array.isArray(value) ? value.map(itemWithoutBlanks) : value;
     return isBlank(inner) ? [] : [[name, inner] as const];
   });
   return Object.fromEntries(kept);
 }
 
-const itemSubstance = (item: unknown) => (isMap(item) ? substanceOf(item) : item);
+const itemWithoutBlanks = (item: unknown) => (isMap(item) ? withoutBlanks(item) : item);
 
 export function isBlank(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
@@ -254,11 +254,11 @@ export function isBlank(value: unknown): boolean {
 }
 
 const NAME = 'x';
-/** Who makes the object. */
+/** The field manager that creates the object. */
 export const MAKER = 'maker';
 
-/** One object, and those who write to it. */
-export class Shared {
+/** One object that several managers write. */
+export class SharedObject {
   readonly cluster: TestCluster;
   readonly #subject: Subject;
 
@@ -268,13 +268,13 @@ export class Shared {
     this.#subject = subject;
   }
 
-  static async make(subject: Subject): Promise<Shared> {
-    const shared = new Shared(subject);
+  static async make(subject: Subject): Promise<SharedObject> {
+    const shared = new SharedObject(subject);
     await shared.apply(MAKER, subject.base);
     return shared;
   }
 
-  /** The types of the client are those of one kind; here it is any. */
+  /** The client types are those of one kind; the object may be of any kind. */
   get #api() {
     return this.cluster.api(this.#subject.kind as typeof Widget);
   }
@@ -288,7 +288,7 @@ export class Shared {
     return (await this.#api.apply({ ...intent, metadata }, { fieldManager, ...options })) as unknown as ApiObject;
   }
 
-  /** Whether it was done. What a server may refuse is no failure. */
+  /** Tries a write; returns whether it was accepted. Expected rejections are not failures. */
   async attempt(write: Write): Promise<boolean> {
     try {
       await this.#perform(write);
@@ -312,7 +312,7 @@ export class Shared {
       case 'applyScale':
         return scale().apply(NAME, { spec: document }, { ...options, force: write.force });
       case 'update':
-        return api.update(overlaid(await this.get(), document) as never, options);
+        return api.update(mergeEdit(await this.get(), document) as never, options);
       case 'merge':
         return api.patch(NAME, mergePatch(document), options);
       case 'mergeStatus':
@@ -331,7 +331,7 @@ export class Shared {
 
 const EXPECTED: ReadonlySet<string> = new Set(['Conflict', 'Invalid']);
 
-/** What every write says: who, and what. */
+/** The field manager and the document of a write. */
 interface Written {
   readonly by: string;
   readonly document: Document;
@@ -341,7 +341,7 @@ export type Write =
   | (Written & { readonly type: 'apply' | 'applyStatus' | 'applyScale'; readonly force: boolean })
   | (Written & { readonly type: 'update' | 'merge' | 'mergeStatus' | 'mergeScale' | 'strategic' | 'json' });
 
-/** A subject, and writes to one object of it. */
+/** A subject and the writes to one object of it. */
 export const anyHistory: fc.Arbitrary<{ readonly subject: Subject; readonly writes: readonly Write[] }> =
   anySubject.chain((subject) =>
     fc.record({
@@ -358,21 +358,21 @@ function writeTo({ intent, status, hasScale, hasStrategic }: Subject): fc.Arbitr
     { arbitrary: fc.record({ type: fc.constant('apply'), by, force, document: intent }), weight: 8 },
     { arbitrary: fc.record({ type: fc.constantFrom('update', 'merge', 'json'), by, document: intent }), weight: 5 },
   ];
-  const also = (type: string, document: fc.Arbitrary<Document>) =>
+  const addWay = (type: string, document: fc.Arbitrary<Document>) =>
     ways.push({ arbitrary: fc.record({ type: fc.constant(type), by, force, document }), weight: 1 });
-  if (hasStrategic) also('strategic', intent);
-  if (status !== undefined) for (const type of ['applyStatus', 'mergeStatus']) also(type, status);
-  if (hasScale) for (const type of ['applyScale', 'mergeScale']) also(type, replicas);
+  if (hasStrategic) addWay('strategic', intent);
+  if (status !== undefined) for (const type of ['applyStatus', 'mergeStatus']) addWay(type, status);
+  if (hasScale) for (const type of ['applyScale', 'mergeScale']) addWay(type, replicas);
   return fc.oneof(...ways) as fc.Arbitrary<Write>;
 }
 
-/** As somebody would edit it: maps are changed by member, everything else is replaced, null takes away. */
-function overlaid(live: unknown, change: unknown): unknown {
+/** Merges like a user's edit: maps by member, other values replaced, null removes. */
+function mergeEdit(live: unknown, change: unknown): unknown {
   if (!isMap(live) || !isMap(change)) return change;
   const out: Record<string, unknown> = { ...live };
   for (const [name, inner] of Object.entries(change)) {
     if (inner === null) delete out[name];
-    else out[name] = overlaid(Object.hasOwn(live, name) ? live[name] : undefined, inner);
+    else out[name] = mergeEdit(Object.hasOwn(live, name) ? live[name] : undefined, inner);
   }
   return out;
 }
@@ -381,7 +381,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sets each top-level field, or each field of metadata and spec, anew. */
+/** JSON patch operations that set each top-level field, or each field of metadata and spec. */
 function operationsOf(document: Document) {
   return Object.entries(document).flatMap(([name, part]) =>
     isMap(part) && name === 'metadata'

@@ -1,23 +1,23 @@
 /**
- * Apply, whatever is applied: what always holds of intents, of sets of fields and of objects that many work on.
+ * Properties of apply, of field sets and of objects with several managers.
  */
 
 import { expect, test, vi } from 'vitest';
 import { walkPaths } from '../../src/client/explain/field-values.js';
 import {
   difference,
-  recursiveDifference,
+  EMPTY_SET,
   type FieldSet,
   intersection,
   isSubset,
-  EMPTY_SET,
   printPath,
+  recursiveDifference,
   sameSet,
   union,
 } from '../../src/merge/apply/field-set.js';
+import { fieldsOfObject } from '../../src/merge/apply/intent-fields.js';
 import { readFieldsV1 } from '../../src/merge/apply/managers.js';
 import { merge } from '../../src/merge/apply/merge.js';
-import { fieldsOfObject } from '../../src/merge/apply/intent-fields.js';
 import { fieldElement, keyElement, valueElement } from '../../src/merge/apply/path-element.js';
 import type { ApiObject } from '../../src/meta/object.js';
 import { deepFreeze } from '../../src/util/json.js';
@@ -27,13 +27,13 @@ import {
   type Document,
   isBlank,
   MAKER,
-  Shared,
+  SharedObject,
   SUBJECTS,
   schemaOf,
-  substanceOf,
   type Write,
+  withoutBlanks,
 } from './applies.js';
-import { claimsOf, entriesOf, isOrdered, NOTHING_THERE, unfrozen, valueAt } from './owned.js';
+import { claimsOf, entriesOf, isOrdered, NO_VALUE, unfrozen, valueAt } from './owned.js';
 import fc from './seeded.js';
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -43,26 +43,26 @@ const subjectAndIntents = anySubject.chain((subject) =>
 );
 
 /**
- * Not so of nulls and zeros that the server forgets: they are applied anew each time, at another time, and where that
- * changes the order of the managers the object is another one.
+ * Excludes nulls and zeros that the server drops: they are applied again each time with a new timestamp, which may change
+ * the order of the managers.
  */
-test('what is applied twice is written once', async () => {
+test('writes an object once when the same intent is applied twice', async () => {
   await fc.assert(
     fc.asyncProperty(subjectAndIntents, async ({ subject, first, second }) => {
-      const shared = await Shared.make(subject);
+      const shared = await SharedObject.make(subject);
       await shared.attempt({ type: 'apply', by: 'b', force: true, document: second });
-      const isApplied = await shared.attempt({ type: 'apply', by: 'a', force: true, document: substanceOf(first) });
+      const isApplied = await shared.attempt({ type: 'apply', by: 'a', force: true, document: withoutBlanks(first) });
       fc.pre(isApplied);
       const once = await shared.get();
       await shared.cluster.clock.advance(5_000);
-      expect(await shared.apply('a', substanceOf(first))).toBe(once);
+      expect(await shared.apply('a', withoutBlanks(first))).toBe(once);
       expect(await shared.get()).toBe(once);
     }),
     { numRuns: 60 },
   );
 });
 
-/** Who comes first decides where items stand, and nothing else. */
+/** Removes the order of list items, which depends on the first writer. */
 function withoutOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOrder).sort(byText);
   if (typeof value !== 'object' || value === null) return value;
@@ -71,7 +71,7 @@ function withoutOrder(value: unknown): unknown {
 
 const byText = (left: unknown, right: unknown) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1);
 
-/** An object without what counts writes. */
+/** An object without versions, generation and managers. */
 function contentOf({ metadata, ...rest }: ApiObject): Document {
   const { resourceVersion: _version, generation: _generation, uid: _uid, managedFields: _managers, ...kept } = metadata;
   return { ...rest, metadata: kept };
@@ -82,15 +82,15 @@ const ownedBy = (object: ApiObject) =>
     entriesOf(object).map(({ manager, fieldsV1 }) => [manager, [...walkPaths(fieldsV1, 'members')].map(printPath)]),
   );
 
-const subjectAndApart = anySubject.chain((subject) => fc.tuple(fc.constant(subject), subject.apart));
+const subjectAndDisjoint = anySubject.chain((subject) => fc.tuple(fc.constant(subject), subject.disjoint));
 
-test('managers of different fields never are in conflict, and their order does not matter', async () => {
+test('applies intents without common fields without conflicts and in any order', async () => {
   await fc.assert(
     fc.asyncProperty(
-      subjectAndApart,
+      subjectAndDisjoint,
       fc.shuffledSubarray([0, 1, 2], { minLength: 3 }),
       async ([subject, parts], order) => {
-        const [straight, shuffled] = [await Shared.make(subject), await Shared.make(subject)];
+        const [straight, shuffled] = [await SharedObject.make(subject), await SharedObject.make(subject)];
         for (const id of [0, 1, 2]) await straight.apply(`m${id}`, parts[id] ?? {});
         for (const id of order) await shuffled.apply(`m${id}`, parts[id] ?? {});
         const [one, other] = [await straight.get(), await shuffled.get()];
@@ -102,10 +102,10 @@ test('managers of different fields never are in conflict, and their order does n
   );
 });
 
-test('whoever gives up everything leaves the object as the others made it', async () => {
+test('restores the object of the other managers when one manager gives up all fields', async () => {
   await fc.assert(
-    fc.asyncProperty(subjectAndApart, fc.nat(2), async ([subject, parts], guest) => {
-      const [without, visited] = [await Shared.make(subject), await Shared.make(subject)];
+    fc.asyncProperty(subjectAndDisjoint, fc.nat(2), async ([subject, parts], guest) => {
+      const [without, visited] = [await SharedObject.make(subject), await SharedObject.make(subject)];
       for (const [id, part] of parts.entries()) {
         if (id !== guest) await without.apply(`m${id}`, part);
         await visited.apply(`m${id}`, part);
@@ -120,7 +120,7 @@ test('whoever gives up everything leaves the object as the others made it', asyn
 });
 
 test.each(SUBJECTS.map((subject) => [subject.kind.kind, subject] as const))(
-  'a merge of %s invents nothing: every field is as it was applied or as it was',
+  'merges %s so that every field has its applied or its earlier value',
   (_kind, subject) => {
     const schema = schemaOf(subject);
     fc.assert(
@@ -128,10 +128,9 @@ test.each(SUBJECTS.map((subject) => [subject.kind.kind, subject] as const))(
         const merged = merge(schema, live, applied);
         for (const path of walkPaths(fieldsOfObject(schema, merged), 'members')) {
           const [is, wanted, was] = [merged, applied, live].map((side) => valueAt(side, path));
-          // Of what goes on below it is not said here: that has paths of its own.
-          if (typeof is === 'object' && is !== null)
-            expect(wanted !== NOTHING_THERE || was !== NOTHING_THERE).toBe(true);
-          else expect(is).toEqual(wanted === NOTHING_THERE ? was : wanted);
+          // Nested values have their own paths.
+          if (typeof is === 'object' && is !== null) expect(wanted !== NO_VALUE || was !== NO_VALUE).toBe(true);
+          else expect(is).toEqual(wanted === NO_VALUE ? was : wanted);
         }
       }),
       { numRuns: 200 },
@@ -162,64 +161,66 @@ const paths = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxL
 
 type Paths = readonly (readonly string[])[];
 
-/** A set with just one path. */
+/** A set with one path. */
 const single = (path: readonly string[]) => path.reduceRight<FieldSet>((inner, step) => ({ [step]: inner }), EMPTY_SET);
 const setOf = (all: Paths) => all.reduce((set, path) => union(set, single(path)), EMPTY_SET);
-/** Paths as the plainest sets there are. */
+/** Paths as a plain set of strings. */
 const plain = (all: Iterable<readonly string[]>) => new Set([...all].map((path) => JSON.stringify(path)));
-const plainly = (set: FieldSet) => plain(walkPaths(set, 'members'));
+const pathsIn = (set: FieldSet) => plain(walkPaths(set, 'members'));
 
-/** The same encoding with its steps, and the keys within them, in another order. */
-function disordered(set: FieldSet, salt: number): FieldSet {
-  const mixed = Object.entries(set).map(([step, node]) => [otherwise(step, salt), disordered(node, salt)] as const);
-  return Object.fromEntries(mixed.sort(([left], [right]) => mixedUp(left, salt) - mixedUp(right, salt)));
+/** The same encoding with its elements, and the keys within them, in another order. */
+function inOtherOrder(set: FieldSet, salt: number): FieldSet {
+  const mixed = Object.entries(set).map(
+    ([step, node]) => [withOtherKeyOrder(step, salt), inOtherOrder(node, salt)] as const,
+  );
+  return Object.fromEntries(mixed.sort(([left], [right]) => shuffleRank(left, salt) - shuffleRank(right, salt)));
 }
 
-function otherwise(step: string, salt: number): string {
+function withOtherKeyOrder(step: string, salt: number): string {
   if (!step.startsWith('k:')) return step;
   const keys = Object.entries(JSON.parse(step.slice(2)) as object);
   return `k:${JSON.stringify(Object.fromEntries(salt % 2 === 0 ? keys.reverse() : keys))}`;
 }
 
-const mixedUp = (text: string, salt: number) =>
+const shuffleRank = (text: string, salt: number) =>
   [...text].reduce((sum, character) => (sum * 31 + character.charCodeAt(0) * salt) % 9973, salt);
 
-test('a set has one encoding, however it came about and in whatever order it is read', () => {
+test('encodes a field set the same way regardless of how it was built or read', () => {
   fc.assert(
     fc.property(paths, fc.integer({ min: 1, max: 9999 }), (all, salt) => {
       const set = setOf(all);
-      expect(plainly(set)).toEqual(plain(all));
+      expect(pathsIn(set)).toEqual(plain(all));
       const encoding = JSON.stringify(set);
       expect(JSON.stringify(readFieldsV1(JSON.parse(encoding)))).toBe(encoding);
-      expect(JSON.stringify(readFieldsV1(disordered(set, salt)))).toBe(encoding);
+      expect(JSON.stringify(readFieldsV1(inOtherOrder(set, salt)))).toBe(encoding);
       expect(JSON.stringify(setOf(all.toReversed()))).toBe(encoding);
     }),
     { numRuns: 500 },
   );
 });
 
-test('sets of paths are sets: what is in both, in either, in one only', () => {
+test('implements union, intersection and difference of field sets', () => {
   fc.assert(
     fc.property(paths, paths, (mine, yours) => {
       const [left, right] = [setOf(mine), setOf(yours)];
       const [inLeft, inRight] = [plain(mine), plain(yours)];
       const both = intersection(left, right);
       const rest = difference(left, right);
-      expect(plainly(union(left, right))).toEqual(new Set([...inLeft, ...inRight]));
-      expect(plainly(both)).toEqual(new Set([...inLeft].filter((path) => inRight.has(path))));
-      expect(plainly(rest)).toEqual(new Set([...inLeft].filter((path) => !inRight.has(path))));
+      expect(pathsIn(union(left, right))).toEqual(new Set([...inLeft, ...inRight]));
+      expect(pathsIn(both)).toEqual(new Set([...inLeft].filter((path) => inRight.has(path))));
+      expect(pathsIn(rest)).toEqual(new Set([...inLeft].filter((path) => !inRight.has(path))));
       expect(JSON.stringify(union(both, rest))).toBe(JSON.stringify(left));
       expect(sameSet(union(left, right), union(right, left))).toBe(true);
       expect(isSubset(both, right)).toBe(true);
       expect(isSubset(left, right)).toBe([...inLeft].every((path) => inRight.has(path)));
       const covered = (path: readonly string[]) => yours.some((each) => each.every((step, at) => path[at] === step));
-      expect(plainly(recursiveDifference(left, right))).toEqual(plain(mine.filter((path) => !covered(path))));
+      expect(pathsIn(recursiveDifference(left, right))).toEqual(plain(mine.filter((path) => !covered(path))));
     }),
     { numRuns: 500 },
   );
 });
 
-test('what sets are made from is never changed', () => {
+test('does not change the operands of set operations', () => {
   fc.assert(
     fc.property(paths, paths, (mine, yours) => {
       const [left, right] = [deepFreeze(setOf(mine)), deepFreeze(setOf(yours))];
@@ -231,8 +232,8 @@ test('what sets are made from is never changed', () => {
   );
 });
 
-/** What each applier last got accepted, by its name and the path below the object; and what was where. */
-class Memory {
+/** The last accepted intent of each applier by manager and subresource, and the last value at each path. */
+class AppliedIntents {
   readonly #last = new Map<string, Document>();
   /** The last value at each owned path. */
   readonly values = new Map<string, unknown>();
@@ -246,7 +247,7 @@ class Memory {
         this.#last.set(`${write.by} status`, { status: write.document });
         break;
       case 'applyScale':
-        // A scale without replicas still names its spec, and whoever names that keeps the replicas it had claimed.
+        // A scale apply without replicas still names spec, and the manager keeps the replicas that it owned.
         if ('replicas' in write.document) this.#last.set(`${write.by} scale`, { spec: write.document });
         else this.#last.delete(`${write.by} scale`);
     }
@@ -257,52 +258,52 @@ class Memory {
   }
 }
 
-test('after any history the sets tell the truth about the object', async () => {
+test('keeps managedFields consistent with the object after any history', async () => {
   await fc.assert(
     fc.asyncProperty(anyHistory, async ({ subject, writes }) => {
-      const shared = await Shared.make(subject);
-      const memory = new Memory();
+      const shared = await SharedObject.make(subject);
+      const intents = new AppliedIntents();
       for (const write of writes) {
         await shared.cluster.clock.advance(500);
         const before = await shared.get();
         const isDone = await shared.attempt(write);
         const after = await shared.get();
-        if (isDone) memory.note(write);
+        if (isDone) intents.note(write);
         else expect(after).toBe(before);
-        expectTruth(after, memory);
+        expectConsistentOwners(after, intents);
       }
     }),
     { numRuns: 80 },
   );
 });
 
-function expectTruth(object: ApiObject, memory: Memory): void {
+function expectConsistentOwners(object: ApiObject, intents: AppliedIntents): void {
   const entries = entriesOf(object);
   expect(unfrozen(object)).toEqual([]);
   expect(isOrdered(entries)).toBe(true);
-  // A scale that was written and has not changed leaves its manager twice, once without a time.
+  // An unchanged scale write leaves its manager twice, once without a time.
   const timed = entries.filter(({ time }) => time !== undefined);
   expect(new Set(timed.map(identityOf)).size).toBe(timed.length);
   for (const entry of entries) {
     const { manager = '', operation, subresource = '' } = entry;
     const claims = claimsOf(entry);
     expect(claims).not.toEqual([]);
-    const intent = operation === 'Apply' && manager !== MAKER ? memory.of(manager, subresource) : undefined;
+    const intent = operation === 'Apply' && manager !== MAKER ? intents.of(manager, subresource) : undefined;
     for (const path of claims) {
       const there = valueAt(object, path);
       const text = printPath(path);
-      if (there !== NOTHING_THERE) memory.values.set(text, there);
+      if (there !== NO_VALUE) intents.values.set(text, there);
       if (intent === undefined) {
-        // Whoever updates, and the maker, own what is there. A map goes with its last member when that is given up, and
-        // whoever owned the map as such still does.
-        if (there === NOTHING_THERE) expect(typeof memory.values.get(text), `${manager} ${text}`).toBe('object');
+        // Updaters and the creator own existing fields. An empty map is removed with its last member, and a manager that
+        // owned the map itself keeps it.
+        if (there === NO_VALUE) expect(typeof intents.values.get(text), `${manager} ${text}`).toBe('object');
         continue;
       }
       const wanted = valueAt(intent, path);
-      // An applier owns nothing that it did not name. What it named as null, as empty or as zero need not be there.
-      expect(wanted, `${manager} ${text}`).not.toBe(NOTHING_THERE);
-      if (!isBlank(wanted)) expect(there, `${manager} ${text}`).not.toBe(NOTHING_THERE);
-      // And as long as it owns a value, it is the one that it wanted.
+      // An applier owns only fields of its intent. Null, empty and zero values may be absent.
+      expect(wanted, `${manager} ${text}`).not.toBe(NO_VALUE);
+      if (!isBlank(wanted)) expect(there, `${manager} ${text}`).not.toBe(NO_VALUE);
+      // While an applier owns a value, it is the applied value.
       if (typeof wanted !== 'object' && !isBlank(wanted)) expect([text, there]).toEqual([text, wanted]);
     }
   }

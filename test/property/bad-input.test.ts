@@ -1,6 +1,6 @@
 /**
- * Anything a client may send. Either it is refused, in the words of the API and without a trace, or it is stored and
- * comes back whole; and no key, however named, reaches past the object it was sent in.
+ * Arbitrary client input: it is either rejected with a Status and without effects, or stored and returned unchanged.
+ * No key name affects anything outside of the object.
  */
 
 import type { ApiRequest, Cluster } from 'orchplane';
@@ -13,7 +13,7 @@ import fc from './seeded.js';
 
 vi.setConfig({ testTimeout: 30_000 });
 
-/** Names that mean something to JavaScript, and are keys like any other here. */
+/** Property names of JavaScript objects, which are ordinary keys here. */
 const AWKWARD = ['__proto__', 'constructor', 'toString', 'valueOf', 'hasOwnProperty', 'length', 'then', 'toJSON'];
 
 const awkwardKey = fc.constantFrom(...AWKWARD);
@@ -39,7 +39,7 @@ const texts = fc
   .array(fc.tuple(fc.oneof(awkwardKey, fc.constantFrom('k', 'a.b', '..', 'not ok')), fc.string()), { maxLength: 3 })
   .map((entries) => Object.fromEntries(entries));
 
-/** Half of the time what belongs there, half of the time anything. */
+/** A valid value half of the time, any value otherwise. */
 const or = <Value>(good: fc.Arbitrary<Value>) => fc.oneof(good as fc.Arbitrary<unknown>, anyJson);
 
 const metadata = fc.record(
@@ -62,7 +62,7 @@ const metadata = fc.record(
   { requiredKeys: [] },
 );
 
-/** A ConfigMap, more or less. */
+/** Roughly a ConfigMap. */
 const body = fc.record(
   {
     apiVersion: or(fc.constant('v1')),
@@ -76,16 +76,16 @@ const body = fc.record(
   { requiredKeys: ['metadata'] },
 );
 
-/** A merge patch with anything in it. */
+/** A merge patch with any content. */
 const anyPatch = (sent: unknown) => mergePatch<ConfigMapInput>(sent as never);
 
-/** Everything there is, as text. */
+/** All objects as text. */
 async function contents(cluster: Cluster): Promise<string> {
   const lists = [await cluster.all(ConfigMap).list(), await cluster.all(Secret).list()];
   return `${cluster.resourceVersion} ${JSON.stringify(lists)}`;
 }
 
-/** Either a refusal that left everything as it was, or an object that is found again as it was answered. */
+/** Expects a rejection without effects, or an object that is stored as it was returned. */
 async function refusedOrStored(cluster: Cluster, write: () => Promise<unknown>): Promise<unknown> {
   const before = await contents(cluster);
   let answer: unknown;
@@ -105,7 +105,7 @@ async function refusedOrStored(cluster: Cluster, write: () => Promise<unknown>):
   return answer;
 }
 
-/** The prototypes of all objects inside a value, arrays aside. */
+/** The prototypes of all objects inside a value except arrays. */
 function prototypes(value: unknown): Set<unknown> {
   const found = new Set<unknown>();
   const visit = (part: unknown) => {
@@ -123,8 +123,8 @@ async function clusterWithOne(): Promise<Cluster> {
   return cluster;
 }
 
-describe('whatever is sent', () => {
-  test('a create is refused without a trace, or stores its object whole', async () => {
+describe('arbitrary request bodies', () => {
+  test('rejects a create without effects or stores its object unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(body, async (sent) => {
         const cluster = testCluster();
@@ -140,7 +140,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  test('an update is refused without a trace, or stores its object whole', async () => {
+  test('rejects an update without effects or stores its object unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(body, async (sent) => {
         const cluster = await clusterWithOne();
@@ -151,7 +151,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  test('a merge patch is refused without a trace, or stores its object whole', async () => {
+  test('rejects a merge patch without effects or stores its object unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(body, anyJson), async (sent) => {
         const cluster = await clusterWithOne();
@@ -161,7 +161,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  test('a JSON patch is refused without a trace, or stores its object whole', async () => {
+  test('rejects a JSON patch without effects or stores its object unchanged', async () => {
     const path = fc.oneof(
       fc.constantFrom(
         '',
@@ -193,7 +193,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  test('a body that is no object at all is refused without a trace', async () => {
+  test('rejects a body that is not an object without effects', async () => {
     const resource = { group: '', version: 'v1', resource: 'configmaps' };
     const notAnObject = fc.oneof(fc.string(), anyNumber, fc.boolean(), fc.array(anyJson, { maxLength: 3 }));
     await fc.assert(
@@ -215,7 +215,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  test('options of a delete are refused without a trace, or the object is gone', async () => {
+  test('rejects delete options without effects or deletes the object', async () => {
     const options = fc.record(
       {
         kind: or(fc.constant('DeleteOptions')),
@@ -245,10 +245,10 @@ describe('whatever is sent', () => {
   });
 });
 
-describe('integers beyond what a number holds exactly, which the parser of bodies gives as bigints', () => {
+describe('integers beyond the safe integers, parsed as bigint', () => {
   const large = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).filter((n) => !Number.isSafeInteger(Number(n)));
 
-  test('are refused by a create where text belongs', async () => {
+  test('rejects a large integer in place of a string in a create', async () => {
     await fc.assert(
       fc.asyncProperty(large, async (number) => {
         const cluster = testCluster();
@@ -259,7 +259,7 @@ describe('integers beyond what a number holds exactly, which the parser of bodie
     );
   });
 
-  test('are refused by a merge patch where text belongs', async () => {
+  test('rejects a large integer in place of a string in a merge patch', async () => {
     await fc.assert(
       fc.asyncProperty(large, async (number) => {
         const cluster = await clusterWithOne();
@@ -270,7 +270,7 @@ describe('integers beyond what a number holds exactly, which the parser of bodie
     );
   });
 
-  test('are refused where a type belongs, in a body that holds others', async () => {
+  test('rejects a large integer in place of apiVersion and kind', async () => {
     await fc.assert(
       fc.asyncProperty(large, async (number) => {
         const cluster = testCluster();
@@ -282,7 +282,7 @@ describe('integers beyond what a number holds exactly, which the parser of bodie
   });
 });
 
-describe('nesting without measure', () => {
+describe('deeply nested bodies', () => {
   const nested = (depth: number) => {
     let value: unknown = 'end';
     for (let level = 0; level < depth; level++) value = level % 2 === 0 ? { k: value } : [value];
@@ -297,26 +297,26 @@ describe('nesting without measure', () => {
   };
   const cases = Object.entries(bodies).flatMap(([where, bodyOf]) => depths.map((depth) => ({ where, depth, bodyOf })));
 
-  test.each(cases)('in $where, $depth deep, does not break a create', async ({ depth, bodyOf }) => {
+  test.each(cases)('handles a create with $where nested $depth deep', async ({ depth, bodyOf }) => {
     const cluster = testCluster();
     const sent = { metadata: { name: 'a' }, ...bodyOf(nested(depth)) };
     await refusedOrStored(cluster, () => cluster.api(ConfigMap).create(sent as never));
   });
 
-  test.each(cases)('in $where, $depth deep, does not break a merge patch', async ({ depth, bodyOf }) => {
+  test.each(cases)('handles a merge patch with $where nested $depth deep', async ({ depth, bodyOf }) => {
     const cluster = await clusterWithOne();
     const sent = anyPatch(bodyOf(nested(depth)));
     await refusedOrStored(cluster, () => cluster.api(ConfigMap).patch('a', sent));
   });
 
-  test.each(depths)('in a JSON patch, %d deep, does not break it', async (depth) => {
+  test.each(depths)('handles a JSON patch nested %d deep', async (depth) => {
     const cluster = await clusterWithOne();
     const sent = jsonPatch([{ op: 'add', path: '/more', value: nested(depth) }]);
     await refusedOrStored(cluster, () => cluster.api(ConfigMap).patch('a', sent));
   });
 });
 
-describe('nesting up to what is accepted', () => {
+describe('nesting at the depth limit', () => {
   const Bag = defineKind({
     apiVersion: 'example.com/v1',
     kind: 'Bag',
@@ -325,7 +325,7 @@ describe('nesting up to what is accepted', () => {
   });
 
   test.each(Array.from({ length: 12 }, (_, index) => 992 + index))(
-    'of %d levels can be written again in every way, if it can be written once',
+    'accepts every later write of an object with %d levels that was created',
     async (depth) => {
       let any: unknown = 'end';
       for (let level = 0; level < depth; level++) any = { k: any };
@@ -346,15 +346,15 @@ describe('nesting up to what is accepted', () => {
   );
 });
 
-/** What a recipe does that changes one key. */
+/** An edit recipe that sets one key. */
 function set(draft: { data?: Record<string, string> }, key: string, value: string): void {
   if (draft.data !== undefined) draft.data[key] = value;
 }
 
-describe('keys that JavaScript knows', () => {
+describe('keys that are JavaScript property names', () => {
   const entries = fc.uniqueArray(fc.tuple(awkwardKey, fc.string()), { selector: ([key]) => key, minLength: 1 });
 
-  test('survive create and get', async () => {
+  test('keeps such keys in create and get', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const configMaps = testCluster().api(ConfigMap);
@@ -367,7 +367,7 @@ describe('keys that JavaScript knows', () => {
     );
   });
 
-  test('survive a merge patch that adds them', async () => {
+  test('adds such keys with a merge patch', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const configMaps = testCluster().api(ConfigMap);
@@ -379,7 +379,7 @@ describe('keys that JavaScript knows', () => {
     );
   });
 
-  test('are deleted by a merge patch that says null', async () => {
+  test('deletes such keys with null in a merge patch', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const configMaps = testCluster().api(ConfigMap);
@@ -392,7 +392,7 @@ describe('keys that JavaScript knows', () => {
     );
   });
 
-  test('survive a JSON patch that adds them', async () => {
+  test('adds such keys with a JSON patch', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const configMaps = testCluster().api(ConfigMap);
@@ -405,7 +405,7 @@ describe('keys that JavaScript knows', () => {
     );
   });
 
-  test('survive an edit of another key', async () => {
+  test('keeps such keys in an edit of another key', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const configMaps = testCluster().api(ConfigMap);
@@ -419,7 +419,7 @@ describe('keys that JavaScript knows', () => {
     );
   });
 
-  test('survive an edit that changes their own values', async () => {
+  test('changes the values of such keys in an edit', async () => {
     const assignable = entries.filter((pairs) => pairs.every(([key]) => key !== '__proto__'));
     await fc.assert(
       fc.asyncProperty(assignable, async (pairs) => {
@@ -434,7 +434,7 @@ describe('keys that JavaScript knows', () => {
     );
   });
 
-  test('are changed by an edit that replaces the whole map', async () => {
+  test('changes such keys in an edit that replaces the map', async () => {
     const configMaps = testCluster().api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' }, data: Object.fromEntries([['__proto__', 'old']]) });
     const { data = {} } = await configMaps.edit('a', (draft) => {
@@ -443,7 +443,7 @@ describe('keys that JavaScript knows', () => {
     expect(Object.entries(data)).toEqual([['__proto__', 'new']]);
   });
 
-  test('are left alone by an edit that assigns to __proto__, which no assignment takes for a key', async () => {
+  test('keeps the map in an edit that assigns to __proto__', async () => {
     const configMaps = testCluster().api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' }, data: Object.fromEntries([['__proto__', 'old']]) });
     const { data = {} } = await configMaps.edit('a', (draft) => {
@@ -452,7 +452,7 @@ describe('keys that JavaScript knows', () => {
     expect(Object.entries(data)).toEqual([['__proto__', 'old']]);
   });
 
-  test('survive in the data of a secret', async () => {
+  test('keeps such keys in the data of a secret', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const secrets = testCluster().api(Secret);
@@ -464,7 +464,7 @@ describe('keys that JavaScript knows', () => {
     );
   });
 
-  test('survive in the stringData of a secret', async () => {
+  test('keeps such keys in the stringData of a secret', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const secrets = testCluster().api(Secret);
@@ -475,7 +475,7 @@ describe('keys that JavaScript knows', () => {
     );
   });
 
-  test('survive in a kind of one’s own, where anything goes and where a schema says what', async () => {
+  test('keeps such keys in a user-defined kind with and without a schema', async () => {
     const Bag = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Bag',

@@ -1,6 +1,6 @@
 /**
- * A cluster that begins from a capture is the captured one: in every form of the text, with custom kinds, objects on their
- * way out, status, bytes and integers that no double holds.
+ * A cluster that starts from a capture equals the captured one: in every text format, with custom resources, terminating
+ * objects, status, bytes and integers beyond doubles.
  */
 
 import { ConfigMap, Deployment, Namespace, Pod, Secret } from 'orchplane/kinds';
@@ -160,7 +160,7 @@ function prefixed(record: Readonly<Record<string, string>>): Record<string, stri
   return Object.fromEntries(Object.entries(record).map(([each, item]) => [`x${each}x`, item]));
 }
 
-test('a cluster that begins from a capture is captured alike', async () => {
+test('captures a cluster that starts from a capture identically', async () => {
   let refused = 0;
   let taken = 0;
   await fc.assert(
@@ -168,7 +168,7 @@ test('a cluster that begins from a capture is captured alike', async () => {
       const cluster = testCluster();
       await cluster.installYaml(DEFINITION);
       for (const each of ['a', 'b']) await cluster.api(Namespace).create({ metadata: { name: each } });
-      // What is refused (a name that is taken, an annotation that is none) is no part of the state.
+      // Rejected writes (a name that is taken, an invalid annotation) are not part of the state.
       for (const each of steps) {
         await each(cluster).then(
           () => taken++,
@@ -191,7 +191,7 @@ test('a cluster that begins from a capture is captured alike', async () => {
   expect(taken).toBeGreaterThan(refused);
 });
 
-/** With the order of keys, and integers in full. */
+/** Prints the key order and integers in full. */
 function printed(state: unknown): string {
   return JSON.stringify(state, (_key, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each));
 }

@@ -1,7 +1,6 @@
 /**
- * Whatever is done to definitions and their objects, in whatever order: what is served is what the definitions that are
- * accepted say, discovery and reads agree with it, every version shows every object, a fork answers as its parent does,
- * and going back and forth in time changes nothing.
+ * Random operations on CRDs and custom resources: the server serves what the accepted CRDs define, discovery and reads
+ * agree with it, every version returns every object, a fork equals its parent, and restores lose nothing.
  */
 import { type Cluster, type Kind, mergePatch, StatusError } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
@@ -66,7 +65,7 @@ async function take(cluster: Cluster, act: Step): Promise<void> {
   try {
     await perform(cluster, act);
   } catch (error) {
-    // Refusals are part of life; failures are not.
+    // Rejections are expected; other errors are not.
     if (!StatusError.is(error)) throw error;
     expect(error.status.code, error.message).toBeLessThan(500);
   }
@@ -102,10 +101,10 @@ async function defineOrChange(cluster: Cluster, act: Extract<Step, { type: 'defi
     }),
   );
   const shortNames = act.short === '' ? [] : [act.short];
-  const wish = definition({ names: { plural: act.plural, kind: act.kind, shortNames }, scope: act.scope, versions });
+  const input = definition({ names: { plural: act.plural, kind: act.kind, shortNames }, scope: act.scope, versions });
   const live = await definitions(cluster).find(`${act.plural}.${GROUP}`);
-  if (live === undefined) return definitions(cluster).create(wish);
-  const { spec } = wish as { spec: object };
+  if (live === undefined) return definitions(cluster).create(input);
+  const { spec } = input as { spec: object };
   return definitions(cluster).update({ ...live, spec: { ...spec, scope: live.spec.scope } } as never);
 }
 
@@ -114,7 +113,7 @@ interface State {
   readonly objects: readonly unknown[];
 }
 
-/** Everything that a client could see of the group, checked for agreement with itself. */
+/** Everything that a client can read of the group, checked for consistency. */
 async function stateOf(cluster: Cluster): Promise<State> {
   const all = (await definitions(cluster).list()).items;
   const expected: string[] = [];
@@ -125,7 +124,7 @@ async function stateOf(cluster: Cluster): Promise<State> {
     for (const { name, served } of spec.versions) {
       if (served) expected.push(`${status.acceptedNames.plural}/${name} ${status.acceptedNames.kind} ${spec.scope}`);
     }
-    // What was stored in is never forgotten by accident.
+    // Stored versions are never dropped accidentally.
     expect(spec.versions.map(({ name }) => name)).toEqual(expect.arrayContaining([...(status.storedVersions ?? [])]));
   }
   const mine = cluster.kinds().filter(({ gvr }) => gvr.group === GROUP);
@@ -146,8 +145,8 @@ async function stateOf(cluster: Cluster): Promise<State> {
   return { served, objects };
 }
 
-describe('definitions and their objects', () => {
-  test('agree with each other at every step, in forks and after a restore', async () => {
+describe('CRDs and custom resources', () => {
+  test('serves CRDs and custom resources consistently at every step, in forks and after a restore', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), fc.nat(24), async (steps, at) => {
         const cluster = testCluster();

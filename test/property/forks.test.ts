@@ -1,6 +1,6 @@
 /**
- * A fork and its parent. Independence is shown by comparison: each must tell, word for word, what a cluster tells that
- * was never forked. Uids are left out of the comparison, because a twin counts its own.
+ * A fork and its parent are independent: each equals a cluster that was never forked. The comparison ignores uids,
+ * because each cluster generates its own.
  */
 
 import type { Cluster, WatchEvent } from 'orchplane';
@@ -14,7 +14,7 @@ import { anyView, collectionOf, Follower, selectorsOf, type View } from './views
 vi.setConfig({ testTimeout: 30_000 });
 
 const some = writes(0, 20);
-/** Writes on both sides of a fork, in turn. */
+/** Writes to both sides of a fork, interleaved. */
 const bothSides = fc.array(fc.tuple(fc.constantFrom<Side>('parent', 'fork'), anyWrite), {
   maxLength: 30,
   size: 'max',
@@ -25,7 +25,7 @@ function forkOf(cluster: Cluster): Cluster {
   return cluster.fork({ ids: sequentialIds(), clock: fakeClock({ now: cluster.clock.now() }) });
 }
 
-/** Everything a client can find out, without uids. */
+/** Everything that a client can read, without uids. */
 async function everything(cluster: Cluster): Promise<unknown> {
   const { items, metadata } = await cluster.all(ConfigMap).list();
   return withoutUids({ items, metadata, version: cluster.resourceVersion });
@@ -44,7 +44,7 @@ async function clusterAfter(...parts: (readonly Write[])[]): Promise<Cluster> {
 const onSide = (side: Side, steps: readonly (readonly [Side, Write])[]) =>
   steps.filter(([where]) => where === side).map(([, write]) => write);
 
-test('a parent behaves as if it had never been forked, and a fork as if it had always been alone', async () => {
+test('keeps a fork and its parent equal to clusters that were never forked', async () => {
   await fc.assert(
     fc.asyncProperty(some, bothSides, async (before, steps) => {
       const parent = await clusterAfter(before);
@@ -57,7 +57,7 @@ test('a parent behaves as if it had never been forked, and a fork as if it had a
   );
 });
 
-test('a watch, opened before the fork or after it, shows the writes of its own side only', async () => {
+test('shows a watch only the writes of its own side of a fork', async () => {
   async function events(
     before: readonly Write[],
     steps: readonly (readonly [Side, Write])[],
@@ -82,8 +82,8 @@ test('a watch, opened before the fork or after it, shows the writes of its own s
       bothSides,
       anyView,
       fc.constantFrom({ side: 'parent', late: false }, { side: 'parent', late: true }, { side: 'fork', late: true }),
-      async (before, steps, view, who) => {
-        const about = { view, side: who.side as Side, late: who.late };
+      async (before, steps, view, opened) => {
+        const about = { view, side: opened.side as Side, late: opened.late };
         const seen = await events(before, steps, { ...about, forks: true });
         const alone = await events(before, steps, { ...about, forks: false });
         expect(withoutUids(seen)).toEqual(withoutUids(alone));
@@ -93,7 +93,7 @@ test('a watch, opened before the fork or after it, shows the writes of its own s
   );
 });
 
-test('a continue token that was given out before the fork leads both sides through the same old state', async () => {
+test('continues a list from before the fork on both sides with the same state', async () => {
   await fc.assert(
     fc.asyncProperty(writes(10, 25), bothSides, anyView, async (before, steps, view) => {
       const parent = await clusterAfter(before);
@@ -115,7 +115,7 @@ test('a continue token that was given out before the fork leads both sides throu
   );
 });
 
-test('what happens to a fork as a whole, restore and close, does not happen to its parent', async () => {
+test('does not affect the parent when a fork is restored or closed', async () => {
   await fc.assert(
     fc.asyncProperty(some, some, some, async (before, onFork, onParent) => {
       const parent = await clusterAfter(before);

@@ -1,12 +1,11 @@
 /**
- * Readers share memory with the store, so nothing they are handed may be changed, however deep; and whoever tries is
- * told so by the language itself.
+ * Readers share memory with the store, so everything they receive is deeply frozen, and an attempt to change it throws.
  */
 
 import { mergePatch } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test, vi } from 'vitest';
-import { newCluster, perform, type StoredConfigMap, Story, writes } from './histories.js';
+import { newCluster, perform, RecordedCluster, type StoredConfigMap, writes } from './histories.js';
 import fc from './seeded.js';
 import { anyView, collectionOf, Follower, selectorsOf, turns } from './views.js';
 
@@ -23,7 +22,7 @@ function unfrozen(value: unknown, path = ''): string[] {
   return Object.isFrozen(value) ? inside : [path || '/', ...inside];
 }
 
-/** Every object and array inside a value, itself included. */
+/** Every object and array inside a value, including the value. */
 function containers(value: unknown): Record<string, unknown>[] {
   if (typeof value !== 'object' || value === null) return [];
   const record = value as Record<string, unknown>;
@@ -32,7 +31,7 @@ function containers(value: unknown): Record<string, unknown>[] {
 
 const firstKey = (target: object) => Object.keys(target)[0] ?? '';
 
-/** Ways to change an object in place that has something in it. */
+/** In-place changes of an object or array that is not empty. */
 const vandalism: readonly ((target: Record<string, unknown>) => void)[] = [
   (target) => {
     target['added'] = 'by a reader';
@@ -51,7 +50,7 @@ const vandalism: readonly ((target: Record<string, unknown>) => void)[] = [
   },
 ];
 
-test('what get, list, create and update hand out is frozen all the way down', async () => {
+test('returns deeply frozen objects from get, list, create and update', async () => {
   await fc.assert(
     fc.asyncProperty(some, async (steps) => {
       const cluster = await newCluster();
@@ -81,19 +80,19 @@ test('what get, list, create and update hand out is frozen all the way down', as
   );
 });
 
-test('what a watch and an informer hand out is frozen all the way down', async () => {
+test('delivers deeply frozen objects in watches and informers', async () => {
   await fc.assert(
     fc.asyncProperty(some, anyView, async (steps, view) => {
       const cluster = await newCluster();
       const follower = await Follower.open(cluster, view);
       const informer = collectionOf(cluster, view).informer(selectorsOf(view));
-      const told: StoredConfigMap[] = [];
-      informer.subscribe((event) => told.push(event.object, ...('previous' in event ? [event.previous] : [])));
+      const delivered: StoredConfigMap[] = [];
+      informer.subscribe((event) => delivered.push(event.object, ...('previous' in event ? [event.previous] : [])));
       for (const step of steps) await perform(cluster, step);
       await turns();
       await follower.read();
       for (const event of follower.events) expect(unfrozen(event)).toEqual([]);
-      for (const object of [...told, informer.snapshot()]) expect(unfrozen(object)).toEqual([]);
+      for (const object of [...delivered, informer.snapshot()]) expect(unfrozen(object)).toEqual([]);
       follower.close();
       informer.close();
     }),
@@ -101,27 +100,27 @@ test('what a watch and an informer hand out is frozen all the way down', async (
   );
 });
 
-test('a reader that tries to change what it was handed is refused, and nothing has changed', async () => {
+test('throws when a reader changes a returned object and leaves it unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(some, fc.nat(), fc.nat(), async (steps, which, how) => {
-      const story = await Story.begin();
-      const follower = await Follower.open(story.cluster, {});
-      for (const step of steps) await story.take(step);
+      const recorded = await RecordedCluster.start();
+      const follower = await Follower.open(recorded.cluster, {});
+      for (const step of steps) await recorded.run(step);
       await follower.read();
       follower.close();
-      const list = await story.cluster.all(ConfigMap).list();
+      const list = await recorded.cluster.all(ConfigMap).list();
       const before = JSON.stringify(list);
       const targets = [...containers(list), ...follower.events.flatMap(containers)].filter((each) => firstKey(each));
       const target = targets[which % targets.length] ?? list;
       const vandalize = vandalism[how % vandalism.length];
       expect(() => vandalize?.(target as Record<string, unknown>)).toThrow(TypeError);
-      expect(JSON.stringify(await story.cluster.all(ConfigMap).list())).toBe(before);
+      expect(JSON.stringify(await recorded.cluster.all(ConfigMap).list())).toBe(before);
     }),
     { numRuns: 60 },
   );
 });
 
-test('what a writer does with its own object afterwards changes nothing that is stored', async () => {
+test('does not change stored objects when a writer changes its input afterwards', async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.constantFrom('k', 'l'), fc.string()), async (data) => {
       const cluster = await newCluster();

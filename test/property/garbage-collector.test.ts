@@ -1,5 +1,5 @@
 /**
- * Families of objects in random shapes, deleted in random ways: who is left is what a model of a few lines says.
+ * Random ownership graphs with random deletions: the remaining objects equal those of a small model.
  */
 import { mergePatch } from 'orchplane';
 import { controllers, garbageCollector } from 'orchplane/controllers';
@@ -24,7 +24,7 @@ interface Deletion {
 const owners = fc.array(fc.record({ owner: fc.nat(MOST - 1), blocks: fc.boolean() }), { maxLength: 3 });
 const shapes = fc.array(owners, { minLength: 1, maxLength: MOST });
 
-/** For each object its owners, none twice. */
+/** The owners of each object, without duplicates. */
 function chosen(shape: readonly (readonly Ownership[])[], isAllowed: (owner: number, owned: number) => boolean) {
   return shape.map((each, index) => {
     const allowed = each.filter(({ owner }) => owner < shape.length && isAllowed(owner, index));
@@ -32,9 +32,9 @@ function chosen(shape: readonly (readonly Ownership[])[], isAllowed: (owner: num
   });
 }
 
-/** An owner comes before what it owns, so there are no cycles. */
+/** Owners come before their dependents, so there are no cycles. */
 const families = shapes.map((shape) => chosen(shape, (owner, owned) => owner < owned));
-/** Here there may be; only who holds up itself waits for ever, as in the reference. */
+/** Cycles are possible, except for self-references, which never end in the reference server either. */
 const circles = shapes.map((shape) => chosen(shape, (owner, owned) => owner !== owned));
 const deletions = fc.array(fc.record({ at: fc.nat(MOST - 1), propagation: fc.constantFrom(...POLICIES) }), {
   maxLength: 6,
@@ -70,7 +70,7 @@ async function remove(cluster: TestCluster, { at, propagation }: Deletion): Prom
   if ((await configMaps.find(name)) !== undefined) await configMaps.delete(name, { propagation });
 }
 
-/** Who has which owners left, by name. */
+/** The remaining owners of each remaining object by name. */
 async function survivors(cluster: TestCluster): Promise<Record<string, string[]>> {
   const { items } = await cluster.api(ConfigMap).list();
   for (const { metadata } of items) expect(metadata.deletionTimestamp).toBeUndefined();
@@ -79,20 +79,20 @@ async function survivors(cluster: TestCluster): Promise<Record<string, string[]>
   );
 }
 
-/** What has lost its last owner goes; what was left behind has none to lose. */
+/** Removes an object that loses its last owner; orphaned objects remain. */
 function model(family: readonly (readonly Ownership[])[], steps: readonly Deletion[]): Record<string, string[]> {
   const ownersOf = new Map(family.map((each, index) => [index, new Set(each.map(({ owner }) => owner))]));
-  const vanish = (gone: number, isOrphaning: boolean): void => {
+  const removeObject = (gone: number, isOrphaning: boolean): void => {
     if (!ownersOf.delete(gone)) return;
     for (const [index, left] of [...ownersOf])
-      if (left.delete(gone) && left.size === 0 && !isOrphaning) vanish(index, false);
+      if (left.delete(gone) && left.size === 0 && !isOrphaning) removeObject(index, false);
   };
-  for (const { at, propagation } of steps) vanish(at, propagation === 'Orphan');
+  for (const { at, propagation } of steps) removeObject(at, propagation === 'Orphan');
   return Object.fromEntries([...ownersOf].map(([index, left]) => [nameOf(index), [...left].map(nameOf).sort()]));
 }
 
-describe('families', () => {
-  test('deleted one after another leave whom the model says', async () => {
+describe('ownership graphs', () => {
+  test('leaves the objects of the model after deletions one after another', async () => {
     await fc.assert(
       fc.asyncProperty(families, deletions, async (family, steps) => {
         await using cluster = await make(family);
@@ -106,7 +106,7 @@ describe('families', () => {
     );
   });
 
-  test('deleted all at once leave nobody with an owner that is gone', async () => {
+  test('leaves no object with a deleted owner after concurrent deletions', async () => {
     await fc.assert(
       fc.asyncProperty(families, deletions, async (family, steps) => {
         await using cluster = await make(family);
@@ -119,7 +119,7 @@ describe('families', () => {
     );
   });
 
-  test('that own each other in circles come to an end', async () => {
+  test('deletes cyclic ownership graphs completely', async () => {
     await fc.assert(
       fc.asyncProperty(circles, deletions, async (family, steps) => {
         await using cluster = await make(family);

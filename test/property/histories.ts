@@ -1,7 +1,7 @@
 /**
- * Random histories: the writes a cluster may see, and what carries them out through the public client. Names, labels
- * and namespaces come from small pools, so that writes meet; the pools hold the awkward cases (`a-b/x` sorts before
- * `a/x`, `constructor` is a name that every JavaScript object has).
+ * Random histories: writes to a cluster and their execution through the public client. Names, labels and namespaces come
+ * from small pools, so that writes collide; the pools contain special cases (`a-b/x` sorts before `a/x`, and every
+ * JavaScript object has a property `constructor`).
  */
 
 import type { Cluster, ClusterSnapshot, StorageSettings, Stored } from 'orchplane';
@@ -18,15 +18,15 @@ const FINALIZER = 'example.com/hold';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Where a write goes: to one of the objects that are there, or to a place where there may be none. */
+/** The target of a write: one of the existing objects, or a name that may not exist. */
 interface Place {
   readonly namespace: string;
   readonly name: string;
-  /** Which of those that are there, counted round and round. */
+  /** The index of the existing object, modulo their number. */
   readonly nth?: number;
 }
 
-/** What a write brings. */
+/** The content of a write. */
 interface Content {
   readonly labels: Texts;
   readonly data: Texts;
@@ -63,7 +63,7 @@ const data: fc.Arbitrary<Texts> = fc.dictionary(fc.constantFrom('k', 'toString',
 const content = { labels, data };
 const anywhere = { namespace, name };
 
-/** A write to something that is there, mostly; one to a place that may be empty is refused, which is a case too. */
+/** Mostly a write to an existing object; a write to a missing one is rejected, which is also a case. */
 function change<Parts extends object>(
   parts: { [Part in keyof Parts]: fc.Arbitrary<Parts[Part]> },
 ): fc.Arbitrary<Write> {
@@ -100,16 +100,16 @@ export const anyWrite: fc.Arbitrary<Write> = fc.oneof(
   { arbitrary: elsewhere as fc.Arbitrary<Write>, weight: 2 },
 );
 
-/** Some writes, as many as a run can bear: the default of fast-check is far too short for a history. */
+/** A list of writes. The default size of fast-check is too short for a history. */
 export function writes(minLength: number, maxLength: number): fc.Arbitrary<Write[]> {
   return fc.array(anyWrite, { minLength, maxLength, size: 'max' });
 }
 
-/** Enough to make history grow old within a run. */
+/** Long enough for events to expire within a run. */
 const advance = fc.record({ type: fc.constant('advance'), ms: fc.constantFrom(1, 1_000, 61_000, 200_000) });
 const restore = fc.record({ type: fc.constant('restore'), which: fc.nat(3) });
 
-/** A write, or something that happens to the whole cluster. */
+/** A write, or a step that affects the whole cluster. */
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: anyWrite as fc.Arbitrary<Step>, weight: 20 },
   { arbitrary: advance as fc.Arbitrary<Step>, weight: 2 },
@@ -117,20 +117,20 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: restore as fc.Arbitrary<Step>, weight: 2 },
 );
 
-/** A whole history. */
+/** A random history. */
 export const histories: fc.Arbitrary<Step[]> = fc.array(anyStep, { minLength: 5, maxLength: 40, size: 'max' });
 
-/** A cluster with the namespaces that writes go to. */
+/** A cluster with the namespaces of the writes. */
 export async function newCluster(storage?: StorageSettings): Promise<TestCluster> {
   const cluster = testCluster(storage === undefined ? {} : { storage });
   for (const each of ['a', 'a-b']) await cluster.api(Namespace).create({ metadata: { name: each } });
   return cluster;
 }
 
-/** Carries out a write. What a server may refuse (it is not there, it is there already, …) is no failure. */
+/** Performs a write. Expected rejections (not found, already exists, …) are not failures. */
 export async function perform(cluster: Cluster, write: Write): Promise<void> {
   try {
-    await attempt(cluster, await addressed(cluster, write));
+    await attempt(cluster, await withTarget(cluster, write));
   } catch (error) {
     if (!StatusError.is(error) || !EXPECTED.has(error.reason ?? '')) throw error;
   }
@@ -138,8 +138,8 @@ export async function perform(cluster: Cluster, write: Write): Promise<void> {
 
 const EXPECTED: ReadonlySet<string> = new Set(['NotFound', 'AlreadyExists', 'Conflict', 'Invalid']);
 
-/** The same write, with its place found. */
-async function addressed(cluster: Cluster, write: Write): Promise<Write> {
+/** The write with its target resolved. */
+async function withTarget(cluster: Cluster, write: Write): Promise<Write> {
   if (!('nth' in write) || write.nth === undefined) return write;
   const { items } = await cluster.all(ConfigMap).list();
   const there = items[write.nth % Math.max(items.length, 1)];
@@ -190,7 +190,7 @@ async function attempt(cluster: Cluster, write: Write): Promise<unknown> {
   }
 }
 
-/** Another kind moves the cluster's version too. */
+/** Writes another kind, which also increases the cluster's resourceVersion. */
 async function writeElsewhere(cluster: Cluster, write: { name: string; value: string }): Promise<void> {
   const secrets = cluster.api(Secret);
   const stringData = { value: write.value };
@@ -201,47 +201,47 @@ async function writeElsewhere(cluster: Cluster, write: { name: string; value: st
   }
 }
 
-/** The list of everything at one version, as it was read when that version was the present. */
-export interface Moment {
+/** The list of all objects at one version, read when that version was current. */
+export interface RecordedState {
   readonly version: string;
   readonly items: readonly StoredConfigMap[];
 }
 
-/** A cluster and the true story of it: every version that its present descends from. */
-export class Story {
+/** A cluster and the recorded states of every version that led to its current one. */
+export class RecordedCluster {
   readonly cluster: TestCluster;
-  moments: Moment[] = [];
-  /** How many times the past was put back. */
+  states: RecordedState[] = [];
+  /** The number of restores. */
   restores = 0;
-  readonly #snapshots: { readonly snapshot: ClusterSnapshot; readonly moments: readonly Moment[] }[] = [];
+  readonly #snapshots: { readonly snapshot: ClusterSnapshot; readonly states: readonly RecordedState[] }[] = [];
 
   constructor(cluster: TestCluster) {
     this.cluster = cluster;
   }
 
-  static async begin(storage?: StorageSettings): Promise<Story> {
-    const story = new Story(await newCluster(storage));
-    await story.#note();
-    return story;
+  static async start(storage?: StorageSettings): Promise<RecordedCluster> {
+    const recorded = new RecordedCluster(await newCluster(storage));
+    await recorded.#record();
+    return recorded;
   }
 
-  /** The list of everything now. */
-  get present(): readonly StoredConfigMap[] {
-    return this.moments.at(-1)?.items ?? [];
+  /** The current list of all objects. */
+  get current(): readonly StoredConfigMap[] {
+    return this.states.at(-1)?.items ?? [];
   }
 
-  async take(step: Step): Promise<void> {
+  async run(step: Step): Promise<void> {
     switch (step.type) {
       case 'advance':
         return this.cluster.clock.advance(step.ms);
       case 'snapshot':
-        this.#snapshots.push({ snapshot: this.cluster.snapshot(), moments: [...this.moments] });
+        this.#snapshots.push({ snapshot: this.cluster.snapshot(), states: [...this.states] });
         return;
       case 'restore':
         return this.#restore(step.which);
       default:
         await perform(this.cluster, step);
-        return this.#note();
+        return this.#record();
     }
   }
 
@@ -249,14 +249,14 @@ export class Story {
     const chosen = this.#snapshots[which % Math.max(this.#snapshots.length, 1)];
     if (chosen === undefined) return;
     this.cluster.restore(chosen.snapshot);
-    this.moments = [...chosen.moments];
+    this.states = [...chosen.states];
     this.restores++;
   }
 
-  async #note(): Promise<void> {
+  async #record(): Promise<void> {
     const { metadata, items } = await this.cluster.all(ConfigMap).list();
-    if (this.moments.at(-1)?.version !== metadata.resourceVersion) {
-      this.moments.push({ version: metadata.resourceVersion, items });
+    if (this.states.at(-1)?.version !== metadata.resourceVersion) {
+      this.states.push({ version: metadata.resourceVersion, items });
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Whatever is sent to a built-in kind, the answer is an object or a Status that blames the request: never a failure of
- * the server, and never half a change. Objects are made at random from the kinds' own schemas, so that every rule meets
- * absent, empty and absurd values.
+ * Random input for built-in kinds: the response is an object or a Status that blames the request, never a server error,
+ * and never a partial change. The input comes from the schemas of the kinds, so that every rule sees absent, empty and
+ * invalid values.
  */
 import type { Cluster, Kind } from 'orchplane';
 import { StatusError } from 'orchplane';
@@ -9,9 +9,9 @@ import { builtInKinds } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { valueBody } from '../../src/protocol/body.js';
-import type { ObjectNode, ScalarNode, Structural } from '../../src/schema/structural.js';
+import type { ObjectNode, ScalarNode, SchemaNode } from '../../src/schema/schema-node.js';
 
-/** A small generator of numbers that can be started again: mulberry32. */
+/** A seeded random number generator (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -79,7 +79,7 @@ function pick<Item>(items: readonly Item[], random: Random): Item {
 
 const MAX_DEPTH = 12;
 
-function value(node: Structural, random: Random, depth: number): unknown {
+function value(node: SchemaNode, random: Random, depth: number): unknown {
   if (random() < 0.03) return null;
   switch (node.type) {
     case 'scalar':
@@ -109,7 +109,7 @@ function value(node: Structural, random: Random, depth: number): unknown {
 
 function object(node: ObjectNode, random: Random, depth: number): Record<string, unknown> {
   const out: Record<string, unknown> = {};
-  // Deep structures stay thin, or one object would fill the afternoon.
+  // Deep structures stay sparse, because one object would take too long otherwise.
   const presence = depth > MAX_DEPTH ? 0 : 0.75 / (1 + depth * 0.25);
   for (const field of node.fields.values()) {
     if (random() < (field.required ? 0.85 : presence)) out[field.name] = value(field.node, random, depth + 1);
@@ -161,7 +161,7 @@ async function send(cluster: Cluster, kind: Kind, request: object): Promise<void
   } catch (error) {
     expect(StatusError.is(error), error instanceof Error ? error.stack : String(error)).toBe(true);
     const { status } = error as StatusError;
-    // The reference server has a few 500s of its own; one that something else has caused is a failure of ours.
+    // The reference server also returns a few 500s; one with a cause is an error of this server.
     const isOurs = (status.code ?? 0) >= 500 && (error as StatusError).cause !== undefined;
     expect(isOurs, status.message).toBe(false);
     expect(cluster.resourceVersion).toBe(before);
@@ -170,9 +170,9 @@ async function send(cluster: Cluster, kind: Kind, request: object): Promise<void
 
 const ROUNDS = 60;
 
-describe('a built-in kind', () => {
+describe('built-in kinds', () => {
   for (const kind of builtInKinds) {
-    test(`${kind.kind} in ${kind.version} answers anything`, async () => {
+    test(`handles random input of ${kind.kind} in ${kind.version}`, async () => {
       const cluster = testCluster({ runtimeConfig: 'api/all=true', featureGates: { AllAlpha: true, AllBeta: true } });
       const random = randomFrom(kind.kind.length * 7919 + kind.version.length);
       for (let round = 0; round < ROUNDS; round++) {

@@ -1,6 +1,5 @@
 /**
- * Whatever happens to the machine, a journal comes back with a state that there was, and with every write that somebody was
- * told of.
+ * A journal recovers from crashes with a state that existed and with every acknowledged write.
  */
 import { describe, expect, test } from 'vitest';
 import { JournalError } from '../../src/index.js';
@@ -11,7 +10,7 @@ import { type DiskFaults, PowerLoss, SimulatedDisk } from '../unit/storage/journ
 import fc from './seeded.js';
 
 const WRITES = 25;
-/** So small that there are several checkpoints in a run. */
+/** Small enough for several checkpoints in a run. */
 const OPTIONS: FileJournalOptions = { compactAfter: 3_000 };
 
 interface Run {
@@ -20,7 +19,7 @@ interface Run {
   readonly end: unknown;
 }
 
-/** Writes until the end, or until something fails. */
+/** Writes until the end or until the first failure. */
 async function run(seed: number, faults: DiskFaults, options: FileJournalOptions = OPTIONS): Promise<Run> {
   const disk = new SimulatedDisk();
   disk.faults = faults;
@@ -31,26 +30,26 @@ async function run(seed: number, faults: DiskFaults, options: FileJournalOptions
     await driver.journal.close();
     return { disk, driver, end: undefined };
   } catch (error) {
-    // What is under way comes to its end, which is no more success.
+    // Lets pending operations finish; they cannot succeed any more.
     for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
     return { disk, driver, end: error };
   }
 }
 
-/** Opens what is left, checks it, and goes on with it. */
+/** Opens the remaining files, checks the state and continues with it. */
 async function checkReopened({ driver }: Run, disk: SimulatedDisk, random: Random): Promise<void> {
   const journal = simulatedJournal(disk, OPTIONS);
   const store = openStore(journal);
-  const picture = pictureOf(store);
+  const state = pictureOf(store);
   const possible = driver?.possible ?? [];
-  // A cluster that was never made has no states.
-  if (driver !== undefined && !possible.includes(picture)) {
-    expect(picture, `one of ${possible.length} states`).toBe(possible[0]);
+  // Without a driver the cluster was never created and has no states.
+  if (driver !== undefined && !possible.includes(state)) {
+    expect(state, `one of ${possible.length} states`).toBe(possible[0]);
   }
   await journal.close();
-  // It can be written to, and comes back with that.
+  // The journal accepts writes and restores them.
   const next = new Driver(simulatedJournal(disk, OPTIONS), random);
-  expect(next.states[0]).toBe(picture);
+  expect(next.states[0]).toBe(state);
   for (let i = 0; i < 5; i++) await next.step();
   const last = next.states.at(-1);
   const again = simulatedJournal(disk.afterKill(), OPTIONS);
@@ -60,8 +59,8 @@ async function checkReopened({ driver }: Run, disk: SimulatedDisk, random: Rando
 const isExpected = (error: unknown): boolean =>
   error instanceof PowerLoss || error instanceof JournalError || error === undefined;
 
-describe('a journal whose machine loses power', () => {
-  test('at every step of everything it does, comes back with a state that there was', async () => {
+describe('journal after a power loss', () => {
+  test('recovers an earlier state after a crash at every disk operation', async () => {
     const whole = await run(7, {});
     expect(whole.end).toBeUndefined();
     const { operations } = whole.disk;
@@ -77,7 +76,7 @@ describe('a journal whose machine loses power', () => {
     }
   }, 120_000);
 
-  test('at random steps of random runs, however writes are synced', async () => {
+  test('recovers an earlier state after random crashes with each sync mode', async () => {
     const property = fc.asyncProperty(
       fc.integer(),
       fc.nat(250),
@@ -92,7 +91,7 @@ describe('a journal whose machine loses power', () => {
     await fc.assert(property, { numRuns: 400 });
   }, 120_000);
 
-  test('loses nothing when only the process ends, even if it never syncs', async () => {
+  test('loses no write when only the process ends, even without syncs', async () => {
     const property = fc.asyncProperty(fc.integer(), fc.nat(200), async (seed, crashAt) => {
       const killed = await run(seed, { crashAt }, { ...OPTIONS, sync: 'never' });
       expect(isExpected(killed.end), String(killed.end)).toBe(true);
@@ -102,8 +101,8 @@ describe('a journal whose machine loses power', () => {
   }, 60_000);
 });
 
-describe('a journal that was closed, and damaged after that', () => {
-  test('never opens without a write that somebody was told of', async () => {
+describe('damaged journal', () => {
+  test('never opens without an acknowledged write', async () => {
     let refused = 0;
     const property = fc.asyncProperty(
       fc.integer(),
@@ -121,15 +120,15 @@ describe('a journal that was closed, and damaged after that', () => {
         else bytes.subarray(at - (at % 512), at - (at % 512) + 512).fill(how === 'garbage' ? 0xaa : 0);
         if (how === 'missing') damaged.remove(path);
         else damaged.put(path, how === 'empty' ? Buffer.alloc(0) : bytes);
-        let picture: string;
+        let state: string;
         try {
-          picture = pictureOf(openStore(simulatedJournal(damaged, OPTIONS)));
+          state = pictureOf(openStore(simulatedJournal(damaged, OPTIONS)));
         } catch (error) {
           expect(error).toBeInstanceOf(JournalError);
           refused++;
           return;
         }
-        expect(picture).toBe(driver?.states.at(-1));
+        expect(state).toBe(driver?.states.at(-1));
       },
     );
     await fc.assert(property, { numRuns: 400 });
@@ -137,8 +136,8 @@ describe('a journal that was closed, and damaged after that', () => {
   }, 60_000);
 });
 
-describe('a journal whose disk fails', () => {
-  test('refuses what does not fit, changes nothing by that, and goes on when there is room', async () => {
+describe('journal on a failing disk', () => {
+  test('rejects writes without disk space, changes nothing, and continues when there is space', async () => {
     const property = fc.asyncProperty(fc.integer(), fc.integer({ min: 200, max: 9_000 }), async (seed, capacity) => {
       const disk = new SimulatedDisk();
       const driver = new Driver(simulatedJournal(disk, OPTIONS), new Random(seed));
@@ -165,7 +164,7 @@ describe('a journal whose disk fails', () => {
     await fc.assert(property, { numRuns: 150 });
   }, 60_000);
 
-  test('is broken by a sync that fails: nothing is acknowledged after it, and nothing acknowledged is lost', async () => {
+  test('acknowledges nothing after a failed sync and loses no acknowledged write', async () => {
     let broken = 0;
     const property = fc.asyncProperty(fc.integer(), fc.integer({ min: 5, max: 40 }), async (seed, at) => {
       const disk = new SimulatedDisk();
@@ -178,13 +177,13 @@ describe('a journal whose disk fails', () => {
           failure = error;
         });
       }
-      // A checkpoint that cannot be written before a restore breaks nothing: the old state is as safe as before.
+      // A checkpoint that fails before a restore does no harm: the old state remains.
       if (failure !== undefined && String(failure).includes('until it is opened again')) {
         broken++;
         const { acknowledged, attempted } = driver;
         await expect(driver.step()).rejects.toThrow(/could not be written/);
         expect(driver.acknowledged).toBe(acknowledged);
-        // The last that the disk has heard of.
+        // The last write that reached the disk.
         driver.attempted = attempted;
       }
       const crashed: Run = { disk, driver, end: failure };

@@ -1,7 +1,7 @@
 /**
- * What the garbage collector and the namespace controller promise holds in the long run: objects with random owners are
- * made, changed and deleted in every way, namespaces go, the clock jumps, and finalizers hold things up. In the end there
- * is no orphan, every namespace that was deleted is gone, and nothing was collected that somebody still owned.
+ * Long random runs of the garbage collector and the namespace controller: objects with random owners are created, changed
+ * and deleted, namespaces are deleted, the clock advances, and finalizers block. In the end no orphan is left, every deleted
+ * namespace is gone, and no object with a live owner was collected.
  */
 import { mergePatch, StatusError } from 'orchplane';
 import { controllers, garbageCollector, namespaces } from 'orchplane/controllers';
@@ -79,7 +79,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ do: 'settle' as const }) },
 );
 
-test('no orphan is left, nothing owned is lost, every namespace goes', async () => {
+test('leaves no orphans, collects no owned objects and removes every deleted namespace', async () => {
   let collected = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120 }), async (steps) => {
@@ -108,7 +108,7 @@ test('no orphan is left, nothing owned is lost, every namespace goes', async () 
     }),
     { numRuns: 60 },
   );
-  // Otherwise nothing of this was tested.
+  // Makes sure that the run collected objects.
   expect(collected).toBeGreaterThan(50);
 });
 
@@ -121,7 +121,7 @@ function uids(cluster: TestCluster): Map<string, ApiObject> {
   return new Map([...all(cluster), ...classes].map((object) => [object.metadata.uid, object]));
 }
 
-/** Objects that name owners of which none is there. */
+/** Objects with owner references to missing objects. */
 function orphans(cluster: TestCluster): readonly string[] {
   const known = uids(cluster);
   return all(cluster)
@@ -129,7 +129,7 @@ function orphans(cluster: TestCluster): readonly string[] {
     .map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`);
 }
 
-/** An owner that is there and stays, of an object that is about to be collected. */
+/** A live owner of an object that is about to be collected. */
 function solidOwner(cluster: TestCluster, resource: string, namespace: string, name: string): string | undefined {
   const object = cluster.inside.objects.get({ group: '', resource, namespace, name });
   const known = uids(cluster);
@@ -177,13 +177,13 @@ async function run(cluster: TestCluster, each: Step): Promise<void> {
         return await cluster.settle();
     }
   } catch (error) {
-    // Half of the steps ask for what is not there, or is there already.
+    // Half of the steps ask for objects that do not exist, or that exist already.
     if (!StatusError.is(error)) throw error;
   }
 }
 
 function api(cluster: TestCluster, { kind, namespace }: Where) {
-  // Both have everything that is asked for here.
+  // Both kinds have all fields used here.
   return cluster.api((kind === 'ConfigMap' ? ConfigMap : Secret) as typeof ConfigMap, namespace);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Bodies that are not what they say, in every encoding and to every verb that takes one: each is answered with a Status,
- * nothing is stored, and the server goes on.
+ * Malformed bodies in every encoding and for every verb with a body: each gets a Status, nothing is stored, and the server
+ * continues.
  */
 import { createCluster } from 'orchplane';
 import { cbor } from 'orchplane/codec/cbor';
@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const ENCODINGS = [jsonCodec, yaml, protobuf, cbor];
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 
-/** Requests with a body, by method and path; those with a type of their own take no other. */
+/** Requests with a body by method and path; a request with its own content type accepts no other. */
 const ADDRESSES: readonly (readonly [method: string, path: string, type?: string])[] = [
   ['POST', COLLECTION],
   ['PUT', `${COLLECTION}/kept`],
@@ -51,7 +51,7 @@ function encoded(index: number): Uint8Array {
   return typeof bytes === 'string' ? new TextEncoder().encode(bytes) : (bytes ?? new Uint8Array());
 }
 
-/** What is done to a body on its way. */
+/** Kinds of damage to a body. */
 const damage = fc.oneof(
   fc.record({ type: fc.constant('cut' as const), at: fc.double({ min: 0, max: 1, noNaN: true }) }),
   fc.record({
@@ -95,7 +95,7 @@ function damaged(
   return Uint8Array.from(out);
 }
 
-test('a damaged body is answered with a Status, and changes nothing unless it is still good', async () => {
+test('responds to a damaged body with a Status and changes nothing unless the body is still valid', async () => {
   const { cluster, handle, faults } = await start();
   await fc.assert(
     fc.asyncProperty(
@@ -121,7 +121,7 @@ test('a damaged body is answered with a Status, and changes nothing unless it is
     ),
     { numRuns: 3_000 },
   );
-  // No body is a fault of the library.
+  // No body causes an error of the library.
   expect(faults).toEqual([]);
   expect((await handle(new Request(`http://cluster.local${COLLECTION}/kept`))).status).toBe(200);
 });
@@ -131,11 +131,11 @@ const LIMIT = 3 * 1024 * 1024;
 
 test.each([
   ['JSON nested 100,000 deep', 'application/json', text(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`)],
-  ['JSON of open brackets', 'application/json', text('['.repeat(LIMIT))],
-  ['JSON that ends in the middle of a character', 'application/json', Uint8Array.from([...text('{"a":"'), 0xe2, 0x82])],
-  ['JSON that is no UTF-8', 'application/json', Uint8Array.from([...text('{"kind":"'), 0xff, 0xfe, ...text('"}')])],
+  ['JSON with only open brackets', 'application/json', text('['.repeat(LIMIT))],
+  ['JSON that ends inside a character', 'application/json', Uint8Array.from([...text('{"a":"'), 0xe2, 0x82])],
+  ['JSON that is not UTF-8', 'application/json', Uint8Array.from([...text('{"kind":"'), 0xff, 0xfe, ...text('"}')])],
   ['YAML nested 50,000 deep', 'application/yaml', text('['.repeat(50_000))],
-  ['YAML whose aliases multiply', 'application/yaml', text(aliases(9))],
+  ['YAML with exponential aliases', 'application/yaml', text(aliases(9))],
   ['protobuf without its prefix', 'application/vnd.kubernetes.protobuf', text('{"kind":"ConfigMap"}')],
   [
     'protobuf with a length beyond its end',
@@ -148,18 +148,18 @@ test.each([
     Uint8Array.from([0x6b, 0x38, 0x73, 0, ...Array(100_000).fill(0x0b)]),
   ],
   [
-    'a CBOR array that claims four thousand million items',
+    'a CBOR array that claims four billion items',
     'application/cbor',
     Uint8Array.of(0xd9, 0xd9, 0xf7, 0x9a, 0xff, 0xff, 0xff, 0xff),
   ],
   [
-    'a CBOR string that claims more than there is',
+    'a CBOR string that claims more bytes than exist',
     'application/cbor',
     Uint8Array.of(0xd9, 0xd9, 0xf7, 0x5b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
   ],
   ['CBOR nested three million deep', 'application/cbor', new Uint8Array(LIMIT).fill(0x81)],
-  ['CBOR of nothing but tags', 'application/cbor', new Uint8Array(LIMIT).fill(0xc1)],
-])('%s is refused at once', async (_name, type, body) => {
+  ['CBOR with only tags', 'application/cbor', new Uint8Array(LIMIT).fill(0xc1)],
+])('rejects %s quickly', async (_name, type, body) => {
   const { cluster, handle, faults } = await start();
   const before = cluster.resourceVersion;
   const request = (method: string, path: string) =>
@@ -173,7 +173,7 @@ test.each([
   expect(faults).toEqual([]);
 });
 
-/** Each level names the one before it nine times. */
+/** Each level refers to the previous one nine times. */
 function aliases(levels: number): string {
   let out = 'a0: &a0 [x]\n';
   for (let level = 1; level <= levels; level++) {
@@ -184,7 +184,7 @@ function aliases(levels: number): string {
   return out;
 }
 
-test('a body that says it is compressed is read as it is, and refused', async () => {
+test('rejects a body with a content encoding without decompressing it', async () => {
   const { handle } = await start();
   const bomb = new Response(new Uint8Array(50 * 1024 * 1024)).body?.pipeThrough(new CompressionStream('gzip'));
   const body = new Uint8Array(await new Response(bomb).arrayBuffer());
@@ -193,7 +193,7 @@ test('a body that says it is compressed is read as it is, and refused', async ()
   expect(response.status).toBe(400);
 });
 
-test('a body beyond the limit is refused without being read to its end', async () => {
+test('rejects a body above the limit without reading all of it', async () => {
   const { handle } = await start();
   let sent = 0;
   const body = new ReadableStream<Uint8Array>({

@@ -1,5 +1,5 @@
 /**
- * Bodies made to fill memory, sent to a server that has little: it refuses each of them and lives.
+ * Bodies designed to fill memory, sent to a server with a small heap: it rejects each of them and survives.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A cluster with every kind needs about 40; the rest is for one body of three, taken apart into its smallest pieces. */
+/** A cluster with every kind needs about 40 MB; the rest is for one 3 MB body in its most expensive form. */
 const HEAP_MB = 256;
 
 const SERVER = `
@@ -45,7 +45,7 @@ const SERVER = `
   console.log(JSON.stringify(codes));
 `;
 
-test('bodies that would fill memory are refused in little of it', { timeout: 120_000 }, async () => {
+test('rejects bodies that would fill memory with a small heap', { timeout: 120_000 }, async () => {
   const { outputFiles } = await build({
     stdin: { contents: SERVER, resolveDir: root, loader: 'ts' },
     bundle: true,

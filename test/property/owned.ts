@@ -1,5 +1,5 @@
 /**
- * Owned fields, looked up in objects by the plainest means: what properties compare the library with.
+ * Owned fields, resolved in objects by simple means, as a reference for property tests.
  */
 
 import { walkPaths } from '../../src/client/explain/field-values.js';
@@ -21,22 +21,22 @@ export function entriesOf(object: ApiObject): readonly Entry[] {
   return (object.metadata.managedFields ?? []) as unknown as readonly Entry[];
 }
 
-/** The paths of an entry, whose set must be written as it would be read. */
+/** The paths of an entry; fails if its set is not in canonical form. */
 export function claimsOf({ fieldsV1 }: Entry): readonly (readonly PathElement[])[] {
   const read = JSON.stringify(readFieldsV1(fieldsV1));
   if (read !== JSON.stringify(fieldsV1)) throw new Error(`not in canonical form: ${JSON.stringify(fieldsV1)}`);
   return [...walkPaths(fieldsV1, 'members')];
 }
 
-/** Not undefined, which nobody can tell from a slip. */
-export const NOTHING_THERE = 'there is nothing';
+/** A marker that differs from undefined, which may also be a mistake. */
+export const NO_VALUE = 'there is nothing';
 
-/** What stands at a path: fields by name, items by the values of their keys or by themselves. */
+/** The value at a path: fields by name, items by their keys or by value. */
 export function valueAt(object: unknown, path: readonly PathElement[]): unknown {
   let value: unknown = object;
   for (const element of path) {
     const found = stepInto(value, element);
-    if (found === undefined) return NOTHING_THERE;
+    if (found === undefined) return NO_VALUE;
     value = found;
   }
   return value;
@@ -55,12 +55,12 @@ function stepInto(value: unknown, element: PathElement): unknown {
   return value.find((item: Record<string, unknown>) => keys.every(([name, wanted]) => keyOf(item, name) === wanted));
 }
 
-/** In what was sent, a protocol that is left out is TCP; no other key of the kinds at hand has a default. */
+/** A missing protocol defaults to TCP; no other key of the tested kinds has a default. */
 function keyOf(item: Record<string, unknown>, name: string): unknown {
   return item[name] ?? (name === 'protocol' ? 'TCP' : undefined);
 }
 
-/** By operation, then time with none first, then name, version and subresource. */
+/** Sorted by operation, time (none first), name, version and subresource. */
 export function isOrdered(entries: readonly Entry[]): boolean {
   const text = ({ operation, time = '', manager = '', apiVersion, subresource = '' }: Entry) =>
     [operation, time, manager, apiVersion, subresource].join('\0');

@@ -1,6 +1,5 @@
 /**
- * Whatever comes and goes, when all is at rest a quota says how much there is: counted change by change it is the same as
- * counted from the start.
+ * After any changes a settled quota reports the actual usage: incremental counting equals a full recount.
  */
 import { StatusError } from 'orchplane';
 import { controllers, resourceQuotas } from 'orchplane/controllers';
@@ -76,7 +75,7 @@ async function act(cluster: TestCluster, done: Step): Promise<unknown> {
   }
 }
 
-test('what a quota says is what there is', async () => {
+test('reports the actual usage in the quota status', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const errors: unknown[] = [];
@@ -89,7 +88,7 @@ test('what a quota says is what there is', async () => {
           if (!StatusError.is(error)) throw error;
         });
       }
-      // Pods that are past their time count no more; a count shows it.
+      // Pods past their grace period no longer count; a recount shows it.
       await cluster.clock.advance(400_000);
       await cluster.settle();
       const objects = async (kind: typeof Pod | typeof ConfigMap | typeof Service) => ({

@@ -1,7 +1,6 @@
 /**
- * Quotas hold whatever comes in at the same time: several clients create, change, apply and delete objects of several
- * kinds, plugins before and behind the quota make them wait and refuse some, and every write is looked at in the instant
- * in which it is stored.
+ * Quotas hold under concurrency: several clients create, change, apply and delete objects of several kinds, plugins before
+ * and after the quota plugin delay and reject some writes, and every write is checked when it is stored.
  */
 
 import { type AdmissionPlugin, defaultAdmission, errors, mergePatch, StatusError, strategicPatch } from 'orchplane';
@@ -43,9 +42,9 @@ interface Step {
   readonly kind: number;
   readonly verb: 'create' | 'generate' | 'dryRun' | 'invalid' | 'change' | 'apply' | 'resize' | 'delete' | 'recount';
   readonly name: string;
-  /** How much of it: amounts are multiples of this. */
+  /** The amount: usage is a multiple of it. */
   readonly size: number;
-  /** How long the plugins make it wait, in milliseconds; none: not at all. */
+  /** The delay in the plugins in milliseconds; undefined for no delay. */
   readonly before?: number;
   readonly after?: number;
   readonly refused: boolean;
@@ -68,7 +67,7 @@ const step: fc.Arbitrary<Step> = fc.record(
   { requiredKeys: ['kind', 'verb', 'name', 'size', 'refused'] },
 ) as fc.Arbitrary<Step>;
 
-/** What a write brings is told to the plugins in its annotations. */
+/** Passes the delays and rejections of a write to the plugins in annotations. */
 const noteOf = ({ before, after, refused }: Step): Record<string, string> => ({
   ...(before === undefined ? {} : { before: String(before) }),
   ...(after === undefined ? {} : { after: String(after) }),
@@ -98,33 +97,33 @@ const NOTHING: Sums = new Map();
 
 const QUOTAS = { group: '', resource: 'resourcequotas' };
 
-/** Keeps its own books: what has to be used by now, and what of it nobody uses any more. */
+/** Tracks the expected usage, and the part of it that belongs to deleted objects. */
 class Ledger {
   #due: Sums = new Map();
-  /** Charged and gone: quotas give nothing back by themselves. */
+  /** Charged for objects that are gone: quotas do not release usage by themselves. */
   idle: Sums = new Map();
   readonly problems: string[] = [];
   #view: ClusterView | undefined;
 
-  /** Behind the quota, so that what it does when something is stored has been done. */
+  /** Runs after the quota plugin, so that the charge is already done when an object is stored. */
   readonly plugin: AdmissionPlugin = {
     name: 'ledger',
     validate: (request, view) => {
       this.#view = view;
       if (KINDS.some(({ kind }) => kind === request.served.gvk.kind))
-        request.whenStored(() => this.#enter(request, view));
+        request.beforeCommit(() => this.#enter(request, view));
     },
   };
 
   #enter(request: AdmissionRequest, view: ClusterView): void {
     const { object, oldObject, served, operation, namespace, name } = request;
-    // What has finalizers is only marked, and goes on counting.
+    // An object with finalizers is only marked for deletion and still counts.
     if (object === undefined && oldObject?.metadata.finalizers !== undefined) return;
     const now = object === undefined ? NOTHING : usageOf(object, served.gvr, view);
     const before = oldObject === undefined ? NOTHING : usageOf(oldObject, served.gvr, view);
     addAmounts(this.#due, increase(now, before));
     addAmounts(this.idle, increase(before, now));
-    // Not stored after all, because the name is taken; but the quota has paid for it by now.
+    // Not stored because the name is taken, but the quota was charged.
     const isTaken = operation === 'CREATE' && view.get({ ...resourceOf(served.kind), namespace, name }) !== undefined;
     if (isTaken) addAmounts(this.idle, now);
     this.#check(view, `${operation} ${served.gvr.resource} ${name}`);
@@ -142,7 +141,7 @@ class Ledger {
     }
   }
 
-  /** What is gone is given back, all at once: so that there is room again. */
+  /** Releases the usage of deleted objects, so that there is space again. */
   recount(): void {
     const view = this.#view;
     if (view === undefined) return;
@@ -180,7 +179,7 @@ const resources = (size: number) => ({
   limits: { cpu: '1', memory: `${size * 128}Mi` },
 });
 
-/** The body of an object of a kind; `size` decides what it uses. */
+/** The body of an object of a kind; `size` determines its usage. */
 function bodyOf(kind: (typeof KINDS)[number], size: number): object {
   switch (kind) {
     case Pod:
@@ -199,14 +198,14 @@ function bodyOf(kind: (typeof KINDS)[number], size: number): object {
   }
 }
 
-/** What may be changed of an object; the rest of a claim or pod is fixed. */
+/** The mutable part of an object; the rest of a claim or pod is immutable. */
 function changeOf(kind: (typeof KINDS)[number], size: number): object {
   if (kind === Pod) return { spec: { activeDeadlineSeconds: size } };
   if (kind !== PersistentVolumeClaim) return bodyOf(kind, size);
   return { spec: { resources: { requests: { storage: `${size}Gi` } } } };
 }
 
-/** Carries out one write. */
+/** Performs one write. */
 async function perform(cluster: TestCluster, each: Step, ledger: Ledger): Promise<void> {
   const kind = KINDS[each.kind] ?? ConfigMap;
   const api = cluster.api(kind as typeof ConfigMap);
@@ -249,7 +248,7 @@ async function perform(cluster: TestCluster, each: Step, ledger: Ledger): Promis
   }
 }
 
-/** Only claims that have a volume can grow. */
+/** Only bound claims can grow. */
 async function bind(cluster: TestCluster, name: string): Promise<void> {
   await cluster.api(PersistentVolumeClaim).status.patch(name, mergePatch({ status: { phase: 'Bound' } }));
 }
@@ -257,14 +256,14 @@ async function bind(cluster: TestCluster, name: string): Promise<void> {
 const FEATURES = featureGates();
 const terms = ({ clock }: TestCluster): EvaluatorContext => ({ dialect: orchDialect, features: FEATURES, clock });
 
-/** What became of the writes. */
+/** The results of the writes. */
 interface Outcomes {
   done: number;
   exceeded: number;
   refused: number;
 }
 
-/** One client does one thing after the other. */
+/** Runs the steps of one client in sequence. */
 async function runClient(cluster: TestCluster, steps: readonly Step[], about: { ledger: Ledger; outcomes: Outcomes }) {
   const { ledger, outcomes } = about;
   for (const each of steps) {
@@ -279,7 +278,7 @@ async function runClient(cluster: TestCluster, steps: readonly Step[], about: { 
   }
 }
 
-/** All clients at once, until nobody waits any more. */
+/** Runs all clients concurrently until all are done. */
 async function runAll(cluster: TestCluster, clients: readonly Promise<void>[]): Promise<void> {
   let isDone = false;
   const all = Promise.all(clients).finally(() => {
@@ -304,7 +303,7 @@ async function expectBalance(cluster: TestCluster, { idle }: Ledger): Promise<vo
   }
 }
 
-test('quotas hold under a thousand interleaved writes: nothing is used beyond them, and nothing leaks', async () => {
+test('never exceeds quotas and leaks no usage under a thousand interleaved writes', async () => {
   const outcomes: Outcomes = { done: 0, exceeded: 0, refused: 0 };
   const clients = fc.array(fc.array(step, { minLength: 125, maxLength: 125 }), { minLength: 8, maxLength: 8 });
   await fc.assert(
@@ -322,6 +321,6 @@ test('quotas hold under a thousand interleaved writes: nothing is used beyond th
     }),
     { numRuns: 2, endOnFailure: true },
   );
-  // The bounds are wide enough for many and too narrow for many others.
+  // The limits are wide enough for many writes and too narrow for many others.
   for (const count of Object.values(outcomes)) expect(count).toBeGreaterThan(100);
 });

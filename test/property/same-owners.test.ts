@@ -1,20 +1,20 @@
 /**
- * Who owns what is told without working out what has changed, where that is enough: the answer is the same as on the
- * long way, whatever the objects and whoever wrote to them before.
+ * The fast path of ownership updates, which does not compute the changed fields, gives the same result as the general path
+ * for any objects and managers.
  */
 import { expect, test } from 'vitest';
-import { type FieldSet, EMPTY_SET, sameSet } from '../../src/merge/apply/field-set.js';
+import { EMPTY_SET, type FieldSet, sameSet } from '../../src/merge/apply/field-set.js';
 import { isWrittenByServer, type Managers, NO_MANAGERS, writeManagers } from '../../src/merge/apply/managers.js';
 import {
-  managersAfterAnyUpdate,
-  managersAfterUpdate,
   applyIntent,
   entriesAfterOwnChange,
+  managersAfterAnyUpdate,
+  managersAfterUpdate,
   type Versioned,
   type Versions,
 } from '../../src/merge/apply/ownership.js';
 import { isExactAddition } from '../../src/merge/apply/same-owners.js';
-import type { ObjectNode } from '../../src/schema/structural.js';
+import type { ObjectNode } from '../../src/schema/schema-node.js';
 import { deepFreeze } from '../../src/util/json.js';
 import { any, atomicMap, keyed, list, map, number, open, set, string, struct } from '../unit/merge/apply/nodes.js';
 import fc from './seeded.js';
@@ -64,7 +64,7 @@ const versions: Versions = { convert: (object) => object, filter: (fields) => fi
 const versioned = (value: unknown): Versioned => ({ apiVersion: 'v1', schema: SCHEMA, value });
 const timeOf = (seconds: number) => `2024-01-01T00:00:0${seconds}Z`;
 
-test('an update moves ownership as on the long way', () => {
+test('moves ownership in an update on the fast path as on the general path', () => {
   let shortened = 0;
   let fromEntries = 0;
   fc.assert(
@@ -82,7 +82,7 @@ test('an update moves ownership as on the long way', () => {
           continue;
         }
         const by = { manager, operation: 'Update', apiVersion: 'v1', subresource: '' } as const;
-        // Often most of it stays as it was.
+        // Most fields often stay unchanged.
         const after = seconds === 0 ? next : { ...(value as object), text: (next as { text?: string }).text ?? 'c' };
         const update = { before: versioned(value), after: versioned(after), managers, by, now };
         const long = managersAfterAnyUpdate(update, versions);
@@ -115,7 +115,7 @@ function ownedAnew(before: unknown, after: unknown): FieldSet {
 
 const EMPTY = { inner: { deep: {} }, labels: null, parts: null };
 
-test('a set is all that is new only where the long way finds the same', () => {
+test('reports an exact addition only when the general path finds the same fields', () => {
   let found = 0;
   fc.assert(
     fc.property(document, document, fc.constantFrom({}, EMPTY), (first, second, before) => {

@@ -1,6 +1,6 @@
 /**
- * Random cases that are the same in every run, so that a failure belongs to the change that made it. Look for new ones
- * with another seed: `SEED=12 npx vitest run test/property`.
+ * Random cases that are the same in every run, so that a failure is caused by a change. Use another seed to find new
+ * cases: `SEED=12 npx vitest run test/property`.
  */
 import fc from 'fast-check';
 

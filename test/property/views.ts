@@ -1,6 +1,6 @@
 /**
- * Ways to look at a collection, and copies of it that are kept by events alone. A view knows by itself which objects
- * it shows, so that the server's selectors are checked against something that is not the server.
+ * Views of a collection, and copies of it that only events change. A view evaluates its selectors itself, so that the
+ * server's selectors are checked independently.
  */
 
 import type { Cluster, Collection, Watch, WatchEvent } from 'orchplane';
@@ -40,7 +40,7 @@ const FIELDS: readonly Selector[] = [
   },
 ];
 
-/** A collection, seen through selectors or without any. */
+/** A collection with or without selectors. */
 export interface View {
   readonly namespace?: string;
   readonly labels?: Selector;
@@ -69,7 +69,7 @@ export function selectorsOf(view: View): { labels?: string; fields?: string } {
   };
 }
 
-/** The part of a list that a view shows. */
+/** The items of a list that a view selects. */
 export function shownBy(view: View, items: readonly StoredConfigMap[]): StoredConfigMap[] {
   return items.filter(
     (object) =>
@@ -79,12 +79,12 @@ export function shownBy(view: View, items: readonly StoredConfigMap[]): StoredCo
   );
 }
 
-/** The key whose text is the order of every list. */
+/** The key that orders every list. */
 export function keyOf(object: StoredConfigMap): string {
   return `${object.metadata.namespace}/${object.metadata.name}`;
 }
 
-/** A copy of a collection that only events change. Fails on an event that does not fit what is known. */
+/** A copy of a collection that only events change. Fails on an event that does not match its content. */
 export class Copy {
   readonly #objects = new Map<string, StoredConfigMap>();
   #version: number;
@@ -96,7 +96,7 @@ export class Copy {
 
   apply(event: WatchEvent<StoredConfigMap>): void {
     const version = Number(event.object.metadata.resourceVersion);
-    // A bookmark says how far the watch has come, which may be the version of the last event.
+    // A bookmark may have the version of the last event.
     const least = event.type === 'BOOKMARK' ? this.#version : this.#version + 1;
     expect(version, 'versions rise along a watch').toBeGreaterThanOrEqual(least);
     this.#version = version;
@@ -119,7 +119,7 @@ export class Copy {
     }
   }
 
-  /** In the order of a list. */
+  /** The items in list order. */
   items(): StoredConfigMap[] {
     return [...this.#objects.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, object]) => object);
   }
@@ -129,11 +129,11 @@ function withoutVersion(object: StoredConfigMap | undefined): unknown {
   return object === undefined ? undefined : { ...object, metadata: { ...object.metadata, resourceVersion: '' } };
 }
 
-/** Someone who listed a view once and has watched it since. */
+/** A client that listed a view once and watches it since. */
 export class Follower {
   readonly view: View;
   readonly copy: Copy;
-  /** Everything it was shown, in order. */
+  /** All received events in order. */
   readonly events: WatchEvent<StoredConfigMap>[] = [];
   isExpired = false;
   readonly #watch: Watch<StoredConfigMap>;
@@ -151,7 +151,7 @@ export class Follower {
     return Follower.from(cluster, view, { items, version: metadata.resourceVersion, ...options });
   }
 
-  /** Watches from a version at which the view is known to have shown these items. */
+  /** Watches from a version at which the view had these items. */
   static from(
     cluster: Cluster,
     view: View,
@@ -165,7 +165,7 @@ export class Follower {
     return Follower.of(watch, view, start);
   }
 
-  /** Goes on with a watch that has been read up to a version. */
+  /** Continues a watch that was read up to a version. */
   static of(
     watch: Watch<StoredConfigMap>,
     view: View,
@@ -174,7 +174,7 @@ export class Follower {
     return new Follower(view, new Copy(start.items, start.version), watch);
   }
 
-  /** Reads events until there are none; at most so many. A reader that found none goes on waiting for the next. */
+  /** Reads available events, at most the given number. A pending read continues with the next call. */
   async read(most = Number.POSITIVE_INFINITY): Promise<void> {
     for (let count = 0; count < most && !this.isExpired; count++) {
       this.#next ??= this.#readOne();
@@ -203,7 +203,7 @@ export class Follower {
   }
 }
 
-/** Longer than anything takes that is not waiting for something to happen. */
+/** Waits long enough for all pending microtasks. */
 export async function turns(count = 20): Promise<void> {
   for (let turn = 0; turn < count; turn++) await undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Volumes and claims in any order: when all is at rest, who is bound is bound both ways and to nobody else, nobody waits
- * who could be served, and what was asked for is what was given.
+ * Volumes and claims in any order: after settling, bindings are mutual and exclusive, no claim waits while a matching volume
+ * is available, and claims get what they request.
  */
 import { StatusError } from 'orchplane';
 import { claimProtection, controllers, persistentVolumes, volumeProtection } from 'orchplane/controllers';
@@ -90,7 +90,7 @@ async function act(cluster: TestCluster, done: Step): Promise<unknown> {
   }
 }
 
-test('bindings are mutual, fitting and prompt', async () => {
+test('binds claims and volumes mutually, with sufficient size and without delay', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const errors: unknown[] = [];
@@ -122,7 +122,7 @@ test('bindings are mutual, fitting and prompt', async () => {
         else {
           expect(volume.status.phase).toBe('Bound');
           expect(claim.spec.volumeName).toBe(volume.metadata.name);
-          // Who is kept for each other by people is not measured.
+          // The size is not checked for bindings that a user requested.
           const isChosen = [volume, claim].some(({ metadata }) => metadata.annotations?.[BY_CONTROLLER] !== undefined);
           const [given, wanted] = [volume.spec.capacity?.['storage'], claim.spec.resources.requests?.['storage']];
           if (isChosen) expect(size(given).cmp(size(wanted))).toBeGreaterThanOrEqual(0);

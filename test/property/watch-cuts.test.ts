@@ -1,6 +1,6 @@
 /**
- * Watches over bytes that arrive, and break off, anywhere: however a stream is cut into chunks, the events are the same;
- * wherever it breaks off, no event is made up and none is passed over in silence.
+ * Watches over byte streams that are split or interrupted anywhere: the events do not depend on the chunks, and an
+ * interruption neither invents nor silently skips events.
  */
 import { type ApiObject, type Client, createClient, createCluster, type WireEvent } from 'orchplane';
 import { createFetchHandler, httpTransport } from 'orchplane/http';
@@ -28,7 +28,7 @@ const events = fc
 const bytesOf = (list: readonly WireEvent[]): Uint8Array =>
   new TextEncoder().encode(list.map((event) => `${JSON.stringify(event)}\n`).join(''));
 
-/** The bytes in chunks that end at the given places, and then an end, or an error. */
+/** The bytes in chunks that end at the given offsets, followed by an end or an error. */
 function bodyOf(bytes: Uint8Array, cuts: readonly number[], failure?: Error): ReadableStream<Uint8Array> {
   const ends = [...new Set([...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b);
   let at = 0;
@@ -53,14 +53,14 @@ async function read(body: ReadableStream<Uint8Array>): Promise<{ seen: WireEvent
   }
 }
 
-test('chunks may end anywhere, also inside a character', async () => {
+test('reads events from chunks that end anywhere, also inside a character', async () => {
   const cases = fc.asyncProperty(events, fc.array(fc.nat(2_000), { maxLength: 40 }), async (list, cuts) => {
     expect(await read(bodyOf(bytesOf(list), cuts))).toEqual({ seen: list });
   });
   await fc.assert(cases, { numRuns: 150 });
 });
 
-test('events that arrive byte by byte are read whole', async () => {
+test('reads events that arrive byte by byte', async () => {
   const list = [
     { type: 'ADDED', object: object('é😀\u2028', 1) },
     { type: 'DELETED', object: object('', 2) },
@@ -69,10 +69,10 @@ test('events that arrive byte by byte are read whole', async () => {
   expect(await read(bodyOf(bytes, [...bytes.keys()]))).toEqual({ seen: list });
 });
 
-test('a stream that ends or breaks off at any byte gives whole events, and says so unless it ended between two', async () => {
+test('returns complete events of a stream that ends at any byte and reports an interruption inside an event', async () => {
   const list = [0, 1, 2].map((n) => ({ type: 'ADDED', object: object('é😀'.repeat(n), n + 1) }) as WireEvent);
   const bytes = bytesOf(list);
-  // Behind the last byte of an event, with or without the line end.
+  // After the last byte of an event, with or without the newline.
   const whole = list.map((_, index) => bytesOf(list.slice(0, index + 1)).length);
   for (let length = 0; length <= bytes.length; length++) {
     const complete = whole.filter((end) => end - 1 <= length).length;
@@ -89,7 +89,7 @@ test('a stream that ends or breaks off at any byte gives whole events, and says 
   }
 });
 
-test('an informer whose watches keep breaking off still ends up knowing what there is', async () => {
+test('brings an informer to the current state despite interrupted watches', async () => {
   const cases = fc.asyncProperty(
     fc.array(fc.nat(900), { minLength: 1, maxLength: 8 }),
     fc.boolean(),
@@ -106,10 +106,10 @@ test('an informer whose watches keep breaking off still ends up knowing what the
       };
       const client: Client = createClient({ transport: httpTransport({ baseUrl: 'http://cluster', fetch, clock }) });
       await using informer = client.api(ConfigMap).informer({ onError: () => undefined });
-      const told = new Map<string, string>();
+      const received = new Map<string, string>();
       informer.subscribe((event) => {
-        if (event.type === 'DELETED') told.delete(event.object.metadata.name);
-        else told.set(event.object.metadata.name, event.object.metadata.resourceVersion);
+        if (event.type === 'DELETED') received.delete(event.object.metadata.name);
+        else received.set(event.object.metadata.name, event.object.metadata.resourceVersion);
       });
       await informer.synced;
       for (let step = 0; step < 12; step++) {
@@ -121,19 +121,19 @@ test('an informer whose watches keep breaking off still ends up knowing what the
             .apply({ metadata: { name }, data: { step: `${step} é😀` } }, { fieldManager: 'x' });
         await clock.advance(step % 3 === 0 ? 3_000 : 0);
       }
-      // Attempts that bring nothing come at growing intervals, of at most half a minute.
+      // Failed attempts are repeated with increasing delays of at most 30 seconds.
       for (let wait = 0; wait < cuts.length + 2; wait++) await clock.advance(31_000);
       const { items } = await cluster.api(ConfigMap).list();
       const byName = [...informer.snapshot()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
       expect(byName).toEqual(items);
-      expect(told).toEqual(new Map(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion])));
+      expect(received).toEqual(new Map(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion])));
       await cluster.close();
     },
   );
   await fc.assert(cases, { numRuns: 25 });
 });
 
-/** The first bytes of a body; then it ends, or breaks. */
+/** The first bytes of a body, followed by an end or an error. */
 function cutAfter(body: ReadableStream<Uint8Array>, bytes: number, hard: boolean): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let left = bytes;

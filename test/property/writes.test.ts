@@ -1,12 +1,12 @@
 /**
- * Versions and events: each write that changes something takes one version and is told once; one that changes nothing
- * takes none and is not told.
+ * Versions and events: each write that changes an object takes one version and sends one event; a write without a change
+ * does neither.
  */
 
 import { jsonPatch, mergePatch } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test, vi } from 'vitest';
-import { type newCluster, perform, type StoredConfigMap, Story, writes } from './histories.js';
+import { type newCluster, perform, RecordedCluster, type StoredConfigMap, writes } from './histories.js';
 import fc from './seeded.js';
 import { anyView, Follower, keyOf, shownBy } from './views.js';
 
@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 30_000 });
 
 const some = writes(5, 30);
 
-/** Writes that ask for what is there already. */
+/** Writes that request the existing state. */
 const noOps = {
   'the same object again': (api, { metadata, ...rest }) => api.update({ metadata, ...rest }),
   'the same content without a version': (api, { metadata: { resourceVersion: _, ...metadata }, ...rest }) =>
@@ -40,42 +40,42 @@ function apiOf(cluster: Awaited<ReturnType<typeof newCluster>>, namespace: strin
   return cluster.api(ConfigMap, namespace);
 }
 
-test.each(Object.entries(noOps))('%s keeps the version and is told to nobody', async (_name, write) => {
+test.each(Object.entries(noOps))('keeps the version and sends no event for %s', async (_name, write) => {
   await fc.assert(
     fc.asyncProperty(some, fc.nat(), async (steps, which) => {
-      const story = await Story.begin();
-      for (const step of steps) await story.take(step);
-      // A terminating object without finalizers cannot be written back: there is none.
-      const object = story.present[which % Math.max(story.present.length, 1)];
+      const recorded = await RecordedCluster.start();
+      for (const step of steps) await recorded.run(step);
+      // A terminating object without finalizers cannot be written.
+      const object = recorded.current[which % Math.max(recorded.current.length, 1)];
       if (object === undefined) return;
-      const follower = await Follower.open(story.cluster, {});
-      const version = story.cluster.resourceVersion;
-      const answer = await write(apiOf(story.cluster, object.metadata.namespace ?? ''), object);
+      const follower = await Follower.open(recorded.cluster, {});
+      const version = recorded.cluster.resourceVersion;
+      const answer = await write(apiOf(recorded.cluster, object.metadata.namespace ?? ''), object);
       await follower.read();
       follower.close();
       expect(answer).toEqual(object);
-      expect(story.cluster.resourceVersion).toBe(version);
+      expect(recorded.cluster.resourceVersion).toBe(version);
       expect(follower.events).toEqual([]);
     }),
     { numRuns: 15 },
   );
 });
 
-test('every event shows the store as it was at its version', async () => {
+test('sends events that show the store at their version', async () => {
   await fc.assert(
     fc.asyncProperty(some, anyView, async (steps, view) => {
-      const story = await Story.begin();
-      const follower = await Follower.open(story.cluster, view);
-      for (const step of steps) await story.take(step);
+      const recorded = await RecordedCluster.start();
+      const follower = await Follower.open(recorded.cluster, view);
+      for (const step of steps) await recorded.run(step);
       await follower.read();
       follower.close();
       for (const event of follower.events) {
         if (event.type === 'BOOKMARK') continue;
         const { resourceVersion } = event.object.metadata;
-        // Deletions of a collection take several versions in one step; those in between were never the present.
-        const moment = story.moments.find(({ version }) => version === resourceVersion);
-        const there = shownBy(view, moment?.items ?? []).find((each) => keyOf(each) === keyOf(event.object));
-        if (moment === undefined) expect(event.type).not.toBe('ADDED');
+        // Deleting a collection takes several versions in one step; those in between were never recorded.
+        const state = recorded.states.find(({ version }) => version === resourceVersion);
+        const there = shownBy(view, state?.items ?? []).find((each) => keyOf(each) === keyOf(event.object));
+        if (state === undefined) expect(event.type).not.toBe('ADDED');
         else if (event.type === 'DELETED') expect(there).toBeUndefined();
         else expect(event.object).toBe(there);
       }
@@ -84,31 +84,31 @@ test('every event shows the store as it was at its version', async () => {
   );
 });
 
-test('every version between two moments is the version of one event of one kind', async () => {
+test('uses each version for exactly one event', async () => {
   await fc.assert(
     fc.asyncProperty(some, async (steps) => {
-      const story = await Story.begin();
-      const follower = await Follower.open(story.cluster, {});
-      const start = Number(story.cluster.resourceVersion);
+      const recorded = await RecordedCluster.start();
+      const follower = await Follower.open(recorded.cluster, {});
+      const start = Number(recorded.cluster.resourceVersion);
       const writesOfConfigMaps = steps.filter(({ type }) => type !== 'elsewhere');
-      for (const step of writesOfConfigMaps) await story.take(step);
+      for (const step of writesOfConfigMaps) await recorded.run(step);
       await follower.read();
       follower.close();
       const versions = follower.events.map((event) => Number(event.object.metadata.resourceVersion));
-      const end = Number(story.cluster.resourceVersion);
+      const end = Number(recorded.cluster.resourceVersion);
       expect(versions).toEqual(Array.from({ length: end - start }, (_, index) => start + index + 1));
     }),
     { numRuns: 30 },
   );
 });
 
-test('two watchers of the same view are shown the same events', async () => {
+test('sends two watchers of the same view the same events', async () => {
   await fc.assert(
     fc.asyncProperty(some, anyView, fc.integer({ min: 1, max: 7 }), async (steps, view, every) => {
-      const story = await Story.begin();
-      const [prompt, slow] = [await Follower.open(story.cluster, view), await Follower.open(story.cluster, view)];
+      const recorded = await RecordedCluster.start();
+      const [prompt, slow] = [await Follower.open(recorded.cluster, view), await Follower.open(recorded.cluster, view)];
       for (const [index, step] of steps.entries()) {
-        await story.take(step);
+        await recorded.run(step);
         await prompt.read();
         if (index % every === 0) await slow.read(1);
       }
@@ -120,18 +120,18 @@ test('two watchers of the same view are shown the same events', async () => {
   );
 });
 
-test('a rehearsal of any write changes nothing', async () => {
+test('changes nothing in a dry run of any write', async () => {
   await fc.assert(
-    fc.asyncProperty(some, some, async (steps, rehearsed) => {
-      const story = await Story.begin();
-      for (const step of steps) await story.take(step);
-      const follower = await Follower.open(story.cluster, {});
-      const before = [story.cluster.resourceVersion, story.present];
-      const rehearsal = { ...story.cluster, ...story.cluster.with({ dryRun: true }) };
-      for (const step of rehearsed) await perform(rehearsal, step);
+    fc.asyncProperty(some, some, async (steps, dryRunSteps) => {
+      const recorded = await RecordedCluster.start();
+      for (const step of steps) await recorded.run(step);
+      const follower = await Follower.open(recorded.cluster, {});
+      const before = [recorded.cluster.resourceVersion, recorded.current];
+      const dryRunCluster = { ...recorded.cluster, ...recorded.cluster.with({ dryRun: true }) };
+      for (const step of dryRunSteps) await perform(dryRunCluster, step);
       await follower.read();
       follower.close();
-      expect([story.cluster.resourceVersion, (await story.cluster.all(ConfigMap).list()).items]).toEqual(before);
+      expect([recorded.cluster.resourceVersion, (await recorded.cluster.all(ConfigMap).list()).items]).toEqual(before);
       expect(follower.events).toEqual([]);
     }),
     { numRuns: 30 },

@@ -3,7 +3,7 @@
  * return.
  */
 import { inWireOrder } from '../../crd/value/wire-order.js';
-import type { WriteContext } from '../../kinds/kind.js';
+import type { HookContext } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { arrange } from '../../schema/arrange.js';
@@ -120,7 +120,7 @@ function writeContextOf({
   clock,
   dialect,
   features,
-}: Pick<ClusterView, 'clock' | 'dialect' | 'features'>): WriteContext {
+}: Pick<ClusterView, 'clock' | 'dialect' | 'features'>): HookContext {
   return { dialect, features, now: formatTime(Math.floor(clock.now() / 1000) * 1000) };
 }
 

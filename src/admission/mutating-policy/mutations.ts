@@ -27,7 +27,7 @@ import { fieldsOfIntent, IntentError } from '../../merge/apply/intent-fields.js'
 import { merge } from '../../merge/apply/merge.js';
 import { fieldElement, type PathElement, printElement } from '../../merge/apply/path-element.js';
 import { hasItems, hasMembers, ItemError, itemElement, memberNode } from '../../merge/apply/typed.js';
-import type { ScalarNode, Structural } from '../../schema/structural.js';
+import type { ScalarNode, SchemaNode } from '../../schema/schema-node.js';
 import { quote } from '../../text/go/go-text.js';
 import { encodeBase64 } from '../../util/base64.js';
 import { isRecord, type MutableRecord, setOwn } from '../../util/json.js';
@@ -87,7 +87,7 @@ function typeNameProblems(value: CelValue, expected: string): string[] {
   return [...value.keys()].flatMap((key) => typeNameProblems(value.get(key) ?? null, expected));
 }
 
-function unfitReason(schema: Structural, patch: Readonly<Record<string, unknown>>): string | undefined {
+function unfitReason(schema: SchemaNode, patch: Readonly<Record<string, unknown>>): string | undefined {
   const [problem] = nonJsonProblems(schema, patch, '');
   if (problem !== undefined) return problem;
   try {
@@ -100,7 +100,7 @@ function unfitReason(schema: Structural, patch: Readonly<Record<string, unknown>
 }
 
 /** Values that are not JSON, with the reference server's messages for wrong types. */
-function nonJsonProblems(node: Structural, value: unknown, path: string): string[] {
+function nonJsonProblems(node: SchemaNode, value: unknown, path: string): string[] {
   if (value instanceof NonJsonValue) return [`${path}: ${nonJsonMessage(node, value)}`];
   if (Array.isArray(value) && node.type === 'list') {
     return value.flatMap((item, index) => {
@@ -119,7 +119,7 @@ function nonJsonProblems(node: Structural, value: unknown, path: string): string
 }
 
 /** Undefined for an item without the keys of its associative list. */
-function itemStep(item: unknown, index: number, list: Structural & { readonly type: 'list' }): string | undefined {
+function itemStep(item: unknown, index: number, list: SchemaNode & { readonly type: 'list' }): string | undefined {
   if (!hasItems(list)) return printElement(`i:${index}`);
   if (item instanceof NonJsonValue) return list.listType === 'map' ? undefined : '[={{undefined}}]';
   try {
@@ -132,7 +132,7 @@ function itemStep(item: unknown, index: number, list: Structural & { readonly ty
   }
 }
 
-function nonJsonMessage(node: Structural, { type, plain, syntax }: NonJsonValue): string {
+function nonJsonMessage(node: SchemaNode, { type, plain, syntax }: NonJsonValue): string {
   if (node.type === 'list') return `expected list, got &{${plain}}`;
   if (node.type !== 'scalar') return `expected map, got &{${plain}}`;
   switch (SCALARS[node.scalar]) {
@@ -162,7 +162,7 @@ const SCALARS: Readonly<Record<ScalarNode['scalar'], 'number' | 'text' | 'boolea
 };
 
 /** The paths of atomic values. As in the reference server, map values are not checked. */
-function atomicsIn(node: Structural, value: unknown, path: string): string[] {
+function atomicsIn(node: SchemaNode, value: unknown, path: string): string[] {
   if (Array.isArray(value) && (node.type === 'list' || node.type === 'any')) {
     const own = node.type === 'list' && hasItems(node) ? [] : [path];
     if (node.type === 'any') return own;

@@ -56,7 +56,7 @@ const GROUP = serviceGroup('admissionregistration');
 const POLICIES = { group: GROUP, resource: 'mutatingadmissionpolicies' };
 export const BINDINGS = { group: GROUP, resource: 'mutatingadmissionpolicybindings' };
 
-type PolicyView = Pick<ClusterView, 'writeCount' | 'list' | 'features'>;
+type PolicyView = Pick<ClusterView, 'lastChange' | 'list' | 'features'>;
 
 /** Empty if the feature gate is disabled. */
 export function boundPolicies(view: PolicyView): readonly BoundPolicy[] {

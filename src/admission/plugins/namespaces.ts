@@ -26,7 +26,7 @@ export const namespaceLifecycle: AdmissionPlugin = /* @__PURE__ */ Object.freeze
     if (isRequestFor(request, serviceGroup('authorization'), 'localsubjectaccessreviews')) return;
     // Deletion of the namespace may begin while an asynchronous plugin runs.
     const before = view.namespace(namespace);
-    request.whenStored(() => {
+    request.beforeCommit(() => {
       if (view.namespace(namespace) !== before) checkNamespace(request, view);
     });
   },

@@ -77,7 +77,7 @@ function classByName(name: string, request: AdmissionRequest<DraftObject>, view:
 const defaults = new WeakMap<ClusterView, { readonly changes: number; readonly found: PriorityClass | undefined }>();
 
 function defaultClass(view: ClusterView): PriorityClass | undefined {
-  const changes = view.writeCount(PRIORITY_CLASSES);
+  const changes = view.lastChange(PRIORITY_CLASSES);
   let cached = defaults.get(view);
   if (cached?.changes !== changes) {
     cached = { changes, found: findDefaultClass(view) };

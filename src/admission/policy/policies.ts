@@ -43,7 +43,7 @@ const GROUP = serviceGroup('admissionregistration');
 const POLICIES = { group: GROUP, resource: 'validatingadmissionpolicies' };
 export const BINDINGS = { group: GROUP, resource: 'validatingadmissionpolicybindings' };
 
-type PolicyView = Pick<ClusterView, 'writeCount' | 'list'>;
+type PolicyView = Pick<ClusterView, 'lastChange' | 'list'>;
 
 /** Sorted by name. */
 export function boundPolicies(view: PolicyView): readonly BoundPolicy[] {
@@ -68,7 +68,7 @@ function readPolicies(view: PolicyView): readonly BoundPolicy[] {
 
 const cachedPolicies = cacheUntilChanged({ policies: POLICIES, bindings: BINDINGS }, readPolicies);
 
-type WriteCounter = Pick<ClusterView, 'writeCount'>;
+type WriteCounter = Pick<ClusterView, 'lastChange'>;
 
 /** Wraps a reader of policies: it reads again only after one of the two resources changed. */
 export function cacheUntilChanged<View extends WriteCounter, Policy>(
@@ -77,8 +77,8 @@ export function cacheUntilChanged<View extends WriteCounter, Policy>(
 ): (view: View) => readonly Policy[] {
   const cache = new WeakMap<View, { policies: number; bindings: number; read: readonly Policy[] }>();
   return (view) => {
-    const policies = view.writeCount(resources.policies);
-    const bindings = view.writeCount(resources.bindings);
+    const policies = view.lastChange(resources.policies);
+    const bindings = view.lastChange(resources.bindings);
     let last = cache.get(view);
     if (last === undefined || last.policies !== policies || last.bindings !== bindings) {
       last = { policies, bindings, read: read(view) };

@@ -26,7 +26,7 @@ import {
   selfTypeOf,
 } from '../../crd/rules/decl-type.js';
 import { escapeName } from '../../crd/rules/escape.js';
-import { schemaView } from '../../crd/schema-view.js';
+import { schemaView } from '../../crd/structural-schema.js';
 import {
   DECLARED_TYPES,
   NAMESPACE_TYPE,
@@ -39,7 +39,7 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import { type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
-import type { ObjectNode, ScalarType, Structural } from '../../schema/structural.js';
+import type { ObjectNode, ScalarType, SchemaNode } from '../../schema/schema-node.js';
 import type { PolicySpec } from './policies.js';
 
 const POLICIES = { group: serviceGroup('admissionregistration'), resource: 'validatingadmissionpolicies' };
@@ -58,10 +58,10 @@ export function policyTypeCheckReconciler(server: ReconcilerHost, lookups: KindL
   let seen = -1;
   return {
     reconcile() {
-      if (server.writeCount(POLICIES) === seen) return;
+      if (server.lastChange(POLICIES) === seen) return;
       for (const policy of server.objects.list(POLICIES)) checkPolicy(policy, server, lookups);
       // Includes the status writes made here.
-      seen = server.writeCount(POLICIES);
+      seen = server.lastChange(POLICIES);
     },
   };
 }
@@ -272,7 +272,7 @@ function objectDeclType(node: ObjectNode, outer: readonly ObjectNode[]): ObjectD
   return object(fields);
 }
 
-function nodeDeclType(node: Structural, outer: readonly ObjectNode[]): DeclType | undefined {
+function nodeDeclType(node: SchemaNode, outer: readonly ObjectNode[]): DeclType | undefined {
   switch (node.type) {
     case 'object':
       return objectDeclType(node, outer);

@@ -41,12 +41,12 @@ function validate(request: AdmissionRequest, view: ClusterView): void {
   if ((operation !== 'CREATE' && operation !== 'UPDATE') || object === undefined) return;
   const bound: BoundEvaluator = { evaluator: evaluatorOf(request.served, view), context: view };
   if (!bound.evaluator.handles(request, view)) return;
-  const seen = view.writeCount(QUOTAS);
+  const seen = view.lastChange(QUOTAS);
   const quotas = seen === 0 ? NONE : view.list(QUOTAS, namespace);
   const charges = chargesFor(request, object, { quotas, bound });
   if (request.dryRun) return;
-  request.whenStored(() => {
-    if (quotas.length === 0 && view.writeCount(QUOTAS) === seen) return;
+  request.beforeCommit(() => {
+    if (quotas.length === 0 && view.lastChange(QUOTAS) === seen) return;
     const present = view.list(QUOTAS, namespace);
     // Stored objects are immutable, so identical quotas yield the same charges.
     charge(sameItems(present, quotas) ? charges : chargesFor(request, object, { quotas: present, bound }), view);

@@ -14,7 +14,7 @@ import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
 import { objectFromZod } from '../../schema/from-zod.js';
 import { bytes, hint, int32, int64, namedString, optional, pointer, struct } from '../../schema/hints.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import type { ObjectNode } from '../../schema/schema-node.js';
 import { once } from '../../schema/type.js';
 import { quote } from '../../text/go/go-text.js';
 import { decodeBase64Text } from '../../util/base64.js';

@@ -73,7 +73,7 @@ function isMatchedBy({ apiGroups = [], resources = [] }: Rule): (served: ServedK
 
 function cachedHooks(type: HookType, view: ClusterView): HookCache {
   const resource = CONFIGURATIONS[type];
-  const changes = view.writeCount(resource);
+  const changes = view.lastChange(resource);
   const before = caches[type].get(view);
   if (before !== undefined && before.changes === changes) return before;
   const state = { changes, hooks: sortedHooks(view.list(resource)), namedKinds: new WeakMap() };

@@ -78,7 +78,7 @@ class RbacAuthorizer implements Authorizer {
   }
 
   #clusterBindings(): Bindings {
-    const present = this.#context.writeCount(CLUSTER_ROLE_BINDINGS);
+    const present = this.#context.lastChange(CLUSTER_ROLE_BINDINGS);
     if (present !== this.#cluster.version) {
       this.#cluster.update(this.#context.objects.list(CLUSTER_ROLE_BINDINGS));
       this.#cluster.version = present;
@@ -93,7 +93,7 @@ class RbacAuthorizer implements Authorizer {
       bindings = new Bindings(namespace);
       this.#namespaces.set(namespace, bindings);
     }
-    const present = this.#context.writeCount(ROLE_BINDINGS);
+    const present = this.#context.lastChange(ROLE_BINDINGS);
     if (present !== bindings.version) {
       bindings.update(this.#context.objects.list(ROLE_BINDINGS, namespace));
       bindings.version = present;

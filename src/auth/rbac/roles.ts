@@ -52,10 +52,10 @@ export class Roles {
 
   /** Reads the versions of the role resources. Called once per decision. */
   refresh(): void {
-    const ofCluster = this.#context.writeCount(CLUSTER_ROLES);
+    const ofCluster = this.#context.lastChange(CLUSTER_ROLES);
     if (ofCluster !== this.clusterVersion) this.#clusterRoles = undefined;
     this.clusterVersion = ofCluster;
-    this.namespaceVersion = this.#context.writeCount(ROLES);
+    this.namespaceVersion = this.#context.lastChange(ROLES);
   }
 
   /** The role that a binding in `namespace` (empty: cluster-wide) refers to; undefined if it does not exist. */

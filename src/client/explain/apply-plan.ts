@@ -27,7 +27,7 @@ import { StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { StatusCause } from '../../meta/status.js';
 import { schemaInDialect } from '../../schema/in-dialect.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import type { ObjectNode } from '../../schema/schema-node.js';
 import { own } from '../../util/json.js';
 import type { Endpoint } from '../endpoint.js';
 import type { ApplyOptions } from '../options.js';

@@ -4,7 +4,7 @@
 import { childOf, type FieldSet, isEmptySet, isMember, SELF } from '../../merge/apply/field-set.js';
 import { fieldName, type PathElement } from '../../merge/apply/path-element.js';
 import { hasItems, hasMembers, indexItems, memberNode, UNTYPED } from '../../merge/apply/typed.js';
-import type { ListNode, Structural } from '../../schema/structural.js';
+import type { ListNode, SchemaNode } from '../../schema/schema-node.js';
 import { isRecord } from '../../util/json.js';
 
 /** The symbol with which Node's `util.inspect` finds an object's own rendering. */
@@ -37,11 +37,11 @@ export function nodeAt(set: FieldSet, path: Path): FieldSet | undefined {
 
 /** Reads the values of an object by path. The items of a list are indexed once. */
 export class FieldReader {
-  readonly #schema: Structural;
+  readonly #schema: SchemaNode;
   readonly #object: unknown;
   readonly #items = new Map<object, ReadonlyMap<PathElement, readonly unknown[]>>();
 
-  constructor(schema: Structural, object: unknown) {
+  constructor(schema: SchemaNode, object: unknown) {
     this.#schema = schema;
     this.#object = object;
   }

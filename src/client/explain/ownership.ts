@@ -9,7 +9,7 @@ import { UNTRACKED } from '../../merge/apply/schema-sets.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';
 import { schemaInDialect } from '../../schema/in-dialect.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import type { ObjectNode } from '../../schema/schema-node.js';
 import { deepFreeze } from '../../util/json.js';
 import type { Endpoint } from '../endpoint.js';
 import type { GetOptions } from '../options.js';

@@ -11,7 +11,7 @@ import {
   customResourceDefinitionBody,
   type WebhookConversion,
 } from '../../kinds/generated/apiextensions-v1.js';
-import type { Kind, WriteContext } from '../../kinds/kind.js';
+import type { HookContext, Kind } from '../../kinds/kind.js';
 import { createdColumn, nameColumn } from '../../kinds/shared/common-columns.js';
 import { specGeneration, statusSubresource } from '../../kinds/shared/strategies.js';
 import { type Dialect, kubernetesDialect, serviceGroup } from '../../meta/dialect.js';
@@ -39,8 +39,13 @@ export const CustomResourceDefinition: Kind<
   body: customResourceDefinitionBody,
   strategy: {
     name: { validate: definitionNameRule },
-    create: { metadata: 'plain', prepare: recordStorageVersion, validate },
-    update: { metadata: 'plain', unconditional: false, prepare: recordStorageVersion, validate: validateUpdate },
+    create: { metadataValidation: 'plain', prepare: recordStorageVersion, validate },
+    update: {
+      metadataValidation: 'plain',
+      allowUnconditionalUpdate: false,
+      prepare: recordStorageVersion,
+      validate: validateUpdate,
+    },
     write: { separateStatus: true, generation: specGeneration },
     decode: { defaults, rejectUnknownField: rejectForeignExtension },
     delete: { intercept: markTerminating },
@@ -69,7 +74,7 @@ function rejectForeignExtension(finding: string, { name, extension }: Dialect): 
   return `this cluster uses the ${name} dialect, whose extensions begin with ${extension('')}; for CRDs with Kubernetes names use createCluster({ dialect: '${kubernetesDialect.name}' })`;
 }
 
-function defaults(draft: DraftObject & CustomResourceDefinition, { dialect }: WriteContext): void {
+function defaults(draft: DraftObject & CustomResourceDefinition, { dialect }: HookContext): void {
   const { spec, status } = draft;
   const { names, versions, conversion } = spec;
   // An empty webhook is removed.

@@ -2,11 +2,11 @@
  * Resolves field paths in a schema, as validation rules and selectable fields use them: `.spec.replicas`,
  * `.spec['a.b']`.
  */
-import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 
 /** A field of a schema and the names that lead to it. */
 export interface FoundField {
-  readonly schema: SchemaView;
+  readonly schema: StructuralSchema;
   readonly names: readonly string[];
 }
 
@@ -14,7 +14,7 @@ const INVALID_FIELD = 'does not refer to a valid field';
 const UNEXPECTED_END = 'unexpected end of JSON path';
 
 /** Returns the field at a path, or the reason why the path is invalid. */
-export function findField(root: SchemaView, path: string, options: { brackets: boolean }): FoundField | string {
+export function findField(root: StructuralSchema, path: string, options: { brackets: boolean }): FoundField | string {
   const tokens = path.match(/'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]]+/g) ?? [];
   const names: string[] = [];
   let schema = root;

@@ -10,31 +10,31 @@ import type {
 import type { Verbatim } from '../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
-import type { SchemaView } from '../schema-view.js';
+import type { StructuralSchema } from '../structural-schema.js';
 
 const ADDRESS = '(0xc000000000)';
 const PACKAGE = 'apiextensions';
 const SCHEMA = `${PACKAGE}.JSONSchemaProps`;
 
 /** Prints a schema. */
-export function schemaGoSyntax(schema: SchemaView): Verbatim {
+export function schemaGoSyntax(schema: StructuralSchema): Verbatim {
   return verbatim(printSchema(schema));
 }
 
 /** Prints `items` given as a list of schemas. */
-export function itemListGoSyntax(items: readonly SchemaView[]): Verbatim {
+export function itemListGoSyntax(items: readonly StructuralSchema[]): Verbatim {
   const list = `[]${SCHEMA}{${items.map(printSchema).join(', ')}}`;
   return verbatim(`${PACKAGE}.JSONSchemaPropsOrArray{Schema:(*${SCHEMA})(nil), JSONSchemas:${list}}`);
 }
 
-function printSchema(schema: SchemaView): string {
+function printSchema(schema: StructuralSchema): string {
   const { raw } = schema;
   const text = (value: string | undefined) => quote(value ?? '');
   const flag = (value: boolean | undefined) => String(value ?? false);
   const pointer = (type: string, value: unknown) => `(*${type})${value === undefined ? '(nil)' : ADDRESS}`;
-  const schemas = (list: readonly SchemaView[]) =>
+  const schemas = (list: readonly StructuralSchema[]) =>
     list.length === 0 ? `[]${SCHEMA}(nil)` : `[]${SCHEMA}{${list.map(printSchema).join(', ')}}`;
-  const byName = (type: string, schemasByName: ReadonlyMap<string, SchemaView>) => {
+  const byName = (type: string, schemasByName: ReadonlyMap<string, StructuralSchema>) => {
     const items = [...schemasByName].map(([name, inner]) => `${quote(name)}:${printSchema(inner)}`);
     return items.length === 0 ? `${type}(nil)` : `${type}{${items.join(', ')}}`;
   };

@@ -8,7 +8,7 @@ import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import { stringSlice } from '../../text/go/go-text.js';
-import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 import { findField } from './field-path.js';
 import { itemListGoSyntax } from './go-syntax.js';
 import type { ExtensionNaming } from './validate-structure.js';
@@ -17,7 +17,7 @@ import type { ExtensionNaming } from './validate-structure.js';
 interface NodePosition {
   readonly path: string;
   readonly extensionName: ExtensionNaming;
-  readonly validNodes: Set<SchemaView>;
+  readonly validNodes: Set<StructuralSchema>;
   readonly isRoot: boolean;
   /** Inside `metadata`, `apiVersion` or `kind` of a resource. */
   readonly insideMeta: boolean;
@@ -30,7 +30,7 @@ interface NodePosition {
  * rules can be compiled.
  */
 export function schemaErrors(
-  root: SchemaView,
+  root: StructuralSchema,
   path: string,
   { extensionName, validNodes }: Pick<NodePosition, 'extensionName' | 'validNodes'>,
 ): FieldError[] {
@@ -39,14 +39,14 @@ export function schemaErrors(
 
 const META_FIELDS = ['metadata', 'kind', 'apiVersion'];
 
-function nodeErrors(node: SchemaView, position: NodePosition): FieldError[] {
+function nodeErrors(node: StructuralSchema, position: NodePosition): FieldError[] {
   const { path } = position;
   const { raw } = node;
   const found = keywordErrors(node, position);
-  const inside = (schema: SchemaView | undefined, at: string, more: Partial<NodePosition> = {}) => {
+  const inside = (schema: StructuralSchema | undefined, at: string, more: Partial<NodePosition> = {}) => {
     if (schema !== undefined) found.push(...nodeErrors(schema, { ...position, isRoot: false, ...more, path: at }));
   };
-  const insideEach = (schemas: readonly SchemaView[], at: string) => {
+  const insideEach = (schemas: readonly StructuralSchema[], at: string) => {
     for (const [index, schema] of schemas.entries()) inside(schema, keyPath(at, index));
   };
   if (raw.uniqueItems === true) {
@@ -82,7 +82,10 @@ function nodeErrors(node: SchemaView, position: NodePosition): FieldError[] {
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
-function keywordErrors(node: SchemaView, { path, extensionName, insideMeta, noDefaults }: NodePosition): FieldError[] {
+function keywordErrors(
+  node: StructuralSchema,
+  { path, extensionName, insideMeta, noDefaults }: NodePosition,
+): FieldError[] {
   const { raw, type } = node;
   const found: FieldError[] = [];
   if (type !== '' && !TYPES.includes(type)) found.push(notSupported(`${path}.type`, type, TYPES));
@@ -114,7 +117,7 @@ function keywordErrors(node: SchemaView, { path, extensionName, insideMeta, noDe
 const MAP_TYPES = ['atomic', 'granular'];
 const LIST_TYPES = ['atomic', 'set', 'map'];
 
-function extensionErrors(node: SchemaView, { path, extensionName }: NodePosition): FieldError[] {
+function extensionErrors(node: StructuralSchema, { path, extensionName }: NodePosition): FieldError[] {
   const { mapType, listType, listMapKeys, type } = node;
   const found: FieldError[] = [];
   const wantType = (wanted: string, name: string) => {
@@ -143,7 +146,7 @@ function extensionErrors(node: SchemaView, { path, extensionName }: NodePosition
 }
 
 /** Items of a set are compared as a whole, so apply must not merge them. */
-function setItemErrors({ items }: SchemaView, path: string, extensionName: ExtensionNaming): FieldError[] {
+function setItemErrors({ items }: StructuralSchema, path: string, extensionName: ExtensionNaming): FieldError[] {
   const detail = `must be atomic as item of a list with ${extensionName('list-type')}=set`;
   if (items?.type === 'array' && items.listType !== undefined && items.listType !== 'atomic') {
     return [invalid(`${path}.items.${extensionName('list-type')}`, items.listType, detail)];
@@ -155,7 +158,7 @@ function setItemErrors({ items }: SchemaView, path: string, extensionName: Exten
   return [];
 }
 
-function mapListErrors(node: SchemaView, path: string, extensionName: ExtensionNaming): FieldError[] {
+function mapListErrors(node: StructuralSchema, path: string, extensionName: ExtensionNaming): FieldError[] {
   const { items, listMapKeys: keys } = node;
   const isMap = `${extensionName('list-type')} is map`;
   const keysPath = `${path}.${extensionName('list-map-keys')}`;
@@ -191,7 +194,7 @@ function mapListErrors(node: SchemaView, path: string, extensionName: ExtensionN
 }
 
 /** Items of sets and maps must not be null, and map keys must always have a value. */
-function mergeableItemErrors(node: SchemaView, path: string, extensionName: ExtensionNaming): FieldError[] {
+function mergeableItemErrors(node: StructuralSchema, path: string, extensionName: ExtensionNaming): FieldError[] {
   const { items, listType, listMapKeys } = node;
   if (items === undefined || (listType !== 'set' && listType !== 'map')) return [];
   const found: FieldError[] = [];
@@ -221,12 +224,12 @@ export const RULE_REASONS: readonly string[] = [
   'FieldValueRequired',
 ];
 
-function ruleErrors(node: SchemaView, { path, extensionName }: NodePosition): FieldError[] {
+function ruleErrors(node: StructuralSchema, { path, extensionName }: NodePosition): FieldError[] {
   const list = `${path}.${extensionName('validations')}`;
   return node.validations.flatMap((rule, index) => oneRuleErrors(node, rule, keyPath(list, index)));
 }
 
-function oneRuleErrors(node: SchemaView, given: ValidationRule, path: string): FieldError[] {
+function oneRuleErrors(node: StructuralSchema, given: ValidationRule, path: string): FieldError[] {
   const { rule, message = '', messageExpression = '', reason, fieldPath = '' } = given;
   const found = ruleTextErrors(rule.trim(), message, path);
   if (messageExpression !== '' && messageExpression.trim() === '') {

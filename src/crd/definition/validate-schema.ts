@@ -13,10 +13,10 @@ import type { MutableRecord } from '../../util/json.js';
 import { copyJson, deepEqual, setOwn } from '../../util/json.js';
 import { compileRules } from '../rules/compile.js';
 import { REQUEST_BUDGET, ruleErrors } from '../rules/evaluate.js';
-import type { RuleHistory } from '../rules/history.js';
+import type { PreexistingExpressions } from '../rules/preexisting-expressions.js';
 import { RatchetingContext } from '../rules/ratcheting.js';
 import { ruleDefinitionErrors } from '../rules/validate-rules.js';
-import { type SchemaView, schemaView } from '../schema-view.js';
+import { type StructuralSchema, schemaView } from '../structural-schema.js';
 import { CorrelatedObject } from '../value/correlated-object.js';
 import { hasDefault } from '../value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from '../value/embedded-resources.js';
@@ -32,7 +32,7 @@ export interface SchemaContext {
   readonly dialect: Dialect;
   readonly hasStatus: boolean;
   /** The validation rules of the CRD before the update. */
-  readonly history: RuleHistory;
+  readonly history: PreexistingExpressions;
   /** True if the update does not change this schema. */
   readonly isUnchanged: boolean;
 }
@@ -58,7 +58,7 @@ export function versionSchemaErrors(
     validatesRules = ofValues.length === 0;
     found.push(...ofValues);
   }
-  const validNodes = new Set<SchemaView>();
+  const validNodes = new Set<StructuralSchema>();
   const ofNodes = schemaErrors(root, path, { extensionName: dialect.extension, validNodes });
   // An unsupported keyword usually already has its own error.
   const isAllFine = found.length === 0 && ofNodes.length === 0;
@@ -77,7 +77,7 @@ export function versionSchemaErrors(
 const ROOT_KEYWORDS_WITH_STATUS =
   'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations';
 
-function statusRootErrors(root: SchemaView, path: string, dialect: Dialect): FieldError[] {
+function statusRootErrors(root: StructuralSchema, path: string, dialect: Dialect): FieldError[] {
   const allowed = new Set(
     ROOT_KEYWORDS_WITH_STATUS.split(' ').map((name) =>
       name.startsWith('X') ? dialect.extension(kebab(name.slice(1))) : name.charAt(0).toLowerCase() + name.slice(1),
@@ -101,7 +101,7 @@ function kebab(name: string): string {
  * Returns a function that evaluates the validation rules for one default after the other. All defaults of a schema
  * share the cost budget of one request; when it is used up, further defaults are not evaluated.
  */
-function defaultRuleEvaluator(): (schema: SchemaView, value: unknown, path: string) => readonly FieldError[] {
+function defaultRuleEvaluator(): (schema: StructuralSchema, value: unknown, path: string) => readonly FieldError[] {
   let budget = REQUEST_BUDGET;
   return (schema, value, path) => {
     if (budget < 0) return [];
@@ -127,10 +127,10 @@ function defaultRuleEvaluator(): (schema: SchemaView, value: unknown, path: stri
 }
 
 /** Evaluates the CEL validation rules of a schema for a default that is otherwise valid. */
-type EvaluateDefaultRules = (schema: SchemaView, value: unknown, path: string) => readonly FieldError[];
+type EvaluateDefaultRules = (schema: StructuralSchema, value: unknown, path: string) => readonly FieldError[];
 
 /** Validates all defaults in a structural schema. */
-export function defaultErrors(root: SchemaView, path: string, rules: EvaluateDefaultRules): FieldError[] {
+export function defaultErrors(root: StructuralSchema, path: string, rules: EvaluateDefaultRules): FieldError[] {
   const resource = { ...root, embeddedResource: true };
   return nodeDefaultErrors(resource, { path, resource, steps: [], insideMeta: false, rules });
 }
@@ -142,7 +142,7 @@ interface DefaultPosition {
    * The nearest enclosing resource (possibly the node itself), and the steps from there; `undefined` stands for list
    * items.
    */
-  readonly resource: SchemaView;
+  readonly resource: StructuralSchema;
   readonly steps: readonly (string | undefined)[];
   readonly insideMeta: boolean;
   readonly rules: EvaluateDefaultRules;
@@ -151,7 +151,7 @@ interface DefaultPosition {
 const META_FIELDS = ['metadata', 'apiVersion', 'kind'];
 
 /** Defaults below `additionalProperties` are not validated, as in the reference server. */
-function nodeDefaultErrors(node: SchemaView, given: DefaultPosition): FieldError[] {
+function nodeDefaultErrors(node: StructuralSchema, given: DefaultPosition): FieldError[] {
   const position = node.embeddedResource ? { ...given, resource: node, steps: [], insideMeta: false } : given;
   const { path, steps } = position;
   const found = hasDefault(node)
@@ -168,11 +168,11 @@ function nodeDefaultErrors(node: SchemaView, given: DefaultPosition): FieldError
   return found;
 }
 
-function oneDefaultErrors(node: SchemaView, value: unknown, position: DefaultPosition): FieldError[] {
+function oneDefaultErrors(node: StructuralSchema, value: unknown, position: DefaultPosition): FieldError[] {
   return position.insideMeta ? metaDefaultErrors(node, value, position) : bodyDefaultErrors(node, value, position);
 }
 
-function metaDefaultErrors(node: SchemaView, value: unknown, position: DefaultPosition): FieldError[] {
+function metaDefaultErrors(node: StructuralSchema, value: unknown, position: DefaultPosition): FieldError[] {
   const { path, resource } = position;
   const object = wrapInResource(copyJson(value), position.steps);
   const { error } = coerceEmbeddedResources(resource, object, { isResource: true });
@@ -194,7 +194,7 @@ function wrapInResource(value: unknown, steps: readonly (string | undefined)[]):
   return { kind: 'Validation', apiVersion: 'validation/v1', ...(inner as MutableRecord) };
 }
 
-function bodyDefaultErrors(node: SchemaView, given: unknown, position: DefaultPosition): FieldError[] {
+function bodyDefaultErrors(node: StructuralSchema, given: unknown, position: DefaultPosition): FieldError[] {
   const { path } = position;
   const value = copyJson(given);
   const isResource = node.embeddedResource;
@@ -208,7 +208,7 @@ function bodyDefaultErrors(node: SchemaView, given: unknown, position: DefaultPo
   return [...found, ...(ofResources.length > 0 ? ofResources : valueErrors(node, value, position))];
 }
 
-function valueErrors(node: SchemaView, value: unknown, { path, rules }: DefaultPosition): FieldError[] {
+function valueErrors(node: StructuralSchema, value: unknown, { path, rules }: DefaultPosition): FieldError[] {
   const found = validateValue(node, value, { base: path, purpose: 'defaults' });
   return found.length > 0 ? found : [...rules(node, value, path)];
 }

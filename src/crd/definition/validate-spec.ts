@@ -16,8 +16,8 @@ import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/
 import { byteLength, dns1035LabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import { isPrintable } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
-import { RuleHistory } from '../rules/history.js';
-import { additionalSchema, type SchemaView, schemaView } from '../schema-view.js';
+import { PreexistingExpressions } from '../rules/preexisting-expressions.js';
+import { additionalSchema, type StructuralSchema, schemaView } from '../structural-schema.js';
 import { caBundleErrors, caBundleProblem } from './ca-bundle.js';
 import { versionsGoSyntax } from './go-syntax.js';
 import { versionSchemaErrors } from './validate-schema.js';
@@ -38,7 +38,7 @@ export interface OldDefinition {
 /** Validates a CRD spec; `before` is given for updates. */
 export function specErrors(spec: CustomResourceDefinitionSpec, dialect: Dialect, before?: OldDefinition): FieldError[] {
   const all: readonly CustomResourceDefinitionVersion[] = spec.versions ?? [];
-  const history = new RuleHistory(before?.spec.versions ?? [], dialect);
+  const history = new PreexistingExpressions(before?.spec.versions ?? [], dialect);
   const schemaContext = (version: CustomResourceDefinitionVersion | undefined, hasStatus: boolean) => {
     const isUnchanged = version !== undefined && history.isUnchanged(version);
     return { dialect, hasStatus, history, isUnchanged };
@@ -122,7 +122,7 @@ function preserveUnknownDefaultErrors(
   return [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')];
 }
 
-function hasDefaultsInside(node: SchemaView): boolean {
+function hasDefaultsInside(node: StructuralSchema): boolean {
   const { items, itemList, properties, definitions, allOf, anyOf, oneOf, not } = node;
   const inner = [...itemList, ...properties.values(), ...definitions.values(), ...allOf, ...anyOf, ...oneOf];
   const single = [items, additionalSchema(node), not].filter((schema) => schema !== undefined);

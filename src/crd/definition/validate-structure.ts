@@ -6,7 +6,7 @@ import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, printFieldError, required } from '../../meta/field-error.js';
 import { re2Problem } from '../../text/re2/index.js';
 import { deepEqual } from '../../util/json.js';
-import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 
 /** Returns the name of an extension such as `list-type` in the cluster's dialect. */
 export type ExtensionNaming = (name: string) => string;
@@ -14,7 +14,7 @@ export type ExtensionNaming = (name: string) => string;
 type Level = 'root' | 'items' | 'field';
 
 /** Validates that a schema is structural. */
-export function structureErrors(root: SchemaView, path: string, extensionName: ExtensionNaming): FieldError[] {
+export function structureErrors(root: StructuralSchema, path: string, extensionName: ExtensionNaming): FieldError[] {
   const found = [
     ...nodeErrors(root, { path, extensionName, level: 'root' }),
     ...completenessErrors(root, root, path, path),
@@ -37,7 +37,7 @@ const MISSING_TYPE: Readonly<Record<Level, string>> = {
   field: 'must not be empty for specified object fields',
 };
 
-function nodeErrors(node: SchemaView, position: NodePosition): FieldError[] {
+function nodeErrors(node: StructuralSchema, position: NodePosition): FieldError[] {
   const { path, extensionName, level } = position;
   const found: FieldError[] = [];
   if (node.type === 'array' && node.items === undefined) found.push(required(`${path}.items`, 'must be specified'));
@@ -63,7 +63,7 @@ function nodeErrors(node: SchemaView, position: NodePosition): FieldError[] {
   ];
 }
 
-function extensionErrors(node: SchemaView, { path, extensionName }: NodePosition): FieldError[] {
+function extensionErrors(node: StructuralSchema, { path, extensionName }: NodePosition): FieldError[] {
   if (!node.intOrString) return [];
   const given = [
     node.preserveUnknownFields === true ? 'preserve-unknown-fields' : '',
@@ -73,7 +73,7 @@ function extensionErrors(node: SchemaView, { path, extensionName }: NodePosition
   return given.filter(Boolean).map((name) => invalid(`${path}.${extensionName(name)}`, true, detail));
 }
 
-function typeErrors(node: SchemaView, { path, extensionName, level }: NodePosition): FieldError[] {
+function typeErrors(node: StructuralSchema, { path, extensionName, level }: NodePosition): FieldError[] {
   const found: FieldError[] = [];
   const at = `${path}.type`;
   if (node.embeddedResource && node.type !== 'object') {
@@ -89,7 +89,7 @@ function typeErrors(node: SchemaView, { path, extensionName, level }: NodePositi
 }
 
 /** `kind`, `apiVersion` and `metadata` have fixed types at the root and in embedded resources. */
-function resourceErrors(node: SchemaView, { path, extensionName, level }: NodePosition): FieldError[] {
+function resourceErrors(node: StructuralSchema, { path, extensionName, level }: NodePosition): FieldError[] {
   const found: FieldError[] = [];
   const isResource = level === 'root' || node.embeddedResource;
   const embedded = extensionName('embedded-resource');
@@ -116,7 +116,7 @@ function resourceErrors(node: SchemaView, { path, extensionName, level }: NodePo
   return found;
 }
 
-function restrictsNamesOnly({ raw, properties }: SchemaView): boolean {
+function restrictsNamesOnly({ raw, properties }: StructuralSchema): boolean {
   const names = [...properties.keys()];
   const namesOnly = names.every((name) => name === 'name' || name === 'generateName');
   // Keywords that a structural schema ignores do not restrict metadata.
@@ -132,21 +132,21 @@ interface JunctorExceptions {
 }
 
 /** The two usual spellings of "integer or string" are allowed to contain types, even without `int-or-string`. */
-function junctorExceptionsOf(node: SchemaView): JunctorExceptions {
+function junctorExceptionsOf(node: StructuralSchema): JunctorExceptions {
   return { anyOf: isIntOrString(node.anyOf), allOf: isIntOrString(node.allOf[0]?.anyOf ?? []) };
 }
 
 const NO_EXCEPTIONS: JunctorExceptions = { anyOf: false, allOf: false };
 
-function isIntOrString(schemas: readonly SchemaView[]): boolean {
+function isIntOrString(schemas: readonly StructuralSchema[]): boolean {
   const rest = schemas.map(({ raw: { externalDocs: _, example: __, ...raw } }) => raw);
   return deepEqual(rest, [{ type: 'integer' }, { type: 'string' }]);
 }
 
-function junctorErrors(node: SchemaView, position: NodePosition, exceptions: JunctorExceptions): FieldError[] {
+function junctorErrors(node: StructuralSchema, position: NodePosition, exceptions: JunctorExceptions): FieldError[] {
   const { path } = position;
   const found: FieldError[] = [];
-  const inside = (schema: SchemaView, at: string, inner = NO_EXCEPTIONS) =>
+  const inside = (schema: StructuralSchema, at: string, inner = NO_EXCEPTIONS) =>
     found.push(...nestedErrors(schema, { ...position, path: at }, inner));
   if (!exceptions.anyOf) {
     for (const [index, schema] of node.anyOf.entries()) inside(schema, keyPath(`${path}.anyOf`, index));
@@ -165,10 +165,10 @@ function junctorErrors(node: SchemaView, position: NodePosition, exceptions: Jun
   return found;
 }
 
-function nestedErrors(node: SchemaView, position: NodePosition, exceptions: JunctorExceptions): FieldError[] {
+function nestedErrors(node: StructuralSchema, position: NodePosition, exceptions: JunctorExceptions): FieldError[] {
   const { path, extensionName } = position;
   const found = junctorErrors(node, position, exceptions);
-  const inside = (schema: SchemaView | undefined, at: string) => {
+  const inside = (schema: StructuralSchema | undefined, at: string) => {
     if (schema !== undefined) found.push(...nestedErrors(schema, { ...position, path: at }, NO_EXCEPTIONS));
   };
   inside(node.items, `${path}.items`);
@@ -201,17 +201,27 @@ function nestedErrors(node: SchemaView, position: NodePosition, exceptions: Junc
  * Every field that a logical junctor at the root restricts must be specified outside of it. Junctors of nested nodes
  * are not checked.
  */
-function completenessErrors(nested: SchemaView, main: SchemaView, mainPath: string, path: string): FieldError[] {
-  const junctors: [SchemaView, string][] = [
-    ...nested.allOf.map((schema, index): [SchemaView, string] => [schema, keyPath(`${path}.allOf`, index)]),
-    ...nested.anyOf.map((schema, index): [SchemaView, string] => [schema, keyPath(`${path}.anyOf`, index)]),
-    ...nested.oneOf.map((schema, index): [SchemaView, string] => [schema, keyPath(`${path}.oneOf`, index)]),
+function completenessErrors(
+  nested: StructuralSchema,
+  main: StructuralSchema,
+  mainPath: string,
+  path: string,
+): FieldError[] {
+  const junctors: [StructuralSchema, string][] = [
+    ...nested.allOf.map((schema, index): [StructuralSchema, string] => [schema, keyPath(`${path}.allOf`, index)]),
+    ...nested.anyOf.map((schema, index): [StructuralSchema, string] => [schema, keyPath(`${path}.anyOf`, index)]),
+    ...nested.oneOf.map((schema, index): [StructuralSchema, string] => [schema, keyPath(`${path}.oneOf`, index)]),
   ];
   if (nested.not !== undefined) junctors.unshift([nested.not, `${path}.not`]);
   return junctors.flatMap(([schema, at]) => coveredErrors(schema, main, mainPath, at));
 }
 
-function coveredErrors(nested: SchemaView, main: SchemaView | undefined, mainPath: string, path: string): FieldError[] {
+function coveredErrors(
+  nested: StructuralSchema,
+  main: StructuralSchema | undefined,
+  mainPath: string,
+  path: string,
+): FieldError[] {
   if (main === undefined) return [required(mainPath, `because it is defined in ${path}`)];
   const found = completenessErrors(nested, main, mainPath, path);
   if (nested.items !== undefined) {
@@ -225,7 +235,7 @@ function coveredErrors(nested: SchemaView, main: SchemaView | undefined, mainPat
 }
 
 /** Returns a message for the first keyword that a structural schema cannot express. */
-export function unsupportedKeyword(node: SchemaView, extensionName: ExtensionNaming): string | undefined {
+export function unsupportedKeyword(node: StructuralSchema, extensionName: ExtensionNaming): string | undefined {
   const { raw } = node;
   const name = UNSUPPORTED_KEYWORDS.find(([, given]) => given(raw))?.[0];
   if (name !== undefined) return `OpenAPIV3Schema '${name}' is not supported`;
@@ -249,7 +259,7 @@ export function unsupportedKeyword(node: SchemaView, extensionName: ExtensionNam
   return undefined;
 }
 
-const UNSUPPORTED_KEYWORDS: readonly [string, (raw: SchemaView['raw']) => boolean][] = [
+const UNSUPPORTED_KEYWORDS: readonly [string, (raw: StructuralSchema['raw']) => boolean][] = [
   ['id', ({ id }) => Boolean(id)],
   ['schema', ({ $schema }) => Boolean($schema)],
   ['$ref', ({ $ref }) => Boolean($ref)],

@@ -11,7 +11,7 @@ import type {
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required, tooMany } from '../../meta/field-error.js';
-import { schemaView } from '../schema-view.js';
+import { schemaView } from '../structural-schema.js';
 import { findField } from './field-path.js';
 import { unsupportedKeyword } from './validate-structure.js';
 

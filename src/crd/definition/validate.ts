@@ -9,7 +9,7 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../kinds/generated/apiextensions-v1.js';
-import type { NameRule, WriteContext } from '../../kinds/kind.js';
+import type { HookContext, NameRule } from '../../kinds/kind.js';
 import { listReporter } from '../../kinds/shared/list-reporter.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
@@ -21,7 +21,7 @@ import type { CustomResourceDefinition } from './custom-resource-definition.js';
 import { nameErrors, specErrors } from './validate-spec.js';
 
 /** Validates a CRD on create. */
-export function validate(definition: CustomResourceDefinition, { dialect }: WriteContext): readonly FieldError[] {
+export function validate(definition: CustomResourceDefinition, { dialect }: HookContext): readonly FieldError[] {
   return [
     ...specErrors(definition.spec, dialect),
     ...statusErrors(definition),
@@ -35,7 +35,7 @@ export function validate(definition: CustomResourceDefinition, { dialect }: Writ
 export function validateUpdate(
   definition: CustomResourceDefinition,
   before: CustomResourceDefinition,
-  { dialect }: WriteContext,
+  { dialect }: HookContext,
 ): readonly FieldError[] {
   return [
     ...specErrors(definition.spec, dialect, { spec: before.spec, isEstablished: isEstablished(before) }),

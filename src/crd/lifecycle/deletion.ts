@@ -2,7 +2,7 @@
  * Deletion of a CustomResourceDefinition: the first delete only marks it, and its objects are deleted before it.
  */
 
-import type { DeletionRequest, DeletionVerdict, WriteContext } from '../../kinds/kind.js';
+import type { DeletionDecision, DeletionRequest, HookContext } from '../../kinds/kind.js';
 import { failedDeletePrecondition } from '../../kinds/shared/finalizers.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { serviceGroup } from '../../meta/dialect.js';
@@ -19,8 +19,8 @@ export function cleanupFinalizer(dialect: Dialect): string {
 export function markTerminating(
   live: ApiObject,
   request: DeletionRequest,
-  { now, dialect }: WriteContext,
-): DeletionVerdict {
+  { now, dialect }: HookContext,
+): DeletionDecision {
   const why = failedDeletePrecondition(live, request);
   if (why !== undefined) return { type: 'conflict', why };
   if (live.metadata.deletionTimestamp !== undefined) return { type: 'proceed' };

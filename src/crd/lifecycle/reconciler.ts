@@ -39,7 +39,7 @@ const DEFINITIONS: GroupResource = { group: serviceGroup('apiextensions'), resou
 
 /** Creates the reconciler of a server's CustomResourceDefinitions. */
 export function createDefinitionReconciler(server: ReconcilerHost): ServerReconciler {
-  return new DefinitionReconciler(server);
+  return new CrdReconciler(server);
 }
 
 /** The kinds that are served for a CRD, and the inputs they were built from. */
@@ -50,7 +50,7 @@ interface ServedDefinition {
   readonly storageVersion: Kind;
 }
 
-class DefinitionReconciler implements ServerReconciler {
+class CrdReconciler implements ServerReconciler {
   readonly #server: ReconcilerHost;
   #lastChanges = -1;
   /** A status write failed in the journal; reconcile again after the next write. */
@@ -72,7 +72,7 @@ class DefinitionReconciler implements ServerReconciler {
     this.#hasFailedWrite = false;
     // A step may cause another step. Every step moves a CRD closer to its final state, so the loop ends.
     while (this.#hasWork()) {
-      this.#lastChanges = this.#server.writeCount(DEFINITIONS);
+      this.#lastChanges = this.#server.lastChange(DEFINITIONS);
       for (const definition of this.#definitions()) {
         const { name } = definition.metadata;
         // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
@@ -117,7 +117,7 @@ class DefinitionReconciler implements ServerReconciler {
   }
 
   #hasWork(): boolean {
-    if (this.#server.writeCount(DEFINITIONS) !== this.#lastChanges) return true;
+    if (this.#server.lastChange(DEFINITIONS) !== this.#lastChanges) return true;
     return this.#terminating.some((resource) => this.#isEmpty(resource));
   }
 

@@ -20,8 +20,8 @@ import {
 } from '../../cel/index.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import { findField } from '../definition/field-path.js';
-import type { SchemaView } from '../schema-view.js';
-import { additionalSchema } from '../schema-view.js';
+import type { StructuralSchema } from '../structural-schema.js';
+import { additionalSchema } from '../structural-schema.js';
 import { type DeclType, declTypeOf, selfTypeOf, sizeEstimatesOf, undefinedType } from './decl-type.js';
 import { escapeName } from './escape.js';
 import type { Reader } from './json-views.js';
@@ -29,7 +29,7 @@ import { readerOf } from './read-values.js';
 
 /** A schema node with rules at or below it. */
 export interface RuleNode {
-  readonly schema: SchemaView;
+  readonly schema: StructuralSchema;
   /** Converts the node's value to `self`. */
   readonly read: Reader;
   readonly rules: readonly CompiledRule[];
@@ -67,12 +67,16 @@ export interface Environments {
 }
 
 /** Returns undefined if the schema has no rules. `isRoot` is true for the schema of a whole resource. */
-export function compileRules(root: SchemaView, isRoot: boolean, environments: Environments): RuleNode | undefined {
+export function compileRules(
+  root: StructuralSchema,
+  isRoot: boolean,
+  environments: Environments,
+): RuleNode | undefined {
   if (!hasRules(root)) return undefined;
   return compileNode(root, declTypeOf(root, isRoot), { isRoot, environments });
 }
 
-function hasRules(schema: SchemaView): boolean {
+function hasRules(schema: StructuralSchema): boolean {
   if (schema.validations.length > 0) return true;
   const inner = [schema.items, additionalSchema(schema), ...schema.properties.values()];
   return inner.some((other) => other !== undefined && hasRules(other));
@@ -87,9 +91,13 @@ interface NodeContext {
  * The CEL type comes from the parent, because expressions see less of a resource's metadata than its schema may
  * specify.
  */
-function compileNode(schema: SchemaView, declType: DeclType | undefined, context: NodeContext): RuleNode | undefined {
+function compileNode(
+  schema: StructuralSchema,
+  declType: DeclType | undefined,
+  context: NodeContext,
+): RuleNode | undefined {
   if (declType === undefined) return undefined;
-  const inside = (inner: SchemaView | undefined, innerType: DeclType | undefined) =>
+  const inside = (inner: StructuralSchema | undefined, innerType: DeclType | undefined) =>
     inner && compileNode(inner, innerType, { ...context, isRoot: inner.embeddedResource });
   const element = declType.kind === 'list' || declType.kind === 'map' ? declType.element : undefined;
   const items = inside(schema.items, element);
@@ -114,14 +122,18 @@ function compileNode(schema: SchemaView, declType: DeclType | undefined, context
 }
 
 /** A property whose name cannot be used in expressions may still have its own rules. */
-function propertyDeclType(declType: DeclType, name: string, property: SchemaView): DeclType | undefined {
+function propertyDeclType(declType: DeclType, name: string, property: StructuralSchema): DeclType | undefined {
   const escaped = escapeName(name);
   if (escaped === undefined) return declTypeOf(property, property.embeddedResource);
   return declType.kind === 'object' ? declType.fields.get(escaped) : undefined;
 }
 
 /** `declType` is the CEL type of the node. */
-export function compileNodeRules(schema: SchemaView, declType: DeclType, environments: Environments): CompiledRule[] {
+export function compileNodeRules(
+  schema: StructuralSchema,
+  declType: DeclType,
+  environments: Environments,
+): CompiledRule[] {
   const scope = new RuleScope(declType);
   return schema.validations.map((rule) => compileRule(schema, rule, { scope, environments }));
 }
@@ -156,7 +168,11 @@ interface RuleContext {
   readonly environments: Environments;
 }
 
-function compileRule(schema: SchemaView, rule: ValidationRule, { scope, environments }: RuleContext): CompiledRule {
+function compileRule(
+  schema: StructuralSchema,
+  rule: ValidationRule,
+  { scope, environments }: RuleContext,
+): CompiledRule {
   const base = { rule, usesOldSelf: false, maxCost: 0, messageMaxCost: 0, fieldPath: '' };
   if (rule.rule.trim() === '') return base;
   const optional = rule.optionalOldSelf === true;
@@ -244,10 +260,10 @@ function planExpression(checked: CheckedExpression, environment: Environment): P
 }
 
 /** Prints a path as in errors: fields by name, map keys in brackets. Returns an empty string for an invalid path. */
-function printFieldPath(schema: SchemaView, path: string): string {
+function printFieldPath(schema: StructuralSchema, path: string): string {
   const found = path === '' ? '' : findField(schema, path, { brackets: true });
   if (typeof found === 'string') return '';
-  let at: SchemaView = schema;
+  let at: StructuralSchema = schema;
   let printed = '';
   for (const name of found.names) {
     const property = at.properties.get(name);

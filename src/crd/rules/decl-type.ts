@@ -24,7 +24,7 @@ import {
   type TypeProvider,
 } from '../../cel/index.js';
 import { byteLength } from '../../meta/names.js';
-import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 import { escapeName } from './escape.js';
 
 /** The CEL type of a schema node. */
@@ -68,7 +68,7 @@ const MAX_CONTENT_BYTES = MAX_REQUEST_BYTES - 2;
  * Returns undefined for a schema that is not visible to expressions. `isRoot` is true for whole resources, which always
  * have names.
  */
-export function declTypeOf(schema: SchemaView, isRoot: boolean): DeclType | undefined {
+export function declTypeOf(schema: StructuralSchema, isRoot: boolean): DeclType | undefined {
   if (schema.intOrString) return scalar(DYN, { maxElements: MAX_CONTENT_BYTES, minSize: 1 });
   switch (schema.type) {
     case 'array':
@@ -110,7 +110,7 @@ const RESOURCE_FIELDS: ReadonlyMap<string, DeclType> = new Map<string, DeclType>
   ['metadata', object({ name: NAME, generateName: NAME })],
 ]);
 
-function listDeclType(schema: SchemaView): ListDeclType | undefined {
+function listDeclType(schema: StructuralSchema): ListDeclType | undefined {
   const { items } = schema;
   const element = items && declTypeOf(items, items.embeddedResource);
   if (element === undefined) return undefined;
@@ -120,7 +120,7 @@ function listDeclType(schema: SchemaView): ListDeclType | undefined {
   return { kind: 'list', element, maxElements, minSize: 2 };
 }
 
-function mapDeclType(schema: SchemaView): MapDeclType | undefined {
+function mapDeclType(schema: StructuralSchema): MapDeclType | undefined {
   const values = additionalSchema(schema);
   const element = values && declTypeOf(values, values.embeddedResource);
   if (element === undefined) return undefined;
@@ -131,7 +131,7 @@ function mapDeclType(schema: SchemaView): MapDeclType | undefined {
   return { kind: 'map', element, maxElements, minSize: 2 };
 }
 
-function objectDeclType(schema: SchemaView, isRoot: boolean): ObjectDeclType {
+function objectDeclType(schema: StructuralSchema, isRoot: boolean): ObjectDeclType {
   const requiredNames = new Set(schema.raw.required);
   const addsResourceFields = isRoot && !declaresResourceFields(schema);
   const names = new Set([...schema.properties.keys(), ...(addsResourceFields ? RESOURCE_FIELDS.keys() : [])]);
@@ -152,9 +152,9 @@ function objectDeclType(schema: SchemaView, isRoot: boolean): ObjectDeclType {
 }
 
 /** True if a schema itself specifies all fields of a resource that expressions may see; it is then used as it is. */
-export function declaresResourceFields({ properties }: SchemaView): boolean {
+export function declaresResourceFields({ properties }: StructuralSchema): boolean {
   const metadata = properties.get('metadata');
-  const isText = (schema: SchemaView | undefined) => schema?.type === 'string';
+  const isText = (schema: StructuralSchema | undefined) => schema?.type === 'string';
   return (
     isText(properties.get('kind')) &&
     isText(properties.get('apiVersion')) &&
@@ -164,7 +164,7 @@ export function declaresResourceFields({ properties }: SchemaView): boolean {
   );
 }
 
-function stringDeclType({ raw }: SchemaView): ScalarDeclType {
+function stringDeclType({ raw }: StructuralSchema): ScalarDeclType {
   const { maxLength } = raw;
   switch (raw.format) {
     case 'byte':
@@ -183,7 +183,7 @@ function stringDeclType({ raw }: SchemaView): ScalarDeclType {
   }
 }
 
-function maxStringBytes({ maxLength, enum: values = [] }: SchemaView['raw']): number {
+function maxStringBytes({ maxLength, enum: values = [] }: StructuralSchema['raw']): number {
   // A length is in characters of up to four bytes.
   if (maxLength !== undefined) return atLeast0(maxLength) * 4;
   if (values.length === 0) return MAX_CONTENT_BYTES;

@@ -128,7 +128,7 @@ class RuleEvaluation {
     const inScope = {
       path: at.path,
       ratcheting: at.ratcheting,
-      scope: new RuleVariables(node, value, at.ratcheting.value),
+      scope: new RuleVariables(node, value, at.ratcheting.oldValue),
     };
     for (const rule of node.rules) {
       this.#rule(node, rule, inScope);

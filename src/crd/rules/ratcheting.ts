@@ -3,7 +3,7 @@
  * is only a warning. Where a value cannot be correlated, as in a list without keys, the nearest correlated ancestor
  * decides.
  */
-import type { SchemaView } from '../schema-view.js';
+import type { StructuralSchema } from '../structural-schema.js';
 import { CorrelatedObject } from '../value/correlated-object.js';
 
 /** The old value of a node and whether violations are ratcheted there. */
@@ -30,12 +30,12 @@ export class RatchetingContext {
     return new RatchetingContext(correlated, undefined, ratchets);
   }
 
-  static forUpdate(schema: SchemaView, value: unknown, old: unknown): RatchetingContext {
+  static forUpdate(schema: StructuralSchema, value: unknown, old: unknown): RatchetingContext {
     return RatchetingContext.of(new CorrelatedObject(schema, value, old), true);
   }
 
   /** The old value; undefined if there is none or it is null. */
-  get value(): unknown {
+  get oldValue(): unknown {
     return this.#correlated?.old ?? undefined;
   }
 

@@ -7,7 +7,7 @@ import { CelBytes, CelDuration, CelError, CelTimestamp, type CelValue } from '..
 import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { parseTime, TimeError } from '../../text/time/time.js';
 import { Base64Error, canonicalBase64 } from '../../util/base64.js';
-import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 import { declaresResourceFields } from './decl-type.js';
 import { escapeName } from './escape.js';
 import {
@@ -25,7 +25,7 @@ import { isPlainRecord, NonJsonValue, plainTypeName } from './plain-values.js';
 /**
  * Returns the reader for values of a schema. `isRoot` is true for whole resources, whose names are always accessible.
  */
-export function readerOf(schema: SchemaView, isRoot: boolean): Reader {
+export function readerOf(schema: StructuralSchema, isRoot: boolean): Reader {
   const isResource = isRoot || schema.embeddedResource;
   const cache = isResource ? RESOURCE_READER_CACHE : VALUE_READERS;
   let reader = cache.get(schema);
@@ -36,8 +36,8 @@ export function readerOf(schema: SchemaView, isRoot: boolean): Reader {
   return reader;
 }
 
-const VALUE_READERS = new WeakMap<SchemaView, Reader>();
-const RESOURCE_READER_CACHE = new WeakMap<SchemaView, Reader>();
+const VALUE_READERS = new WeakMap<StructuralSchema, Reader>();
+const RESOURCE_READER_CACHE = new WeakMap<StructuralSchema, Reader>();
 
 function orNull(read: Reader, nullable: boolean): Reader {
   return (plain) => {
@@ -47,7 +47,7 @@ function orNull(read: Reader, nullable: boolean): Reader {
   };
 }
 
-function contentReader(schema: SchemaView, isResource: boolean): Reader {
+function contentReader(schema: StructuralSchema, isResource: boolean): Reader {
   if (schema.intOrString) return readIntOrString;
   switch (schema.type) {
     case 'object':
@@ -68,7 +68,7 @@ function contentReader(schema: SchemaView, isResource: boolean): Reader {
   }
 }
 
-function objectReader(schema: SchemaView, isResource: boolean): Reader {
+function objectReader(schema: StructuralSchema, isResource: boolean): Reader {
   const values = additionalSchema(schema);
   const isMap = values !== undefined && !isResource && schema.properties.size === 0;
   const view = isMap ? mapView(values) : objectView(schema, isResource);
@@ -78,7 +78,7 @@ function objectReader(schema: SchemaView, isResource: boolean): Reader {
   };
 }
 
-function mapView(values: SchemaView): (raw: Record<string, unknown>) => CelValue {
+function mapView(values: StructuralSchema): (raw: Record<string, unknown>) => CelValue {
   let read: Reader | undefined;
   return (raw) => {
     read ??= readerOf(values, false);
@@ -87,7 +87,7 @@ function mapView(values: SchemaView): (raw: Record<string, unknown>) => CelValue
 }
 
 /** The fields are prepared when the first object is read: most parts of a schema are not used by any rule. */
-function objectView(schema: SchemaView, isResource: boolean): (raw: Record<string, unknown>) => CelValue {
+function objectView(schema: StructuralSchema, isResource: boolean): (raw: Record<string, unknown>) => CelValue {
   let fields: ObjectFields | undefined;
   return (raw) => {
     fields ??= new ObjectFields(fieldReaders(schema, isResource));
@@ -95,14 +95,14 @@ function objectView(schema: SchemaView, isResource: boolean): (raw: Record<strin
   };
 }
 
-function* fieldReaders(schema: SchemaView, isResource: boolean): Iterable<readonly [string, Reader]> {
+function* fieldReaders(schema: StructuralSchema, isResource: boolean): Iterable<readonly [string, Reader]> {
   const addsResourceFields = isResource && !declaresResourceFields(schema);
   for (const [name, property] of schema.properties) yield [name, readerOf(property, false)];
   // The fields of every resource replace those that its schema may specify.
   if (addsResourceFields) yield* RESOURCE_READERS;
 }
 
-function listReader(schema: SchemaView): Reader {
+function listReader(schema: StructuralSchema): Reader {
   const { items } = schema;
   if (items === undefined) {
     return () => {

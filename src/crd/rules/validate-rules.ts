@@ -7,7 +7,7 @@ import { fieldError, forbidden, invalid, keyPath } from '../../meta/field-error.
 import type { ValidationRule } from '../../schema/json-schema.js';
 import type { Verbatim } from '../../text/go/go-text.js';
 import { quote, verbatim } from '../../text/go/go-text.js';
-import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 import { type CompiledRule, compileNodeRules, type Environments } from './compile.js';
 import { type DeclType, declTypeOf, maxCardinalityInRequest } from './decl-type.js';
 import { escapeName } from './escape.js';
@@ -18,7 +18,7 @@ export interface RuleValidationOptions {
   /** Returns the name of `validations` in the cluster's dialect. */
   readonly extensionName: (extension: 'validations') => string;
   /** False for nodes with other errors at or below them; their rules are skipped. */
-  readonly isValidNode: (node: SchemaView) => boolean;
+  readonly isValidNode: (node: StructuralSchema) => boolean;
   /** False for an unchanged schema: its rules were accepted and stay valid whatever they cost. */
   readonly limitsCost: boolean;
   /** False where sizes are not bounded by the schema; the total cost is then not limited. */
@@ -26,7 +26,11 @@ export interface RuleValidationOptions {
 }
 
 /** Validates the rules of a schema. Errors are in the order of the reference server: from the innermost node out. */
-export function ruleDefinitionErrors(root: SchemaView, path: string, options: RuleValidationOptions): FieldError[] {
+export function ruleDefinitionErrors(
+  root: StructuralSchema,
+  path: string,
+  options: RuleValidationOptions,
+): FieldError[] {
   const validator = new RuleValidator(options);
   validator.node(new NodeContext({ schema: root, path }), 1);
   const totalErrors =
@@ -35,7 +39,7 @@ export function ruleDefinitionErrors(root: SchemaView, path: string, options: Ru
 }
 
 interface Location {
-  readonly schema: SchemaView;
+  readonly schema: StructuralSchema;
   readonly path: string;
   readonly parent?: NodeContext;
   /** The property name, if it is a property. */
@@ -85,7 +89,7 @@ class RuleValidator {
   node(context: NodeContext, cardinality: number | undefined): void {
     const { schema, path, uncorrelatableAt } = context.at;
     const within = cardinalityInside(schema, cardinality);
-    const inside = (inner: SchemaView, at: Omit<Location, 'schema' | 'parent'>) =>
+    const inside = (inner: StructuralSchema, at: Omit<Location, 'schema' | 'parent'>) =>
       this.node(new NodeContext({ uncorrelatableAt, ...at, schema: inner, parent: context }), within);
     const values = additionalSchema(schema);
     if (values !== undefined) inside(values, { path: `${path}.additionalProperties` });
@@ -199,7 +203,7 @@ class TotalCost {
  * The maximum number of values inside a node, given the maximum number of values of the node. Undefined if it is
  * unbounded.
  */
-function cardinalityInside(schema: SchemaView, cardinality: number | undefined): number | undefined {
+function cardinalityInside(schema: StructuralSchema, cardinality: number | undefined): number | undefined {
   if (cardinality === undefined) return undefined;
   const { maxItems, maxProperties } = schema.raw;
   const isMap = schema.type === 'object' && schema.additionalProperties !== undefined;

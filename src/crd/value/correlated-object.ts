@@ -7,21 +7,21 @@
  */
 
 import { deepEqual, isRecord, own } from '../../util/json.js';
-import type { SchemaView } from '../schema-view.js';
-import { additionalSchema } from '../schema-view.js';
+import type { StructuralSchema } from '../structural-schema.js';
+import { additionalSchema } from '../structural-schema.js';
 import { jsonKind } from './json-kind.js';
 
 /** A value and its old value (upstream: CorrelatedObject). */
 export class CorrelatedObject {
   readonly value: unknown;
   readonly old: unknown;
-  readonly #schema: SchemaView;
+  readonly #schema: StructuralSchema;
   #fields?: Map<string, CorrelatedObject>;
   #items?: Map<number, CorrelatedObject>;
   #oldByKey?: ReadonlyMap<string, unknown>;
   #unchanged?: boolean;
 
-  constructor(schema: SchemaView, value: unknown, old: unknown) {
+  constructor(schema: StructuralSchema, value: unknown, old: unknown) {
     this.#schema = schema;
     this.value = value;
     this.old = old;

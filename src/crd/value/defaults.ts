@@ -8,13 +8,13 @@
  */
 import type { MutableRecord } from '../../util/json.js';
 import { copyJson, isRecord, setOwn } from '../../util/json.js';
-import type { SchemaView } from '../schema-view.js';
-import { additionalSchema } from '../schema-view.js';
+import type { StructuralSchema } from '../structural-schema.js';
+import { additionalSchema } from '../structural-schema.js';
 import { coerceEmbeddedResources, hasEmbeddedResources } from './embedded-resources.js';
 import { withOrderedKeys } from './wire-order.js';
 
 /** Applies defaults to a draft in place. Added fields come last, until `inWireOrder`. */
-export function applyDefaults(schema: SchemaView, draft: unknown): void {
+export function applyDefaults(schema: StructuralSchema, draft: unknown): void {
   const plan = planOf(schema);
   if (plan !== undefined) fill(plan, draft);
 }
@@ -23,7 +23,7 @@ export function applyDefaults(schema: SchemaView, draft: unknown): void {
  * Applies defaults to a value that may be frozen. Returns the value itself if nothing is added, otherwise a copy that
  * shares all unchanged parts. Objects with added fields are in wire order.
  */
-export function withDefaults<Value>(schema: SchemaView, value: Value): Value {
+export function withDefaults<Value>(schema: StructuralSchema, value: Value): Value {
   const plan = planOf(schema);
   return plan === undefined ? value : (withFilled(plan, value) as Value);
 }
@@ -50,9 +50,9 @@ interface ElementDefaults {
   readonly replacesNull: boolean;
 }
 
-const plans = new WeakMap<SchemaView, DefaultsPlan | null>();
+const plans = new WeakMap<StructuralSchema, DefaultsPlan | null>();
 
-function planOf(schema: SchemaView): DefaultsPlan | undefined {
+function planOf(schema: StructuralSchema): DefaultsPlan | undefined {
   let plan = plans.get(schema);
   if (plan === undefined) {
     plan = buildPlan(schema) ?? null;
@@ -61,7 +61,7 @@ function planOf(schema: SchemaView): DefaultsPlan | undefined {
   return plan ?? undefined;
 }
 
-function buildPlan(schema: SchemaView): DefaultsPlan | undefined {
+function buildPlan(schema: StructuralSchema): DefaultsPlan | undefined {
   const properties = new Map([...schema.properties].map(([name, inner]) => [name, planOf(inner)]));
   const fields = [...schema.properties]
     .filter(([, inner]) => hasDefault(inner))
@@ -73,7 +73,7 @@ function buildPlan(schema: SchemaView): DefaultsPlan | undefined {
   return { fields, properties, additional, items };
 }
 
-function elementDefaults(schema: SchemaView | undefined): ElementDefaults | undefined {
+function elementDefaults(schema: StructuralSchema | undefined): ElementDefaults | undefined {
   if (schema === undefined) return undefined;
   const inner = planOf(schema);
   const replacesNull = schema.raw.nullable !== true && hasDefault(schema);
@@ -81,7 +81,7 @@ function elementDefaults(schema: SchemaView | undefined): ElementDefaults | unde
 }
 
 /** The default without unknown fields of embedded metadata, which a CRD may contain. */
-function defaultOf(schema: SchemaView): unknown {
+function defaultOf(schema: StructuralSchema): unknown {
   if (!hasEmbeddedResources(schema)) return schema.raw.default;
   const value = copyJson(schema.raw.default);
   coerceEmbeddedResources(schema, value, { dropMalformed: true });
@@ -169,14 +169,14 @@ function withFilledElement({ inner, default: fallback, replacesNull }: ElementDe
 }
 
 /** Changes a draft in place. */
-export function dropNulls(schema: SchemaView, draft: unknown): void {
+export function dropNulls(schema: StructuralSchema, draft: unknown): void {
   if (Array.isArray(draft)) {
     const { items } = schema;
     if (items !== undefined) for (const item of draft) dropNulls(items, item);
   } else if (isRecord(draft)) dropFromFields(schema, draft);
 }
 
-function dropFromFields(schema: SchemaView, draft: MutableRecord): void {
+function dropFromFields(schema: StructuralSchema, draft: MutableRecord): void {
   for (const key of Object.keys(draft)) {
     const inner = schema.properties.get(key) ?? additionalSchema(schema);
     if (inner === undefined) continue;
@@ -187,6 +187,6 @@ function dropFromFields(schema: SchemaView, draft: MutableRecord): void {
 }
 
 /** A null default counts as no default. */
-export function hasDefault({ raw }: SchemaView): boolean {
+export function hasDefault({ raw }: StructuralSchema): boolean {
   return raw.default !== undefined && raw.default !== null;
 }

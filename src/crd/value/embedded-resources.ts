@@ -26,8 +26,8 @@ import { isPrintable, quote, stringSlice, verbatim } from '../../text/go/go-text
 import { compareUtf8 } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
-import type { SchemaView } from '../schema-view.js';
-import { additionalSchema } from '../schema-view.js';
+import type { StructuralSchema } from '../structural-schema.js';
+import { additionalSchema } from '../structural-schema.js';
 import { printableValue } from './json-kind.js';
 import { inWireOrder } from './wire-order.js';
 
@@ -54,7 +54,11 @@ export interface Coerced {
 }
 
 /** Decodes the metadata of embedded resources in place. */
-export function coerceEmbeddedResources(schema: SchemaView, draft: unknown, options: CoerceOptions = {}): Coerced {
+export function coerceEmbeddedResources(
+  schema: StructuralSchema,
+  draft: unknown,
+  options: CoerceOptions = {},
+): Coerced {
   if (!options.isResource && !hasEmbeddedResources(schema)) return NOTHING_COERCED;
   const unknown: string[] = [];
   const drop = options.dropMalformed === true;
@@ -69,7 +73,7 @@ const NOTHING_COERCED: Coerced = Object.freeze({ unknown: Object.freeze([]) });
 
 /** Validates embedded resources. */
 export function embeddedResourceErrors(
-  schema: SchemaView,
+  schema: StructuralSchema,
   value: unknown,
   options: EmbeddedOptions = {},
 ): FieldError[] {
@@ -79,10 +83,10 @@ export function embeddedResourceErrors(
   return found;
 }
 
-const embeddedCache = new WeakMap<SchemaView, boolean>();
+const embeddedCache = new WeakMap<StructuralSchema, boolean>();
 
 /** True if a schema has an embedded resource at or below it. Objects of other schemas are not walked. */
-export function hasEmbeddedResources(schema: SchemaView): boolean {
+export function hasEmbeddedResources(schema: StructuralSchema): boolean {
   let has = embeddedCache.get(schema);
   if (has === undefined) {
     const inner = [...schema.properties.values(), schema.items, additionalSchema(schema)];
@@ -95,7 +99,7 @@ export function hasEmbeddedResources(schema: SchemaView): boolean {
 type Visitor = (resource: MutableRecord, path: string) => void;
 
 /** Visits an outer resource before those inside it, and fields in the order of their names. */
-function visitEmbedded(schema: SchemaView, value: unknown, options: EmbeddedOptions, visit: Visitor): void {
+function visitEmbedded(schema: StructuralSchema, value: unknown, options: EmbeddedOptions, visit: Visitor): void {
   const { base = '', isResource = false } = options;
   if (Array.isArray(value)) {
     const { items } = schema;

@@ -7,22 +7,22 @@ import { verbatim } from '../../text/go/go-text.js';
 import { compareUtf8, goSyntax } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { encodeSorted, isRecord, setOwn } from '../../util/json.js';
-import type { SchemaView } from '../schema-view.js';
-import { additionalSchema } from '../schema-view.js';
+import type { StructuralSchema } from '../structural-schema.js';
+import { additionalSchema } from '../structural-schema.js';
 import { jsonKind, printableValue } from './json-kind.js';
 
 /**
  * Validates the uniqueness of list items. On an update nothing is reported if the old object already had a duplicate.
  */
-export function listTypeErrors(schema: SchemaView, value: unknown, old?: unknown): FieldError[] {
+export function listTypeErrors(schema: StructuralSchema, value: unknown, old?: unknown): FieldError[] {
   if (!hasListTypes(schema)) return [];
   const found = errorsOf(schema, value, '');
   return found.length > 0 && old !== undefined && errorsOf(schema, old, '').length > 0 ? [] : found;
 }
 
-const listTypeCache = new WeakMap<SchemaView, boolean>();
+const listTypeCache = new WeakMap<StructuralSchema, boolean>();
 
-function hasListTypes(schema: SchemaView): boolean {
+function hasListTypes(schema: StructuralSchema): boolean {
   let has = listTypeCache.get(schema);
   if (has === undefined) {
     const inner = [...schema.properties.values(), schema.items, additionalSchema(schema)];
@@ -32,16 +32,16 @@ function hasListTypes(schema: SchemaView): boolean {
   return has;
 }
 
-function isUniqueList({ listType }: SchemaView): boolean {
+function isUniqueList({ listType }: StructuralSchema): boolean {
   return listType === 'set' || listType === 'map';
 }
 
-function errorsOf(schema: SchemaView, value: unknown, path: string): FieldError[] {
+function errorsOf(schema: StructuralSchema, value: unknown, path: string): FieldError[] {
   if (Array.isArray(value)) return listErrors(schema, value, path);
   return isRecord(value) ? objectErrors(schema, value, path) : [];
 }
 
-function objectErrors(schema: SchemaView, value: Record<string, unknown>, path: string): FieldError[] {
+function objectErrors(schema: StructuralSchema, value: Record<string, unknown>, path: string): FieldError[] {
   const additional = additionalSchema(schema);
   const found: FieldError[] = [];
   if (additional !== undefined && hasListTypes(additional)) {
@@ -55,7 +55,7 @@ function objectErrors(schema: SchemaView, value: Record<string, unknown>, path: 
   return found;
 }
 
-function listErrors(schema: SchemaView, list: readonly unknown[], path: string): FieldError[] {
+function listErrors(schema: StructuralSchema, list: readonly unknown[], path: string): FieldError[] {
   const { items, listType } = schema;
   const found = listType === 'set' ? setErrors(list, path) : listType === 'map' ? mapErrors(schema, list, path) : [];
   if (items === undefined || !hasListTypes(items)) return found;
@@ -69,7 +69,7 @@ function setErrors(list: readonly unknown[], path: string): FieldError[] {
   );
 }
 
-function mapErrors({ listMapKeys }: SchemaView, list: readonly unknown[], path: string): FieldError[] {
+function mapErrors({ listMapKeys }: StructuralSchema, list: readonly unknown[], path: string): FieldError[] {
   const odd = list.findIndex((item) => item !== null && !isRecord(item));
   if (odd >= 0) {
     const detail = 'must be an object for an array of list-type map';

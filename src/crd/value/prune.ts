@@ -5,8 +5,8 @@
 import { compareUtf8 } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord } from '../../util/json.js';
-import type { SchemaView } from '../schema-view.js';
-import { additionalSchema } from '../schema-view.js';
+import type { StructuralSchema } from '../structural-schema.js';
+import { additionalSchema } from '../structural-schema.js';
 
 /** Options of pruning. */
 export interface PruneOptions {
@@ -15,7 +15,11 @@ export interface PruneOptions {
 }
 
 /** Removes unknown fields from a draft in place. Returns their sorted paths: `spec.foo`, `spec.list[0].x`. */
-export function pruneUnknown(schema: SchemaView | undefined, draft: unknown, options: PruneOptions = {}): string[] {
+export function pruneUnknown(
+  schema: StructuralSchema | undefined,
+  draft: unknown,
+  options: PruneOptions = {},
+): string[] {
   const pruning = new Pruning();
   pruning.prune(schema, draft, options.isResource);
   return pruning.unknown.sort(compareUtf8);
@@ -27,7 +31,7 @@ class Pruning {
   readonly unknown: string[] = [];
   readonly #path: (string | number)[] = [];
 
-  prune(schema: SchemaView | undefined, value: unknown, isRoot = false): void {
+  prune(schema: StructuralSchema | undefined, value: unknown, isRoot = false): void {
     const isResource = isRoot || schema?.embeddedResource === true;
     const keeps = schema?.preserveUnknownFields === true;
     if (Array.isArray(value)) this.#items(schema, value, keeps);
@@ -35,7 +39,7 @@ class Pruning {
   }
 
   /** A list that preserves unknown fields also preserves those of its items, whatever their own schema says. */
-  #items(schema: SchemaView | undefined, list: readonly unknown[], keeps: boolean): void {
+  #items(schema: StructuralSchema | undefined, list: readonly unknown[], keeps: boolean): void {
     const items = schema?.items;
     if (keeps && items === undefined) return;
     for (let index = 0; index < list.length; index++) {
@@ -48,13 +52,17 @@ class Pruning {
     }
   }
 
-  #fields(schema: SchemaView | undefined, value: MutableRecord, how: { keeps: boolean; isResource: boolean }): void {
+  #fields(
+    schema: StructuralSchema | undefined,
+    value: MutableRecord,
+    how: { keeps: boolean; isResource: boolean },
+  ): void {
     for (const key of Object.keys(value)) {
       if (how.isResource && RESOURCE_FIELDS.has(key)) continue;
       const property = schema?.properties.get(key);
       if (property !== undefined || schema?.additionalProperties !== undefined) {
         this.#path.push(key);
-        this.prune(property ?? additionalSchema(schema as SchemaView), value[key]);
+        this.prune(property ?? additionalSchema(schema as StructuralSchema), value[key]);
         this.#path.pop();
       } else if (!how.keeps) {
         // At the top, the fields of every resource are removed without being reported.

@@ -13,7 +13,7 @@ import { quote } from '../../text/go/go-text.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
 import { re2Matches, re2Problem } from '../../text/re2/index.js';
 import { deepEqual } from '../../util/json.js';
-import type { SchemaView } from '../schema-view.js';
+import type { StructuralSchema } from '../structural-schema.js';
 import { CorrelatedObject } from './correlated-object.js';
 import type { FormatTest } from './formats.js';
 import { formatTest } from './formats.js';
@@ -39,7 +39,7 @@ export interface ValueOptions {
 type Purpose = 'objects' | 'defaults';
 
 /** Validates a value. Errors are in the order of the reference server. A valid value costs one walk. */
-export function validateValue(schema: SchemaView, value: unknown, options: ValueOptions = {}): FieldError[] {
+export function validateValue(schema: StructuralSchema, value: unknown, options: ValueOptions = {}): FieldError[] {
   const { base = '', old, purpose = 'objects' } = options;
   const check = validatorOf(schema, purpose);
   const run = new ValidationRun();
@@ -51,13 +51,13 @@ export function validateValue(schema: SchemaView, value: unknown, options: Value
   return fieldErrors(ratcheted.findings, base);
 }
 
-const validators: Readonly<Record<Purpose, WeakMap<SchemaView, ValidateNode>>> = {
+const validators: Readonly<Record<Purpose, WeakMap<StructuralSchema, ValidateNode>>> = {
   objects: new WeakMap(),
   defaults: new WeakMap(),
 };
 
 /** Returns the compiled validator of a schema. */
-function validatorOf(schema: SchemaView, purpose: Purpose): ValidateNode {
+function validatorOf(schema: StructuralSchema, purpose: Purpose): ValidateNode {
   let check = validators[purpose].get(schema);
   if (check === undefined) {
     check = compileValidator(schema, purpose);
@@ -66,9 +66,9 @@ function validatorOf(schema: SchemaView, purpose: Purpose): ValidateNode {
   return check;
 }
 
-function compileValidator(schema: SchemaView, purpose: Purpose): ValidateNode {
+function compileValidator(schema: StructuralSchema, purpose: Purpose): ValidateNode {
   const { raw } = schema;
-  const inner = (view: SchemaView) => validatorOf(view, purpose);
+  const inner = (view: StructuralSchema) => validatorOf(view, purpose);
   const test = formatTest(raw.format ?? '');
   const type = {
     types: typesOf(schema, purpose),
@@ -110,7 +110,7 @@ function compileValidator(schema: SchemaView, purpose: Purpose): ValidateNode {
   };
 }
 
-function typesOf({ type, intOrString }: SchemaView, purpose: Purpose): readonly string[] {
+function typesOf({ type, intOrString }: StructuralSchema, purpose: Purpose): readonly string[] {
   if (intOrString && purpose === 'objects') return ['integer', 'string'];
   return type === '' ? [] : [type];
 }
@@ -185,14 +185,14 @@ function printPattern(pattern: string): string {
   return problem === undefined ? pattern : `${pattern}, but pattern is invalid: ${problem}`;
 }
 
-/** Returns the number of satisfied rules; see prepare.ts for how they are counted. */
+/** Returns the number of satisfied rules; see junctors.ts for how they are counted. */
 type ObjectRule = (
   value: Record<string, unknown>,
   run: ValidationRun,
   correlated: CorrelatedObject | undefined,
 ) => number;
 
-function objectRule(schema: SchemaView, checkOf: (schema: SchemaView) => ValidateNode): ObjectRule {
+function objectRule(schema: StructuralSchema, checkOf: (schema: StructuralSchema) => ValidateNode): ObjectRule {
   const { raw, properties, additionalProperties } = schema;
   const fields = [...properties].map(([name, view]): [string, ValidateNode] => [name, checkOf(view)]);
   fields.sort(([left], [right]) => compareUtf8(left, right));
@@ -231,7 +231,7 @@ function objectRule(schema: SchemaView, checkOf: (schema: SchemaView) => Validat
   };
 }
 
-function checkCount(count: number, { raw }: SchemaView, run: ValidationRun): void {
+function checkCount(count: number, { raw }: StructuralSchema, run: ValidationRun): void {
   const { minProperties, maxProperties } = raw;
   if (minProperties !== undefined && count < minProperties) {
     run.reject(count, `should have at least ${minProperties} properties`);

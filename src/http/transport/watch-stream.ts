@@ -15,7 +15,7 @@
  */
 import type { StatusError } from '../../meta/errors.js';
 import type { Status } from '../../meta/status.js';
-import type { WatchStream, WireEvent } from '../../protocol/watch-event.js';
+import type { WatchStream, ServerWatchEvent } from '../../protocol/watch-event.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { onAbort } from '../../util/abort.js';
 import type { Undo } from '../../util/clock.js';
@@ -68,7 +68,7 @@ class EventLines {
   }
 }
 
-type Next = IteratorResult<WireEvent, undefined>;
+type Next = IteratorResult<ServerWatchEvent, undefined>;
 
 const DONE: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
@@ -102,7 +102,7 @@ export class HttpWatchStream implements WatchStream {
     this.#reader?.cancel().catch(() => undefined);
   }
 
-  async *[Symbol.asyncIterator](): AsyncIterator<WireEvent, undefined> {
+  async *[Symbol.asyncIterator](): AsyncIterator<ServerWatchEvent, undefined> {
     try {
       for (let next = await this.next(); next.done !== true; next = await this.next()) yield next.value;
     } finally {
@@ -178,7 +178,7 @@ export class HttpWatchStream implements WatchStream {
 const CHANGE_TYPES: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
 /** Throws StatusError InternalError. */
-function decodeEvent(line: string): WireEvent {
+function decodeEvent(line: string): ServerWatchEvent {
   const event = parseEvent(line);
   const { type, object } = event;
   if (type === 'ERROR')
@@ -186,7 +186,7 @@ function decodeEvent(line: string): WireEvent {
   if (!CHANGE_TYPES.has(type)) throw undecodableEventError(`invalid watch event type: ${String(type)}`);
   if (!isRecord(object) || !isRecord(object['metadata'])) throw undecodableEventError('an event without an object');
   // Beyond the type, the server is trusted, as with any transport.
-  return deepFreeze({ type, object }) as unknown as WireEvent;
+  return deepFreeze({ type, object }) as unknown as ServerWatchEvent;
 }
 
 function parseEvent(line: string): { readonly type?: unknown; readonly object?: unknown } {

@@ -2,7 +2,7 @@
  * Compares two versions of an object and returns the added, modified and removed fields as field sets: the basis of
  * field ownership by updates and of conflicts. Both objects are in wire form and have the same schema.
  */
-import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
+import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { deepEqual } from '../../util/json.js';
 import { EMPTY_SET, type FieldSet, FieldSetBuilder, LEAF, union } from './field-set.js';
 import { compareElements, fieldElement, type PathElement } from './path-element.js';
@@ -32,7 +32,7 @@ export interface Comparison {
 export const NO_CHANGE: Comparison = Object.freeze({ added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET });
 
 /** Compares two values of the same schema. */
-export function compare(node: Structural, before: unknown, after: unknown): Comparison {
+export function compare(node: SchemaNode, before: unknown, after: unknown): Comparison {
   const change = compareValues(node, before, after);
   if (change === undefined) return NO_CHANGE;
   const { added = EMPTY_SET, modified = EMPTY_SET, removed = EMPTY_SET } = change;
@@ -62,7 +62,7 @@ interface Change {
 const MODIFIED: Change = Object.freeze({ added: undefined, modified: LEAF, removed: undefined });
 const ADDED_VALUE: Change = Object.freeze({ added: LEAF, modified: undefined, removed: undefined });
 
-function compareValues(node: Structural, before: unknown, after: unknown): Change | undefined {
+function compareValues(node: SchemaNode, before: unknown, after: unknown): Change | undefined {
   if (before === after) return undefined;
   if (node.type === 'scalar') {
     if (before === undefined) return ADDED_VALUE;
@@ -168,7 +168,7 @@ function compareSameItems(list: ListNode, before: readonly unknown[], after: rea
 const fieldsByPart = new WeakMap<object, FieldSet>();
 
 /** The field set of a value that is added or removed as a whole: the node itself and everything ownable below it. */
-export function ownableFields(node: Structural, value: unknown): FieldSet {
+export function ownableFields(node: SchemaNode, value: unknown): FieldSet {
   if (hasMembers(node, value)) {
     const record = recordOf(value);
     if (node.type !== 'object' || node.reusable !== true || !Object.isFrozen(record)) return everyMember(node, record);

@@ -3,7 +3,7 @@
  * configuration against the schema. spec: Server-side apply
  */
 
-import type { ListNode, ScalarNode, Structural } from '../../schema/structural.js';
+import type { ListNode, ScalarNode, SchemaNode } from '../../schema/schema-node.js';
 import { goSyntax, goType, printGoValue } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
 import { EMPTY_SET, type FieldSet, FieldSetBuilder, LEAF, withSelf } from './field-set.js';
@@ -31,7 +31,7 @@ export class IntentError extends Error {
 }
 
 /** The field set of an applied configuration. Throws {@link IntentError} if it does not match the schema. */
-export function fieldsOfIntent(node: Structural, value: unknown): FieldSet {
+export function fieldsOfIntent(node: SchemaNode, value: unknown): FieldSet {
   const problems: string[] = [];
   const set = fieldsOf(node, value, { above: undefined, step: '', problems });
   if (problems.length > 0) throw new IntentError(problems);
@@ -39,7 +39,7 @@ export function fieldsOfIntent(node: Structural, value: unknown): FieldSet {
 }
 
 /** The field set of an existing object, without validation. All items without a path element count as one. */
-export function fieldsOfObject(node: Structural, value: unknown): FieldSet {
+export function fieldsOfObject(node: SchemaNode, value: unknown): FieldSet {
   return fieldsOf(node, value, undefined) ?? EMPTY_SET;
 }
 
@@ -67,7 +67,7 @@ function report(validation: Validation, problem: string): void {
  * The fields owned at and below a node, without the membership of the node itself, which the caller adds. Undefined:
  * none.
  */
-function fieldsOf(node: Structural, value: unknown, validation: Validation | undefined): FieldSet | undefined {
+function fieldsOf(node: SchemaNode, value: unknown, validation: Validation | undefined): FieldSet | undefined {
   if (validation !== undefined && !isOfType(node, value, validation)) return undefined;
   if (hasMembers(node, value)) return isRecord(value) ? fieldsOfMembers(node, value, validation) : undefined;
   if (hasItems(node)) return fieldsOfItems(node, listOf(value), validation);
@@ -148,14 +148,14 @@ function validateElement(
 }
 
 /** Null matches every type. */
-function isOfType(node: Structural, value: unknown, validation: Validation): boolean {
+function isOfType(node: SchemaNode, value: unknown, validation: Validation): boolean {
   const problem = value === null ? undefined : typeProblem(node, value);
   if (problem === undefined) return true;
   report(validation, problem);
   return false;
 }
 
-function typeProblem(node: Structural, value: unknown): string | undefined {
+function typeProblem(node: SchemaNode, value: unknown): string | undefined {
   switch (node.type) {
     case 'object':
     case 'map':
@@ -194,7 +194,7 @@ function scalarProblem({ scalar }: ScalarNode, value: unknown): string | undefin
 }
 
 /** Atomic values are validated inside too. */
-function validateInside(node: Structural, value: unknown, validation: Validation): void {
+function validateInside(node: SchemaNode, value: unknown, validation: Validation): void {
   if (value === null) return;
   if (node.type === 'list') {
     listOf(value).forEach((item, index) => {

@@ -4,7 +4,7 @@
  * Fields that one side omits come from the other. Explicit nulls count as values, except that null does not clear a map
  * or a list whose members have their own owners.
  */
-import type { ListNode, Structural } from '../../schema/structural.js';
+import type { ListNode, SchemaNode } from '../../schema/schema-node.js';
 import { sameItems } from '../../util/arrays.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
 import type { PathElement } from './path-element.js';
@@ -22,7 +22,7 @@ import {
 } from './typed.js';
 
 /** `undefined` stands for an absent value, in arguments and result. */
-export function merge(node: Structural, live: unknown, applied: unknown): unknown {
+export function merge(node: SchemaNode, live: unknown, applied: unknown): unknown {
   if (applied === undefined) return live;
   if (hasMembers(node, applied ?? live)) return mergeMembers(node, live, applied);
   if (hasItems(node)) return mergeItems(node, live, applied);

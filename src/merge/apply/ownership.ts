@@ -5,7 +5,7 @@
  * Objects are in wire form. Every manager's field set refers to one version of the kind, so both objects are compared
  * in each of these versions; {@link Versions} converts them.
  */
-import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
+import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { sameItems } from '../../util/arrays.js';
 import { deepEqual, type MutableRecord, setOwn } from '../../util/json.js';
 import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js';
@@ -338,7 +338,7 @@ function allFields({ schema, value }: Versioned): FieldSet {
  * Removes the fields of a set from a value. Returns the same value if it has none of them. A map or list that loses all
  * its content becomes null.
  */
-export function removeFields(node: Structural, value: unknown, fields: FieldSet): unknown {
+export function removeFields(node: SchemaNode, value: unknown, fields: FieldSet): unknown {
   if (isEmptySet(fields)) return value;
   if (hasMembers(node, value)) {
     const record = recordOf(value);
@@ -362,7 +362,7 @@ function removeItems(list: ListNode, items: readonly unknown[], fields: FieldSet
 }
 
 function removeMembers(
-  nodeOf: (name: string) => Structural,
+  nodeOf: (name: string) => SchemaNode,
   record: Readonly<Record<string, unknown>>,
   fields: FieldSet,
 ): unknown {

@@ -4,7 +4,7 @@
  *
  * Both walks stop as soon as the case is not that simple; the caller then uses the general algorithm (`ownership.ts`).
  */
-import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
+import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { deepEqual, isRecord } from '../../util/json.js';
 import { ownableFields } from './compare.js';
 import { childOf, EMPTY_SET, type FieldSet, isEmptySet, isMember, SELF, sameSet } from './field-set.js';
@@ -93,7 +93,7 @@ function ownersBelow({ mine, theirs }: Owners, element: string): Owners {
 }
 
 /** Reports whether a node is owned as a whole. */
-function isOwnedAsWhole(node: Structural): boolean {
+function isOwnedAsWhole(node: SchemaNode): boolean {
   switch (node.type) {
     case 'scalar':
       return true;
@@ -171,7 +171,7 @@ function sameBelow(left: FieldSet, right: FieldSet): boolean {
 }
 
 /** Reports whether a set contains exactly what is ownable of a new value, itself included; see {@link ownableFields}. */
-function isAllOwnable(node: Structural, value: unknown, set: FieldSet): boolean {
+function isAllOwnable(node: SchemaNode, value: unknown, set: FieldSet): boolean {
   if (node.type === 'scalar') return isEmptySet(set);
   if (hasMembers(node, value)) {
     if (!isRecord(value)) return isEmptySet(set);

@@ -2,8 +2,8 @@
  * Operations on field sets that use the schema: fields that the schema declares, atomic nodes, and fields that no
  * manager can own.
  */
-import type { Structural } from '../../schema/structural.js';
-import { type Field, type ObjectNode, uniform } from '../../schema/structural.js';
+import type { SchemaNode } from '../../schema/schema-node.js';
+import { type Field, type ObjectNode, uniform } from '../../schema/schema-node.js';
 import { type FieldSet, isEmptySet, isMember, LEAF, SELF, setOfFields } from './field-set.js';
 import { fieldName, isKeyed, type PathElement } from './path-element.js';
 import { type MemberNode, memberNode, UNTYPED } from './typed.js';
@@ -12,7 +12,7 @@ import { type MemberNode, memberNode, UNTYPED } from './typed.js';
  * Adds every declared field on the way to a path: a struct is removed when its last member is removed. Map keys and
  * list items are not added, because they exist independently of their content. (upstream: EnsureNamedFieldsAreMembers)
  */
-export function ensureNamedFieldsAreMembers(node: Structural, fields: FieldSet): FieldSet {
+export function ensureNamedFieldsAreMembers(node: SchemaNode, fields: FieldSet): FieldSet {
   return mapSteps(fields, (element, inner) => {
     const name = fieldName(element);
     const isNamed = name !== undefined && node.type === 'object' && node.fields.has(name);
@@ -22,7 +22,7 @@ export function ensureNamedFieldsAreMembers(node: Structural, fields: FieldSet):
 }
 
 /** Replaces all paths below an atomic node by the node. */
-export function truncateAtAtomics(node: Structural, fields: FieldSet): FieldSet {
+export function truncateAtAtomics(node: SchemaNode, fields: FieldSet): FieldSet {
   return mapSteps(fields, (element, inner) => {
     if (isEmptySet(inner)) return inner;
     const child = anyChildOf(node, element);
@@ -31,7 +31,7 @@ export function truncateAtAtomics(node: Structural, fields: FieldSet): FieldSet 
 }
 
 /** Atomic although it has members. */
-function isAtomic(node: Structural): boolean {
+function isAtomic(node: SchemaNode): boolean {
   if (node.type === 'list') return node.listType === 'atomic';
   return node.type !== 'scalar' && node.atomic && !isOfUntyped(node);
 }
@@ -57,19 +57,19 @@ function mapSteps(fields: FieldSet, change: (element: PathElement, inner: FieldS
   return out ?? fields;
 }
 
-function childOf(node: Structural, element: PathElement): Structural {
+function childOf(node: SchemaNode, element: PathElement): SchemaNode {
   const name = fieldName(element);
   if (name === undefined) return node.type === 'list' && isKeyed(element) ? node.items : UNTYPED;
   return isMemberNode(node) ? (memberNode(node, name) ?? UNTYPED) : UNTYPED;
 }
 
 /** All children of a list or a map have one type, whatever kind of element a client wrote. */
-function anyChildOf(node: Structural, element: PathElement): Structural {
+function anyChildOf(node: SchemaNode, element: PathElement): SchemaNode {
   if (node.type === 'list') return node.items;
   return node.type === 'map' ? node.values : childOf(node, element);
 }
 
-function isMemberNode(node: Structural): node is MemberNode {
+function isMemberNode(node: SchemaNode): node is MemberNode {
   return node.type === 'object' || node.type === 'map' || node.type === 'any';
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { zeroValue } from '../../schema/decode.js';
-import type { AnyNode, Field, ListNode, MapNode, ObjectNode, Structural } from '../../schema/structural.js';
+import type { AnyNode, Field, ListNode, MapNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { quote } from '../../text/go/go-text.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
@@ -18,7 +18,7 @@ export type MemberNode = ObjectNode | MapNode | AnyNode;
 export const UNTYPED: AnyNode = Object.freeze({ type: 'any', goType: 'interface {}', checked: false, atomic: false });
 
 /** Reports whether the members of the node have their own owners; for an untyped node the value decides. */
-export function hasMembers(node: Structural, value: unknown): node is MemberNode {
+export function hasMembers(node: SchemaNode, value: unknown): node is MemberNode {
   switch (node.type) {
     case 'object':
     case 'map':
@@ -32,12 +32,12 @@ export function hasMembers(node: Structural, value: unknown): node is MemberNode
 }
 
 /** Reports whether the items of the node have their own owners. */
-export function hasItems(node: Structural): node is ListNode {
+export function hasItems(node: SchemaNode): node is ListNode {
   return node.type === 'list' && node.listType !== 'atomic';
 }
 
 /** The node of a member; undefined if the schema does not allow it. */
-export function memberNode(node: MemberNode, name: string): Structural | undefined {
+export function memberNode(node: MemberNode, name: string): SchemaNode | undefined {
   switch (node.type) {
     case 'object':
       return node.fields.get(name)?.node ?? (node.preserveUnknown ? UNTYPED : undefined);
@@ -57,7 +57,7 @@ export function isDeclared(node: MemberNode, name: string): boolean {
 export interface DeclaredField {
   readonly name: string;
   readonly element: PathElement;
-  readonly node: Structural;
+  readonly node: SchemaNode;
   /** The index in canonical order. */
   readonly order: number;
 }

@@ -11,7 +11,7 @@ import { $ZodRegistry } from 'zod/v4/core';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { JSONSchemaProps } from '../../schema/json-schema.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import type { ObjectNode } from '../../schema/schema-node.js';
 import type { OpenApiSchema } from '../../schema/to-openapi.js';
 import { objectSchema } from '../../schema/to-openapi.js';
 import { deepEqual, own } from '../../util/json.js';

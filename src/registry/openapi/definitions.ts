@@ -5,7 +5,7 @@
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { GroupVersion, GroupVersionKind } from '../../meta/gvk.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import type { ObjectNode } from '../../schema/schema-node.js';
 import {
   type NamedType,
   namedSchema,

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { objectFromZod } from '../../schema/from-zod.js';
 import { always, int32, int64, optional, pointer, rawExtension, struct } from '../../schema/hints.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import type { ObjectNode } from '../../schema/schema-node.js';
 import { once } from '../../schema/type.js';
 
 const text = () => optional(z.string());

@@ -36,7 +36,7 @@ export interface AdmissionInput {
 }
 
 /** Mutating plugins run a second time if one of them asks for reinvocation. */
-export function admit(
+export function runAdmissionPhase(
   phase: 'mutate' | 'validate',
   admitted: AdmissionInput,
   write: WriteOperation,
@@ -47,7 +47,7 @@ export function admit(
   const request = new WriteAdmissionRequest(admitted, write);
   if (phase === 'validate') {
     // Effects of an earlier attempt are discarded.
-    if (write.effects.length > 0) write.effects.length = 0;
+    if (write.commitEffects.length > 0) write.commitEffects.length = 0;
     return runAdmission(plugins, phase, { request, view, chain: admission.all });
   }
   return chain(runAdmission(plugins, phase, { request, view, chain: admission.all }), () => {
@@ -62,10 +62,10 @@ function pluginsFor({ served, server: { admission } }: WriteOperation): readonly
   return served.kind.custom?.mayWait === true ? admission.all : admission.active();
 }
 
-/** Runs the functions that plugins passed to {@link AdmissionRequest.whenStored}. The commit follows synchronously. */
-export function runEffects(write: WriteOperation): void {
-  if (write.effects.length === 0 || write.dryRun) return;
-  for (const effect of write.effects.splice(0)) effect();
+/** Runs the functions that plugins passed to {@link AdmissionRequest.beforeCommit}. The commit follows synchronously. */
+export function runCommitEffects(write: WriteOperation): void {
+  if (write.commitEffects.length === 0 || write.dryRun) return;
+  for (const effect of write.commitEffects.splice(0)) effect();
 }
 
 /** Computes members on access, because most plugins read only a few. */
@@ -102,8 +102,8 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
   }
 
   get sentName(): string {
-    const { request, isCollectionDelete: isCollective } = this.#write;
-    if (isCollective === true) return '';
+    const { request, isCollectionDelete } = this.#write;
+    if (isCollectionDelete) return '';
     return request.name || (this.object ?? this.oldObject)?.metadata.name || '';
   }
 
@@ -142,8 +142,8 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
     this.#write.request.audit?.annotate(key, value, shows);
   }
 
-  whenStored(effect: () => void): void {
-    this.#write.effects.push(effect);
+  beforeCommit(effect: () => void): void {
+    this.#write.commitEffects.push(effect);
   }
 
   normalize(): void {

@@ -9,7 +9,7 @@ import type { ObjectKey } from '../../storage/types.js';
 import { StorageError } from '../../storage/types.js';
 import { deepEqual } from '../../util/json.js';
 import { parseRevision } from '../revision.js';
-import { cacheConverted, storedObjectOf, toServed, toStored, withRevision } from '../versions.js';
+import { cacheConverted, storedObjectOf, toServed, toStored, withResourceVersion } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
 import { seal, sealMetadata } from './seal.js';
 
@@ -32,8 +32,8 @@ export function keyFor(write: WriteOperation, name: string): ObjectKey {
 }
 
 /** Rejects a new object that has a resourceVersion. Dry runs accept it. */
-export function rejectRevision(resourceVersion: string | undefined): void {
-  if (!hasRevision(resourceVersion)) return;
+export function rejectResourceVersion(resourceVersion: string | undefined): void {
+  if (!hasResourceVersion(resourceVersion)) return;
   throw errors.plain('resourceVersion should not be set on objects to be created');
 }
 
@@ -67,7 +67,7 @@ function requireServed({ served, server }: WriteOperation): void {
 }
 
 /** On create the reference server ignores a resourceVersion that is not a number. */
-function hasRevision(text: string | undefined): boolean {
+function hasResourceVersion(text: string | undefined): boolean {
   try {
     return parseRevision(text) !== 0;
   } catch {
@@ -88,7 +88,7 @@ export function commitDraft(draft: DraftObject, live: ApiObject, write: WriteOpe
  */
 export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
   const key = keyFor(write, live.metadata.name);
-  if (next === live && isStoredSo(next, live, write.served)) {
+  if (next === live && isStoredFormCurrent(next, live, write.served)) {
     // The comparison is void if the object has changed meanwhile.
     if (write.server.store.get(key) !== storedObjectOf(live)) throw new StorageError('stale');
     return live;
@@ -110,7 +110,7 @@ export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOpera
  * Whether the stored object is what a write of `next` would store. After a change of the CRD it may not be; then an update
  * without a change stores the object in its current form.
  */
-function isStoredSo(next: ApiObject, live: ApiObject, served: ServedKind): boolean {
+function isStoredFormCurrent(next: ApiObject, live: ApiObject, served: ServedKind): boolean {
   const stored = storedObjectOf(live);
   if (served.kind.custom === undefined) return true;
   // Even an object that is served as it is stored may have another storage version now.
@@ -130,8 +130,8 @@ export function commitMetadata(draft: DraftMeta, live: ApiObject, write: WriteOp
   const before = storedObjectOf(live);
   const form = Object.freeze({ ...before, metadata });
   const seen = (resourceVersion: string): ApiObject => {
-    const stored = withRevision(form, resourceVersion);
-    cacheConverted(served, stored, withRevision(next, resourceVersion));
+    const stored = withResourceVersion(form, resourceVersion);
+    cacheConverted(served, stored, withResourceVersion(next, resourceVersion));
     return stored;
   };
   const key = keyFor(write, live.metadata.name);
@@ -144,8 +144,8 @@ export function commitDelete(live: ApiObject, write: WriteOperation): ApiObject 
   const { served } = write;
   const stored = storedObjectOf(live);
   const gone = (resourceVersion: string): ApiObject => {
-    const last = withRevision(stored, resourceVersion);
-    if (stored !== live) cacheConverted(served, last, withRevision(live, resourceVersion));
+    const last = withResourceVersion(stored, resourceVersion);
+    if (stored !== live) cacheConverted(served, last, withResourceVersion(live, resourceVersion));
     return last;
   };
   const key = keyFor(write, live.metadata.name);

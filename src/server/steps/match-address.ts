@@ -30,7 +30,7 @@ export function ensureNameMatches(metadata: DraftMeta, name: string): void {
 type Phase = 'as sent' | 'after admission';
 
 /** Drops owner references that are equal to another one, and adds a warning. */
-export function dropRepeatedOwners(metadata: DraftMeta, phase: Phase, warnings: string[]): void {
+export function dedupOwnerReferences(metadata: DraftMeta, phase: Phase, warnings: string[]): void {
   const owners = metadata.ownerReferences;
   if (owners === undefined || owners.length < 2) return;
   const kept = new Map<string, OwnerReference>();

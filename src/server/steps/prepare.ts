@@ -5,7 +5,7 @@
 import { keepLive } from '../../kinds/shared/strategies.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import type { ObjectNode } from '../../schema/schema-node.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
 import type { WriteTarget } from '../write.js';
 import type { WriteOperation } from '../write-operation.js';

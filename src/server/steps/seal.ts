@@ -4,7 +4,7 @@
 import { inWireOrder } from '../../crd/value/wire-order.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { storedField } from '../../schema/arrange.js';
-import { type Field, fieldsOf, type ObjectNode } from '../../schema/structural.js';
+import { type Field, fieldsOf, type ObjectNode } from '../../schema/schema-node.js';
 import type { MutableRecord } from '../../util/json.js';
 import { deepFreeze, setOwn } from '../../util/json.js';
 

@@ -14,7 +14,7 @@ import type { ApiObject, DeepReadonly, ObjectMeta, OwnerReference } from '../../
 import { stringSlice, verbatim } from '../../text/go/go-text.js';
 import { goTimeString } from '../../text/time/time.js';
 import { append } from '../../util/arrays.js';
-import { isGoodManager, managerNameProblems } from '../manager-name.js';
+import { isKnownValidManager, managerNameProblems } from '../manager-name.js';
 
 type Meta = DeepReadonly<ObjectMeta>;
 
@@ -28,9 +28,9 @@ export interface MetadataRules {
   readonly anyName?: true;
 }
 
-export const OF_A_STRUCT: MetadataRules = { strictFinalizers: true };
-export const OF_A_DOCUMENT: MetadataRules = { strictFinalizers: false };
-export const OF_ANY_OBJECT: MetadataRules = { strictFinalizers: false, anyName: true };
+export const BUILT_IN_RULES: MetadataRules = { strictFinalizers: true };
+export const DOCUMENT_RULES: MetadataRules = { strictFinalizers: false };
+export const GENERIC_RULES: MetadataRules = { strictFinalizers: false, anyName: true };
 
 /** Rules for a new object and for every update. `shared`: see {@link sharedProblems}. */
 export function metadataProblems(
@@ -49,12 +49,12 @@ export function metadataProblems(
   append(problems, shared);
   if (metadata.finalizers?.length) finalizerProblems(metadata.finalizers, problems);
   managerProblems(metadata.managedFields, problems);
-  if (rules.strictFinalizers) append(problems, bareFinalizers(metadata));
+  if (rules.strictFinalizers) append(problems, unqualifiedFinalizerErrors(metadata));
   return problems;
 }
 
 /** Finalizers without a domain. */
-export function bareFinalizers({ finalizers = [] }: Meta): FieldError[] {
+export function unqualifiedFinalizerErrors({ finalizers = [] }: Meta): FieldError[] {
   return finalizers.flatMap((name, index) => unqualifiedFinalizerProblems(keyPath('metadata.finalizers', index), name));
 }
 
@@ -130,12 +130,12 @@ function namespaceProblems(metadata: Meta, kind: Kind, problems: FieldError[]): 
 
 const MAX_SUBRESOURCE_BYTES = 256;
 /** A UTF-16 code unit takes at most three bytes in UTF-8. */
-const SURELY_SHORT = MAX_SUBRESOURCE_BYTES / 3;
+const MAX_UNITS_WITHIN_LIMIT = MAX_SUBRESOURCE_BYTES / 3;
 
 /** Decoding has checked the rest of managedFields. */
 function managerProblems(entries: Meta['managedFields'], problems: FieldError[]): void {
   entries?.forEach(({ manager, subresource = '' }, index) => {
-    if (subresource.length < SURELY_SHORT && isGoodManager(manager)) return;
+    if (subresource.length < MAX_UNITS_WITHIN_LIMIT && isKnownValidManager(manager)) return;
     const at = keyPath('metadata.managedFields', index);
     problems.push(...managerNameProblems(manager, childPath(at, 'manager')));
     if (byteLength(subresource) > MAX_SUBRESOURCE_BYTES) {
@@ -156,19 +156,19 @@ function annotationProblems(annotations: NonNullable<Meta['annotations']>, probl
   if (total > MAX_ANNOTATION_BYTES) problems.push(tooLong('metadata.annotations', MAX_ANNOTATION_BYTES));
 }
 
-const MAX_QUARRELS = 5;
-const NEVER_EMPTY = ['kind', 'name', 'uid'] as const;
+const MAX_CONTROLLER_ERRORS = 5;
+const REQUIRED_FIELDS = ['kind', 'name', 'uid'] as const;
 
 function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems: FieldError[]): void {
   const field = 'metadata.ownerReferences';
   let controller: DeepReadonly<OwnerReference> | undefined;
-  let quarrels = 0;
+  let controllerErrors = 0;
   for (const owner of owners) {
     const version = owner.apiVersion.slice(owner.apiVersion.indexOf('/') + 1);
     // More than two parts count as an empty version.
     if (version === '' || version.includes('/'))
       problems.push(invalid(childPath(field, 'apiVersion'), owner.apiVersion, 'version must not be empty'));
-    for (const part of NEVER_EMPTY) {
+    for (const part of REQUIRED_FIELDS) {
       if (owner[part] === '') problems.push(invalid(childPath(field, part), '', `${part} must not be empty`));
     }
     if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
@@ -176,7 +176,7 @@ function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems
     }
     if (owner.controller !== true) continue;
     // Each of these errors contains all owners, so their number is limited.
-    if (controller !== undefined && quarrels++ < MAX_QUARRELS) {
+    if (controller !== undefined && controllerErrors++ < MAX_CONTROLLER_ERRORS) {
       const both = `${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`;
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;
       problems.push(invalid(field, dumpOwners(owners), detail));

@@ -10,7 +10,7 @@ import { duplicate, type FieldError, invalid, keyPath } from '../../meta/field-e
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { bodyProblems } from '../../schema/rules.js';
-import type { ListNode, Structural } from '../../schema/structural.js';
+import type { ListNode, SchemaNode } from '../../schema/schema-node.js';
 import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
 import { append } from '../../util/arrays.js';
@@ -18,13 +18,13 @@ import { encodeSorted, isRecord } from '../../util/json.js';
 import type { WriteTarget } from '../write.js';
 import type { WriteOperation } from '../write-operation.js';
 import {
-  bareFinalizers,
+  BUILT_IN_RULES,
+  DOCUMENT_RULES,
+  GENERIC_RULES,
   metadataProblems,
   metadataUpdateProblems,
-  OF_A_DOCUMENT,
-  OF_A_STRUCT,
-  OF_ANY_OBJECT,
   sharedProblems,
+  unqualifiedFinalizerErrors,
 } from './validate-metadata.js';
 
 const NONE: readonly FieldError[] = Object.freeze([]);
@@ -32,7 +32,7 @@ const NONE: readonly FieldError[] = Object.freeze([]);
 export function validate(draft: DraftObject, target: WriteTarget, write: WriteOperation): void {
   const object = draft as unknown as ApiObject;
   requireType(object, write);
-  if (target.live === undefined) reject(object, write, wholeProblems(object, write));
+  if (target.live === undefined) reject(object, write, createErrors(object, write));
   else validateUpdate(object, target.live, target, write);
 }
 
@@ -40,26 +40,26 @@ function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: Write
   const { kind } = write.served;
   const shared = sharedProblems(next.metadata);
   const updateProblems = metadataUpdateProblems(next, live, shared);
-  const problems = metadataProblems(next, kind, OF_ANY_OBJECT, shared);
+  const problems = metadataProblems(next, kind, GENERIC_RULES, shared);
   append(problems, updateProblems);
   const rules = (subresource ?? kind.strategy.update).validate;
-  const metadata = findings(next, kind, { shared, updateProblems });
-  if (subresource === undefined && kind.strategy.update.steps !== undefined) {
-    for (const step of kind.strategy.update.steps) {
+  const metadata = metadataErrorsOf(next, kind, { shared, updateProblems });
+  if (subresource === undefined && kind.strategy.update.validationOrder !== undefined) {
+    for (const step of kind.strategy.update.validationOrder) {
       if (step === 'metadata') append(problems, metadata.forUpdate());
-      else if (step === 'change') append(problems, rules?.(next, live, write.context, metadata) ?? NONE);
-      else append(problems, wholeProblems(next, write, live));
+      else if (step === 'update') append(problems, rules?.(next, live, write.context, metadata) ?? NONE);
+      else append(problems, createErrors(next, write, live));
     }
     reject(next, write, problems);
     return;
   }
   // The kind validates metadata again.
-  const care = careOnUpdate(kind, subresource);
-  if (care === 'plain' || care === 'strict') append(problems, updateProblems);
-  if (care === 'strict') append(problems, bareFinalizers(next.metadata));
+  const strictness = strictnessOnUpdate(kind, subresource);
+  if (strictness === 'plain' || strictness === 'strict') append(problems, updateProblems);
+  if (strictness === 'strict') append(problems, unqualifiedFinalizerErrors(next.metadata));
   if (kind.custom !== undefined) {
     const part = write.request.subresource === 'status' ? 'status' : 'object';
-    append(problems, judged(kind.custom, next, live, { part, metadataErrors: [...problems], write }));
+    append(problems, customResourceErrors(kind.custom, next, live, { part, metadataErrors: [...problems], write }));
   } else if (kind.representation === 'document') {
     append(
       problems,
@@ -72,48 +72,58 @@ function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: Write
   reject(next, write, problems);
 }
 
-function careOnUpdate(kind: Kind, subresource: SubresourceStrategy | undefined): MetadataStrictness | 'placed' {
-  const own = (subresource ?? kind.strategy.update).metadata;
+function strictnessOnUpdate(
+  kind: Kind,
+  subresource: SubresourceStrategy | undefined,
+): MetadataStrictness | 'inValidate' {
+  const own = (subresource ?? kind.strategy.update).metadataValidation;
   return own ?? (isBuiltIn(kind) ? 'strict' : 'plain');
 }
 
-function careOnCreate(kind: Kind): MetadataStrictness {
-  return kind.strategy.create.metadata ?? (isBuiltIn(kind) ? 'strict' : 'plain');
+function strictnessOnCreate(kind: Kind): MetadataStrictness {
+  return kind.strategy.create.metadataValidation ?? (isBuiltIn(kind) ? 'strict' : 'plain');
 }
 
-function findings(
+function metadataErrorsOf(
   next: ApiObject,
   kind: Kind,
   found: { readonly shared: readonly FieldError[]; readonly updateProblems: readonly FieldError[] },
 ): MetadataErrors {
   const { shared, updateProblems } = found;
-  const isStrict = careOnCreate(kind) === 'strict';
+  const isStrict = strictnessOnCreate(kind) === 'strict';
   return {
-    forCreate: () => metadataProblems(next, kind, isStrict ? OF_A_STRUCT : OF_A_DOCUMENT, shared),
-    forUpdate: () => (isStrict ? [...updateProblems, ...bareFinalizers(next.metadata)] : updateProblems),
+    forCreate: () => metadataProblems(next, kind, isStrict ? BUILT_IN_RULES : DOCUMENT_RULES, shared),
+    forUpdate: () => (isStrict ? [...updateProblems, ...unqualifiedFinalizerErrors(next.metadata)] : updateProblems),
   };
 }
 
-function isBuiltIn({ representation: manner, custom }: Kind): boolean {
-  return manner === 'struct' && custom === undefined;
+function isBuiltIn({ representation, custom }: Kind): boolean {
+  return representation === 'struct' && custom === undefined;
 }
 
-function wholeProblems(object: ApiObject, write: WriteOperation, live?: ApiObject): FieldError[] {
+function createErrors(object: ApiObject, write: WriteOperation, live?: ApiObject): FieldError[] {
   const { kind } = write.served;
   if (kind.custom !== undefined) {
-    const sofar = metadataProblems(object, kind, OF_A_DOCUMENT);
-    return [...sofar, ...judged(kind.custom, object, undefined, { part: 'object', metadataErrors: sofar, write })];
+    const metadataErrors = metadataProblems(object, kind, DOCUMENT_RULES);
+    return [
+      ...metadataErrors,
+      ...customResourceErrors(kind.custom, object, undefined, {
+        part: 'object',
+        metadataErrors: metadataErrors,
+        write,
+      }),
+    ];
   }
   const rules = () => kind.strategy.create.validate?.(object, write.context, live);
   const ofBody =
     kind.representation === 'document'
       ? documentProblems(object, undefined, { write, rules })
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
-  const care = careOnCreate(kind);
+  const strictness = strictnessOnCreate(kind);
   // Kinds that do not validate metadata report it only if the rest is valid.
-  if (care === 'none' && ofBody.length > 0) return [...ofBody];
-  const isStrict = care === 'strict';
-  const problems = metadataProblems(object, kind, isStrict ? OF_A_STRUCT : OF_A_DOCUMENT);
+  if (strictness === 'none' && ofBody.length > 0) return [...ofBody];
+  const isStrict = strictness === 'strict';
+  const problems = metadataProblems(object, kind, isStrict ? BUILT_IN_RULES : DOCUMENT_RULES);
   append(problems, ofBody);
   return problems;
 }
@@ -128,7 +138,7 @@ function documentProblems(
 ): readonly FieldError[] {
   const { kind } = write.served;
   const problems = [...bodyProblems(kind.body, kind.schema, object), ...repeatedItems(kind.schema, object)];
-  if (problems.length === 0) return [...expressionProblems(object, live, write), ...ownRules(rules, write)];
+  if (problems.length === 0) return [...validationRuleErrors(object, live, write), ...ownRules(rules, write)];
   try {
     return [...problems, ...(rules() ?? [])];
   } catch {
@@ -137,25 +147,25 @@ function documentProblems(
   }
 }
 
-function expressionProblems(
+function validationRuleErrors(
   object: ApiObject,
   live: ApiObject | undefined,
   write: WriteOperation,
 ): readonly FieldError[] {
-  const judgement = write.served.kind.strategy.write.rules?.(object, live);
-  if (judgement === undefined) return [];
-  append(write.warnings, judgement.warnings);
-  return judgement.problems;
+  const result = write.served.kind.strategy.write.rules?.(object, live);
+  if (result === undefined) return [];
+  append(write.warnings, result.warnings);
+  return result.problems;
 }
 
 /** Validates a custom resource by its CRD. */
-function judged(
+function customResourceErrors(
   custom: CustomResourceHandler,
   next: ApiObject,
   live: ApiObject | undefined,
-  { part, metadataErrors: sofar, write }: CustomValidationOptions & { readonly write: WriteOperation },
+  { part, metadataErrors, write }: CustomValidationOptions & { readonly write: WriteOperation },
 ): readonly FieldError[] {
-  const { problems, warnings } = custom.validate(next, live, { part, metadataErrors: sofar });
+  const { problems, warnings } = custom.validate(next, live, { part, metadataErrors: metadataErrors });
   append(write.warnings, warnings);
   return problems;
 }
@@ -188,7 +198,7 @@ function reject(object: ApiObject, write: WriteOperation, problems: readonly Fie
   throw errors.invalid(write.served.groupKind, object.metadata.name ?? '', problems);
 }
 
-function repeatedItems(node: Structural, value: unknown, path = ''): readonly FieldError[] {
+function repeatedItems(node: SchemaNode, value: unknown, path = ''): readonly FieldError[] {
   switch (node.type) {
     case 'object':
       if (!isRecord(value)) return [];

@@ -9,14 +9,14 @@ import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { copyJson, deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
 import { deleteObject } from '../deletion.js';
 import { checkWriteOptions } from '../options.js';
-import { admit } from '../steps/admit.js';
+import { objectResponse, withWarnings } from '../response.js';
+import { runAdmissionPhase } from '../steps/admit.js';
+import { trackCreate } from '../steps/managed-fields.js';
 import { ensureNamespaceMatches } from '../steps/match-address.js';
-import { ownNew } from '../steps/own.js';
 import { redecodeMutated } from '../steps/redecode.js';
 import { strategyContext } from '../strategy-context.js';
 import { startWrite } from '../write-operation.js';
@@ -41,16 +41,16 @@ export function onAction(
   asked.kind.strategy.decode.defaults?.(draft, write.context);
   request.audit?.requestObject?.(draft);
   ensureNamespaceMatches(draft.metadata, write);
-  ownNew(draft, { ...write, served: asked });
-  const done = warned(write.warnings, () =>
-    chain(admit('mutate', { operation: 'CREATE', object: draft, as: asked }, write), () => {
+  trackCreate(draft, { ...write, served: asked });
+  const done = withWarnings(write.warnings, () =>
+    chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft, as: asked }, write), () => {
       const body = redecodeMutated(draft, { ...write, served: asked });
       // Validating plugins get a frozen copy.
       const frozen = deepFreeze(copyJson(body)) as unknown as ApiObject;
-      return chain(admit('validate', { operation: 'CREATE', object: frozen, as: asked }, write), () =>
+      return chain(runAdmissionPhase('validate', { operation: 'CREATE', object: frozen, as: asked }, write), () =>
         action.run(body, strategyContext(write, deleteObject)),
       );
     }),
   );
-  return chain(done, (object) => answer(201, deepFreeze(object) as ObjectResponse['object'], write.warnings));
+  return chain(done, (object) => objectResponse(201, deepFreeze(object) as ObjectResponse['object'], write.warnings));
 }

@@ -6,10 +6,10 @@ import { errors } from '../../meta/errors.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
 import { checkWriteOptions } from '../options.js';
+import { objectResponse, withWarnings } from '../response.js';
 import { reusableParts } from '../reusable-parts.js';
 import { createObject } from '../write.js';
 import { startWrite } from '../write-operation.js';
@@ -22,11 +22,11 @@ export function create(context: ServerContext, request: ApiRequest, served: Serv
     served,
     registry: context.registry,
     fieldValidation,
-    isKnown: reusableParts(context, request, served),
+    isReusable: reusableParts(context, request, served),
   });
   const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
   served.kind.strategy.decode.defaults?.(draft, write.context);
   request.audit?.requestObject?.(draft);
-  const written = warned(write.warnings, () => createObject(draft, write));
-  return chain(written, ({ object }) => answer(201, object, write.warnings));
+  const written = withWarnings(write.warnings, () => createObject(draft, write));
+  return chain(written, ({ object }) => objectResponse(201, object, write.warnings));
 }

@@ -10,13 +10,13 @@ import type { ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
-import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
 import { deleteObject, warnOfDeletion } from '../deletion.js';
 import { checkListOptions } from '../options.js';
+import { objectResponse, withWarnings } from '../response.js';
 import { selectionOf } from '../selection.js';
-import { admit } from '../steps/admit.js';
+import { runAdmissionPhase } from '../steps/admit.js';
 import { ConversionPending } from '../versions.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 import { readList } from './list.js';
@@ -33,11 +33,12 @@ export function deleteCollection(
   const options = deleteOptionsOf(request, context.dialect);
   if (request.body !== undefined) request.audit?.requestObject?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
-  const about = { served, dryRun, deletion: options as Readonly<Record<string, unknown>>, isCollective: true };
+  const about = { served, dryRun, deletion: options as Readonly<Record<string, unknown>>, isCollectionDelete: true };
   const whole = startWrite(context, request, about);
   const { warnings } = whole;
-  const listed = () => chain(admit('mutate', { operation: 'DELETE' }, whole), () => readList(context, request, served));
-  return warned(warnings, () =>
+  const listed = () =>
+    chain(runAdmissionPhase('mutate', { operation: 'DELETE' }, whole), () => readList(context, request, served));
+  return withWarnings(warnings, () =>
     chain(listed(), (list) => {
       warnOfDeletion(deletion, whole);
       const deleteItem = (item: ApiObject) => {
@@ -51,7 +52,7 @@ export function deleteCollection(
       for (const item of list.items) {
         done = chain(done, () => tolerateAbsence(() => whenShown(() => deleteItem(item))));
       }
-      return chain(done, () => answer(200, list, warnings));
+      return chain(done, () => objectResponse(200, list, warnings));
     }),
   );
 }

@@ -8,10 +8,10 @@ import { successStatus } from '../../meta/status.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
 import { deleteObject, warnOfDeletion } from '../deletion.js';
+import { objectResponse, withWarnings } from '../response.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 
 /** Named so because `delete` is a keyword. */
@@ -29,11 +29,11 @@ export function deleteOne(
     deletion: options as Readonly<Record<string, unknown>>,
   });
   warnOfDeletion(deletion, write);
-  const deleted = warned(write.warnings, () => deleteObject(request.name ?? '', deletion, write));
+  const deleted = withWarnings(write.warnings, () => deleteObject(request.name ?? '', deletion, write));
   return chain(deleted, ({ object, removed, returnsObject }) => {
     const code = !removed && deletion.orphanDependents === false ? 202 : 200;
-    if (!removed || returnsObject === true || served.kind.strategy.delete.returnsObject)
-      return answer(code, object, write.warnings);
+    if (!removed || returnsObject === true || served.kind.strategy.delete.returnDeletedObject)
+      return objectResponse(code, object, write.warnings);
     // The group and resource of the request; error messages name the group of the storage version.
     const { group, resource } = served.gvr;
     const status = successStatus({
@@ -42,6 +42,6 @@ export function deleteOne(
       kind: resource,
       uid: object.metadata.uid,
     });
-    return answer(code, status, write.warnings);
+    return objectResponse(code, status, write.warnings);
   });
 }

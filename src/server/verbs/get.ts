@@ -7,8 +7,8 @@ import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
-import { answer } from '../answer.js';
 import type { ServerContext } from '../context.js';
+import { objectResponse } from '../response.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { toServed } from '../versions.js';
 
@@ -33,5 +33,5 @@ function read(context: ServerContext, request: ApiRequest, served: ServedKind): 
   const namespace = served.namespaced ? (request.namespace ?? '') : '';
   const object = context.store.get({ resource: served.storage, namespace, name });
   if (object === undefined) throw errors.notFound(served.groupResource, name);
-  return answer(200, toServed(served, object));
+  return objectResponse(200, toServed(served, object));
 }

@@ -17,15 +17,15 @@ import { CompactedError } from '../../storage/types.js';
 import { parseJson } from '../../text/json/parse-json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
-import { answer } from '../answer.js';
 import { metaGroup, type ServerContext } from '../context.js';
 import { checkListOptions } from '../options.js';
+import { objectResponse } from '../response.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { selectionOf } from '../selection.js';
 import { toServedAll } from '../versions.js';
 
 export function list(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
-  return chain(readList(context, request, served), (result) => answer(200, result));
+  return chain(readList(context, request, served), (result) => objectResponse(200, result));
 }
 
 /** The list object; also what deletecollection works on. */

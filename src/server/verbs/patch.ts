@@ -23,14 +23,14 @@ import { append } from '../../util/arrays.js';
 import { invariant, unreachable } from '../../util/invariant.js';
 import { NotJsonError, type ParsedBody, requireJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { answer, warned } from '../answer.js';
 import { type AppliedConfiguration, draftOf, readConfiguration } from '../apply.js';
 import type { ServerContext } from '../context.js';
 import { decodePatched } from '../decode-patched.js';
 import { checkPatchOptions, type WriteOptions } from '../options.js';
 import { plainlyPatched } from '../plain-patch.js';
+import { objectResponse, withWarnings } from '../response.js';
 import { requireLive } from '../steps/commit.js';
-import { partOf } from '../subresource.js';
+import { strategySubresourceOf } from '../subresource.js';
 import { updateObject, type WriteResult } from '../write.js';
 import { mayRace, startWrite, type WriteOperation } from '../write-operation.js';
 
@@ -40,25 +40,25 @@ export function patch(context: ServerContext, request: ApiRequest, served: Serve
   requirePatchType(patchType, served);
   const options = checkPatchOptions(request.options, patchType, context.dialect);
   const write: WriteOperation = startWrite(context, request, { served, dryRun: options.dryRun });
-  const written = warned(write.warnings, () =>
+  const written = withWarnings(write.warnings, () =>
     patchType === 'apply' ? applyConfiguration(options, write) : applyPatch(patchType, options, write),
   );
-  return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, write.warnings));
+  return chain(written, ({ object, created }) => objectResponse(created ? 201 : 200, object, write.warnings));
 }
 
 /** Server-side apply; creates the object if it does not exist. */
 function applyConfiguration(options: WriteOptions, write: WriteOperation): MaybePromise<WriteResult> {
   const { request, served } = write;
   const name = request.name ?? '';
-  const subresource = partOf(served, request.subresource);
+  const subresource = strategySubresourceOf(served, request.subresource);
   const draft = applicationOf(request, { options, write });
   return updateObject(
     {
       name,
       subresource,
-      mayCreate: subresource === undefined,
+      allowCreateOnUpdate: subresource === undefined,
       hasManagedFields: true,
-      draft(live) {
+      makeDraft(live) {
         const wanted = draft(live);
         const { uid } = wanted.metadata;
         if (live !== undefined || !uid) return wanted;
@@ -86,7 +86,7 @@ export function applicationOf(request: ApiRequest, about: About): (live: ApiObje
 function applyPatch(patchType: DocumentPatch, options: WriteOptions, write: WriteOperation): MaybePromise<WriteResult> {
   const { request, served } = write;
   const name = request.name ?? '';
-  const subresource = partOf(served, request.subresource);
+  const subresource = strategySubresourceOf(served, request.subresource);
   // NotFound comes before errors in the patch.
   requireLive(write);
   const change = readPatch(request, patchType, { options, write });
@@ -94,8 +94,8 @@ function applyPatch(patchType: DocumentPatch, options: WriteOptions, write: Writ
     {
       name,
       subresource,
-      mayCreate: false,
-      draft(live) {
+      allowCreateOnUpdate: false,
+      makeDraft(live) {
         invariant(live !== undefined, 'only an existing object is patched');
         return change(live);
       },

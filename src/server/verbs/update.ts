@@ -7,13 +7,13 @@ import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { copyJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
 import { checkWriteOptions } from '../options.js';
+import { objectResponse, withWarnings } from '../response.js';
 import { reusableParts } from '../reusable-parts.js';
-import { dropRepeatedOwners, ensureNameMatches, ensureNamespaceMatches } from '../steps/match-address.js';
-import { partOf } from '../subresource.js';
+import { dedupOwnerReferences, ensureNameMatches, ensureNamespaceMatches } from '../steps/match-address.js';
+import { strategySubresourceOf } from '../subresource.js';
 import { updateObject, type WriteResult } from '../write.js';
 import { mayRace, startWrite, type WriteOperation } from '../write-operation.js';
 
@@ -25,12 +25,12 @@ export function update(context: ServerContext, request: ApiRequest, served: Serv
     served,
     registry: context.registry,
     fieldValidation,
-    isKnown,
+    isReusable: isKnown,
     metadata: isKnown === undefined ? undefined : liveMetadata(context, request, served),
   });
   const write: WriteOperation = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
-  const written = warned(write.warnings, () => replaceWith(draft, write));
-  return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, write.warnings));
+  const written = withWarnings(write.warnings, () => replaceWith(draft, write));
+  return chain(written, ({ object, created }) => objectResponse(created ? 201 : 200, object, write.warnings));
 }
 
 /** A status write does not change most metadata, so the decoder can reuse the stored metadata. */
@@ -48,15 +48,15 @@ function replaceWith(draft: DraftObject, write: WriteOperation): MaybePromise<Wr
   // A namespace mismatch is reported before NotFound.
   ensureNamespaceMatches(draft.metadata, write);
   ensureNameMatches(draft.metadata, name);
-  dropRepeatedOwners(draft.metadata, 'as sent', write.warnings);
-  const subresource = partOf(served, request.subresource);
+  dedupOwnerReferences(draft.metadata, 'as sent', write.warnings);
+  const subresource = strategySubresourceOf(served, request.subresource);
   return updateObject(
     {
       name,
       subresource,
-      mayCreate: subresource === undefined && served.kind.strategy.update.createsAbsent,
+      allowCreateOnUpdate: subresource === undefined && served.kind.strategy.update.allowCreateOnUpdate,
       ...(draft.metadata.uid ? { expectedUid: draft.metadata.uid } : {}),
-      draft: mayRace(write) ? freshDrafts(draft) : () => draft,
+      makeDraft: mayRace(write) ? freshDrafts(draft) : () => draft,
     },
     write,
   );

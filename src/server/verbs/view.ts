@@ -19,16 +19,16 @@ import { quote } from '../../text/go/go-text.js';
 import { invariant, unreachable } from '../../util/invariant.js';
 import { copyJson, deepFreeze, isRecord } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
 import { checkPatchOptions, checkWriteOptions } from '../options.js';
+import { objectResponse, withWarnings } from '../response.js';
 import { managersAbove, managersBelow, type ScaleOwnership } from '../scale-managers.js';
 import { requireLive } from '../steps/commit.js';
+import { managersIn, servedIn, setManagers, trackUpdate } from '../steps/managed-fields.js';
 import { ensureNameMatches, ensureNamespaceMatches } from '../steps/match-address.js';
-import { managersIn, ownUpdated, servedIn, setManagers } from '../steps/own.js';
 import { seal } from '../steps/seal.js';
-import { metadataProblems, OF_A_STRUCT } from '../steps/validate-metadata.js';
+import { BUILT_IN_RULES, metadataProblems } from '../steps/validate-metadata.js';
 import { updateObject, type WriteResult } from '../write.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 import { applicationOf, readPatch, requirePatchType } from './patch.js';
@@ -50,7 +50,7 @@ export function onView(
   switch (request.verb) {
     case 'get': {
       const write = startWrite(context, request, { served, dryRun: false });
-      return answer(200, show(requireLive(write), { view, shown, write }));
+      return objectResponse(200, show(requireLive(write), { view, shown, write }));
     }
     case 'update': {
       const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
@@ -58,7 +58,7 @@ export function onView(
       if (served.kind.representation === 'document') requireScale(request, shown);
       const body = decodeRequestBody(request.body, { served: shown, registry: context.registry, fieldValidation });
       const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
-      warned(body.warnings, () => {
+      withWarnings(body.warnings, () => {
         ensureNamespaceMatches(body.draft.metadata, write);
         ensureNameMatches(body.draft.metadata, request.name ?? '');
       });
@@ -131,7 +131,7 @@ type Change = (shown: ApiObject) => DraftObject;
 function owned(shown: ServedKind, write: WriteOperation, change: Change): Change {
   return (before) => {
     const draft = change(before);
-    ownUpdated(draft, before, { ...write, served: shown });
+    trackUpdate(draft, before, { ...write, served: shown });
     return draft;
   };
 }
@@ -150,9 +150,9 @@ function writeView(
         name,
         ...identity,
         subresource: undefined,
-        mayCreate: false,
+        allowCreateOnUpdate: false,
         hasManagedFields: true,
-        draft(live) {
+        makeDraft(live) {
           invariant(live !== undefined, 'only an existing object has a view');
           return change(showManaged(live, call));
         },
@@ -165,7 +165,9 @@ function writeView(
       write,
     );
   };
-  return chain(warned(write.warnings, update), ({ object }) => answer(200, show(object, call), write.warnings));
+  return chain(withWarnings(write.warnings, update), ({ object }) =>
+    objectResponse(200, show(object, call), write.warnings),
+  );
 }
 
 /** The object after the update of its view. */
@@ -183,7 +185,7 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, write }: Vie
   draft.metadata.resourceVersion = isCustom ? resourceVersion || live.metadata.resourceVersion : resourceVersion;
   view.write(asObject, draft, write.context);
   const ownership = ownershipOf(live, { view, shown, write });
-  if (ownership === undefined) ownUpdated(draft, live, write);
+  if (ownership === undefined) trackUpdate(draft, live, write);
   else {
     const above = storedManagers(viewed.metadata.managedFields);
     setManagers(draft.metadata, managersBelow(ownership, above, write.served.apiVersion), live.metadata.managedFields);
@@ -193,7 +195,10 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, write }: Vie
 
 /** The metadata of a view is validated although it is not stored. */
 function problemsOf(viewed: ApiObject, { kind }: ServedKind, { context }: WriteOperation): readonly FieldError[] {
-  return [...metadataProblems(viewed, kind, OF_A_STRUCT), ...(kind.strategy.create.validate?.(viewed, context) ?? [])];
+  return [
+    ...metadataProblems(viewed, kind, BUILT_IN_RULES),
+    ...(kind.strategy.create.validate?.(viewed, context) ?? []),
+  ];
 }
 
 /** The view with managedFields, for writes; reads do not include them. */

@@ -10,15 +10,15 @@ import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { copyJson, deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
 import { deleteObject } from '../deletion.js';
 import { checkWriteOptions } from '../options.js';
+import { objectResponse, withWarnings } from '../response.js';
 import { selectionOf } from '../selection.js';
-import { admit } from '../steps/admit.js';
+import { runAdmissionPhase } from '../steps/admit.js';
+import { trackCreate } from '../steps/managed-fields.js';
 import { ensureNamespaceMatches } from '../steps/match-address.js';
-import { ownNew } from '../steps/own.js';
 import { clearSystemFields } from '../steps/prepare.js';
 import { redecodeMutated } from '../steps/redecode.js';
 import { seal } from '../steps/seal.js';
@@ -41,7 +41,7 @@ export function onVirtual(
   const write = startWrite(context, request, { served, dryRun: false });
   const power = strategyContext(write, deleteObject);
   if (request.verb === 'get' && virtual.get !== undefined) {
-    return chain(virtual.get(request.name ?? '', power), (draft) => answer(200, finish(draft)));
+    return chain(virtual.get(request.name ?? '', power), (draft) => objectResponse(200, finish(draft)));
   }
   if (request.verb === 'list' && virtual.list !== undefined) {
     const { matches } = selectionOf(request, served);
@@ -49,7 +49,7 @@ export function onVirtual(
       const items = drafts.map(finish).filter((item) => matches?.(item) ?? true);
       // A computed list has no resourceVersion.
       const list = { kind: served.kind.names.listKind, apiVersion: served.apiVersion, metadata: {}, items };
-      return answer(200, Object.freeze(list) as unknown as ApiList);
+      return objectResponse(200, Object.freeze(list) as unknown as ApiList);
     });
   }
   throw errors.router('MethodNotAllowed');
@@ -73,13 +73,13 @@ function create(
   request.audit?.requestObject?.(draft);
   clearSystemFields(draft.metadata);
   ensureNamespaceMatches(draft.metadata, write);
-  ownNew(draft, write);
-  const answered = warned(write.warnings, () =>
-    chain(admit('mutate', { operation: 'CREATE', object: draft }, write), () => {
+  trackCreate(draft, write);
+  const answered = withWarnings(write.warnings, () =>
+    chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft }, write), () => {
       const body = redecodeMutated(draft, write);
       // Validating plugins get a frozen copy.
       const frozen = deepFreeze(copyJson(body)) as unknown as ApiObject;
-      return chain(admit('validate', { operation: 'CREATE', object: frozen }, write), () =>
+      return chain(runAdmissionPhase('validate', { operation: 'CREATE', object: frozen }, write), () =>
         answerTo(body, strategyContext(write, deleteObject)),
       );
     }),
@@ -88,6 +88,6 @@ function create(
     // Kinds that perform an action return a Status.
     const isStatus = result.kind === 'Status' && result.apiVersion === 'v1';
     const object = isStatus ? (deepFreeze(result) as unknown as Status) : finish(result);
-    return answer(201, object, write.warnings);
+    return objectResponse(201, object, write.warnings);
   });
 }

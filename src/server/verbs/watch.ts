@@ -9,7 +9,7 @@ import { errors, StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { WatchResponse } from '../../protocol/response.js';
-import type { Bookmark, ChangeEvent, WireEvent } from '../../protocol/watch-event.js';
+import type { Bookmark, ChangeEvent, ServerWatchEvent } from '../../protocol/watch-event.js';
 import { CompactedError } from '../../storage/types.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { deepFreeze } from '../../util/json.js';
@@ -82,7 +82,7 @@ function openWithState(start: Start): EventStream {
   const { range, matches } = selection;
   const query = { resource: served.storage, ...range, ...(matches === undefined ? {} : { matches }) };
   const page = selection.possible ? context.store.list(query) : { items: [], revision: context.store.revision };
-  const initial: WireEvent[] = toServedAll(served, page.items).map(added);
+  const initial: ServerWatchEvent[] = toServedAll(served, page.items).map(added);
   if (options.allowBookmarks) initial.push({ type: 'BOOKMARK', object: initialEventsEnd(start, page.revision) });
   return open(start, page.revision, initial);
 }
@@ -96,7 +96,7 @@ function streamParts({ clock, bookmarks, watches, store }: ServerContext) {
   return { clock, bookmarks, running: watches, journal: store.journal };
 }
 
-function open(start: Start, after: number, initial: readonly WireEvent[]): EventStream {
+function open(start: Start, after: number, initial: readonly ServerWatchEvent[]): EventStream {
   const { context, request, served, selection, options } = start;
   const { range, matches, possible } = selection;
   const impossible = () => false;
@@ -128,7 +128,7 @@ function open(start: Start, after: number, initial: readonly WireEvent[]): Event
 
 /** A stream that contains only an error. */
 function failedStream(error: StatusError, { context, request }: Start): EventStream {
-  const initial: WireEvent[] = [{ type: 'ERROR', object: error.status }];
+  const initial: ServerWatchEvent[] = [{ type: 'ERROR', object: error.status }];
   return new EventStream({ initial, ...streamParts(context), signal: request.signal });
 }
 

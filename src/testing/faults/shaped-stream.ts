@@ -4,7 +4,7 @@
  *
  *   behind   a b c ──► entries   a ready · b held · c ready ──► reader   a      (c waits behind b: order is kept)
  */
-import type { DivertibleStream, WatchFront, WireEvent } from '../../protocol/watch-event.js';
+import type { InterceptableStream, WatchStage, ServerWatchEvent } from '../../protocol/watch-event.js';
 import type { MiddlewareHost } from '../../server/middleware.js';
 import type { Activity } from '../../util/activity.js';
 import { nextTurn, type Undo } from '../../util/clock.js';
@@ -15,7 +15,7 @@ export interface StreamShape {
    * Called when an event arrives. `ready`: deliver it. `coming`: `release` is called without time passing. `held`:
    * `release` is called later, or never.
    */
-  readonly onEvent?: (event: WireEvent, release: () => void) => EntryState;
+  readonly onEvent?: (event: ServerWatchEvent, release: () => void) => EntryState;
   /** Called before an event is delivered; `cut`: the shape ended the stream instead. */
   readonly handing?: () => 'pass' | 'cut';
   /** Called when the stream ends for any reason. */
@@ -26,34 +26,34 @@ export type EntryState = 'ready' | 'coming' | 'held';
 
 interface Entry {
   /** Undefined: the end of the stream. */
-  readonly event: WireEvent | undefined;
+  readonly event: ServerWatchEvent | undefined;
   state: EntryState;
 }
 
-type Receive = (event: WireEvent | undefined) => void;
+type Receive = (event: ServerWatchEvent | undefined) => void;
 
 /** Operations on the stream for its shape. */
 export interface StreamControl {
   /** Ends the stream now, with an optional last event. Undelivered events are lost. */
-  end(last?: WireEvent): void;
+  end(last?: ServerWatchEvent): void;
   /** Delivers everything that is held back, and all later events at once. */
   releaseAll(): void;
 }
 
 /** Inserts a shape between a watch and its reader. */
 export function shapeStream(
-  watch: DivertibleStream,
+  watch: InterceptableStream,
   host: MiddlewareHost,
   shapeOf: (control: StreamControl) => StreamShape,
 ): void {
-  watch.divert((behind) => new ShapedStream(behind, host, shapeOf));
+  watch.insertStage((behind) => new ShapedStream(behind, host, shapeOf));
 }
 
 /** More turns than any event is delayed; the clock does not wait longer for a reader that stopped reading. */
 const MOST_TURNS = 100;
 
-class ShapedStream implements WatchFront, Activity, StreamControl {
-  readonly #behind: WatchFront;
+class ShapedStream implements WatchStage, Activity, StreamControl {
+  readonly #behind: WatchStage;
   readonly #host: MiddlewareHost;
   readonly #shape: StreamShape;
   readonly #leave: Undo;
@@ -64,7 +64,7 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
   #isOver = false;
   #stopJoining: Undo | undefined;
 
-  constructor(behind: WatchFront, host: MiddlewareHost, shapeOf: (control: StreamControl) => StreamShape) {
+  constructor(behind: WatchStage, host: MiddlewareHost, shapeOf: (control: StreamControl) => StreamShape) {
     this.#behind = behind;
     this.#host = host;
     this.#leave = host.activities.add(this);
@@ -72,7 +72,7 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
     this.#pump();
   }
 
-  take(): WireEvent | undefined {
+  take(): ServerWatchEvent | undefined {
     if (this.#receive !== undefined) return undefined;
     return this.#shift()?.event;
   }
@@ -91,8 +91,8 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
     return receive;
   }
 
-  async next(): Promise<IteratorResult<WireEvent, undefined>> {
-    const event = await new Promise<WireEvent | undefined>((resolve) => this.read(resolve));
+  async next(): Promise<IteratorResult<ServerWatchEvent, undefined>> {
+    const event = await new Promise<ServerWatchEvent | undefined>((resolve) => this.read(resolve));
     return event === undefined ? { done: true, value: undefined } : { done: false, value: event };
   }
 
@@ -105,7 +105,7 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
     this.end();
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<WireEvent, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<ServerWatchEvent, undefined> {
     return {
       next: () => this.next(),
       return: async () => {
@@ -115,7 +115,7 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
     };
   }
 
-  end(last?: WireEvent): void {
+  end(last?: ServerWatchEvent): void {
     if (this.#isOver) return;
     this.#over();
     this.#entries = last === undefined ? [] : [{ event: last, state: 'ready' }];
@@ -146,13 +146,13 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
   }
 
   /** May be called inside a write, so further reads are deferred. */
-  readonly #onEvent = (event: WireEvent | undefined): void => {
+  readonly #onEvent = (event: ServerWatchEvent | undefined): void => {
     if (this.#isOver) return;
     this.#arrive(event);
     if (event !== undefined) queueMicrotask(() => this.#pump());
   };
 
-  #arrive(event: WireEvent | undefined): void {
+  #arrive(event: ServerWatchEvent | undefined): void {
     const entry: Entry = { event, state: 'ready' };
     this.#entries.push(entry);
     if (event !== undefined && !this.#isPassing && this.#shape.onEvent !== undefined) {

@@ -4,7 +4,7 @@
  */
 import { errors } from '../../meta/errors.js';
 import type { ApiRequest } from '../../protocol/request.js';
-import type { WireEvent } from '../../protocol/watch-event.js';
+import type { ServerWatchEvent } from '../../protocol/watch-event.js';
 import type { MiddlewareHost } from '../../server/middleware.js';
 import { onAbort } from '../../util/abort.js';
 import { nextTurn, type Undo } from '../../util/clock.js';
@@ -40,7 +40,7 @@ export function cuttingStreams(match: WatchMatch = {}, options: EndOptions = {})
  * using _ = cluster.use(expiringWatches({ kind: Pod, times: 1 }));
  */
 export function expiringWatches(match: WatchMatch = {}, options: EndOptions = {}): Fault {
-  const last = (): WireEvent => {
+  const last = (): ServerWatchEvent => {
     const { status } = errors.expired('The resourceVersion for the provided watch is too old.');
     return { type: 'ERROR', object: status };
   };
@@ -181,7 +181,7 @@ interface Ending {
   readonly options: EndOptions;
   /** The default number of events, if the options have neither a number nor a time. */
   readonly defaultEvents: number;
-  readonly last: () => WireEvent | undefined;
+  readonly last: () => ServerWatchEvent | undefined;
 }
 
 function endingWatches(where: string, { match, options, defaultEvents, last }: Ending): Fault {

@@ -10,7 +10,7 @@
  */
 import { ManifestError, readDocuments } from '../../manifests/read.js';
 import { Quantity } from '../../meta/quantity.js';
-import type { Structural } from '../../schema/structural.js';
+import type { SchemaNode } from '../../schema/schema-node.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { isRecord, own } from '../../util/json.js';
 import { type Diffable, schemaFor, schemaOf } from '../diff.js';
@@ -212,7 +212,7 @@ function part(received: unknown, expected: unknown, place: Place): unknown {
 
 /** Where a value stands, as far as that tells whether it is an amount. */
 type AmountPlace =
-  | { readonly by: 'schema'; readonly node: Structural | undefined }
+  | { readonly by: 'schema'; readonly node: SchemaNode | undefined }
   | { readonly by: 'names'; readonly names: readonly string[] };
 
 /** Of a whole object; the first of these that says of which kind it is counts. */

@@ -9,7 +9,7 @@ const coreMs = milliseconds(process.cpuUsage(coreStart));
 const { items } = await cluster.api(Namespace).list();
 console.log(JSON.stringify({ ms, coreMs, wholeCoreMs: milliseconds(process.cpuUsage()), namespaces: items.length }));
 
-/** Of all threads of the process. */
+/** The CPU time of all threads of the process. */
 function milliseconds({ user, system }) {
   return (user + system) / 1000;
 }

@@ -1,5 +1,5 @@
 /**
- * Bytes of heap that so many objects take: `node --expose-gc heap.mjs cluster|map COUNT`.
+ * Measures the heap of a number of objects: `node --expose-gc heap.mjs cluster|map COUNT`.
  */
 import process from 'node:process';
 import { createCluster } from '../../../dist/index.js';
@@ -10,7 +10,7 @@ const [holder, wanted] = process.argv.slice(2);
 const count = Number(wanted);
 
 const container = holder === 'cluster' ? createCluster().api(ConfigMap) : new Map();
-// Compiled code and caches are there before the first measurement.
+// Compiles the code and fills the caches before the first measurement.
 await put(0, 200);
 const before = heapUsed();
 await put(200, 200 + count);

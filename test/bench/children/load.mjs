@@ -1,8 +1,8 @@
 /**
- * Clients in a process of their own: sixteen connections that stay open, each with one request at a time. The parent
- * says what to ask for (`{ jobs }` or `{ watchers }`), and is told how many answers were right.
+ * Clients in their own process: sixteen keep-alive connections with one request at a time. The parent sends the requests
+ * (`{ jobs }` or `{ watchers }`) and receives the number of correct responses.
  *
- * It speaks HTTP by hand: a client library would need more time than the server that is measured.
+ * It implements HTTP itself, because a client library would need more time than the measured server.
  */
 import { connect } from 'node:net';
 import process from 'node:process';
@@ -10,12 +10,12 @@ import process from 'node:process';
 const CONNECTIONS = 16;
 
 process.on('message', async (order) => {
-  // The go-ahead for watches that are open by now; see below.
+  // The start signal for open watches; see below.
   if (order === 'go') return;
   process.send(await (order.watch === undefined ? ask(order) : watch(order)));
 });
 
-/** Carries out all requests, as fast as the connections take them. */
+/** Sends all requests as fast as the connections accept them. */
 async function ask({ port, requests }) {
   let next = 0;
   let right = 0;
@@ -32,7 +32,7 @@ async function ask({ port, requests }) {
   return { right };
 }
 
-/** Opens watches, then writes, and waits until every watch has told of every write. */
+/** Opens watches, then writes, and waits until every watch has received every write. */
 async function watch({ port, watch: { watchers, request }, requests }) {
   const wanted = requests.length;
   const streams = await Promise.all(Array.from({ length: watchers }, () => openStream(port, request, wanted)));
@@ -44,7 +44,7 @@ async function watch({ port, watch: { watchers, request }, requests }) {
   return { right: right === wanted ? wanted * watchers : 0 };
 }
 
-/** Counts the lines of a watch: each chunk of the encoding ends where lines end. */
+/** Counts the lines of a watch; each chunk ends at the end of a line. */
 function openStream(port, request, wanted) {
   const socket = connect(port, '127.0.0.1');
   let lines = 0;

@@ -258,15 +258,15 @@ describe.each(ways)('client-node lists and untyped objects (%s)', (way) => {
     await using closed = await openSite(way, { tokens: { secret: { user: 'alice', groups: ['system:masters'] } } });
     const mine = closed.config.makeApiClient(CoreV1Api);
     expect(names(await mine.listNamespace())).toContain('default');
-    const stranger = new KubeConfig();
-    stranger.loadFromOptions({
+    const unauthenticated = new KubeConfig();
+    unauthenticated.loadFromOptions({
       clusters: closed.config.clusters,
-      users: [{ name: 'stranger', token: 'guess' }],
-      contexts: [{ name: 'c', cluster: closed.config.clusters[0]?.name ?? '', user: 'stranger' }],
+      users: [{ name: 'unauthenticated', token: 'guess' }],
+      contexts: [{ name: 'c', cluster: closed.config.clusters[0]?.name ?? '', user: 'unauthenticated' }],
       currentContext: 'c',
     });
-    closed.reach(stranger);
-    const refused = stranger.makeApiClient(CoreV1Api).listNamespace();
+    closed.reach(unauthenticated);
+    const refused = unauthenticated.makeApiClient(CoreV1Api).listNamespace();
     await expect(refused).rejects.toMatchObject({ code: 401, message: expect.stringContaining('Unauthorized') });
   });
 });

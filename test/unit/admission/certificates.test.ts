@@ -12,7 +12,7 @@ import { featureGates } from '../../../src/kinds/feature-gates.js';
 import type { Kind } from '../../../src/kinds/kind.js';
 import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
 import type { AccessAttributes, AccessReader } from '../../../src/protocol/access.js';
-import { fakeRequest, fakeView, finished, type Sketch } from './fake.js';
+import { fakeRequest, fakeView, finished, type Sketch } from './fake-cluster.js';
 import { OF_MASTERS, OF_NODE_N1 } from './requests.js';
 
 const Request = CertificateSigningRequest as unknown as Kind;
@@ -41,7 +41,7 @@ const refused = (what: string) =>
 describe.each([
   ['approve', 'approval', certificateApproval, {}],
   ['sign', 'status', certificateSigning, { certificate: 'Yw==' }],
-] as const)('to %s requests', (verb, subresource, plugin, status) => {
+] as const)('the permission to %s certificate requests', (verb, subresource, plugin, status) => {
   const ask = (access: AccessReader, next: Sketch = status, below: string = subresource) => {
     const about = {
       kind: Request,

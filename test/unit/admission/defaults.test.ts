@@ -56,18 +56,18 @@ describe('the priority of a pod', () => {
   });
 
   test.each([
-    ['a class that is not there', { priorityClassName: 'no' }, 'no PriorityClass with name no was found'],
+    ['a missing class', { priorityClassName: 'no' }, 'no PriorityClass with name no was found'],
     [
-      'another number',
+      'a number that differs from the class',
       { priority: 5, priorityClassName: 'high' },
       'the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 1000 from the given PriorityClass name',
     ],
     [
-      'another policy',
+      'a preemption policy that differs from the class',
       { preemptionPolicy: 'Never' },
       'the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name',
     ],
-  ])('cannot be %s', async (_, spec, why) => {
+  ])('cannot come from %s', async (_, spec, why) => {
     await priorityClass('high', 1000);
     await expect(pod(spec)).rejects.toMatchObject(forbidden('pods "p"', why));
   });
@@ -91,7 +91,7 @@ describe('the priority of a pod', () => {
   });
 
   test('comes from the lowest of several default classes', async () => {
-    // None of them was there when the others were judged.
+    // None of these classes existed when the others were created.
     const slow: AdmissionPlugin = { name: 'Slow', validate: () => Promise.resolve() };
     cluster = testCluster({ admission: [...defaultAdmission, slow] });
     const values = Object.entries({ a: 7, b: 3, c: 5 });
@@ -112,22 +112,22 @@ describe('DefaultTolerationSeconds', () => {
   test.each([
     ['for five minutes', undefined, [waiting(notReady), waiting(unreachable)]],
     [
-      'also when it tolerates something else',
+      'for a pod with tolerations of another effect',
       [{ key: notReady, operator: 'Exists', effect: 'NoSchedule' }],
       [{ key: notReady, operator: 'Exists', effect: 'NoSchedule' }, waiting(notReady), waiting(unreachable)],
     ],
     [
-      'as long as it says itself',
+      'except those that the pod has with NoExecute',
       [{ key: notReady, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 }],
       [{ key: notReady, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 }, waiting(unreachable)],
     ],
     [
-      'of any effect',
+      'except those that the pod has for any effect',
       [{ key: unreachable, operator: 'Exists' }],
       [{ key: unreachable, operator: 'Exists' }, waiting(notReady)],
     ],
-    ['or all of them', [{ operator: 'Exists' }], [{ operator: 'Exists' }]],
-  ])('%s', async (_, tolerations, stored) => {
+    ['except for a pod that tolerates everything', [{ operator: 'Exists' }], [{ operator: 'Exists' }]],
+  ])('sets tolerations %s', async (_, tolerations, stored) => {
     expect((await pod({ tolerations })).spec.tolerations).toEqual(stored);
   });
 
@@ -143,10 +143,10 @@ describe('TaintNodesByCondition', () => {
   const mine = { key: 'mine', effect: 'NoExecute' as const };
 
   test.each([
-    ['is not ready', undefined, [taint]],
-    ['keeps its other taints', [mine], [mine, taint]],
-    ['is tainted once', [taint, mine], [taint, mine]],
-  ])('%s', async (_, taints, stored) => {
+    ['has no taints', undefined, [taint]],
+    ['has other taints', [mine], [mine, taint]],
+    ['has the taint already', [taint, mine], [taint, mine]],
+  ])('gives a new node its taint if it %s', async (_, taints, stored) => {
     const spec = taints === undefined ? {} : { taints };
     expect((await cluster.api(Node).create({ metadata: { name: 'n' }, spec })).spec.taints).toEqual(stored);
   });
@@ -254,8 +254,12 @@ describe('PersistentVolumeClaimResize', () => {
   });
 
   test.each([
-    ['has a class that can', { storageClassName: 'elastic' }, {}],
-    ['has one by the annotation of old', {}, { annotations: { 'volume.beta.orch.io/storage-class': 'elastic' } }],
+    ['it has an expandable class', { storageClassName: 'elastic' }, {}],
+    [
+      'it has an expandable class by annotation',
+      {},
+      { annotations: { 'volume.beta.orch.io/storage-class': 'elastic' } },
+    ],
   ])('allows expansion of a bound claim if %s', async (_, spec, metadata) => {
     await claim({ volumeName: 'v', ...spec }, metadata);
     await bind();
@@ -263,8 +267,8 @@ describe('PersistentVolumeClaimResize', () => {
   });
 
   test.each([
-    ['its class cannot', { storageClassName: 'rigid' }],
-    ['its class is gone', { storageClassName: 'gone' }],
+    ['its class is not expandable', { storageClassName: 'rigid' }],
+    ['its class does not exist', { storageClassName: 'gone' }],
     ['it has no class', { storageClassName: '' }],
   ])('rejects expansion if %s', async (_, spec) => {
     await claim({ volumeName: 'v', ...spec });

@@ -68,9 +68,9 @@ describe('a user-defined plugin', () => {
   });
 
   test.each([
-    ['a text', () => 'not today', 'not today'],
-    ['texts', () => ['a', 'b', 'a'], '[a, b]'],
-    ['a promise of texts', async () => ['later'], 'later'],
+    ['a string', () => 'not today', 'not today'],
+    ['an array of strings', () => ['a', 'b', 'a'], '[a, b]'],
+    ['a promise of strings', async () => ['later'], 'later'],
   ])('rejects by %s', async (_, validate, why) => {
     const cluster = withPlugins(defineAdmission({ name: 'No', kind: ConfigMap, validate }));
     await expect(cluster.api(ConfigMap).create(settings())).rejects.toMatchObject({
@@ -154,7 +154,7 @@ describe('misuse of defineAdmission', () => {
   test.each([
     ['a number', 1],
     ['true', true],
-    ['a mixture', ['a', fieldError('required', 'b')]],
+    ['a mix of strings and field errors', ['a', fieldError('required', 'b')]],
   ])('fails a write whose validate returns %s', async (_, result) => {
     const plugin = defineAdmission({ name: 'Odd', kind: ConfigMap, validate: (() => result) as never });
     await expect(withPlugins(plugin).api(ConfigMap).create(settings())).rejects.toMatchObject({
@@ -167,15 +167,19 @@ describe('misuse of defineAdmission', () => {
   // Kinds are too big to be printed in the names of tests.
   test.each<[string, object, string]>([
     ['no name', { name: undefined }, 'defineAdmission needs a name'],
-    ['nothing to do', { validate: undefined }, '"X": it needs mutate or validate, or both'],
-    ['the name of a kind', { kind: 'Pod' }, '"X": "Pod" is not a kind; a kind is a value: import { Pod }'],
+    ['neither mutate nor validate', { validate: undefined }, '"X": it needs mutate or validate, or both'],
+    [
+      'the name of a kind instead of a kind',
+      { kind: 'Pod' },
+      '"X": "Pod" is not a kind; a kind is a value: import { Pod }',
+    ],
     ['no kind', { kind: undefined }, '"X": undefined is not a kind'],
     ['an empty list of kinds', { kind: [] }, '"X": it needs at least one kind'],
     ['an unknown operation', { on: ['PATCH'] }, '"X": there is no operation "PATCH"; there are CREATE'],
     ['no operation', { on: [] }, '"X": on must be a non-empty list of operations'],
-    ['a change on DELETE', { on: ['DELETE'], mutate: validate }, '"X": on DELETE there is nothing to mutate'],
+    ['mutate on DELETE', { on: ['DELETE'], mutate: validate }, '"X": on DELETE there is nothing to mutate'],
     ['an unknown subresource', { subresource: 'scale' }, '"X": Pod has no subresource "scale"; there are'],
-    ['a misspelt option', { validates: validate }, 'has no option "validates"'],
+    ['a misspelled option', { validates: validate }, 'has no option "validates"'],
   ])('rejects %s', (_, part, message) => {
     expect(() => defineAdmission({ name: 'X', kind: Pod, validate, ...part } as never)).toThrow(message);
   });

@@ -104,9 +104,9 @@ describe('LimitRange defaults', () => {
   });
 
   test.each<[string, Limit[]]>([
-    ['of a pod', [{ type: 'Pod', max: { cpu: '1' } }]],
-    ['of claims', [{ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } }]],
-    ['of nothing', []],
+    ['of type Pod', [{ type: 'Pod', max: { cpu: '1' } }]],
+    ['of type PersistentVolumeClaim', [{ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } }]],
+    ['that are empty', []],
   ])('are not taken from limits %s', async (_, limits) => {
     await range('l', ...limits);
     const { metadata } = await pod({ containers: [container('c', { limits: { cpu: '1' } })] });
@@ -209,27 +209,27 @@ describe('LimitRanges for pods', () => {
   const sidecar = { restartPolicy: 'Always' };
   test.each<[string, object, string | undefined]>([
     [
-      'adds its containers up',
+      'has several containers',
       { containers: [container('c', memory('600Mi')), container('d', memory('600Mi'))] },
       '1200Mi',
     ],
     [
-      'does not add up what runs before them',
+      'has a smaller init container',
       { containers: [container('c', memory('600Mi'))], initContainers: [container('n', memory('600Mi'))] },
       undefined,
     ],
     [
-      'needs what the greediest of those needs',
+      'has a larger init container',
       { containers: [container('c', memory('600Mi'))], initContainers: [container('n', memory('2Gi'))] },
       '2Gi',
     ],
     [
-      'adds sidecars',
+      'has a sidecar',
       { containers: [container('c', memory('600Mi'))], initContainers: [container('n', memory('500Mi'), sidecar)] },
       '1100Mi',
     ],
     [
-      'counts a sidecar beside what starts after it',
+      'has a sidecar before another init container',
       {
         containers: [container('c', memory('100Mi'))],
         initContainers: [
@@ -241,14 +241,14 @@ describe('LimitRanges for pods', () => {
       '1100Mi',
     ],
     [
-      'counts sidecars together while they start',
+      'has several sidecars',
       {
         containers: [container('c', memory('100Mi'))],
         initContainers: [container('s', memory('300Mi'), sidecar), container('t', memory('400Mi'), sidecar)],
       },
       undefined,
     ],
-  ])('%s', async (_, spec, limit) => {
+  ])('compute the resources of a pod that %s', async (_, spec, limit) => {
     await range('l', { type: 'Pod', max: { memory: '1Gi' } });
     if (limit === undefined) expect(await pod(spec)).toBeDefined();
     else {

@@ -12,7 +12,7 @@ import type { FeatureGates } from '../../../src/kinds/feature-gates.js';
 import { ResourceSlice } from '../../../src/kinds/resource/index.js';
 import { CSINode } from '../../../src/kinds/storage/v1/csi-node.js';
 import type { AccessReader } from '../../../src/protocol/access.js';
-import { type FakeOptions, type FakeRequest, fakeRequest, fakeView, type Sketch } from './fake.js';
+import { type FakeOptions, type FakeRequest, fakeRequest, fakeView, type Sketch } from './fake-cluster.js';
 import { OF_MASTERS, OF_NODE_N1 } from './requests.js';
 
 const node = { user: 'system:node:n1', groups: ['system:nodes'] };
@@ -28,8 +28,8 @@ function ask(kind: unknown, about: Omit<FakeRequest, 'kind'>, options: FakeOptio
 describe('node identity', () => {
   const object = { metadata: { name: 'n2' } };
   test.each([
-    ['somebody', { user: 'alice', groups: ['system:nodes'] }],
-    ['who only has the name of one', { user: 'system:node:n1' }],
+    ['a user in the nodes group without a node name', { user: 'alice', groups: ['system:nodes'] }],
+    ['a user with a node name outside of the nodes group', { user: 'system:node:n1' }],
   ])('is not assumed for %s', (_, user) => {
     expect(ask(Node, { object, user })).not.toThrow();
   });
@@ -104,7 +104,7 @@ describe('node requests to pods', () => {
       mirror(volume({ persistentVolumeClaim: { claimName: 'c' } })),
     ],
     ['node "n1" can not create pods that reference resourceclaims', mirror({ resourceClaims: [{ name: 'r' }] })],
-  ])('%s', (why, object) => {
+  ])('reject a mirror pod: %s', (why, object) => {
     expect(ask(Pod, { object }, { objects })).toThrow(`pods "p" is forbidden: ${why}`);
   });
 
@@ -267,13 +267,13 @@ describe('node requests for tokens', () => {
     ask(
       ServiceAccount,
       { subresource: 'token', namespace: 'ns', name: 'sa', object: { spec: { boundObjectRef, audiences } } },
-      { objects: { '/pods': pods, ...(objects as Record<string, Sketch[]>) }, access: access ?? nobody },
+      { objects: { '/pods': pods, ...(objects as Record<string, Sketch[]>) }, access: access ?? noAccess },
     );
   const tokenVolume = (audience: string) => ({
     name: 't',
     projected: { sources: [{ serviceAccountToken: { path: 't', ...(audience ? { audience } : {}) } }] },
   });
-  const nobody: AccessReader = {
+  const noAccess: AccessReader = {
     decide: () => ({ allowed: false, reason: '' }),
     rules: () => ({ resourceRules: [], nonResourceRules: [] }),
   };
@@ -323,7 +323,7 @@ describe('node requests for tokens', () => {
   test('may have audiences that the node is authorized for', () => {
     const asked: unknown[] = [];
     const access: AccessReader = {
-      ...nobody,
+      ...noAccess,
       decide: (_, attributes) => {
         asked.push(attributes);
         return { allowed: true, reason: '' };

@@ -21,7 +21,7 @@ import {
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { persistentVolumeClaimResize } from '../../../src/admission/plugins/volume-claims.js';
-import { type FakeRequest, fakeRequest, fakeView, finished } from './fake.js';
+import { type FakeRequest, fakeRequest, fakeView, finished } from './fake-cluster.js';
 
 test('admits everything with AlwaysAdmit and nothing with AlwaysDeny', async () => {
   const body = { metadata: { name: 'a' } };

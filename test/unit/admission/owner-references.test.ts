@@ -6,7 +6,7 @@ import { Node } from '../../../src/kinds/core/v1/node/node.js';
 import { Pod } from '../../../src/kinds/core/v1/pod/pod.js';
 import type { Kind } from '../../../src/kinds/kind.js';
 import type { AccessReader, ResourceAttributes } from '../../../src/protocol/access.js';
-import { fakeRequest, fakeView, finished } from './fake.js';
+import { fakeRequest, fakeView, finished } from './fake-cluster.js';
 
 const kinds = [Pod, Deployment, Node] as unknown as Kind[];
 

@@ -15,7 +15,7 @@ import { describe, expect, test } from 'vitest';
 import { alwaysPullImages as pulling } from '../../../src/admission/plugins/always-pull-images.js';
 import { podTopologyLabels } from '../../../src/admission/plugins/pod-placement.js';
 import type { FeatureGates } from '../../../src/kinds/feature-gates.js';
-import { type FakeRequest, fakeRequest, fakeView, finished } from './fake.js';
+import { type FakeRequest, fakeRequest, fakeView, finished } from './fake-cluster.js';
 
 let cluster: TestCluster;
 const use = (...plugins: AdmissionPlugin[]) => {
@@ -162,11 +162,16 @@ describe('PodTolerationRestriction', () => {
     `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${whose} whitelist`;
 
   test.each<[string, object, object, boolean]>([
-    ['the same', toleration('a'), toleration('a'), true],
-    ['every value', { key: 'a', operator: 'Equal', value: 'b' }, { key: 'a', operator: 'Exists' }, true],
-    ['another value', { key: 'a', operator: 'Equal', value: 'b' }, { key: 'a', operator: 'Equal', value: 'c' }, false],
-    ['another effect', toleration('a'), toleration('a', { effect: 'NoExecute' }), false],
-    ['every key', toleration('a'), { operator: 'Exists' }, true],
+    ['an equal toleration', toleration('a'), toleration('a'), true],
+    ['any value', { key: 'a', operator: 'Equal', value: 'b' }, { key: 'a', operator: 'Exists' }, true],
+    [
+      'a different value',
+      { key: 'a', operator: 'Equal', value: 'b' },
+      { key: 'a', operator: 'Equal', value: 'c' },
+      false,
+    ],
+    ['a different effect', toleration('a'), toleration('a', { effect: 'NoExecute' }), false],
+    ['any key', toleration('a'), { operator: 'Exists' }, true],
     [
       'fewer seconds',
       { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 9 },

@@ -44,7 +44,7 @@ test('omits tolerations that another one covers', async () => {
 });
 
 test.each([
-  ['nothing', {}],
+  ['no overhead and scheduling', {}],
   ['an empty overhead', { overhead: {} }],
   ['an empty scheduling', { scheduling: {} }],
 ])('changes nothing for a class with %s', async (_, body) => {
@@ -65,15 +65,15 @@ const mismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defi
 const unfounded = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
 
 test.each<[string, object, string]>([
-  ['another overhead', { runtimeClassName: 'rc', overhead: { cpu: '1', memory: '64Mi' } }, mismatch],
+  ['a different overhead', { runtimeClassName: 'rc', overhead: { cpu: '1', memory: '64Mi' } }, mismatch],
   ['a part of the overhead', { runtimeClassName: 'rc', overhead: { cpu: '50m' } }, mismatch],
   ['other resources', { runtimeClassName: 'rc', overhead: { cpu: '50m', 'ephemeral-storage': '1' } }, mismatch],
   ['overhead that its class does not have', { runtimeClassName: 'free', overhead: { cpu: '1' } }, unfounded],
   ['overhead without a class', { overhead: { cpu: '1' } }, unfounded],
-  ['a class that is not there', { runtimeClassName: 'absent' }, 'pod rejected: RuntimeClass "absent" not found'],
-  ['a class that cannot be', { runtimeClassName: 'Bad "Name' }, 'pod rejected: RuntimeClass "Bad \\"Name" not found'],
+  ['a missing class', { runtimeClassName: 'absent' }, 'pod rejected: RuntimeClass "absent" not found'],
+  ['an invalid class name', { runtimeClassName: 'Bad "Name' }, 'pod rejected: RuntimeClass "Bad \\"Name" not found'],
   [
-    'another selector',
+    'a conflicting node selector',
     { runtimeClassName: 'rc', nodeSelector: { rt: 'no' } },
     'conflict: runtimeClass.scheduling.nodeSelector[rt] = yes; pod.spec.nodeSelector[rt] = no',
   ],

@@ -62,10 +62,10 @@ describe('a new pod', () => {
   });
 
   test.each<[string, boolean | undefined, boolean | undefined, boolean]>([
-    ['neither says', undefined, undefined, true],
-    ['the account says no', false, undefined, false],
-    ['the pod says no', undefined, false, false],
-    ['the pod says yes and the account no', false, true, true],
+    ['neither account nor pod sets automountServiceAccountToken', undefined, undefined, true],
+    ['the account disables it', false, undefined, false],
+    ['the pod disables it', undefined, false, false],
+    ['the pod enables it and the account disables it', false, true, true],
   ])('gets a token or not if %s', async (_, ofAccount, ofPod, isMounted) => {
     await account('default', ofAccount === undefined ? {} : { automountServiceAccountToken: ofAccount });
     const { spec } = await pod(ofPod === undefined ? {} : { automountServiceAccountToken: ofPod });
@@ -111,7 +111,7 @@ describe('an account with mountable secrets', () => {
       why('init container i with envFrom referencing secret.secretName="s"'),
     ],
     [
-      'pulling images',
+      'imagePullSecrets',
       { imagePullSecrets: [{ name: 'pull' }, { name: 's' }] },
       'imagePullSecrets[1].name="s" is not allowed because service account default does not reference that imagePullSecret',
     ],

@@ -10,7 +10,7 @@ import type { Status } from '../../../src/meta/status.js';
 import type { ApiRequest, Verb } from '../../../src/protocol/request.js';
 import type { ApiResponse } from '../../../src/protocol/response.js';
 import type { Transport } from '../../../src/protocol/transport.js';
-import type { WatchStream, WireEvent } from '../../../src/protocol/watch-event.js';
+import type { WatchStream, ServerWatchEvent } from '../../../src/protocol/watch-event.js';
 import type { Clock } from '../../../src/util/clock.js';
 
 export interface Widget {
@@ -105,10 +105,10 @@ export function answer(object: ApiObject | ApiList | Status, warnings: readonly 
 /** A stream whose events the test sends. Implements the contract of WatchStream. */
 export class FakeStream implements WatchStream {
   closed = false;
-  readonly #ready: (WireEvent | 'end' | { readonly failure: unknown })[] = [];
-  #waiting: { resolve(result: IteratorResult<WireEvent, undefined>): void; reject(error: unknown): void } | undefined;
+  readonly #ready: (ServerWatchEvent | 'end' | { readonly failure: unknown })[] = [];
+  #waiting: { resolve(result: IteratorResult<ServerWatchEvent, undefined>): void; reject(error: unknown): void } | undefined;
 
-  send(...events: WireEvent[]): void {
+  send(...events: ServerWatchEvent[]): void {
     for (const event of events) this.#push(event);
   }
 
@@ -122,7 +122,7 @@ export class FakeStream implements WatchStream {
     this.#push({ failure });
   }
 
-  next(): Promise<IteratorResult<WireEvent, undefined>> {
+  next(): Promise<IteratorResult<ServerWatchEvent, undefined>> {
     if (this.#waiting !== undefined) throw new Error('the stream has one reader');
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -139,7 +139,7 @@ export class FakeStream implements WatchStream {
     return this;
   }
 
-  #push(item: WireEvent | 'end' | { readonly failure: unknown }): void {
+  #push(item: ServerWatchEvent | 'end' | { readonly failure: unknown }): void {
     this.#ready.push(item);
     this.#flush();
   }

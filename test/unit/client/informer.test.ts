@@ -6,14 +6,14 @@ import type { InformerEvent } from '../../../src/client/informer.js';
 import { errors } from '../../../src/meta/errors.js';
 import type { DeepReadonly } from '../../../src/meta/object.js';
 import type { ApiResponse } from '../../../src/protocol/response.js';
-import type { WireEvent } from '../../../src/protocol/watch-event.js';
+import type { ServerWatchEvent } from '../../../src/protocol/watch-event.js';
 import { answer, deferred, FakeStream, FakeTransport, listOf, Rack, settle, Widget, widget } from './fakes.js';
 
 type Script = ConstructorParameters<typeof FakeTransport>;
 
 const a1 = widget('a', 1);
 const b2 = widget('b', 2);
-const expired: WireEvent = { type: 'ERROR', object: errors.expired('too old resource version').status };
+const expired: ServerWatchEvent = { type: 'ERROR', object: errors.expired('too old resource version').status };
 const unavailable = errors.serviceUnavailable('not now');
 
 function setup(...script: Script) {
@@ -576,7 +576,7 @@ describe('the end of an informer', () => {
   });
 });
 
-function frame(event: WireEvent): FakeStream {
+function frame(event: ServerWatchEvent): FakeStream {
   const stream = new FakeStream();
   stream.send(event);
   return stream;

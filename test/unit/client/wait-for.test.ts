@@ -5,13 +5,13 @@ import { createClient } from '../../../src/client/client.js';
 import { errors, StatusError } from '../../../src/meta/errors.js';
 import type { DeepReadonly } from '../../../src/meta/object.js';
 import type { ApiResponse } from '../../../src/protocol/response.js';
-import type { WireEvent } from '../../../src/protocol/watch-event.js';
+import type { ServerWatchEvent } from '../../../src/protocol/watch-event.js';
 import { answer, deferred, FakeStream, FakeTransport, listOf, Rack, settle, Widget, widget } from './fakes.js';
 
 const waiting = (version: number) => widget('w', version, { status: { ready: false } });
 const done = (version: number) => widget('w', version, { status: { ready: true } });
 const isReady = (w: DeepReadonly<Widget> | undefined) => w?.status?.ready === true;
-const expired: WireEvent = { type: 'ERROR', object: errors.expired('too old resource version').status };
+const expired: ServerWatchEvent = { type: 'ERROR', object: errors.expired('too old resource version').status };
 
 function setup(...script: ConstructorParameters<typeof FakeTransport>) {
   const transport = new FakeTransport(...script);

@@ -4,16 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
 import { errors, StatusError } from '../../../src/meta/errors.js';
 import type { ApiResponse } from '../../../src/protocol/response.js';
-import type { WireEvent } from '../../../src/protocol/watch-event.js';
+import type { ServerWatchEvent } from '../../../src/protocol/watch-event.js';
 import { deferred, FakeStream, FakeTransport, settle, Widget, widget } from './fakes.js';
 
-const added: WireEvent = { type: 'ADDED', object: widget('w', 1) };
-const modified: WireEvent = { type: 'MODIFIED', object: widget('w', 2) };
-const bookmark: WireEvent = {
+const added: ServerWatchEvent = { type: 'ADDED', object: widget('w', 1) };
+const modified: ServerWatchEvent = { type: 'MODIFIED', object: widget('w', 2) };
+const bookmark: ServerWatchEvent = {
   type: 'BOOKMARK',
   object: { kind: 'Widget', apiVersion: 'v1', metadata: { resourceVersion: '9', creationTimestamp: null } },
 };
-const expired: WireEvent = { type: 'ERROR', object: errors.expired('too old resource version: 1 (5)').status };
+const expired: ServerWatchEvent = { type: 'ERROR', object: errors.expired('too old resource version: 1 (5)').status };
 const DONE = { done: true, value: undefined };
 
 function setup(...script: ConstructorParameters<typeof FakeTransport>) {

@@ -1,5 +1,5 @@
 /**
- * JSON in and out: the reference server's error texts, what a plain parse would lose, the text it writes.
+ * JSON codec: the reference server's error messages, parsing without loss, and the encoded text.
  */
 
 import { describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import fc from '../../property/seeded.js';
 
 const value = (text: string): unknown => parseJson(text).value;
 
-describe('syntax errors read as the reference server words them', () => {
+describe('JSON syntax errors', () => {
   test.each([
     ['', 'unexpected end of JSON input'],
     ['   ', 'unexpected end of JSON input'],
@@ -57,18 +57,18 @@ describe('syntax errors read as the reference server words them', () => {
     [`'a'`, `invalid character '\\'' looking for beginning of value`],
     ['"a""', `invalid character '"' after top-level value`],
     ['\\', `invalid character '\\\\' looking for beginning of value`],
-    // The reference scanner reads bytes and names the first of a character: é is c3 a9, the mark of byte order ef bb bf.
+    // The reference scanner reads bytes and names the first byte of a character: é is c3 a9, the byte order mark ef bb bf.
     ['é', `invalid character 'Ã' looking for beginning of value`],
     ['\ufeff{}', `invalid character 'ï' looking for beginning of value`],
     ['[1\u{1f600}', `invalid character 'ð' after array element`],
     ['1e999', 'json: cannot unmarshal number 1e999 into Go value of type float64'],
-  ])('%j', (text, message) => {
+  ])('rejects %j with: %s', (text, message) => {
     expect(() => parseJson(text)).toThrow(new JsonSyntaxError(message));
   });
 });
 
-describe('what is parsed', () => {
-  test('any document reads as the platform reads it', () => {
+describe('JSON parsing', () => {
+  test('parses any document like JSON.parse', () => {
     const documents = fc.oneof(
       fc.json(),
       fc.jsonValue().map((any) => JSON.stringify(any, null, 1)),
@@ -80,7 +80,7 @@ describe('what is parsed', () => {
     );
   });
 
-  test('any text is refused exactly when the platform refuses it', () => {
+  test('rejects any text exactly when JSON.parse rejects it', () => {
     const pieces = fc.constantFrom(
       '{',
       '}',
@@ -100,7 +100,7 @@ describe('what is parsed', () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 8 }), (parts) => {
         const text = parts.join('');
-        // A number beyond all measure is infinite to the platform and refused here.
+        // JSON.parse returns Infinity for a number that is too large; parseJson rejects it.
         fc.pre(!/e\d{3}/.test(text));
         expect(accepts(parseJson, text)).toBe(accepts(JSON.parse, text));
       }),
@@ -108,7 +108,7 @@ describe('what is parsed', () => {
     );
   });
 
-  test('a key that stands more than once keeps its earlier values in order', () => {
+  test('keeps the earlier values of a repeated key in order', () => {
     const { value: parsed, duplicates } = parseJson('{"a":1,"b":{"c":1,"c":[2],"c":3},"a":null,"a":4}');
     const root = parsed as { b: object };
     expect(parsed).toEqual({ a: 4, b: { c: 3 } });
@@ -117,11 +117,11 @@ describe('what is parsed', () => {
     expect(duplicates?.size).toBe(2);
   });
 
-  test('a document without repeats has no duplicates', () => {
+  test('reports no duplicates for a document without repeated keys', () => {
     expect(parseJson('[{"a":1},{"a":1}]')).not.toHaveProperty('duplicates');
   });
 
-  test('__proto__ is a key like any other, repeated or not', () => {
+  test('parses __proto__ as an ordinary key, repeated or not', () => {
     const { value: parsed, duplicates } = parseJson('{"__proto__":{"x":1},"constructor":2,"__proto__":3}');
     expect(Object.entries(parsed as object)).toEqual([
       ['__proto__', 3],
@@ -131,7 +131,7 @@ describe('what is parsed', () => {
     expect([...(duplicates?.values() ?? [])]).toEqual([new Map([['__proto__', [{ x: 1 }]]])]);
   });
 
-  test('integers beyond what a number holds stay exact; other numbers are numbers', () => {
+  test('parses integers beyond the safe integers as bigint', () => {
     expect(value('[9007199254740991,9007199254740992,-9223372036854775808,18446744073709551616]')).toEqual([
       9007199254740991,
       9007199254740992n,
@@ -141,7 +141,7 @@ describe('what is parsed', () => {
     expect(value('[1.5,1e20,0,-0.25,100000000000000000000.5]')).toEqual([1.5, 1e20, 0, -0.25, 1e20]);
   });
 
-  test('numbers keep the spelling that their value does not show, when asked to, inside a document', () => {
+  test('keeps the spelling of numbers inside a document with keepSpelling', () => {
     const spelt = (text: string) => parseJson(text, { keepSpelling: true }).value;
     expect(spelt('[3.0,1e3,-0,1.5,0.50]')).toEqual([
       new NumberText('3.0'),
@@ -155,32 +155,32 @@ describe('what is parsed', () => {
     expect(jsonBody('{"a":3.0}').read().value).toEqual({ a: new NumberText('3.0') });
   });
 
-  test('surrogate pairs make a character, and half a pair becomes the replacement character', () => {
+  test('combines surrogate pairs and replaces lone surrogates', () => {
     expect(value('"\\ud83d\\ude00"')).toBe('\u{1f600}');
     expect(value('"\\uD83Dx\\ude00"')).toBe('\ufffdx\ufffd');
     expect(value('"\\ud83d\\ud83d\\ude00"')).toBe('\ufffd\u{1f600}');
     expect(value('"\\ud83d\\n"')).toBe('\ufffd\n');
   });
 
-  test('ten thousand levels are read without running out of stack, one more is refused', () => {
+  test('parses ten thousand levels and rejects one more', () => {
     expect(() => parseJson('['.repeat(10_000) + ']'.repeat(10_000))).not.toThrow();
     expect(() => parseJson('{"a":'.repeat(10_001))).toThrow(`invalid character '{' exceeded max depth`);
     expect(() => parseJson('['.repeat(10_001))).toThrow(`invalid character '[' exceeded max depth`);
   });
 });
 
-describe('a request body', () => {
-  test('is parsed when it is read, once', () => {
+describe('JSON request body', () => {
+  test('parses a body once when it is read', () => {
     const body = jsonBody('{"a":1}');
     expect(body.read().value).toEqual({ a: 1 });
     expect(body.read()).toBe(body.read());
   });
 
-  test('that is no document throws the bare syntax error', () => {
+  test('throws the plain syntax error for an empty body', () => {
     expect(() => jsonBody('').read()).toThrow(new BodyError('unexpected end of JSON input'));
   });
 
-  test('keeps a mark of byte order, which is no JSON', () => {
+  test('rejects a byte order mark', () => {
     const body = jsonCodec.body(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d), kubernetesDialect);
     expect(() => body.read()).toThrow(BodyError);
   });
@@ -192,43 +192,43 @@ describe('a request body', () => {
     ['{"apiVersion":5,"kind":"ConfigMap"}', '{"apiVersion":5,"kind":"Config ...'],
     ['[]', '5b5d'],
     [`x${'y'.repeat(40)}`, `78${'79'.repeat(29)} ...`],
-    // Bytes are counted, not characters, and a character cut in two shows as one mark per byte left.
+    // The limit counts bytes, and a truncated character shows as one replacement character per byte.
     [`{"a":"${'x'.repeat(22)}€`, `{"a":"${'x'.repeat(22)}\ufffd\ufffd ...`],
     [`{"a":"${'é'.repeat(12)}`, `{"a":"${'é'.repeat(12)}`],
-  ])('%j is summed up as %j', (text, summary) => {
+  ])('summarizes %j as %j', (text, summary) => {
     expect(bodySummary(text)).toBe(summary);
   });
 
-  test('names its media types', () => {
+  test('returns the JSON media types', () => {
     expect(jsonCodec.mediaType(kubernetesDialect)).toBe('application/json');
     expect(jsonCodec.stream?.mediaType(kubernetesDialect)).toBe('application/json;stream=watch');
   });
 });
 
-describe('what is written', () => {
-  test('is compact, without absent keys, with the characters escaped that a browser could take for markup', () => {
+describe('JSON encoding', () => {
+  test('encodes compact text without undefined keys and with HTML characters escaped', () => {
     expect(encodeJson({ a: '<b>&', c: undefined, '\u2028': ['\u2029', null, true] })).toBe(
       '{"a":"\\u003cb\\u003e\\u0026","\\u2028":["\\u2029",null,true]}',
     );
   });
 
-  test('bigints are integers, at any depth and beside anything', () => {
+  test('encodes bigints as integers at any depth', () => {
     expect(encodeJson({ a: [1n, { b: -9223372036854775808n, c: undefined }], d: '<', e: [] })).toBe(
       '{"a":[1,{"b":-9223372036854775808}],"d":"\\u003c","e":[]}',
     );
     expect(encodeJson([undefined, 2n])).toBe('[null,2]');
   });
 
-  test('half a surrogate pair is written as the replacement character', () => {
+  test('encodes a lone surrogate as the replacement character', () => {
     expect(encodeJson('\ud800x\\ud800')).toBe('"\\ufffdx\\\\ud800"');
   });
 
-  test('values nested deeper than the stack are written all the same', () => {
+  test('encodes values nested deeper than the stack', () => {
     const text = `${'{"a":['.repeat(5000)}1${']}'.repeat(5000)}`;
     expect(encodeJson(value(text))).toBe(text);
   });
 
-  test('any document survives the round trip', () => {
+  test('parses any encoded document to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (any) => {
         expect(rounded(value(encodeJson(any)))).toEqual(JSON.parse(JSON.stringify(any)));
@@ -236,7 +236,7 @@ describe('what is written', () => {
     );
   });
 
-  test('a frozen object is encoded once', () => {
+  test('encodes a frozen object once', () => {
     let reads = 0;
     const object = Object.freeze({
       get name() {
@@ -249,14 +249,14 @@ describe('what is written', () => {
     expect(reads).toBe(1);
   });
 
-  test('an object that may still change is encoded anew', () => {
+  test('encodes an object that is not frozen each time', () => {
     const object = { name: 'a' };
     encodeCached(object);
     object.name = 'b';
     expect(encodeCached(object)).toBe('{"name":"b"}');
   });
 
-  test('indentation is that of the platform, also with awkward strings', () => {
+  test('indents like JSON.stringify, also with special strings', () => {
     const object = deepFreeze({ a: [], b: {}, c: [1, { d: '{"x":[1,\\"' }], e: null });
     expect(indentJson(encodeJson(object))).toBe(JSON.stringify(object, null, 2));
     fc.assert(
@@ -276,7 +276,7 @@ function accepts(parse: (text: string) => unknown, text: string): boolean {
   }
 }
 
-/** Bigints as the numbers that the platform reads in their place. */
+/** Converts bigints to the numbers that JSON.parse returns. */
 function rounded(any: unknown): unknown {
   if (typeof any === 'bigint') return Number(any);
   if (Array.isArray(any)) return any.map(rounded);

@@ -1,7 +1,8 @@
+/** Shared helper of the YAML tests. */
 import { yamlBody } from '../../../src/codec/yaml.js';
 import { BodyError } from '../../../src/protocol/body.js';
 
-/** What a text is refused with. */
+/** The message with which a text is rejected, or `accepted`. */
 export function refusal(text: string): string {
   try {
     yamlBody(text).read();

@@ -4,14 +4,14 @@ import { yamlBody } from '../../../src/codec/yaml.js';
 import { RECORDINGS, readRecordings } from '../../conformance/recordings.mjs';
 import { refusal } from './refusal.js';
 
-describe('recorded apply requests', () => {
+describe('recorded YAML apply requests', () => {
   const cases = recordedBodies();
 
-  test('have more than 15 YAML bodies', () => {
+  test('contains more than 15 YAML bodies', () => {
     expect(cases.length).toBeGreaterThan(15);
   });
 
-  test.each(cases)('$name', ({ text, message }) => {
+  test.each(cases)('decodes the body of $name as recorded', ({ text, message }) => {
     const strict = message.startsWith('error strict decoding YAML: ');
     if (message.startsWith('error decoding YAML: ')) {
       expect(`error decoding YAML: ${refusal(text)}`).toBe(message);

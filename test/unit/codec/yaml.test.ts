@@ -1,6 +1,6 @@
 /**
- * YAML in: what YAML 1.1 means as JSON, what is refused and with which words, what a strict reader complains of, and
- * input that is meant to do harm. The expected values and texts are those of the reference server's own reader.
+ * YAML decoding: YAML 1.1 values as JSON, error messages, duplicate keys, and hostile input. The expected values and
+ * messages come from the reference server's decoder.
  */
 
 import { describe, expect, test } from 'vitest';
@@ -13,10 +13,10 @@ import { refusal } from './refusal.js';
 const value = (text: string): unknown => yamlBody(text).read().value;
 const repeated = (text: string): readonly string[] => yamlBody(text).repeatedKeys();
 
-/** The refusal of the YAML itself, without what every one begins with. */
+/** The error message without its common prefix. */
 const fault = (text: string): string => refusal(text).replace('error converting YAML to JSON: yaml: ', '');
 
-describe('scalars mean what they mean in YAML 1.1', () => {
+describe('YAML 1.1 scalars', () => {
   test.each<[string, unknown]>([
     ['', null],
     ['~', null],
@@ -83,7 +83,7 @@ describe('scalars mean what they mean in YAML 1.1', () => {
     ['! 5', '5'],
     ['!mine 5', '5'],
     ['!!map [1]', [1]],
-  ])('a: %s', (text, expected) => {
+  ])('decodes the scalar %s', (text, expected) => {
     expect(value(`a: ${text}`)).toEqual({ a: expected });
   });
 
@@ -100,12 +100,12 @@ describe('scalars mean what they mean in YAML 1.1', () => {
     ['"x\\\n   y"', 'xy'],
     ['"x\ny"', 'x y'],
     ['|\r\n  x\r\n  y\r\n', 'x\ny\n'],
-  ])('over lines: %j', (text, expected) => {
+  ])('decodes the multi-line scalar %j', (text, expected) => {
     expect(value(`a: ${text}`)).toEqual({ a: expected });
   });
 });
 
-describe('collections', () => {
+describe('YAML collections', () => {
   test.each<[string, unknown]>([
     ['', null],
     ['# nothing\n', null],
@@ -129,7 +129,7 @@ describe('collections', () => {
     ['a: &x {b: 1}\nd:\n  b: 3\n  <<: *x', { a: { b: 1 }, d: { b: 1 } }],
     ['d:\n  <<: [{a: 1}, {a: 2, b: 3}]', { d: { a: 1, b: 3 } }],
     ['"<<": {a: 1}', { '<<': { a: 1 } }],
-  ])('%j', (text, expected) => {
+  ])('decodes the document %j', (text, expected) => {
     expect(value(text)).toEqual(expected);
   });
 
@@ -146,11 +146,11 @@ describe('collections', () => {
     ['3.14159265358979', '3.1415927'],
     ['-.inf', '-.inf'],
     ['.nan', '.nan'],
-  ])('the key %s becomes the string %s', (key, expected) => {
+  ])('converts the key %s to the string %s', (key, expected) => {
     expect(value(`${key}: x`)).toEqual({ [expected]: 'x' });
   });
 
-  test('__proto__ is a key like any other', () => {
+  test('decodes __proto__ as an ordinary key', () => {
     const expected = {};
     setOwn(expected, '__proto__', { a: 1 });
     const read = value('__proto__: {a: 1}');
@@ -160,7 +160,7 @@ describe('collections', () => {
   });
 });
 
-describe('faults read as the reference server words them', () => {
+describe('YAML errors', () => {
   test.each<[string, string]>([
     ['a: 1\nb:\n\tc: d\n', 'line 3: found character that cannot start any token'],
     ['a: @b', 'found character that cannot start any token'],
@@ -216,7 +216,7 @@ describe('faults read as the reference server words them', () => {
     ['a: {<<: 1}', 'map merge requires map or sequence of maps as the value'],
     ['? [a, 1, ~]\n: b', 'invalid map key: []interface {}{"a", 1, interface {}(nil)}'],
     ['? {a: b}\n: b', 'invalid map key: map[interface {}]interface {}{"a":"b"}'],
-  ])('%j: %s', (text, expected) => {
+  ])('rejects %j with: %s', (text, expected) => {
     expect(fault(text)).toBe(expected);
   });
 
@@ -228,7 +228,7 @@ describe('faults read as the reference server words them', () => {
     ],
     ['a: .inf', 'json: unsupported value: +Inf'],
     ['a: .nan', 'json: unsupported value: NaN'],
-  ])('what JSON cannot say, %j: %s', (text, expected) => {
+  ])('rejects %j, which JSON cannot represent, with: %s', (text, expected) => {
     expect(refusal(text)).toBe(`error converting YAML to JSON: ${expected}`);
   });
 
@@ -240,29 +240,29 @@ describe('faults read as the reference server words them', () => {
     ['5', 'number'],
     ['18446744073709551615', 'number'],
     ['yes', 'bool'],
-  ])('what is no object, %j: %s', (text, type) => {
+  ])('rejects %j, which is not an object but %s', (text, type) => {
     expect(refusal(text)).toBe(
       `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
     );
   });
 });
 
-describe('repeated keys', () => {
+describe('repeated YAML keys', () => {
   test.each<[string, readonly string[], unknown]>([
     ['a: 1\nb: 2\n', [], { a: 1, b: 2 }],
     ['{"a":1,"b":{"k":1,"k":2}}', ['line 1: key "k" already set in map'], { a: 1, b: { k: 2 } }],
     ['a: 1\na: 2\na: 3\n', ['line 2: key "a" already set in map', 'line 3: key "a" already set in map'], { a: 3 }],
-    // The line is the value's.
+    // The reported line is that of the value.
     ['a: 1\na:\n  b: 2\n', ['line 3: key "a" already set in map'], { a: { b: 2 } }],
     ['a: 1\na: &x\n  b\n', ['line 2: key "a" already set in map'], { a: 'b' }],
     ['a: 1\na: |\n  b\n', ['line 2: key "a" already set in map'], { a: 'b\n' }],
     ['a: 1\na:\n', ['line 2: key "a" already set in map'], { a: null }],
     ['5: a\n0x5: b\n', ['line 2: key 5 already set in map'], { 5: 'b' }],
     ['y: a\ntrue: b\n', ['line 2: key true already set in map'], { true: 'b' }],
-    // Different keys in YAML, the same in JSON.
+    // Different keys in YAML, equal keys in JSON.
     ['5: a\n"5": b\n', [], { 5: 'b' }],
     ['a: &x {b: 1}\nc:\n  <<: *x\n  b: 2\n', ['line 4: key "b" already set in map'], { a: { b: 1 }, c: { b: 2 } }],
-    // Met inside first, and again wherever an alias stands for it.
+    // Reported for the anchor and again for each alias.
     [
       'a: &x {k: 1, k: 2}\na: *x\n',
       [
@@ -272,22 +272,22 @@ describe('repeated keys', () => {
       ],
       { a: { k: 2 } },
     ],
-  ])('%j', (text, lines, expected) => {
+  ])('reports repeated keys of %j', (text, lines, expected) => {
     expect(repeated(text)).toEqual(lines);
     expect(value(text)).toEqual(expected);
   });
 });
 
-describe('input that is meant to do harm', () => {
+describe('hostile YAML', () => {
   test.each<[string, string]>([
-    ['brackets without end', '['.repeat(20_000)],
-    ['blocks without end', '- '.repeat(20_000)],
-    ['objects beyond the limit', `${'{"a":'.repeat(10_001)}1${'}'.repeat(10_001)}`],
-  ])('%s are too deep', (_name, text) => {
+    ['endless brackets', '['.repeat(20_000)],
+    ['endless block sequences', '- '.repeat(20_000)],
+    ['objects beyond the depth limit', `${'{"a":'.repeat(10_001)}1${'}'.repeat(10_001)}`],
+  ])('rejects %s as too deep', (_name, text) => {
     expect(fault(text)).toBe('exceeded max depth of 10000');
   });
 
-  test('aliases that stand for millions of values are refused', () => {
+  test('rejects aliases that expand to millions of values', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x]'];
     for (let at = 1; at < 9; at++)
       lines.push(
@@ -298,13 +298,13 @@ describe('input that is meant to do harm', () => {
     expect(fault(lines.join('\n'))).toBe('document contains excessive aliasing');
   });
 
-  test('a key and its colon are within 1024 characters', () => {
+  test('accepts a key with its colon within 1024 characters', () => {
     const key = 'k'.repeat(1022);
     expect(value(`{"${key}":1}`)).toEqual({ [key]: 1 });
     expect(fault(`{"${key}k":1}`)).not.toBe('accepted');
   });
 
-  test('any text at all is read or refused, never anything else', () => {
+  test('decodes or rejects any text', () => {
     const part = fc.constantFrom(
       ...[
         'a',
@@ -341,22 +341,22 @@ describe('input that is meant to do harm', () => {
   });
 });
 
-test('JSON is read as JSON reads it', () => {
+test('decodes JSON like the JSON parser', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ maxLength: 20 }), fc.jsonValue()), (object) => {
       const text = JSON.stringify(object);
-      // What YAML forbids or folds, and its largest integers, are left to the tables above.
+      // The tables above cover what YAML forbids or folds, and its largest integers.
       fc.pre(!/\\u[dD]|[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|-0(?![.\d])|[\ud800-\udfff]|\d{17}/.test(text));
       const expected = parseJson(text).value;
       expect(value(text)).toEqual(expected);
-      // A comment in front keeps it from the short way.
+      // A leading comment disables the JSON fast path.
       expect(value(`#\n${text}`)).toEqual(expected);
     }),
     { numRuns: 200 },
   );
 });
 
-test('a body is read once and summed up as it was sent', () => {
+test('decodes a body once and summarizes the original text', () => {
   const body = yamlBody('a: 1\n');
   expect(body.read()).toBe(body.read());
   expect(body.summary()).toBe('613a20310a');

@@ -124,7 +124,7 @@ describe('pre-bound volumes and claims', () => {
     expect(volume?.metadata.annotations).toBeUndefined();
   });
 
-  test('binds a claim to the volume in volumeName without the bind-completed-by-controller mark', async () => {
+  test('binds a claim to the volume in volumeName without the bound-by-controller annotation', async () => {
     await at.volume('small');
     await at.volume('named', '9Gi');
     await at.claim('c', '1Gi', { volumeName: 'named' });

@@ -9,7 +9,7 @@ import type { WebhookCaller } from 'orchplane';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchWebhooks } from '../../../src/webhook/caller.js';
-import { failureOf } from '../server/reading.js';
+import { failureOf } from '../server/watch-reader.js';
 import { api, define, version, widget } from './widgets.js';
 
 interface Answer {

@@ -4,7 +4,7 @@ import { mergePatch } from 'orchplane';
 import { Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { door, failureOf, Reader } from '../server/reading.js';
+import { door, failureOf, Reader } from '../server/watch-reader.js';
 import {
   api,
   conditionsOf,

@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { ConfigMap, CustomResourceDefinition, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf, Reader } from '../server/reading.js';
+import { failureOf, Reader } from '../server/watch-reader.js';
 import {
   api,
   conditionsOf,

@@ -2,7 +2,7 @@
 import { jsonPatch, mergePatch, strategicPatch } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf } from '../server/reading.js';
+import { failureOf } from '../server/watch-reader.js';
 import {
   ANYTHING,
   type Asked,

@@ -3,7 +3,7 @@ import type { ApiObject } from 'orchplane';
 import { mergePatch } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf, Reader } from '../server/reading.js';
+import { failureOf, Reader } from '../server/watch-reader.js';
 import {
   ANYTHING,
   api,

@@ -4,7 +4,7 @@ import { mergePatch } from 'orchplane';
 import { ResourceQuota } from 'orchplane/kinds';
 import { sequentialIds, type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { door, failureOf, Reader, stateOf, turns } from '../server/reading.js';
+import { door, failureOf, Reader, stateOf, turns } from '../server/watch-reader.js';
 import { api, define, definitions, GROUP, kindOf, object, redefine, version, WIDGETS, widget } from './widgets.js';
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 /** The structural schema of a CRD schema, as apply and field ownership use it. */
 import { describe, expect, test } from 'vitest';
-import { schemaView } from '../../../src/crd/schema-view.js';
-import { structuralSchemaOf } from '../../../src/crd/structural.js';
+import { schemaView } from '../../../src/crd/structural-schema.js';
+import { schemaNodeOf } from '../../../src/crd/schema-node.js';
 import { fieldsOfIntent, IntentError } from '../../../src/merge/apply/intent-fields.js';
 import { merge } from '../../../src/merge/apply/merge.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
@@ -10,7 +10,7 @@ import type { JSONSchemaProps } from '../../../src/schema/json-schema.js';
 const X = 'x-kubernetes-' as const;
 const text = { type: 'string' };
 const formOf = (spec: JSONSchemaProps) =>
-  structuralSchemaOf(schemaView({ type: 'object', properties: { spec } }, kubernetesDialect));
+  schemaNodeOf(schemaView({ type: 'object', properties: { spec } }, kubernetesDialect));
 const nodeOf = (spec: JSONSchemaProps) => formOf(spec).fields.get('spec')?.node;
 
 /** The fields that somebody owns who applies a spec, or why it does not fit. */
@@ -81,8 +81,8 @@ describe('objects', () => {
       { type: 'object', properties: { kind: text, apiVersion: text, metadata: { type: 'object' }, spec: text } },
       kubernetesDialect,
     );
-    expect([...structuralSchemaOf(root).fields.keys()]).toEqual(['spec']);
-    expect(structuralSchemaOf(root).preserveUnknown).toBe(false);
+    expect([...schemaNodeOf(root).fields.keys()]).toEqual(['spec']);
+    expect(schemaNodeOf(root).preserveUnknown).toBe(false);
   });
 });
 

@@ -3,7 +3,7 @@ import type { ClusterOptions, ConvertObject } from 'orchplane';
 import { jsonPatch, mergePatch } from 'orchplane';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf, Reader } from '../server/reading.js';
+import { failureOf, Reader } from '../server/watch-reader.js';
 import { api, define, definitions, GROUP, http, object, redefine, version, WIDGETS, widget } from './widgets.js';
 
 type Spec = Record<string, unknown>;

@@ -1,13 +1,13 @@
 /** Matching of requests with FlowSchemas: compared with a slow evaluator and with the reference implementation. */
 import { describe, expect, test } from 'vitest';
 import { compileFlow, type FlowSource } from '../../../src/flowcontrol/classify.js';
+import { byPrecedence } from '../../../src/kinds/flowcontrol/v1/precedence.js';
 import type {
   FlowSchemaSpec,
-  FlowSubject,
   NonResourcePolicyRule,
   ResourcePolicyRule,
-} from '../../../src/kinds/flowcontrol/v1/flow-schema/schema.js';
-import { byPrecedence } from '../../../src/kinds/flowcontrol/v1/precedence.js';
+  Subject,
+} from '../../../src/kinds/generated/flowcontrol-v1.js';
 import type { AccessAttributes } from '../../../src/protocol/access.js';
 import type { User } from '../../../src/protocol/request.js';
 import fc from '../../property/seeded.js';
@@ -87,7 +87,7 @@ function covers(path: string): (url: string) => boolean {
   };
 }
 
-function isMeant(subject: FlowSubject, { user: name, groups = [] }: User): boolean {
+function isMeant(subject: Subject, { user: name, groups = [] }: User): boolean {
   if (subject.kind === 'User') return subject.user?.name === '*' || subject.user?.name === name;
   if (subject.kind === 'Group') return subject.group?.name === '*' || groups.includes(subject.group?.name ?? '');
   const [system, type, namespace, ...rest] = name.split(':');
@@ -97,7 +97,7 @@ function isMeant(subject: FlowSubject, { user: name, groups = [] }: User): boole
 }
 
 const name = fc.constantFrom('a', 'b', '*');
-const subject: fc.Arbitrary<FlowSubject> = fc.oneof(
+const subject: fc.Arbitrary<Subject> = fc.oneof(
   fc.record({
     kind: fc.constant('User' as const),
     user: fc.record({ name: fc.constantFrom('a', 'system:serviceaccount:n:a', '*') }),

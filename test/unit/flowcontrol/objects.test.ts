@@ -148,7 +148,7 @@ describe('a FlowSchema', () => {
     let version = 1;
     const attendant = flowSchemaReconciler({
       objects: { list: () => [schema as unknown as ApiObject], get: () => undefined },
-      writeCount: () => version,
+      lastChange: () => version,
       now: () => '2030-01-01T00:00:00Z',
       writeStatus: (object, change, appliedBy) => {
         const draft = { metadata: { name: 'f' } } as DraftObject;

@@ -15,7 +15,7 @@ import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../src/meta/object.js';
 import type { ApiRequest } from '../../../src/protocol/request.js';
 import type { ApiResponse } from '../../../src/protocol/response.js';
-import type { WatchStream, WireEvent } from '../../../src/protocol/watch-event.js';
+import type { WatchStream, ServerWatchEvent } from '../../../src/protocol/watch-event.js';
 import { systemClock } from '../../../src/util/clock.js';
 import { randomIds } from '../../../src/util/ids.js';
 import { deepFreeze } from '../../../src/util/json.js';
@@ -47,7 +47,7 @@ type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 const access = createAccessReader(allowAuthenticated(), {
   dialect: kubernetesDialect,
   objects: { get: () => undefined, list: () => [] },
-  writeCount: () => 0,
+  lastChange: () => 0,
 });
 const ANY_PAGE = { type: 'path', verb: 'get', path: '/' } as const;
 const NO_ACCOUNTS = {
@@ -128,10 +128,10 @@ export function listOf(items: readonly ApiObject[]): ApiResponse {
 export class FakeWatch implements WatchStream {
   asked = 0;
   isClosed = false;
-  readonly #ready: IteratorResult<WireEvent, undefined>[] = [];
-  #waiting: ((result: IteratorResult<WireEvent, undefined>) => void) | undefined;
+  readonly #ready: IteratorResult<ServerWatchEvent, undefined>[] = [];
+  #waiting: ((result: IteratorResult<ServerWatchEvent, undefined>) => void) | undefined;
 
-  emit(...events: readonly WireEvent[]): void {
+  emit(...events: readonly ServerWatchEvent[]): void {
     for (const event of events) this.#offer({ done: false, value: event });
   }
 
@@ -139,7 +139,7 @@ export class FakeWatch implements WatchStream {
     this.#offer({ done: true, value: undefined });
   }
 
-  next(): Promise<IteratorResult<WireEvent, undefined>> {
+  next(): Promise<IteratorResult<ServerWatchEvent, undefined>> {
     this.asked++;
     if (this.isClosed) return Promise.resolve({ done: true, value: undefined });
     const ready = this.#ready.shift();
@@ -154,11 +154,11 @@ export class FakeWatch implements WatchStream {
     this.#offer({ done: true, value: undefined });
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<WireEvent, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<ServerWatchEvent, undefined> {
     return { next: () => this.next() };
   }
 
-  #offer(result: IteratorResult<WireEvent, undefined>): void {
+  #offer(result: IteratorResult<ServerWatchEvent, undefined>): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting === undefined) this.#ready.push(result);

@@ -6,7 +6,7 @@ import type { View } from '../../../src/http/negotiate.js';
 import { createWatchBody } from '../../../src/http/watch-body.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { errors } from '../../../src/meta/errors.js';
-import type { WireEvent } from '../../../src/protocol/watch-event.js';
+import type { ServerWatchEvent } from '../../../src/protocol/watch-event.js';
 import { configMap, FakeWatch, served, settle } from './fakes.js';
 
 function open(options: { signal?: AbortSignal; view?: View } = {}) {
@@ -33,8 +33,8 @@ function open(options: { signal?: AbortSignal; view?: View } = {}) {
   return { watch, reader, read, failures };
 }
 
-const added = (name: string): WireEvent => ({ type: 'ADDED', object: configMap(name) });
-const line = (event: WireEvent): string => `${JSON.stringify(event)}\n`;
+const added = (name: string): ServerWatchEvent => ({ type: 'ADDED', object: configMap(name) });
+const line = (event: ServerWatchEvent): string => `${JSON.stringify(event)}\n`;
 
 describe('events', () => {
   test('are lines of JSON with whole objects', async () => {
@@ -53,7 +53,7 @@ describe('events', () => {
 
   test('are sent in chunks of bounded size without loss', async () => {
     const { watch, read } = open();
-    const large = (name: string): WireEvent => ({ type: 'ADDED', object: configMap(name, { k: 'x'.repeat(40_000) }) });
+    const large = (name: string): ServerWatchEvent => ({ type: 'ADDED', object: configMap(name, { k: 'x'.repeat(40_000) }) });
     watch.emit(large('a'), large('b'), large('c'));
     watch.end();
     expect(await read()).toBe(line(large('a')) + line(large('b')));
@@ -63,11 +63,11 @@ describe('events', () => {
 
   test('of type BOOKMARK and ERROR are sent unchanged', async () => {
     const { watch, read } = open();
-    const bookmark: WireEvent = {
+    const bookmark: ServerWatchEvent = {
       type: 'BOOKMARK',
       object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '7', creationTimestamp: null } },
     };
-    const error: WireEvent = { type: 'ERROR', object: errors.expired('too old resource version: 5 (1200)').status };
+    const error: ServerWatchEvent = { type: 'ERROR', object: errors.expired('too old resource version: 5 (1200)').status };
     watch.emit(bookmark, error);
     watch.end();
     expect(await read()).toBe(line(bookmark) + line(error));
@@ -77,7 +77,7 @@ describe('events', () => {
 
   test('contain only metadata in a metadata view', async () => {
     const { watch, read } = open({ view: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } });
-    const error: WireEvent = { type: 'ERROR', object: errors.gone('gone').status };
+    const error: ServerWatchEvent = { type: 'ERROR', object: errors.gone('gone').status };
     watch.emit(added('a'), error);
     const { metadata } = configMap('a');
     const object = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata };

@@ -6,7 +6,7 @@ import type { Kind } from 'orchplane';
 import { builtInKinds } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { decode } from '../../../src/schema/decode.js';
-import type { Field, ObjectNode, Structural } from '../../../src/schema/structural.js';
+import type { Field, ObjectNode, SchemaNode } from '../../../src/schema/schema-node.js';
 import { readVectors, readWireVectors } from '../../vectors/read.js';
 
 interface FactField {
@@ -81,7 +81,7 @@ function compareField(field: Field, fact: FactField, path: string, walk: Walk): 
   compareNode(field.node, fact, path, walk);
 }
 
-function compareNode(node: Structural, fact: FactField, path: string, walk: Walk): void {
+function compareNode(node: SchemaNode, fact: FactField, path: string, walk: Walk): void {
   const note = (text: string) => walk.findings.push(`${path}: ${text}`);
   const expected = formOf(fact, walk);
   const actual = node.type === 'scalar' ? scalarForm(node.scalar) : node.type;

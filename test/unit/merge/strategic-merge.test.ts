@@ -17,7 +17,7 @@ import {
   rawExtension,
   struct,
 } from '../../../src/schema/hints.js';
-import type { ObjectNode } from '../../../src/schema/structural.js';
+import type { ObjectNode } from '../../../src/schema/schema-node.js';
 import { deepFreeze, isRecord } from '../../../src/util/json.js';
 
 const env = () => struct('EnvVar', { name: z.string(), value: optional(z.string()), more: pointer(labelled()) });

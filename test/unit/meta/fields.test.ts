@@ -1,4 +1,4 @@
-/** Field selectors: every outcome of the real implementation, escapes, and exact matches. */
+/** Field selectors: the vectors of the reference implementation, escapes, and exact matches. */
 import { describe, expect, test } from 'vitest';
 import type { FieldSelector } from '../../../src/meta/fields.js';
 import { matchesFields, parseFieldSelector, requiresExactMatch } from '../../../src/meta/fields.js';
@@ -12,10 +12,10 @@ interface SelectorVector {
   readonly error?: string;
 }
 
-describe('vectors selectors.json', () => {
+describe('field selector vectors in selectors.json', () => {
   const vectors = readVectors('selectors') as { field: SelectorVector[]; fieldSets: Record<string, string>[] };
 
-  test.each(vectors.field)('$in', ({ in: text, canonical = '', matches, error }) => {
+  test.each(vectors.field)('evaluates the field selector $in', ({ in: text, canonical = '', matches, error }) => {
     if (error !== undefined) {
       expect(() => parseFieldSelector(text)).toThrow(new SelectorError(error));
       return;
@@ -26,7 +26,7 @@ describe('vectors selectors.json', () => {
   });
 });
 
-test('terms are ordered by their text', () => {
+test('orders terms by their text', () => {
   expect(canonicalText(parseFieldSelector('b==2,,a!=1'))).toBe('a!=1,b=2');
 });
 
@@ -35,17 +35,17 @@ test.each([
   ['a=b\\😀', 'invalid field selector: invalid escape sequence: \\😀'],
   ['a=b=c', 'invalid field selector: unescaped character in value: 61'],
   ['a=b,c', "invalid selector: 'a=b,c'; can't understand 'c'"],
-])('%s fails', (text, message) => {
+])('rejects the field selector %s', (text, message) => {
   expect(() => parseFieldSelector(text)).toThrow(new SelectorError(message));
 });
 
-test('escaped values are read', () => {
+test('parses escaped values', () => {
   for (const value of ['', 'a,b', 'a=b', 'a\\b', '\\', ',=\\', '😀,']) {
     expect(parseFieldSelector(`f=${escaped(value)}`).terms).toEqual([{ field: 'f', operator: '=', value }]);
   }
 });
 
-test('only an equal sign pins a field', () => {
+test('requires an exact match only for an equality term', () => {
   const selector = parseFieldSelector('metadata.name==web,metadata.namespace!=a');
   expect(requiresExactMatch(selector, 'metadata.name')).toBe('web');
   expect(requiresExactMatch(selector, 'metadata.namespace')).toBeUndefined();
@@ -53,7 +53,7 @@ test('only an equal sign pins a field', () => {
   expect(requiresExactMatch(parseFieldSelector(''), 'metadata.name')).toBeUndefined();
 });
 
-/** As the reference prints a selector. */
+/** Prints a selector like the reference. */
 function canonicalText({ terms }: FieldSelector): string {
   return terms.map(({ field, operator, value }) => field + operator + escaped(value)).join(',');
 }

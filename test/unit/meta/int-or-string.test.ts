@@ -1,4 +1,4 @@
-/** Counts and percentages. */
+/** IntOrString values: counts and percentages. */
 import { expect, test } from 'vitest';
 import {
   dumpIntOrString,
@@ -9,12 +9,12 @@ import {
   scaleIntOrString,
 } from '../../../src/meta/int-or-string.js';
 
-test('integers of 32 bits and texts are values', () => {
+test('accepts 32-bit integers and strings', () => {
   for (const value of [0, -1, 2 ** 31 - 1, -(2 ** 31), '', '25%', 'http']) expect(isIntOrString(value)).toBe(true);
   for (const value of [1.5, 2 ** 31, Number.NaN, null, true, {}]) expect(isIntOrString(value)).toBe(false);
 });
 
-test('a percentage is digits and a sign, whatever their sum', () => {
+test('accepts a percentage of digits and a percent sign', () => {
   expect(percentProblems('25%')).toEqual([]);
   for (const bad of ['half', '25', '%', '-1%', '1.5%', '25%%', ' 25%']) {
     expect(percentProblems(bad)).toEqual([
@@ -33,7 +33,7 @@ test.each([
   ['0%', 7, 0, 0],
   ['33%', 3, 1, 0],
   ['150%', 2, 3, 3],
-] as const)('%s of %d', (value, total, up, down) => {
+] as const)('scales %s of %d', (value, total, up, down) => {
   expect(scaleIntOrString(value, { total, round: 'up' })).toBe(up);
   expect(scaleIntOrString(value, { total, round: 'down' })).toBe(down);
 });
@@ -46,15 +46,15 @@ test.each([
     '9223372036854775808%',
     'invalid value for IntOrString: invalid value "9223372036854775808%": strconv.Atoi: parsing "9223372036854775808": value out of range',
   ],
-])('%s cannot be scaled', (value, message) => {
+])('rejects scaling of %s', (value, message) => {
   expect(() => scaleIntOrString(value, { total: 1, round: 'up' })).toThrow(new IntOrStringError(message));
 });
 
-test('the largest percentage that is read', () => {
+test('accepts the largest 64-bit percentage', () => {
   expect(scaleIntOrString('9223372036854775807%', { total: 0, round: 'up' })).toBe(0);
 });
 
-test('values in messages', () => {
+test('prints values in Go syntax', () => {
   expect(dumpIntOrString('half')).toEqual({ verbatim: 'intstr.IntOrString{Type:1, IntVal:0, StrVal:"half"}' });
   expect(dumpIntOrString(0)).toEqual({ verbatim: 'intstr.IntOrString{Type:0, IntVal:0, StrVal:""}' });
 });

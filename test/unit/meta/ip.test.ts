@@ -1,4 +1,4 @@
-/** Addresses and ranges: what is read, how it prints, where it belongs, and the messages of the rules. */
+/** IP addresses and CIDRs: parsing, printing, classification, and validation messages. */
 
 import { describe, expect, test } from 'vitest';
 import type { Cidr, Ip } from '../../../src/meta/ip.js';
@@ -39,7 +39,7 @@ function cidr(text: string): Cidr {
   return read;
 }
 
-describe('reading and printing addresses', () => {
+describe('IP address parsing', () => {
   test.each([
     ['10.1.2.3', '10.1.2.3'],
     ['0.0.0.0', '0.0.0.0'],
@@ -57,7 +57,7 @@ describe('reading and printing addresses', () => {
     ['1:2:3:4:5:6:1.2.3.4', '1:2:3:4:5:6:102:304'],
     ['::ffff:10.1.2.3', '10.1.2.3'],
     ['::FFFF:a01:203', '10.1.2.3'],
-  ])('%s prints as %s', (text, printed) => {
+  ])('prints %s as %s', (text, printed) => {
     expect(parseIp(text)).toEqual(parseIpSloppy(text));
     expect(printIp(ip(text))).toBe(printed);
   });
@@ -68,7 +68,7 @@ describe('reading and printing addresses', () => {
     ['10.1.2.00', '10.1.2.0'],
     ['2001:00db8::1', '2001:db8::1'],
     ['::ffff:010.1.2.3', '10.1.2.3'],
-  ])('only the sloppy reader takes %s', (text, printed) => {
+  ])('parses %s as %s only in the sloppy parser', (text, printed) => {
     expect(parseIp(text)).toBeUndefined();
     expect(printIp(ip(text))).toBe(printed);
   });
@@ -103,11 +103,11 @@ describe('reading and printing addresses', () => {
     '1:2:3:4:5:6:7:1.2.3.4',
     'fe80::1%eth0',
     '[::1]',
-  ])('neither reader takes %j', (text) => {
+  ])('rejects %j in both parsers', (text) => {
     expect([parseIp(text), parseIpSloppy(text)]).toEqual([undefined, undefined]);
   });
 
-  test('what prints reads back as the same address', () => {
+  test('parses a printed address to the same address', () => {
     const family = fc.constantFrom('IPv4' as const, 'IPv6' as const);
     fc.assert(
       fc.property(family, fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }), (kind, bits) => {
@@ -118,7 +118,7 @@ describe('reading and printing addresses', () => {
     );
   });
 
-  test('a long hostile text is refused at once', () => {
+  test('rejects a long hostile text quickly', () => {
     for (const piece of ['0', '0:', '::', '1.', 'f', '/']) {
       expect(parseIpSloppy(`${piece.repeat(300_000)}x`)).toBeUndefined();
       expect(parseCidrSloppy(`::/${piece.repeat(300_000)}x`)).toBeUndefined();
@@ -126,7 +126,7 @@ describe('reading and printing addresses', () => {
   });
 });
 
-describe('ranges', () => {
+describe('CIDR parsing', () => {
   test.each([
     ['10.1.2.3/8', '10.0.0.0/8'],
     ['10.1.2.3/32', '10.1.2.3/32'],
@@ -135,12 +135,12 @@ describe('ranges', () => {
     ['::ffff:10.1.2.3/120', '10.1.2.0/24'],
     ['::ffff:10.1.2.3/96', '0.0.0.0/0'],
     ['::ffff:10.1.2.3/64', '::/64'],
-  ])('%s is %s', (text, printed) => {
+  ])('prints the CIDR %s as %s', (text, printed) => {
     expect(parseCidr(text)).toEqual(parseCidrSloppy(text));
     expect(printCidr(cidr(text))).toBe(printed);
   });
 
-  test('leading zeros are for the sloppy reader', () => {
+  test('accepts leading zeros only in the sloppy parser', () => {
     for (const text of ['10.0.0.0/08', '010.0.0.0/8', '2001:db8::/064']) {
       expect(parseCidr(text)).toBeUndefined();
       expect(parseCidrSloppy(text)).toBeDefined();
@@ -157,11 +157,11 @@ describe('ranges', () => {
     '10.0.0.0/8/8',
     '10.0.0.0/+8',
     '/8',
-  ])('%j is none', (text) => {
+  ])('rejects the CIDR %j', (text) => {
     expect([parseCidr(text), parseCidrSloppy(text)]).toEqual([undefined, undefined]);
   });
 
-  test('contain the addresses of their family', () => {
+  test('contains addresses of its family', () => {
     expect(contains(cidr('10.0.0.0/8'), ip('10.255.0.1'))).toBe(true);
     expect(contains(cidr('10.0.0.0/8'), ip('::ffff:10.0.0.1'))).toBe(true);
     expect(contains(cidr('10.0.0.0/8'), ip('11.0.0.0'))).toBe(false);
@@ -169,12 +169,12 @@ describe('ranges', () => {
     expect(contains(cidr('2001:db8::/112'), ip('2001:db8::ffff'))).toBe(true);
   });
 
-  test('are counted', () => {
+  test('counts the addresses of a CIDR', () => {
     expect(cidrSize(cidr('10.96.0.0/12'))).toBe(2n ** 20n);
     expect(cidrSize(cidr('2001:db8::/64'))).toBe(2n ** 64n);
   });
 
-  test('two families make a dual stack', () => {
+  test('detects dual stack by two families', () => {
     expect(isDualStack([cidr('10.0.0.0/8').network.family, cidr('fd00::/64').network.family])).toBe(true);
     expect(isDualStack(['IPv4', 'IPv4'])).toBe(false);
     expect(isDualStack([])).toBe(false);
@@ -196,18 +196,18 @@ test.each([
   ['ff05::1', 'multicast'],
   ['255.255.255.255', 'broadcast'],
   ['10.0.0.1', 'globalUnicast'],
-])('%s is %s', (text, expected) => {
+])('classifies %s as %s', (text, expected) => {
   expect(classifyIp(ip(text))).toBe(expected);
 });
 
-describe('rules', () => {
+describe('IP validation', () => {
   test.each([
     ['10.9.8.7', []],
     ['010.9.8.7', []],
     ['::ffff:10.9.8.7', []],
     ['x', [INVALID_IP]],
     ['', [INVALID_IP]],
-  ])('an address: %j', (text, problems) => {
+  ])('validates the address %j', (text, problems) => {
     expect(validIpProblems(text)).toEqual(problems);
   });
 
@@ -219,12 +219,12 @@ describe('rules', () => {
     ['::ffff:10.9.8.7', ['must not be an IPv4-mapped IPv6 address']],
     ['2001:0db8::1', ['must be in canonical form ("2001:db8::1")']],
     ['2001:DB8::1', ['must be in canonical form ("2001:db8::1")']],
-  ])('a canonical address, which the name of an IPAddress is: %j', (text, problems) => {
+  ])('validates the canonical address and IPAddress name %j', (text, problems) => {
     expect(canonicalIpProblems(text)).toEqual(problems);
     expect(ipAddressNameProblems(text)).toEqual(problems);
   });
 
-  test('a range may have leading zeros, but needs a length', () => {
+  test('accepts leading zeros in a CIDR but requires a prefix length', () => {
     expect(validCidrProblems('10.9.8.7/024')).toEqual([]);
     expect(validCidrProblems('10.9.8.7')).toEqual([INVALID_CIDR]);
   });
@@ -236,7 +236,7 @@ describe('rules', () => {
     ['::ffff:10.9.8.0/120', ['must not have an IPv4-mapped IPv6 address']],
     ['10.9.8.7/24', ['must not have bits set beyond the prefix length']],
     ['2001:db8:0::/64', ['must be in canonical form ("2001:db8::/64")']],
-  ])('a canonical range: %j', (text, problems) => {
+  ])('validates the canonical CIDR %j', (text, problems) => {
     expect(canonicalCidrProblems(text)).toEqual(problems);
   });
 
@@ -249,12 +249,12 @@ describe('rules', () => {
     ['::1', ['may not be in the loopback range (127.0.0.0/8, ::1/128)']],
     ['169.254.1.1', ['may not be in the link-local range (169.254.0.0/16, fe80::/10)']],
     ['224.0.0.1', ['may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)']],
-  ])('an address that is not special: %j', (text, problems) => {
+  ])('validates the non-special address %j', (text, problems) => {
     expect(specialIpProblems(text)).toEqual(problems);
   });
 });
 
-describe('warnings', () => {
+describe('IP warnings', () => {
   test.each([
     ['10.1.2.3', []],
     ['2001:db8::1', []],
@@ -266,7 +266,7 @@ describe('warnings', () => {
         'f: non-standard IP address "::ffff:1.2.3.4" will be considered invalid in a future Kubernetes release: use "1.2.3.4"',
       ],
     ],
-  ])('about the address %j', (text, warnings) => {
+  ])('warns about the address %j', (text, warnings) => {
     expect(ipWarnings('f', text)).toEqual(warnings);
   });
 
@@ -285,7 +285,7 @@ describe('warnings', () => {
       ],
     ],
     ['x', []],
-  ])('about the range %j', (text, warnings) => {
+  ])('warns about the CIDR %j', (text, warnings) => {
     expect(cidrWarnings('f', text)).toEqual(warnings);
   });
 });

@@ -1,4 +1,4 @@
-/** Label selectors: every outcome of the real implementation, the grammar's odd corners, and selector objects. */
+/** Label selectors: the vectors of the reference implementation, special cases of the grammar, and selector objects. */
 import { describe, expect, test } from 'vitest';
 import { printFieldError } from '../../../src/meta/field-error.js';
 import { SelectorError } from '../../../src/meta/label-selector-text.js';
@@ -30,21 +30,24 @@ const LABEL_VALUE =
 const canonical = (text: string) => printLabelSelector(parseLabelSelector(text));
 const matches = (text: string, labels?: Record<string, string>) => matchesLabels(parseLabelSelector(text), labels);
 
-describe('vectors selectors.json', () => {
+describe('label selector vectors in selectors.json', () => {
   const vectors = readVectors('selectors') as { label: SelectorVector[]; labelSets: Record<string, string>[] };
 
-  test.each(vectors.label)('$in', ({ in: text, canonical: expected = '', matches: expectedMatches, error }) => {
-    if (error !== undefined) {
-      expect(() => parseLabelSelector(text)).toThrow(new SelectorError(error));
-      return;
-    }
-    const selector = parseLabelSelector(text);
-    expect(printLabelSelector(selector)).toBe(expected);
-    expect(vectors.labelSets.map((labels) => matchesLabels(selector, labels))).toEqual(expectedMatches);
-  });
+  test.each(vectors.label)(
+    'evaluates the label selector $in',
+    ({ in: text, canonical: expected = '', matches: expectedMatches, error }) => {
+      if (error !== undefined) {
+        expect(() => parseLabelSelector(text)).toThrow(new SelectorError(error));
+        return;
+      }
+      const selector = parseLabelSelector(text);
+      expect(printLabelSelector(selector)).toBe(expected);
+      expect(vectors.labelSets.map((labels) => matchesLabels(selector, labels))).toEqual(expectedMatches);
+    },
+  );
 });
 
-describe('the text of a selector', () => {
+describe('label selector text', () => {
   test.each([
     ['a = b , c != d', 'a=b,c!=d'],
     ['b,a', 'a,b'],
@@ -54,7 +57,7 @@ describe('the text of a selector', () => {
     ['a>5,a<9', 'a>5,a<9'],
     ['a=in,b=notin', 'a=in,b=notin'],
     ['\t\r\n', ''],
-  ])('%s is written %s', (text, expected) => {
+  ])('prints %s as %s', (text, expected) => {
     expect(canonical(text)).toBe(expected);
     expect(canonical(canonical(text))).toBe(expected);
   });
@@ -81,13 +84,13 @@ describe('the text of a selector', () => {
       'a>9223372036854775808',
       "unable to parse requirement: values[0]: Invalid value: \"9223372036854775808\": for 'Gt', 'Lt' operators, the value must be an integer",
     ],
-  ])('%s fails', (text, message) => {
+  ])('rejects the label selector %s', (text, message) => {
     expect(() => parseLabelSelector(text)).toThrow(new SelectorError(message));
   });
 });
 
-describe('matching', () => {
-  test('absent labels are no labels', () => {
+describe('label matching', () => {
+  test('treats undefined labels as empty', () => {
     expect(matches('a')).toBe(false);
     expect(matches('!a')).toBe(true);
     expect(matches('a!=b')).toBe(true);
@@ -95,27 +98,27 @@ describe('matching', () => {
     expect(matchesLabels(nothing, { a: 'b' })).toBe(false);
   });
 
-  test('inherited names are not labels', () => {
+  test('does not treat inherited property names as labels', () => {
     for (const key of ['constructor', 'toString', 'hasOwnProperty']) {
       expect(matches(key, {})).toBe(false);
       expect(matches(`!${key}`, {})).toBe(true);
       expect(matches(`${key} notin (x)`, {})).toBe(true);
       expect(matches(key, { [key]: 'x' })).toBe(true);
     }
-    // Not a valid key, but a record may hold it.
+    // Not a valid key, but a record may contain it.
     const proto: Record<string, string> = JSON.parse('{"__proto__":"x"}');
     expect(matchesLabels(labelSelectorFrom(proto), proto)).toBe(true);
     expect(matchesLabels(labelSelectorFrom(proto), {})).toBe(false);
   });
 
-  test('numbers compare as 64-bit integers', () => {
+  test('compares numbers as 64-bit integers', () => {
     expect(matches('a>9007199254740992', { a: '9007199254740993' })).toBe(true);
     expect(matches('a>1', { a: '1x' })).toBe(false);
     expect(matches('a<10', { a: '09' })).toBe(true);
     expect(matches('a<10', {})).toBe(false);
   });
 
-  test('a plain record asks for each of its labels', () => {
+  test('requires each label of a plain record', () => {
     const selector = labelSelectorFrom({ tier: 'front', app: 'web' });
     expect(printLabelSelector(selector)).toBe('app=web,tier=front');
     expect(matchesLabels(selector, { app: 'web', tier: 'front', x: 'y' })).toBe(true);
@@ -124,8 +127,8 @@ describe('matching', () => {
   });
 });
 
-describe('selector objects', () => {
-  test('match labels and expressions', () => {
+describe('label selector objects', () => {
+  test('matches labels and expressions', () => {
     const selector = labelSelectorFromObject({
       matchLabels: { app: 'web' },
       matchExpressions: [
@@ -139,12 +142,12 @@ describe('selector objects', () => {
     expect(matchesLabels(selector, { app: 'web', tier: 'a', zone: '1' })).toBe(true);
   });
 
-  test('absent matches nothing, empty matches everything', () => {
+  test('matches nothing for undefined and everything for an empty selector', () => {
     expect(matchesLabels(labelSelectorFromObject(undefined), {})).toBe(false);
     expect(matchesLabels(labelSelectorFromObject({}), {})).toBe(true);
   });
 
-  test('one question is answered as by a matcher', () => {
+  test('evaluates a selector object like its parsed selector', () => {
     const objects: readonly (LabelSelectorObject | undefined)[] = [
       undefined,
       {},
@@ -155,7 +158,7 @@ describe('selector objects', () => {
       { matchLabels: { a: '1' }, matchExpressions: [] },
       { matchLabels: { a: '1' }, matchExpressions: [{ key: 'b', operator: 'DoesNotExist' }] },
       { matchExpressions: [{ key: 'a', operator: 'Like' }] },
-      // What a state that nobody judged may hold.
+      // Unvalidated objects may contain null.
       { matchLabels: null, matchExpressions: null } as never,
       { matchLabels: { b: null } } as never,
     ];
@@ -168,7 +171,7 @@ describe('selector objects', () => {
     expect(selectsLabels({ matchLabels: { a: '1' } }, { a: '1', c: '3' })).toBe(true);
   });
 
-  test('an unknown operator matches nothing', () => {
+  test('matches nothing for an unknown operator', () => {
     expect(labelSelectorFromObject({ matchExpressions: [{ key: 'a', operator: 'Like' }] })).toBe(nothing);
   });
 
@@ -193,16 +196,16 @@ describe('selector objects', () => {
         `spec.selector.matchExpressions[0].values[0]: Invalid value: "-": ${LABEL_VALUE}`,
       ],
     ],
-  ])('errors of %j', (object, expected) => {
+  ])('validates the selector object %j', (object, expected) => {
     expect(labelSelectorObjectErrors(object, 'spec.selector').map(printFieldError)).toEqual(expected);
   });
 
-  test('bad values can be let through', () => {
+  test('allows invalid values with allowInvalidValues', () => {
     const object = { matchExpressions: [{ key: 'a', operator: 'In', values: ['-'] }] };
     expect(labelSelectorObjectErrors(object, 'selector', { allowInvalidValues: true })).toEqual([]);
   });
 
-  test('errors of labels stand at the map, in the order of keys', () => {
+  test('reports label errors at the map in key order', () => {
     const errors = labelErrors({ '/b': 'ok', '/a': 'ok' }, 'metadata.labels');
     expect(errors.map(printFieldError)).toEqual([
       'metadata.labels: Invalid value: "/a": prefix part must be non-empty',

@@ -1,4 +1,4 @@
-/** Name rules: every outcome of the real implementation, the odd cases spelled out, and hostile input. */
+/** Name validation: the vectors of the reference implementation, special cases, and hostile input. */
 import { describe, expect, test } from 'vitest';
 import type { NameProblems } from '../../../src/meta/names.js';
 import {
@@ -34,29 +34,29 @@ const BY_VECTOR_NAME: Readonly<Record<string, NameProblems>> = {
   HTTPHeader: httpHeaderNameProblems,
 };
 
-describe('vectors names.json', () => {
+describe('name vectors in names.json', () => {
   const vectors = readVectors('names') as ({ in: string } & Record<string, string[] | string | null>)[];
 
-  test('every validator of the file is known', () => {
+  test('has a validator for every column of the file', () => {
     const known = ['in', ...Object.keys(BY_VECTOR_NAME)].sort();
     for (const vector of vectors) expect(Object.keys(vector).sort()).toEqual(known);
   });
 
-  describe.each(Object.entries(BY_VECTOR_NAME))('%s', (name, validate) => {
-    test.each(vectors)('$in', (vector) => {
+  describe.each(Object.entries(BY_VECTOR_NAME))('name validator %s', (name, validate) => {
+    test.each(vectors)('validates the name $in', (vector) => {
       expect(validate(vector.in)).toEqual(vector[name] ?? []);
     });
   });
 });
 
-describe('messages', () => {
-  test('a bad subdomain is told what one consists of', () => {
+describe('name validation messages', () => {
+  test('describes a valid subdomain', () => {
     expect(dnsSubdomainProblems('A')).toEqual([
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
     ]);
   });
 
-  test('a label with dots is told so', () => {
+  test('reports dots in a label', () => {
     expect(dnsLabelProblems('a.b')).toEqual(['must not contain dots']);
     expect(dnsLabelProblems(`${'a'.repeat(63)}.b`)).toEqual([
       'must be no more than 63 characters',
@@ -64,17 +64,17 @@ describe('messages', () => {
     ]);
   });
 
-  test('length and shape are both reported', () => {
+  test('reports both length and format problems', () => {
     expect(labelValueProblems(`-${'a'.repeat(63)}`)).toHaveLength(2);
     expect(dns1035LabelProblems(`1${'a'.repeat(63)}`)[0]).toBe('must be no more than 63 characters');
   });
 
-  test('lengths count bytes', () => {
+  test('counts bytes for length limits', () => {
     expect(labelValueProblems('é'.repeat(32))[0]).toBe('must be no more than 63 characters');
     expect(labelValueProblems('é'.repeat(31))).toHaveLength(1);
   });
 
-  test('a qualified name is told which of its parts is wrong', () => {
+  test('reports which part of a qualified name is invalid', () => {
     expect(qualifiedNameProblems('example.com/MyName')).toEqual([]);
     expect(qualifiedNameProblems('/a')).toEqual(['prefix part must be non-empty']);
     expect(qualifiedNameProblems('a/')).toEqual([
@@ -85,7 +85,7 @@ describe('messages', () => {
     expect(qualifiedNameProblems('a//')[0]).toMatch(/^a qualified name must consist/);
   });
 
-  test('a path segment is told every character that it may not have', () => {
+  test('reports every invalid character of a path segment', () => {
     expect(pathSegmentProblems('.')).toEqual(["may not be '.'"]);
     expect(pathSegmentProblems('..')).toEqual(["may not be '..'"]);
     expect(pathSegmentProblems('%a/b')).toEqual(["may not contain '/'", "may not contain '%'"]);
@@ -93,7 +93,7 @@ describe('messages', () => {
     expect(pathSegmentProblems('system:node')).toEqual([]);
   });
 
-  test('a key of a config map is told in what it looks like a path, or what it consists of', () => {
+  test('reports path-like and invalid ConfigMap keys', () => {
     expect(configMapKeyProblems('.')).toEqual(["must not be '.'"]);
     expect(configMapKeyProblems('..')).toEqual(["must not be '..'"]);
     expect(configMapKeyProblems('..data')).toEqual(["must not start with '..'"]);
@@ -103,7 +103,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('environment variables of containers', () => {
+  test('validates relaxed environment variable names', () => {
     expect(relaxedEnvVarNameProblems('1 odd:name')).toEqual([]);
     expect(relaxedEnvVarNameProblems('a=b')).toEqual([
       "a valid environment variable name must consist only of printable ASCII characters other than '='",
@@ -111,12 +111,12 @@ describe('messages', () => {
     expect(relaxedEnvVarNameProblems('é')).toHaveLength(1);
   });
 
-  test('a pattern without examples', () => {
+  test('prints a pattern without examples', () => {
     expect(patternMessage('must be x', 'x+', [])).toBe("must be x (regex used for validation is 'x+')");
   });
 });
 
-test('a trailing dash of a generated name is forgiven, other faults are not', () => {
+test('accepts a trailing dash of a generateName but no other problems', () => {
   expect(maskTrailingDash('web-')).toBe('wea');
   expect(maskTrailingDash('web')).toBe('web');
   expect(maskTrailingDash('-')).toBe('-');
@@ -124,19 +124,19 @@ test('a trailing dash of a generated name is forgiven, other faults are not', ()
   expect(dnsSubdomainProblems(maskTrailingDash('é-'))).toHaveLength(1);
 });
 
-test('byteLength counts UTF-8', () => {
+test('counts UTF-8 bytes in byteLength', () => {
   for (const text of ['', 'abc', 'é', '€', '😀', 'a😀é€', '\ud800', '\udc00x', '\ud800\ud800\udc00']) {
     expect(byteLength(text), JSON.stringify(text)).toBe(new TextEncoder().encode(text).length);
   }
 });
 
-test('good names share one frozen empty list', () => {
+test('returns one frozen empty list for valid names', () => {
   expect(dnsSubdomainProblems('a')).toBe(labelValueProblems('b'));
   expect(Object.isFrozen(dnsSubdomainProblems('a'))).toBe(true);
 });
 
-// Anything worse than one pass would outlast the test run.
-test('megabytes of hostile name cost one pass', () => {
+// More than one pass over the names would exceed the test timeout.
+test('validates megabytes of hostile names in one pass', () => {
   const names = [
     `${'a'.repeat(2_000_000)}-`,
     `${'a.'.repeat(1_000_000)}!`,

@@ -1,4 +1,4 @@
-/** Quantities: every outcome of the real implementation, the rules in literal cases, and hostile input. */
+/** Quantities: the vectors of the reference implementation, literal cases of the rules, and hostile input. */
 
 import { describe, expect, test } from 'vitest';
 import { Quantity, QuantityError } from '../../../src/meta/quantity.js';
@@ -42,17 +42,17 @@ function outcome(text: string): Record<string, unknown> {
   };
 }
 
-describe('vectors quantity.json', () => {
+describe('quantity vectors in quantity.json', () => {
   const vectors = readVectors('quantity', ['value', 'milliValue']) as {
     parse: ParseVector[];
     arithmetic: ArithmeticVector[];
   };
 
-  test.each(vectors.parse)('parse $in', ({ in: text, error, ...expected }) => {
+  test.each(vectors.parse)('parses the quantity $in', ({ in: text, error, ...expected }) => {
     expect(outcome(text)).toEqual(error === undefined ? expected : { error });
   });
 
-  test.each(vectors.arithmetic)('$A and $B', ({ A, B, Cmp, Sum, Difference }) => {
+  test.each(vectors.arithmetic)('computes with $A and $B', ({ A, B, Cmp, Sum, Difference }) => {
     const [left, right] = [Quantity.parse(A), Quantity.parse(B)];
     expect(left.cmp(right)).toBe(Cmp);
     expect(left.add(right).toString()).toBe(Sum);
@@ -60,7 +60,7 @@ describe('vectors quantity.json', () => {
   });
 });
 
-describe('canonical text', () => {
+describe('canonical text of a quantity', () => {
   test.each([
     ['0', '0'],
     ['0.5', '500m'],
@@ -78,19 +78,19 @@ describe('canonical text', () => {
     ['1000Mi', '1000Mi'],
     ['9Ei', '9223372036854775807'],
     ['1000E', '1'],
-  ])('%s prints %s', (text, expected) => {
+  ])('prints %s as %s', (text, expected) => {
     expect(print(text)).toBe(expected);
   });
 
-  test.each(['+5', '007', '1.', '500m', '938.212m', '1E3', '1e+3', '3Ki', '007Ki'])('%s is kept as written', (text) => {
+  test.each(['+5', '007', '1.', '500m', '938.212m', '1E3', '1e+3', '3Ki', '007Ki'])('keeps the text %s', (text) => {
     expect(print(text)).toBe(text);
   });
 
-  test('a text kept as written is lost by arithmetic', () => {
+  test('does not keep the original text in arithmetic', () => {
     expect(Quantity.parse('+5').add(Quantity.zero).toString()).toBe('5');
   });
 
-  test('parsing a printed value gives the same value and the same text', () => {
+  test('parses a printed quantity to the same value and text', () => {
     const suffix = fc.constantFrom('', 'n', 'u', 'm', 'k', 'M', 'G', 'Ki', 'Mi', 'Gi', 'e3', 'e-6');
     const number = fc.tuple(fc.integer({ min: -99999, max: 99999 }), fc.nat(999));
     fc.assert(
@@ -104,7 +104,7 @@ describe('canonical text', () => {
   });
 });
 
-describe('what is no quantity', () => {
+describe('invalid quantities', () => {
   test.each([
     ['', WRONG_FORMAT],
     ['abc', WRONG_FORMAT],
@@ -116,32 +116,32 @@ describe('what is no quantity', () => {
     ['1e99999999999999999999', "unable to parse quantity's suffix"],
     ['Ei', 'unable to parse numeric part of quantity'],
     ['e-10', 'unable to parse numeric part of quantity'],
-  ])('%s', (text, message) => {
+  ])('rejects the quantity %j', (text, message) => {
     expect(Quantity.tryParse(text)).toEqual({ ok: false, message });
     expect(() => Quantity.parse(text)).toThrow(new QuantityError(message));
   });
 });
 
-describe('values', () => {
-  test('compare by value, whatever the format', () => {
+describe('quantity values', () => {
+  test('compares by value in any format', () => {
     expect(Quantity.parse('1Gi').equals(Quantity.parse('1073741824'))).toBe(true);
     expect(Quantity.parse('1G').cmp(Quantity.parse('1Gi'))).toBe(-1);
     expect(Quantity.parse('-1').cmp(Quantity.parse('-2'))).toBe(1);
   });
 
-  test('a sum has the format of the left side unless that is zero', () => {
+  test('uses the format of the left operand unless it is zero', () => {
     expect(Quantity.parse('1Gi').add(Quantity.parse('1024M')).format).toBe('BinarySI');
     expect(Quantity.parse('0').add(Quantity.parse('2Gi')).toString()).toBe('2Gi');
     expect(Quantity.parse('0Ki').sub(Quantity.parse('1e3')).toString()).toBe('-1e3');
   });
 
-  test('whole and milli values round up', () => {
+  test('rounds whole and milli values up', () => {
     expect(Quantity.parse('1500m').value()).toBe(2n);
     expect(Quantity.parse('-1500m').value()).toBe(-2n);
     expect(Quantity.parse('1n').milliValue()).toBe(1n);
   });
 
-  test('rounding up keeps the text of what needs no rounding', () => {
+  test('keeps the text of a quantity that needs no rounding', () => {
     expect(Quantity.parse('1n').roundUp(-3).toString()).toBe('1m');
     expect(Quantity.parse('-1u').roundUp(-3).toString()).toBe('-1m');
     expect(Quantity.parse('1.0000000001').roundUp(-3).toString()).toBe('1001m');
@@ -149,7 +149,7 @@ describe('values', () => {
     expect(Quantity.parse('100Pi').roundUp(-3).toString()).toBe('100Pi');
   });
 
-  test('numbers become quantities as if written out', () => {
+  test('converts numbers to quantities', () => {
     expect(Quantity.fromNumber(1000).toString()).toBe('1k');
     expect(Quantity.fromNumber(0.25).toString()).toBe('250m');
     expect(Quantity.fromNumber(-3n).toString()).toBe('-3');
@@ -160,8 +160,8 @@ describe('values', () => {
   });
 });
 
-describe('hostile input stays cheap', () => {
-  test('exponents that no integer could hold', () => {
+describe('hostile quantities', () => {
+  test('handles exponents beyond any integer', () => {
     const huge = Quantity.parse('1e2000000000');
     expect(huge.toString()).toBe('100e1999999998');
     expect(huge.cmp(Quantity.parse('9e1999999999'))).toBe(1);
@@ -177,7 +177,7 @@ describe('hostile input stays cheap', () => {
     expect(print('-12345678901234567890e-2000000000')).toBe('-1e-9');
   });
 
-  test('texts of many digits are read, or refused, all the same', () => {
+  test('parses or rejects texts with many digits', () => {
     const zeros = '0'.repeat(200_000);
     expect(Quantity.tryParse(`${zeros}x`).ok).toBe(false);
     expect(Quantity.tryParse(`${'1'.repeat(200_000)}x`).ok).toBe(false);

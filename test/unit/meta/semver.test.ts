@@ -1,4 +1,4 @@
-/** Semantic versions: what is one, and their order. */
+/** Semantic versions: parsing and order. */
 import { expect, test } from 'vitest';
 import { compareSemver, parseSemver, ZERO_VERSION } from '../../../src/meta/semver.js';
 
@@ -8,7 +8,7 @@ function version(text: string) {
   return parsed;
 }
 
-test('the parts of a version', () => {
+test('parses the parts of a semantic version', () => {
   expect(parseSemver('1.33.0-alpha.1.0a+build.007')).toEqual({
     major: 1n,
     minor: 33n,
@@ -40,11 +40,11 @@ test.each([
   '1.2.3-é',
   '18446744073709551616.0.0',
   '1.2.3-18446744073709551616',
-])('%j is no version', (text) => {
+])('rejects the version %j', (text) => {
   expect(parseSemver(text)).toBeUndefined();
 });
 
-test('from the oldest to the newest', () => {
+test('orders versions from oldest to newest', () => {
   const ordered = [
     '0.0.0-0',
     '0.0.0',
@@ -68,6 +68,6 @@ test('from the oldest to the newest', () => {
   }
 });
 
-test('build words take no part in the order', () => {
+test('ignores build metadata in the order', () => {
   expect(compareSemver(version('1.0.0+a'), version('1.0.0+b'))).toBe(0);
 });

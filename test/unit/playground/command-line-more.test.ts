@@ -1,5 +1,5 @@
 /**
- * Commands of the playground's command line that wait, make one pod, pick values, or are not to be had.
+ * Commands of the playground's command line: wait, run, JSONPath output, and unsupported commands.
  */
 import { testCluster } from 'orchplane/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -28,8 +28,8 @@ function put() {
 
 const READY = `'{"status":{"conditions":[{"type":"Ready","status":"True"}],"phase":"Running"}}'`;
 
-describe('wait', () => {
-  test('ends with a condition, a value, or the end of the object', async () => {
+describe('playground wait command', () => {
+  test('waits for a condition, a value or the deletion of an object', async () => {
     const { run } = put();
     expect(await run('run web --image=nginx:1.29')).toBe('pod/web created');
     const ready = run('wait pod/web --for=condition=Ready');
@@ -43,10 +43,10 @@ describe('wait', () => {
     expect(await run('wait pod web --for=delete')).toBe('');
   });
 
-  test("gives up on the cluster's clock", async () => {
+  test('times out by the clock of the cluster', async () => {
     const { cluster, run } = put();
     await run('run web --image=nginx:1.29');
-    // It looks at that clock once in a while, by a timer of the page.
+    // The command polls that clock with a timer of the page.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const waiting = run('wait pod/web --for=condition=Ready --timeout=1m30s');
     while (vi.getTimerCount() === 0) await nextTurn();
@@ -63,7 +63,7 @@ describe('wait', () => {
   });
 });
 
-test('values are picked with simple paths', async () => {
+test('prints values of simple JSONPath expressions', async () => {
   const { run } = put();
   await run('create configmap a --from-literal=x.y=1');
   await run('create configmap b --from-literal=z=2');
@@ -75,7 +75,7 @@ test('values are picked with simple paths', async () => {
   expect(jsonPathText('.a', { a: { b: 1 } })).toBe('{"b":1}');
 });
 
-test('what is not to be had says why', async () => {
+test('explains why a command is not supported', async () => {
   const { run } = put();
   expect(await run('kubectl logs web')).toMatch(/^error: "logs" is not to be had: nothing runs here: /);
   for (const name of ['exec', 'attach', 'port-forward', 'top'])

@@ -1,5 +1,5 @@
 /**
- * The command line of the playground against a whole cluster: what is printed is what kubectl prints.
+ * The command line of the playground with a whole cluster: it prints what kubectl prints.
  */
 import { controllers, stages, standardControllers } from 'orchplane/controllers';
 import { testCluster } from 'orchplane/testing';
@@ -23,7 +23,7 @@ function put({ withControllers = false } = {}) {
   });
   open.push(cluster);
   const shell = clusterShell(() => cluster);
-  /** What a line prints, failures last. */
+  /** The output of a line followed by its error. */
   const run = async (line: string) => {
     const { output, error } = await runForText(shell, line);
     return [output, error].filter((text) => text !== '').join('\n');
@@ -31,7 +31,7 @@ function put({ withControllers = false } = {}) {
   return { cluster, shell, run };
 }
 
-describe('get', () => {
+describe('playground get command', () => {
   test('prints the tables of the server', async () => {
     const { run, cluster } = put();
     expect(await run('get configmaps')).toBe('No resources found in default namespace.');
@@ -47,7 +47,7 @@ describe('get', () => {
     expect(await run('get ns -o name')).toContain('namespace/kube-system');
   });
 
-  test('shows wide columns, selects, sorts and mixes kinds', async () => {
+  test('prints wide columns, selects, sorts and mixes kinds', async () => {
     const { run, cluster } = put({ withControllers: true });
     await run('create deployment web --image=nginx:1 --replicas=2');
     await cluster.settle();
@@ -65,7 +65,7 @@ describe('get', () => {
     expect(await run('get pods -L app')).toMatch(/AGE {3}APP\n.*web\n/);
   });
 
-  test('prints documents without the record of owners', async () => {
+  test('prints documents without managedFields', async () => {
     const { run } = put();
     await run('create configmap settings --from-literal=on=yes "--from-literal=text=two: words"');
     const yaml = await run('get cm settings -o yaml');
@@ -77,7 +77,7 @@ describe('get', () => {
     expect(JSON.parse(await run('get cm -o json'))).toMatchObject({ kind: 'List', items: [{ kind: 'ConfigMap' }] });
   });
 
-  test('refuses in the words of kubectl', async () => {
+  test('prints errors like kubectl', async () => {
     const { run } = put();
     expect(await run('get pods nope')).toBe('Error from server (NotFound): pods "nope" not found');
     expect(await run('get widgets')).toBe('error: the server doesn\'t have a resource type "widgets"');
@@ -93,7 +93,7 @@ describe('get', () => {
     expect(await run('get pods -o wrong')).toMatch(/unable to match a printer suitable for the output format "wrong"/);
   });
 
-  test('-w goes on until it is stopped', async () => {
+  test('watches with -w until it is stopped', async () => {
     const { shell, run } = put();
     const stop = new AbortController();
     const lines: string[] = [];
@@ -118,10 +118,10 @@ describe('get', () => {
   });
 });
 
-describe('writing', () => {
+describe('playground write commands', () => {
   const settings = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings }\ndata: { size: m }\n';
 
-  test('apply takes the text of the editor', async () => {
+  test('applies the text of the editor', async () => {
     const { run, shell } = put();
     expect(await run('apply -f -')).toBe('error: no objects passed to apply: the editor is empty');
     shell.openInEditor(settings);
@@ -139,7 +139,7 @@ describe('writing', () => {
     expect(await run('apply -f web.yaml')).toMatch(/there are no files here/);
   });
 
-  test('apply as somebody else is refused by the rules for him', async () => {
+  test('applies as another user with the permissions of that user', async () => {
     const { run, shell } = put();
     shell.openInEditor(settings);
     expect(await run('apply -f - --as=alice')).toMatch(
@@ -149,7 +149,7 @@ describe('writing', () => {
     expect(await run('apply -f - --as=alice')).toBe('configmap/settings created');
   });
 
-  test('what breaks a rule is told field by field', async () => {
+  test('prints validation errors by field', async () => {
     const { run, shell } = put();
     shell.openInEditor(settings.replace('name: settings', 'name: Wrong Name'));
     expect(await run('apply -f -')).toMatch(
@@ -168,7 +168,7 @@ describe('writing', () => {
     );
   });
 
-  test('patch, label, annotate and edit change what is there', async () => {
+  test('changes objects with patch, label, annotate and edit', async () => {
     const { run, shell } = put();
     await run('create configmap settings --from-literal=size=m');
     expect(await run(`patch cm settings -p '{"data":{"size":"l"}}'`)).toBe('configmap/settings patched');
@@ -191,7 +191,7 @@ describe('writing', () => {
     expect(shell.editorText()).toMatch(/data:\n {2}size: l\n/);
   });
 
-  test('delete tells who holds what is still there', async () => {
+  test('prints the finalizers of an object that delete leaves', async () => {
     const { run } = put();
     await run('create configmap settings');
     await run(`patch cm settings -p '{"metadata":{"finalizers":["example.com/guard"]}}'`);
@@ -210,8 +210,8 @@ describe('writing', () => {
   });
 });
 
-describe('workloads', () => {
-  test('a Deployment is scaled, updated, followed and taken back', async () => {
+describe('playground workload commands', () => {
+  test('scales, updates, follows and rolls back a Deployment', async () => {
     const { run, cluster } = put({ withControllers: true });
     expect(await run('create deployment web --image=nginx:1 --replicas=2')).toBe('deployment.apps/web created');
     await cluster.settle();
@@ -238,7 +238,7 @@ describe('workloads', () => {
     expect(await run(`delete ${pod} --force --grace-period=0`)).toMatch(/force deleted/);
   });
 
-  test('rollout status follows until it is over', async () => {
+  test('follows rollout status to the end', async () => {
     const { run, cluster, shell } = put({ withControllers: true });
     await run('create deployment web --image=nginx:1 --replicas=2');
     const lines: string[] = [];
@@ -249,8 +249,8 @@ describe('workloads', () => {
   });
 });
 
-describe('asking', () => {
-  test('auth can-i answers by the rules of the cluster', async () => {
+describe('playground query commands', () => {
+  test('answers auth can-i by the rules of the cluster', async () => {
     const { run } = put();
     expect(await run('auth can-i create deployments')).toMatch(/^yes/);
     expect(await run('auth can-i create deployments --as=alice')).toBe('no');
@@ -267,7 +267,7 @@ describe('asking', () => {
     expect(await run('auth whoami --as=alice')).toMatch(/Username +alice\nGroups +\[system:authenticated\]/);
   });
 
-  test('api-resources, explain, version and help', async () => {
+  test('prints api-resources, explain, version and help', async () => {
     const { run } = put();
     expect(await run('api-resources --api-group=apps')).toMatch(/^NAME +SHORTNAMES +APIVERSION +NAMESPACED +KIND\n/);
     expect(await run('api-resources -o name')).toContain('\ndeployments.apps\n');
@@ -287,7 +287,7 @@ describe('asking', () => {
     expect(await run('get cm')).toBe('No resources found in kube-system namespace.');
   });
 
-  test('kinds of definitions are known at once', async () => {
+  test('recognizes custom resources as soon as their CRD is applied', async () => {
     const { run, shell } = put();
     shell.openInEditor(`apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -317,7 +317,7 @@ spec: { size: s }
   });
 });
 
-describe('the line itself', () => {
+describe('playground command line editing', () => {
   const completed = async (shell: Shell, line: string) => (await completeLine(shell, line)).line;
 
   test('completes commands, kinds, names, flags and values', async () => {
@@ -339,7 +339,7 @@ describe('the line itself', () => {
     expect((await completeLine(shell, 'get widgets ')).candidates).toEqual([]);
   });
 
-  test('remembers lines', () => {
+  test('navigates the line history', () => {
     const history = new LineHistory(['get pods']);
     history.add('get cm');
     history.add('get cm');

@@ -1,4 +1,4 @@
-/** Where the cursor stands, what a path leads to, and objects as lines: the parts of the playground's editor without a page. */
+/** The parts of the playground's editor that need no page: cursor paths, path lookup, and objects as lines. */
 import { parser } from '@lezer/yaml';
 import { describe, expect, test } from 'vitest';
 import { cursorPath } from '../../../examples/playground/src/editor/cursor-path.js';
@@ -24,7 +24,7 @@ spec:
     - key: x
       eff`;
 
-describe('where the cursor stands', () => {
+describe('cursor path', () => {
   const at = (row: number, line: string) => {
     const lines = POD.split('\n').with(row, line);
     const found = cursorPath(lines, row, line.length);
@@ -40,15 +40,15 @@ describe('where the cursor stands', () => {
     [13, '    co', 'key spec/containers/1 co'],
     [14, '  to', 'key spec to'],
     [16, '      eff', 'key spec/tolerations/0 eff'],
-  ])('in line %i, %j: %s', (row, line, expected) => expect(at(row, line)).toBe(expected));
+  ])('finds in line %i at %j the path %s', (row, line, expected) => expect(at(row, line)).toBe(expected));
 
-  test('in a comment or a flow nothing is said', () => {
+  test('finds no path in a comment or a flow collection', () => {
     expect(at(3, '  # na')).toBeUndefined();
     expect(at(3, '  labels: { a')).toBeUndefined();
   });
 });
 
-describe('what a path leads to', () => {
+describe('path lookup', () => {
   const [document] = outlineOf(parser.parse(POD), POD);
   const textAt = (path: string) => {
     if (document?.root === undefined) throw new Error('there is a document');
@@ -56,7 +56,7 @@ describe('what a path leads to', () => {
     return whole && node !== undefined ? POD.slice(node.from, node.to) : `near ${POD.slice(at.from, at.to)}`;
   };
 
-  test('the names of the document', () =>
+  test('reads apiVersion, kind and name of a document', () =>
     expect(document).toMatchObject({ apiVersion: 'v1', kind: 'Pod', name: 'web', namespace: undefined }));
 
   test.each([
@@ -66,9 +66,9 @@ describe('what a path leads to', () => {
     ['spec.containers[1].command[1]', '"b"'],
     ['metadata.labels', 'near metadata'],
     ['.spec.containers[name="gone"].image', 'near containers'],
-  ])('%s', (path, expected) => expect(textAt(path)).toBe(expected));
+  ])('finds %s', (path, expected) => expect(textAt(path)).toBe(expected));
 
-  test('steps may hold dots and brackets', () =>
+  test('splits paths with dots and brackets in keys', () =>
     expect(stepsOf('.a[key="b.c]"].d')).toEqual(['a', '[key="b.c]"]', 'd']));
 });
 
@@ -81,7 +81,7 @@ describe('objects as lines', () => {
     items: [{ name: 'b', list: [1, 'c'] }, [], {}],
   };
 
-  test('in the order that people expect, with quotes where they are needed', () =>
+  test('prints fields in conventional order and quotes only where needed', () =>
     expect(toYaml(object)).toBe(`apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -104,13 +104,13 @@ items:
 - {}
 `));
 
-  test('each line knows its path', () =>
+  test('returns the path of each line', () =>
     expect(yamlLines(object).find(({ value }) => value === 'c')).toMatchObject({
       path: '.items[0].list[1]',
       keyedPath: '.items[name="b"].list[="c"]',
     }));
 
-  test('what differs, as fields and as lines', () => {
+  test('returns differences as fields and as lines', () => {
     const other = { ...object, data: { ...object.data, number: '018' }, metadata: { ...object.metadata, uid: 'u' } };
     expect(changedFields(object, other)).toEqual([{ path: '.data.number', before: '017', after: '018' }]);
     const lines = diffLines(object, { ...object, data: { ...object.data, number: '018' } }, 1);

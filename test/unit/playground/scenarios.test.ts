@@ -1,5 +1,5 @@
 /**
- * Every scenario of the playground does what it says, in a session without a page.
+ * Every scenario of the playground runs as described, in a session without a page.
  */
 import { ConfigMap } from 'orchplane/kinds';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -17,35 +17,35 @@ afterEach(async () => {
   session = undefined;
 });
 
-describe.each(scenarios)('$title', (scenario) => {
-  test('every step does what it says', { timeout: 60_000 }, async () => {
+describe.each(scenarios)('scenario $title', (scenario) => {
+  test('runs every step as described', { timeout: 60_000 }, async () => {
     session = new Session();
-    // Pods take seconds of the cluster; the machine has none to give.
+    // Runs the cluster clock fast, because pods take seconds to start.
     session.store.set({ speed: 40 });
     const runner = await ScenarioRunner.begin(session, scenario);
     for (const step of scenario.steps) {
       const outcome = await runner.step();
-      const told = outcome.ran.map(({ line, text }) => `$ ${line}\n${text}`).join('\n');
-      expect(outcome.state, `${step.title}: ${'reason' in outcome ? outcome.reason : ''}\n${told}`).toBe('done');
+      const printed = outcome.ran.map(({ line, text }) => `$ ${line}\n${text}`).join('\n');
+      expect(outcome.state, `${step.title}: ${'reason' in outcome ? outcome.reason : ''}\n${printed}`).toBe('done');
       const about = step.about ?? scenario.about;
       if (about !== undefined) expect(session.state.selected).toEqual(about);
     }
     expect(runner.isOver).toBe(true);
   });
 
-  test('is short and plain', () => {
+  test('has short texts', () => {
     expect(scenario.summary.length).toBeLessThan(120);
     for (const { title, prose, lines } of scenario.steps) {
       expect(title.length).toBeLessThan(45);
       expect(prose.length).toBeLessThan(180);
       expect(lines.length).toBeGreaterThan(0);
     }
-    // The last step of each leads to an object, so that its owners are in view.
+    // The last step selects an object, so that its owners are visible.
     expect(scenario.steps.at(-1)?.about ?? scenario.about).toBeDefined();
   });
 });
 
-test('a step that is not as it was said tells why, and can be done again', { timeout: 60_000 }, async () => {
+test('reports why a step differs and repeats it', { timeout: 60_000 }, async () => {
   session = new Session();
   let isFine = false;
   const runner = await ScenarioRunner.begin(session, {
@@ -69,7 +69,7 @@ test('a step that is not as it was said tells why, and can be done again', { tim
   await expect(runner.step()).rejects.toThrow('is over');
 });
 
-test("a scenario keeps the visitor's cluster, text and place, and gives them back", { timeout: 60_000 }, async () => {
+test('restores the cluster, text and namespace of the visitor after a scenario', { timeout: 60_000 }, async () => {
   session = new Session();
   const mine = session.cluster;
   const [first, second] = scenarios;
@@ -81,7 +81,7 @@ test("a scenario keeps the visitor's cluster, text and place, and gives them bac
   await progress.begin(first);
   expect(session.cluster).not.toBe(mine);
   expect(session.state).toMatchObject({ text: '', namespace: 'default', aside: { title: first.title } });
-  // Another one, and a fork within it: what is kept is still what the visitor had.
+  // A second scenario and a fork do not replace the saved state.
   await progress.begin(second);
   forkAt(session, Number(session.cluster.resourceVersion));
   await progress.goBack();

@@ -1,5 +1,5 @@
 /**
- * A session of the playground that is shared, taken back in time, and forked; without a page.
+ * Playground sessions without a page: sharing, time travel and forks.
  */
 import { ConfigMap, Deployment } from 'orchplane/kinds';
 import { afterEach, expect, test } from 'vitest';
@@ -46,7 +46,7 @@ async function three(session: Session): Promise<readonly number[]> {
 
 const sizeNow = async (session: Session) => (await session.cluster.api(ConfigMap).find('sizes'))?.data?.['size'];
 
-test('a link carries the text, the panel and the objects as they are', async () => {
+test('shares the text, the panel and the objects in a link', async () => {
   const session = begin();
   await session.cluster.applyYaml(`apiVersion: apps/v1
 kind: Deployment
@@ -68,14 +68,14 @@ spec:
   const [here, there] = await Promise.all([session, other].map(({ cluster }) => cluster.api(Deployment).get('web')));
   expect(there?.metadata.uid).toBe(here?.metadata.uid);
   expect(there?.status.readyReplicas).toBe(2);
-  // It lives: controllers go on where they were.
+  // The controllers continue from the shared state.
   await other.cluster.api(Deployment).edit('web', (draft) => {
     draft.spec.replicas = 3;
   });
   await other.cluster.api(Deployment).waitFor('web', (each) => each?.status.readyReplicas === 3);
 });
 
-test('a link that cannot be opened changes nothing', async () => {
+test('changes nothing when a link cannot be opened', async () => {
   const session = begin();
   session.setText('mine');
   const { cluster } = session;
@@ -96,7 +96,7 @@ test('a link that cannot be opened changes nothing', async () => {
   expect(textAlone.length).toBeLessThan(100);
 });
 
-test('the past can be looked at', async () => {
+test('shows past versions and the changes of an object', async () => {
   const session = begin();
   const [first = 0, second = 0, third = 0] = await three(session);
   const span = spanOf(session.cluster);
@@ -112,7 +112,7 @@ test('the past can be looked at', async () => {
   ]);
 });
 
-test('restoring undoes what came after', async () => {
+test('restores a past version', async () => {
   const session = begin();
   const [, second = 0] = await three(session);
   session.showPast(pastAt(session.cluster, second));
@@ -121,7 +121,7 @@ test('restoring undoes what came after', async () => {
   expect(session.state.past).toBeUndefined();
 });
 
-test('a fork goes on by itself, and can be left', async () => {
+test('forks a past version and returns to the origin', async () => {
   const session = begin();
   const [, second = 0] = await three(session);
   const origin = session.cluster;
@@ -129,7 +129,7 @@ test('a fork goes on by itself, and can be left', async () => {
   expect(session.cluster).not.toBe(origin);
   expect(originOf(session)).toBe(origin);
   expect(await sizeNow(session)).toBe('m');
-  // The page sees what was there before it looked.
+  // The session lists existing objects of the fork.
   await expect.poll(() => session.objectOf(sizes)?.['data']).toEqual({ size: 'm' });
   await session.cluster.api(ConfigMap).edit('sizes', (draft) => {
     draft.data = { size: 'xl' };
@@ -140,7 +140,7 @@ test('a fork goes on by itself, and can be left', async () => {
   expect(originOf(session)).toBeUndefined();
 });
 
-test('the past is not written to', async () => {
+test('rejects writes while the past is shown', async () => {
   const session = begin();
   const [, second = 0] = await three(session);
   session.showPast(pastAt(session.cluster, second));
@@ -148,7 +148,7 @@ test('the past is not written to', async () => {
   expect(session.state.notices).toMatchObject([{ tone: 'info', text: expect.stringContaining('the past') }]);
 });
 
-test('what would be lost with the page is known: a write, a text, and not what a link holds', async () => {
+test('tracks unsaved writes and texts', async () => {
   const session = begin();
   session.setText('first');
   session.markSaved();

@@ -1,5 +1,5 @@
 /**
- * Links of the playground: what goes in comes out, and what was damaged on the way is refused with a reason.
+ * Links of the playground: encoding, decoding, and errors of damaged links.
  */
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -22,19 +22,19 @@ const state: SharedState = {
 
 const linkOf = (value: unknown) => `s1.${deflateRawSync(JSON.stringify(value)).toString('base64url')}`;
 
-test('what goes in comes out', async () => {
+test('decodes an encoded state', async () => {
   const fragment = await encodeShare(state);
   expect(fragment).toMatch(/^s1\.[A-Za-z0-9_-]+$/);
   expect(await decodeShare(`#${fragment}`)).toEqual(state);
   expect(await decodeShare(await encodeShare({ text: '' }))).toEqual({ text: '' });
 });
 
-test('fragments that are nothing of ours are left alone', async () => {
+test('ignores other fragments', async () => {
   for (const fragment of ['', '#', '#top', '#s', 'panel=watch']) expect(await decodeShare(fragment)).toBeUndefined();
 });
 
-test('what is too long is refused before anybody sends it', async () => {
-  // Random letters do not become shorter.
+test('rejects a state that is too long for a link', async () => {
+  // Random characters do not compress.
   let seed = 1;
   const next = () => {
     seed = (seed * 48_271) % 2_147_483_647;
@@ -49,26 +49,26 @@ test('what is too long is refused before anybody sends it', async () => {
 describe('damaged links', () => {
   test.each([
     ['another version', 's2.AAAA', /another version of the playground/],
-    ['letters that are none', 's1.!!!!', /damaged/],
-    ['a length that cannot be', 's1.AAAAA', /damaged/],
-    ['nothing', 's1.', /damaged/],
-    ['no compression', 's1.AAAA', /damaged/],
-    ['no document', linkOf(null), /damaged/],
+    ['invalid characters', 's1.!!!!', /damaged/],
+    ['an invalid length', 's1.AAAAA', /damaged/],
+    ['no content', 's1.', /damaged/],
+    ['no compressed content', 's1.AAAA', /damaged/],
+    ['a null document', linkOf(null), /damaged/],
     ['no text', linkOf({ panel: 'x' }), /damaged/],
-    ['a panel that is none', linkOf({ text: '', panel: 1 }), /damaged/],
-    ['objects that are none', linkOf({ text: '', objects: [1], resourceVersion: '1' }), /damaged/],
+    ['an invalid panel', linkOf({ text: '', panel: 1 }), /damaged/],
+    ['invalid objects', linkOf({ text: '', objects: [1], resourceVersion: '1' }), /damaged/],
     [
       'objects without names',
       linkOf({ text: '', objects: [{ ...web, metadata: {} }], resourceVersion: '1' }),
       /damaged/,
     ],
-    ['a version that is none', linkOf({ text: '', objects: [web], resourceVersion: 'x' }), /damaged/],
-    ['far too much', linkOf({ text: 'a'.repeat(20_000_000) }), /unfolds to more/],
-  ])('%s', async (_name, fragment, message) => {
+    ['an invalid resourceVersion', linkOf({ text: '', objects: [web], resourceVersion: 'x' }), /damaged/],
+    ['too much content', linkOf({ text: 'a'.repeat(20_000_000) }), /unfolds to more/],
+  ])('rejects a link with %s', async (_name, fragment, message) => {
     await expect(decodeShare(fragment)).rejects.toThrow(message);
   });
 
-  test('whatever is cut off or changed: a reason, or a state; never anything else', async () => {
+  test('decodes a changed link or rejects it with a ShareError', async () => {
     const fragment = await encodeShare(state);
     await fc.assert(
       fc.asyncProperty(fc.nat(fragment.length - 4), fc.constantFrom('', 'A', '-', '%', 'é'), async (at, put) => {

@@ -1,5 +1,5 @@
 /**
- * The playground's tester of expressions.
+ * The CEL expression tester of the playground.
  */
 import { describe, expect, test } from 'vitest';
 import { tryExpression } from '../../../examples/playground/src/cel/try-expression.js';
@@ -19,12 +19,12 @@ test.each([
   ['object.?a', 'object: { a: 1 }', 'optional.of(1)', 'optional_type'],
   ['type(1)', '', 'int', 'type'],
   ['params == null', 'params: null', 'true', 'bool'],
-])('%s', (expression, variables, text, type) => {
+])('evaluates %s', (expression, variables, text, type) => {
   expect(tryExpression(expression, variables)).toMatchObject({ state: 'value', text, type });
 });
 
-describe('what is wrong is told', () => {
-  test('with its place', () => {
+describe('errors of the expression tester', () => {
+  test('reports the position of a syntax error', () => {
     const tried = tryExpression('self.a >\n  * 2', 'self: { a: 1 }');
     expect(tried).toMatchObject({ state: 'issues', issues: [{ line: 2, column: 3 }] });
     expect(tried.state === 'issues' && tried.text).toMatch(/^ERROR: <input>:2:3: Syntax error/);
@@ -34,7 +34,7 @@ describe('what is wrong is told', () => {
     });
   });
 
-  test('when it fails while it runs', () => {
+  test('reports a runtime error', () => {
     expect(tryExpression('self.b', 'self: { a: 1 }')).toMatchObject({ state: 'failed', message: 'no such key: b' });
     expect(tryExpression('self.a / 0', 'self: { a: 1 }')).toMatchObject({
       state: 'failed',
@@ -46,7 +46,7 @@ describe('what is wrong is told', () => {
     });
   });
 
-  test('of variables', () => {
+  test('reports invalid variables', () => {
     expect(tryExpression('1', 'a: [')).toMatchObject({ state: 'unread', message: expect.stringMatching(/line 1/) });
     expect(tryExpression('1', '- a')).toMatchObject({ state: 'unread' });
     expect(tryExpression('1', 'a b: 1')).toMatchObject({
@@ -56,7 +56,7 @@ describe('what is wrong is told', () => {
   });
 });
 
-test('what it costs is counted', () => {
+test('reports the cost of an expression', () => {
   const cost = (expression: string) => {
     const tried = tryExpression(expression, 'self: [1, 2, 3]');
     return tried.state === 'value' ? tried.cost : -1;

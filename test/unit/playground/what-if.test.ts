@@ -1,5 +1,5 @@
 /**
- * The playground's what-if: the cluster's own answers, and the rules behind them.
+ * The access check of the playground: decisions of the cluster and the rules behind them.
  */
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
@@ -30,7 +30,7 @@ subjects: [{ kind: ServiceAccount, name: robot, namespace: default }]
   return cluster;
 }
 
-test('a user has the groups that the server gives him', () => {
+test('adds the groups of the server to a user', () => {
   expect(whoeverIs('alice', ['dev', ''])).toEqual({ user: 'alice', groups: ['dev', 'system:authenticated'] });
   expect(whoeverIs('system:serviceaccount:default:robot').groups).toEqual([
     'system:serviceaccounts',
@@ -40,7 +40,7 @@ test('a user has the groups that the server gives him', () => {
   expect(whoeverIs('system:anonymous').groups).toEqual(['system:unauthenticated']);
 });
 
-test('the answer names the binding, the role and the rule', async () => {
+test('names the binding, the role and the rule of a decision', async () => {
   const cluster = await put();
   const user = whoeverIs('alice', ['dev']);
   expect(mayHe(cluster, { user, verb: 'delete', ...pods })).toEqual({ isAllowed: false, reason: '' });
@@ -51,13 +51,13 @@ test('the answer names the binding, the role and the rule', async () => {
     role: { kind: 'ClusterRole', name: 'view' },
     subject: { kind: 'Group', name: 'dev' },
   });
-  // The role is put together from others; the rule comes from one of those.
+  // The role is aggregated; the rule comes from one of the selected roles.
   expect(grant?.rule?.resources).toContain('pods');
   expect(grant?.rule?.verbs).toEqual(['get', 'list', 'watch']);
   expect(mayHe(cluster, { user, verb: 'list', ...pods, namespace: 'kube-system' }).isAllowed).toBe(false);
 });
 
-test('names of objects count', async () => {
+test('checks the names of objects', async () => {
   const cluster = await put();
   const user = whoeverIs('system:serviceaccount:default:robot');
   const secrets = { user, verb: 'get', group: '', resource: 'secrets', namespace: 'default' };
@@ -65,14 +65,14 @@ test('names of objects count', async () => {
   expect(mayHe(cluster, { ...secrets, name: 'mine' }).grant?.rule?.resourceNames).toEqual(['mine']);
 });
 
-test('the matrix has what may be done, and what cannot be asked', async () => {
+test('returns allowed verbs and verbs that a kind does not have', async () => {
   const cluster = await put();
   const kinds = cluster.kinds().filter(({ gvr }) => ['pods', 'secrets', 'nodes'].includes(gvr.resource));
   const rows = accessMatrix(cluster, kinds, whoeverIs('alice', ['dev']), 'default');
-  const told = Object.fromEntries(
+  const allowed = Object.fromEntries(
     rows.map(({ kind, cells }) => [kind.gvr.resource, VERBS.filter((_, index) => cells[index] === true)]),
   );
-  expect(told).toEqual({ pods: ['get', 'list', 'watch'], secrets: [], nodes: [] });
+  expect(allowed).toEqual({ pods: ['get', 'list', 'watch'], secrets: [], nodes: [] });
   const reviews = cluster.kinds().filter(({ gvr }) => gvr.resource === 'selfsubjectreviews');
   expect(accessMatrix(cluster, reviews, whoeverIs('alice'), '')[0]?.cells).toEqual(
     VERBS.map((verb) => (verb === 'create' ? true : undefined)),

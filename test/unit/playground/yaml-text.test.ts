@@ -1,5 +1,5 @@
 /**
- * Whatever a document holds, its text is read as the same document.
+ * The YAML text of any document is parsed to the same document.
  */
 import { expect, test } from 'vitest';
 import { yamlText } from '../../../examples/playground/src/command-line/yaml-text.js';
@@ -46,7 +46,7 @@ const { document } = fc.letrec((tie) => ({
   ),
 }));
 
-test('documents survive', () => {
+test('parses the YAML text of any document to the same value', () => {
   fc.assert(
     fc.property(document, (value) => {
       expect(yamlBody(yamlText(value)).read().value).toEqual(value);
@@ -55,7 +55,7 @@ test('documents survive', () => {
   );
 });
 
-test('lists stand below their key, texts of several lines in blocks', () => {
+test('indents lists below their key and prints multi-line strings as blocks', () => {
   expect(yamlText({ b: [{ x: 1, z: ['a'] }, []], a: 'one\ntwo\n', c: {} })).toBe(
     'a: |\n  one\n  two\nb:\n- x: 1\n  z:\n  - a\n- []\nc: {}\n',
   );

@@ -14,7 +14,7 @@ test.each([
   ['v1beta1', 'beta'],
   ['v2alpha3', 'alpha'],
   ['v1beta', 'ga'],
-])('%s is %s', (version, level) => {
+])('classifies the version %s as %s', (version, level) => {
   expect(stabilityOf(version)).toBe(level);
 });
 
@@ -38,7 +38,7 @@ function served(runtimeConfig: string, kinds: readonly Kind[], gates = {}): bool
   return kinds.map((candidate) => availability.unavailable(candidate, 'by default') === undefined);
 }
 
-describe('the runtime configuration', () => {
+describe('runtimeConfig', () => {
   test.each([
     ['', [true, false, false]],
     ['api/all', [true, true, true]],
@@ -51,25 +51,25 @@ describe('the runtime configuration', () => {
     ['storage.orch.io/v1beta1', [true, true, false]],
     ['storage.orch.io/v1beta1/things', [true, true, false]],
     ['storage.orch.io/v1beta1/others', [true, false, false]],
-    // The most particular key wins, in whatever order they stand.
+    // The most specific key wins in any order.
     ['storage.orch.io/v1beta1/things=false,api/all=true', [true, false, true]],
     ['api/all=false, batch/v1=true', [true, false, false]],
-  ])('%j', (config, expected) => {
+  ])('enables kinds by the configuration %j', (config, expected) => {
     expect(served(config, [STABLE, BETA, ALPHA])).toEqual(expected);
   });
 
-  test.each(['a/b/c/d', 'api/gamma', '/v1', 'batch/v1=maybe', 'batch/v1=true=false'])('%j is refused', (config) => {
-    expect(() => served(config, [])).toThrow('orchplane: runtimeConfig');
-  });
-
-  test.each(['foo', 'nonsense/v9', 'constructor', 'btach/v1=true'])(
-    'a group that nobody knows is refused: %j',
+  test.each(['a/b/c/d', 'api/gamma', '/v1', 'batch/v1=maybe', 'batch/v1=true=false'])(
+    'rejects the configuration %j',
     (config) => {
-      expect(() => createCluster({ runtimeConfig: config })).toThrow('unknown api group');
+      expect(() => served(config, [])).toThrow('orchplane: runtimeConfig');
     },
   );
 
-  test('is understood in both spellings of a group, whatever the cluster speaks', async () => {
+  test.each(['foo', 'nonsense/v9', 'constructor', 'btach/v1=true'])('rejects the unknown group in %j', (config) => {
+    expect(() => createCluster({ runtimeConfig: config })).toThrow('unknown api group');
+  });
+
+  test('accepts both spellings of a group in any dialect', async () => {
     const gates = { CoordinatedLeaderElection: true };
     for (const runtimeConfig of ['coordination.k8s.io/v1beta1', 'coordination.orch.io/v1beta1']) {
       for (const dialect of ['orch', 'kubernetes'] as const) {
@@ -79,34 +79,34 @@ describe('the runtime configuration', () => {
     }
   });
 
-  test('may be an object', () => {
+  test('accepts an object as runtimeConfig', () => {
     const features = featureGates();
     const availability = new Availability({ runtimeConfig: { 'api/beta': true }, features, dialect: orchDialect });
     expect(availability.unavailable(BETA, 'by default')).toBeUndefined();
   });
 });
 
-describe('feature gates', () => {
-  test('keep a kind off until they are on', () => {
+describe('feature gates of kinds', () => {
+  test('serves a gated kind only with its feature gate', () => {
     expect(served('', [GATED])).toEqual([false]);
     expect(served('', [GATED], { MutatingAdmissionPolicy: true })).toEqual([true]);
     expect(served('', [GATED], { AllAlpha: true })).toEqual([true]);
     expect(served('', [GATED], { AllAlpha: true, MutatingAdmissionPolicy: false })).toEqual([false]);
   });
 
-  test('must be known, and those of finished features stay on', () => {
+  test('rejects unknown gates and disabling a locked gate', () => {
     expect(() => createCluster({ featureGates: { Nonsense: true } })).toThrow('unrecognized feature gate: Nonsense');
     expect(() => createCluster({ featureGates: { SidecarContainers: false } })).toThrow('locked to true');
   });
 
-  test('have no members but their own', () => {
+  test('does not treat inherited property names as gates', () => {
     expect(featureGates().enabled('constructor')).toBe(false);
     expect(() => featureGates({ constructor: true } as never)).toThrow('unrecognized');
   });
 });
 
-describe('a cluster', () => {
-  test('tells a client in this process why a kind is off', async () => {
+describe('availability of kinds in a cluster', () => {
+  test('reports why a kind is not served to an in-process client', async () => {
     const cluster = createCluster();
     const error: unknown = await cluster
       .api(LeaseCandidate)
@@ -118,18 +118,18 @@ describe('a cluster', () => {
     );
   });
 
-  test('serves a kind that it was given by name, whatever its level', async () => {
+  test('serves a kind of any stability that is given explicitly', async () => {
     const cluster = createCluster({ kinds: [LeaseCandidate] });
     expect((await cluster.api(LeaseCandidate).list()).items).toEqual([]);
   });
 
-  test('does not serve what was switched off, even when it is installed', async () => {
+  test('does not serve an installed kind that runtimeConfig disables', async () => {
     const cluster = createCluster({ kinds: [ConfigMap], runtimeConfig: 'v1/configmaps=false' });
     await expect(cluster.api(ConfigMap).list()).rejects.toThrow('switched off');
     expect(cluster.fork().resolve({ group: '', version: 'v1', resource: 'configmaps' })).toBeUndefined();
   });
 
-  test('of the small entry has nothing but namespaces and what it is given', async () => {
+  test('serves only namespaces and the given kinds from the small entry point', async () => {
     const cluster = createBareCluster({ kinds: [ConfigMap] });
     expect((await cluster.api(Namespace).list()).items).toHaveLength(4);
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });

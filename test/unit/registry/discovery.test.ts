@@ -1,4 +1,4 @@
-/** What a cluster says about the resources it serves. */
+/** Discovery documents: groups, resources and aggregated discovery. */
 import { createCluster } from 'orchplane';
 import { defineKind } from 'orchplane/core';
 import { describe, expect, test } from 'vitest';
@@ -16,8 +16,8 @@ import { readVectors } from '../../vectors/read.js';
 const kinds = createCluster().kinds();
 const kubernetes = createCluster({ dialect: 'kubernetes' }).kinds();
 
-describe('groups', () => {
-  test('the core group has its own document', () => {
+describe('discovery of groups', () => {
+  test('returns a separate document for the core group', () => {
     expect(coreVersions(kinds, 'cluster.local')).toEqual({
       kind: 'APIVersions',
       versions: ['v1'],
@@ -25,14 +25,14 @@ describe('groups', () => {
     });
   });
 
-  test('others are listed in an order of their own, without the core group', () => {
+  test('lists the other groups in the order of the reference server', () => {
     const { groups } = groupList(kubernetes, kubernetesDialect) as { groups: { name: string }[] };
     const names = groups.map(({ name }) => name);
     expect(names.slice(0, 3)).toEqual(['apiregistration.k8s.io', 'apps', 'events.k8s.io']);
     expect(names).not.toContain('');
   });
 
-  test('of users come last, by name', () => {
+  test('lists user-defined groups last, by name', () => {
     const cluster = createCluster();
     for (const group of ['zoo.example.com', 'art.example.com']) {
       cluster.install(
@@ -49,7 +49,7 @@ describe('groups', () => {
     expect(groups.map(({ name }) => name).slice(-2)).toEqual(['art.example.com', 'zoo.example.com']);
   });
 
-  test('prefer their most stable and highest version', () => {
+  test('prefers the most stable and highest version of a group', () => {
     expect(groupDocument(kinds, 'autoscaling')).toEqual({
       kind: 'APIGroup',
       apiVersion: 'v1',
@@ -64,8 +64,8 @@ describe('groups', () => {
   });
 });
 
-describe('resources', () => {
-  test('are sorted with what is below them, and say where other kinds come from', () => {
+describe('discovery of resources', () => {
+  test('sorts resources with their subresources and names the group of other kinds', () => {
     const list = resourceList(kinds, { group: 'apps', version: 'v1' }) as { resources: { name: string }[] };
     const names = list.resources.map(({ name }) => name);
     expect(names).toEqual([...names].sort());
@@ -80,7 +80,7 @@ describe('resources', () => {
     });
   });
 
-  test('the core group’s list does not say its own version', () => {
+  test('omits the apiVersion in the list of the core group', () => {
     expect(Object.keys(resourceList(kinds, { group: '', version: 'v1' }) ?? {})).toEqual([
       'kind',
       'groupVersion',
@@ -89,7 +89,7 @@ describe('resources', () => {
     expect(resourceList(kinds, { group: '', version: 'v2' })).toBeUndefined();
   });
 
-  test('versions that are stored as one have one hash, which no dialect changes', () => {
+  test('returns the same storage version hash for versions with one storage version in both dialects', () => {
     const hash = (list: object | undefined) =>
       (list as { resources: { name: string; storageVersionHash?: string }[] }).resources[0]?.storageVersionHash;
     const both = ['v1', 'v2'].map((version) => hash(resourceList(kinds, { group: 'autoscaling', version })));
@@ -99,8 +99,8 @@ describe('resources', () => {
   });
 });
 
-describe('everything at once', () => {
-  test('names the kinds of a version without repeating it', () => {
+describe('aggregated discovery', () => {
+  test('omits the version in the kinds of a version', () => {
     const list = discoveryList(kubernetes, kubernetesDialect, 'apis') as unknown as {
       apiVersion: string;
       items: { metadata: { name?: string }; versions: { resources: { resource: string }[] }[] }[];
@@ -119,7 +119,7 @@ describe('everything at once', () => {
     });
   });
 
-  test('the core group has no name', () => {
+  test('omits the name of the core group', () => {
     const { items } = discoveryList(kinds, orchDialect, 'api');
     expect(items).toHaveLength(1);
     expect(items[0]?.metadata).toEqual({ creationTimestamp: null });
@@ -143,12 +143,12 @@ interface Fact {
   }[];
 }
 
-describe('facts about served resources', () => {
+describe('discovery and reference facts', () => {
   const all = everything();
   const facts = readVectors('resources') as readonly Fact[];
 
   test.each(facts.map((fact) => [`${fact.group}/${fact.version} ${fact.resource}`, fact] as const))(
-    'agree on %s',
+    'matches the facts about %s',
     (_name, fact) => {
       const list = resourceList(all, { group: fact.group, version: fact.version }) as {
         resources: { name: string; kind: string; singularName: string; namespaced: boolean; verbs: string[] }[];

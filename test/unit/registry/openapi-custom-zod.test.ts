@@ -1,4 +1,4 @@
-/** What is published of kinds that were made with zod: everything their schemas say for others to know. */
+/** OpenAPI of kinds defined with zod schemas. */
 import { Deployment } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -45,7 +45,7 @@ const Widget = defineKind({
 const served = servedIn(kubernetesDialect, [Widget]);
 const NAME = 'com.example.v1.Widget';
 
-test('version 3 says what the schemas say', () => {
+test('publishes the constraints of zod schemas in OpenAPI 3', () => {
   const { components } = documentAt('apis/example.com/v1', served, kubernetesDialect);
   const spec = components.schemas[NAME]?.properties?.['spec'];
   expect(spec?.description).toBe('What is wished for.');
@@ -99,10 +99,10 @@ test('version 3 says what the schemas say', () => {
   });
 });
 
-describe('version 2', () => {
+describe('OpenAPI 2 of zod schemas', () => {
   const fields = wholeDocument(served, kubernetesDialect).definitions[NAME]?.properties?.['spec']?.properties ?? {};
 
-  test('says it too, without what it has no words for', () => {
+  test('omits what OpenAPI 2 cannot express', () => {
     expect(fields['colour']).toEqual({ description: 'Its colour.', type: 'string', enum: ['red', 'green'] });
     expect(fields['maybe']).toEqual({ description: 'Or nothing.', maxLength: 3 });
     expect(fields['both']).toEqual({ type: 'string' });
@@ -110,7 +110,7 @@ describe('version 2', () => {
   });
 });
 
-test('a type of the service that a kind borrows is referred to', () => {
+test('refers to a built-in type that a user-defined kind uses', () => {
   const Fleet = defineKind({
     apiVersion: 'example.com/v1',
     kind: 'Fleet',

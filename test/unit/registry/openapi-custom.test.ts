@@ -1,6 +1,6 @@
 /**
- * What is published of custom kinds. `openapi-custom/facts.json` holds what the reference server's own builder makes of
- * the definitions beside it, without the descriptions of what it adds to them: those are ours.
+ * OpenAPI of custom resources. `openapi-custom/facts.json` contains the output of the reference server's builder for the
+ * CRDs beside it, without the descriptions of the added fields, which are ours.
  */
 import { readFileSync } from 'node:fs';
 import { createCluster } from 'orchplane';
@@ -16,7 +16,7 @@ interface Facts {
   readonly schemas: Readonly<Record<string, unknown>>;
   readonly definitions: Readonly<Record<string, unknown>>;
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly id?: string }>>>>;
-  /** Types of the service that the document defines beside. */
+  /** Built-in types that the document also defines. */
   readonly others: readonly string[];
 }
 
@@ -44,7 +44,7 @@ function server(dialect: 'kubernetes' | 'orch' = 'kubernetes') {
   };
 }
 
-describe('as the reference server publishes it', async () => {
+describe('OpenAPI of CRDs compared with the reference server', async () => {
   const { define, json } = server();
   await define(WIDGETS);
   await define(GADGETS);
@@ -53,10 +53,10 @@ describe('as the reference server publishes it', async () => {
     Object.entries(versions).map(([version, facts]) => ({ title: `${name} ${version}`, facts })),
   );
 
-  describe.each(cases)('$title', ({ facts }) => {
+  describe.each(cases)('OpenAPI of $title', ({ facts }) => {
     const place = Object.keys(facts.paths)[0]?.split('/').slice(1, 4).join('/');
 
-    test('version 3', async () => {
+    test('publishes OpenAPI 3 like the reference server', async () => {
       const { components, info, paths } = await json<DocumentV3>(`/openapi/v3/${place}`);
       const names = Object.keys(facts.schemas);
       expect(withoutOurs(components.schemas, names)).toEqual(facts.schemas);
@@ -68,7 +68,7 @@ describe('as the reference server publishes it', async () => {
       );
     });
 
-    test('version 2', () => {
+    test('publishes OpenAPI 2 like the reference server', () => {
       expect(withoutOurs(v2.definitions, Object.keys(facts.definitions))).toEqual(facts.definitions);
       for (const [path, item] of Object.entries(facts.paths)) {
         const ids = operationsOf(v2.paths[path]).map(([method, { operationId }]) => [method, operationId]);
@@ -78,14 +78,14 @@ describe('as the reference server publishes it', async () => {
     });
   });
 
-  test('nothing is said of their discovery', async () => {
+  test('publishes no discovery paths of custom resource groups', async () => {
     const { paths } = await json<{ paths: object }>('/openapi/v3');
     expect(Object.keys(paths)).toContain('apis/example.com/v1');
     expect(Object.keys(paths)).not.toContain('apis/example.com');
     expect(Object.keys(v2.paths).filter((path) => path.includes('example.') && path.endsWith('/'))).toEqual([]);
   });
 
-  test('what the service adds is described', () => {
+  test('describes the fields that the server adds', () => {
     const { properties } = v2.definitions['com.example.v1.Widget'] ?? {};
     for (const field of ['apiVersion', 'kind', 'metadata']) expect(properties?.[field]?.description).toMatch(/\w/);
     const embedded = properties?.['spec']?.properties?.['strict']?.properties;
@@ -93,7 +93,7 @@ describe('as the reference server publishes it', async () => {
   });
 });
 
-test('integers beyond what a number holds are published in full', async () => {
+test('publishes integers beyond the safe integers exactly', async () => {
   const { call, define } = server();
   await define(GADGETS);
   const document = await (await call('/openapi/v3/apis/my-group.k8s-tools.example.org/v2')).text();
@@ -103,7 +103,7 @@ test('integers beyond what a number holds are published in full', async () => {
   expect((await call('/openapi/v2', { headers: { accept } })).status).toBe(200);
 });
 
-test('extensions are spelled as the dialect spells them', async () => {
+test('names schema extensions as the dialect does', async () => {
   const { json, define } = server('orch');
   await define(WIDGETS.replaceAll('kubernetes', 'orch').replaceAll('k8s.io', 'orch.io'));
   const document = JSON.stringify(await json('/openapi/v3/apis/example.com/v1'));
@@ -112,11 +112,11 @@ test('extensions are spelled as the dialect spells them', async () => {
   expect(document).not.toMatch(/x-kubernetes|k8s/);
 });
 
-describe('while definitions change', () => {
+describe('OpenAPI after CRD changes', () => {
   const V3 = '/openapi/v3/apis/example.com/v1';
   const SPEC = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties';
 
-  test('documents and their tags follow', async () => {
+  test('updates documents and ETags after CRD changes', async () => {
     const { call, json, tag, define, change, remove } = server();
     expect((await call(V3)).status).toBe(404);
     const without = await tag('/openapi/v2');
@@ -128,7 +128,7 @@ describe('while definitions change', () => {
       return components.schemas['com.example.v1.Widget']?.properties?.['spec']?.properties;
     };
 
-    // Version 2 has no defaults, so nothing has changed for it.
+    // OpenAPI 2 has no defaults, so its document does not change.
     await change('widgets.example.com', [{ op: 'replace', path: `${SPEC}/colour/default`, value: 'green' }]);
     expect((await widget())?.['colour']?.default).toBe('green');
     const second = { v2: await tag('/openapi/v2'), v3: await tag(V3) };
@@ -148,7 +148,7 @@ describe('while definitions change', () => {
     expect(Object.keys((await json<DocumentV2>('/openapi/v2')).definitions)).not.toContain('com.example.v1.Widget');
   });
 
-  test('another version of a kind leaves the documents of others alone', async () => {
+  test('keeps the documents of other kinds when a version changes', async () => {
     const { tag, define, change } = server();
     await define(WIDGETS);
     await define(GADGETS);
@@ -161,7 +161,7 @@ describe('while definitions change', () => {
   });
 });
 
-test('the compact form of restrictions', () => {
+test('encodes schema constraints in protobuf', () => {
   const X = {
     title: 'T',
     type: 'object',
@@ -182,7 +182,7 @@ test('the compact form of restrictions', () => {
     additionalProperties: true,
   };
   const bytes = openApiV2Protobuf({ paths: {}, definitions: { X, Y: { minimum: 0, minItems: 0 } }, parameters: {} });
-  // As the reference server's encoder has it.
+  // The output of the reference server's encoder.
   const wanted =
     '0a6e0a015812691a015431000000000000e03f399c7500883ce4377e400149000000000000f8bf500158818080808080801060ac026a025e61' +
     '70017802800101880103900104a201041202310aa201061204322e350aa2010712056e756c6c0aaa01021001b201080a066f626a656374' +
@@ -190,7 +190,7 @@ test('the compact form of restrictions', () => {
   expect(Buffer.from(bytes).toString('hex')).toContain(wanted);
 });
 
-/** Schemas by name; of fields that every object has, and of lists, only the form. */
+/** Schemas by name, without descriptions of common fields and of lists. */
 function withoutOurs(schemas: Readonly<Record<string, Schema>>, names: readonly string[]) {
   return Object.fromEntries(names.map((name) => [name, stripped(schemas[name], name.includes('List'))]));
 }
@@ -215,7 +215,7 @@ function fieldsOf(properties: Readonly<Record<string, Schema>>, isList: boolean)
   return Object.fromEntries(entries);
 }
 
-/** A path as the facts tell of it. */
+/** A path in the form of the facts. */
 function outlineOf(item: DocumentV3['paths'][string]): object {
   const { parameters = [] } = item;
   const operations = operationsOf(item).map(([method, operation]) => [method, operationOutline(operation)]);

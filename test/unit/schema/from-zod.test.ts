@@ -15,10 +15,10 @@ import {
   struct,
   time,
 } from '../../../src/schema/hints.js';
-import type { Structural } from '../../../src/schema/structural.js';
+import type { SchemaNode } from '../../../src/schema/schema-node.js';
 
 /** The node of one field. */
-function nodeOf(schema: z.ZodType): Structural {
+function nodeOf(schema: z.ZodType): SchemaNode {
   const node = objectFromZod(z.object({ field: schema })).fields.get('field')?.node;
   if (node === undefined) throw new Error('no node');
   return node;

@@ -2,7 +2,7 @@
 import { createCluster, defineKind, mapList, setList } from 'orchplane';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { failureOf } from '../server/reading.js';
+import { failureOf } from '../server/watch-reader.js';
 
 function kindWith(shape: z.ZodRawShape) {
   return defineKind({ apiVersion: 'example.com/v1', kind: 'Box', scope: 'Cluster', body: { spec: z.object(shape) } });

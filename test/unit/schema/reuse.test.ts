@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { CronJob } from '../../../src/kinds/batch/v1/cron-job.js';
 import { decode } from '../../../src/schema/decode.js';
 import { ReusableParts } from '../../../src/schema/reuse.js';
-import type { ObjectNode } from '../../../src/schema/structural.js';
+import type { ObjectNode } from '../../../src/schema/schema-node.js';
 
 const schema = CronJob.schema as ObjectNode;
 const status = schema.fields.get('status')?.node as ObjectNode;
@@ -18,7 +18,7 @@ const objectWith = (active: readonly object[]) =>
 test('recognizes items of a list in any order', () => {
   const known = new ReusableParts();
   const items = ['a', 'b', 'c', 'd'].map(referenceTo);
-  known.note(schema, objectWith(items));
+  known.register(schema, objectWith(items));
   const asked = [0, 1, 1, 3, 2, 0, 1, 2, 3, 3, 0];
   expect(asked.map((at) => known.has(items[at] as object, reference))).toEqual(asked.map(() => true));
   expect(known.has(items[0] as object, status)).toBe(false);
@@ -32,18 +32,18 @@ test('recognizes items of a list that loses and gains items', () => {
   const [a, b, c, d, e] = ['a', 'b', 'c', 'd', 'e'].map(referenceTo) as [object, object, object, object, object];
   const first = objectWith([a, b, c]);
   const second = objectWith([a, c, d]);
-  known.note(schema, first);
-  known.note(schema, second, first);
+  known.register(schema, first);
+  known.register(schema, second, first);
   for (const item of [a, b, c, d, a, c, d]) expect(known.has(item, reference)).toBe(true);
   expect(known.has(e, reference)).toBe(false);
-  known.note(schema, objectWith([a, c, d, e]), second);
+  known.register(schema, objectWith([a, c, d, e]), second);
   for (const item of [a, c, d, e]) expect(known.has(item, reference)).toBe(true);
 });
 
 test('reuses known items of a decoded list and freezes the others', () => {
   const known = new ReusableParts();
   const [a, b] = [referenceTo('a'), referenceTo('b')];
-  known.note(schema, objectWith([a, b]));
+  known.register(schema, objectWith([a, b]));
   const fresh = { name: 'c', kind: 'Job' };
   const value = { status: { active: [a, fresh, b, null] } };
   const decoded = decode(schema, { value }, (part, node) => known.has(part, node));

@@ -6,7 +6,7 @@ import { allowAll, defaultAdmission, errors, mergePatch, StatusError } from 'orc
 import { ConfigMap, Namespace, Pod, Service } from 'orchplane/kinds';
 import { sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { door, failureOf, stateOf, turns } from './reading.js';
+import { door, failureOf, stateOf, turns } from './watch-reader.js';
 
 /** A plugin that waits, the first time it is called for an operation, until the test releases it. */
 function waitsOnce(phase: 'mutate' | 'validate', operation: AdmissionRequest['operation'], name = 'a') {

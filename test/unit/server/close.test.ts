@@ -3,7 +3,7 @@ import { createCluster } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf, Reader } from './reading.js';
+import { failureOf, Reader } from './watch-reader.js';
 
 describe('a closed cluster', () => {
   test('ends its watches without an error', async () => {

@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { ConfigMap, type ConfigMapInput, Lease, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf } from './reading.js';
+import { failureOf } from './watch-reader.js';
 
 /** A cluster and the warnings that its client received. */
 function withWarnings() {

@@ -5,7 +5,7 @@ import { ConfigMap, HorizontalPodAutoscaler, HorizontalPodAutoscalerV1, Pod } fr
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { failureOf, Reader } from './reading.js';
+import { failureOf, Reader } from './watch-reader.js';
 
 const HOLD = 'example.com/hold';
 

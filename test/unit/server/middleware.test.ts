@@ -4,7 +4,7 @@ import { errors } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { door, failureOf, Reader, stateOf } from './reading.js';
+import { door, failureOf, Reader, stateOf } from './watch-reader.js';
 
 /** Records when a request passes, before and after the inner handlers. */
 function recordPassing(name: string, passed: string[]): Middleware {

@@ -2,7 +2,7 @@
 import { ConfigMap, Namespace } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf } from './reading.js';
+import { failureOf } from './watch-reader.js';
 
 async function clusterWithTerminating(): Promise<TestCluster> {
   const cluster = testCluster();

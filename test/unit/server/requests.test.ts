@@ -5,7 +5,7 @@ import { ConfigMap, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { failureOf } from './reading.js';
+import { failureOf } from './watch-reader.js';
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' };

@@ -4,7 +4,7 @@ import { ConfigMap } from 'orchplane/kinds';
 import { sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { failureOf, Reader, turns } from './reading.js';
+import { failureOf, Reader, turns } from './watch-reader.js';
 
 describe('a restored snapshot', () => {
   test('restores objects and resourceVersion', async () => {

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { RequestBody } from '../../../src/protocol/body.js';
 import { parseJson } from '../../../src/text/json/parse-json.js';
-import { failureOf } from './reading.js';
+import { failureOf } from './watch-reader.js';
 
 const labels = { app: 'd' };
 const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };

@@ -3,7 +3,7 @@ import { memoryStorage } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf, stateOf } from './reading.js';
+import { failureOf, stateOf } from './watch-reader.js';
 
 const FIVE_MINUTES = 5 * 60_000;
 

@@ -4,7 +4,7 @@ import { createCluster, memoryStorage, mergePatch, StatusError } from 'orchplane
 import { ConfigMap, Secret } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { failureOf, Reader, turns } from './reading.js';
+import { failureOf, Reader, turns } from './watch-reader.js';
 
 const MINUTE = 60_000;
 

@@ -130,9 +130,9 @@ describe('an event log entry', () => {
     const log = logOf(ROOMY);
     const previous = object('a', 1, { colour: 'red' });
     log.append(event(2, { name: 'a', previous, object: object('a', 2, { colour: 'blue' }) }));
-    const departure = log.entryAt(0).departure();
+    const departure = log.entryAt(0).deletedEvent();
     expect(departure).toEqual({ type: 'DELETED', object: object('a', 2, { colour: 'red' }) });
-    expect(log.entryAt(0).departure()).toBe(departure);
+    expect(log.entryAt(0).deletedEvent()).toBe(departure);
   });
 
   test('is one frozen object for all watchers that see it unchanged', () => {

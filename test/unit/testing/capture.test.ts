@@ -1,5 +1,5 @@
 /**
- * captureCluster and its texts, parseCapture, and clusters that begin from one.
+ * captureCluster, its text formats, parseCapture, and clusters that start from a capture.
  */
 import { createCluster, ManifestError } from 'orchplane';
 import { ClusterRole, ConfigMap, Namespace, Pod, Secret } from 'orchplane/kinds';
@@ -18,7 +18,7 @@ async function small() {
 }
 
 describe('captureCluster', () => {
-  test('has every object as it is stored, in order, without what nobody has written', async () => {
+  test('captures stored objects in order without unchanged initial objects', async () => {
     const cluster = await small();
     const state = captureCluster(cluster);
     expect(state.resourceVersion).toBe('7');
@@ -34,7 +34,7 @@ describe('captureCluster', () => {
     expect(state.objects[6]).toBe(await cluster.api(ConfigMap, 'team').get('web'));
   });
 
-  test('has initial objects that were written, and all of them when asked', async () => {
+  test('captures changed initial objects, and all of them with the initial option', async () => {
     const cluster = await small();
     await cluster.api(ClusterRole).edit('view', (draft) => {
       draft.metadata.labels = { ...draft.metadata.labels, mine: 'yes' };
@@ -45,7 +45,7 @@ describe('captureCluster', () => {
     expect(captureCluster(cluster, { kinds: [ClusterRole], initial: true }).objects).toHaveLength(items.length);
   });
 
-  test('can be narrowed to kinds and to a namespace', async () => {
+  test('filters by kinds and by namespace', async () => {
     const cluster = await small();
     const names = (options: Parameters<typeof captureCluster>[1]) =>
       captureCluster(cluster, options).objects.map(({ metadata }) => metadata.name);
@@ -55,7 +55,7 @@ describe('captureCluster', () => {
     expect(() => captureCluster(cluster, { kind: [] } as never)).toThrow(/kind/);
   });
 
-  test('says what is wrong with kinds that are none', async () => {
+  test('rejects an invalid kinds option', async () => {
     const cluster = await small();
     const wrong: [unknown, string][] = [
       [ConfigMap, 'kinds is a list of kinds such as [ConfigMap] of orchplane/kinds, not the kind ConfigMap'],
@@ -70,8 +70,8 @@ describe('captureCluster', () => {
   });
 });
 
-describe('texts', () => {
-  test('YAML has a version in a comment and one document for each object', async () => {
+describe('capture formats', () => {
+  test('writes YAML with the resourceVersion in a comment and one document per object', async () => {
     const cluster = await small();
     const text = captureYaml(cluster, { kinds: [ConfigMap] });
     expect(text).toBe(`# A cluster captured by orchplane: testCluster({ from: parseCapture(text) }) starts from it.
@@ -106,24 +106,24 @@ metadata:
     expect(() => captureYaml(captureCluster(cluster), { kinds: [] })).toThrow(TypeError);
   });
 
-  test('YAML and JSON lead back to the same state', async () => {
+  test('parses YAML and JSON to the same state', async () => {
     const state = captureCluster(await small());
     for (const text of [captureYaml(state), captureJson(state), JSON.stringify(state)]) {
       const parsed = parseCapture(text);
       expect(parsed).toEqual(state);
       const copy = testCluster({ from: parsed });
       expect(captureCluster(copy)).toEqual(state);
-      // Also in the order of fields, which clients see.
+      // Also compares the order of fields, which clients see.
       expect(JSON.stringify(captureCluster(copy))).toBe(JSON.stringify(state));
     }
   });
 
-  test('the next write has the next version', async () => {
+  test('continues with the next resourceVersion after a capture', async () => {
     const cluster = testCluster({ from: parseCapture(captureYaml(await small())) });
     expect((await cluster.api(ConfigMap).create({ metadata: { name: 'next' } })).metadata.resourceVersion).toBe('8');
   });
 
-  test('what is captured in the past is what was', async () => {
+  test('captures a past version of a cluster', async () => {
     const cluster = await small();
     const then = captureYaml(cluster);
     await cluster.api(Secret).delete('key');
@@ -132,7 +132,7 @@ metadata:
   });
 });
 
-describe('texts of any kind survive', () => {
+describe('strings in captures', () => {
   const written = (spec: unknown): ClusterState => ({
     resourceVersion: '7',
     objects: [
@@ -144,7 +144,7 @@ describe('texts of any kind survive', () => {
       } as ClusterState['objects'][number],
     ],
   });
-  // Compared as JSON, in which `__proto__` is seen and a number is no text.
+  // Compared as JSON, which shows `__proto__` and distinguishes numbers from strings.
   const specOf = ({ objects }: ClusterState): string => {
     const [object] = objects as readonly { readonly spec?: unknown }[];
     return encodeSorted(object?.spec);
@@ -155,7 +155,7 @@ describe('texts of any kind survive', () => {
     expect([read(captureYaml(state)), read(captureJson(state))]).toEqual([encodeSorted(spec), encodeSorted(spec)]);
   };
   const controls = [...Array(0xa0).keys()].filter((code) => code < 0x20 || code >= 0x7f);
-  const words = [
+  const samples = [
     ...['__proto__', 'constructor', 'toString', '', ' ', '<<', '=', '- a', '-', '? x', '?', ': x', ':', 'a: b', 'a #b'],
     ...[
       'null',
@@ -222,52 +222,52 @@ describe('texts of any kind survive', () => {
       '\ufffe',
       '\uffff',
     ],
-    ...['😀', 'é', 'a\u00a0b', 'word '.repeat(200), 'x'.repeat(5000), `${'two  '.repeat(60)}\t${'- a '.repeat(60)}`],
+    ...['😀', 'é', 'a\u00a0b', 'sample '.repeat(200), 'x'.repeat(5000), `${'two  '.repeat(60)}\t${'- a '.repeat(60)}`],
     ...controls.flatMap((code) => [String.fromCharCode(code), `a${String.fromCharCode(code)} b\n`]),
   ];
 
-  test('as values, as items and as keys', () => {
-    for (const word of words) {
-      survives({ value: word, items: [word, [word]], last: word });
+  test('preserves special strings as values, items and keys', () => {
+    for (const sample of samples) {
+      survives({ value: sample, items: [sample, [sample]], last: sample });
       survives(
         Object.fromEntries([
           ['a', 1],
-          [word, { [`${word}1`]: word }],
+          [sample, { [`${sample}1`]: sample }],
           ['z', 1],
         ]),
       );
     }
-    survives(Object.fromEntries(words.map((word) => [word, word])));
+    survives(Object.fromEntries(samples.map((sample) => [sample, sample])));
   });
 
-  test('whatever they are', () => {
+  test('preserves any strings', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom(...'ab1 -:#\'"\\\n\r\t.,[{?!|~<\u0085\u2028\ufeff\0\x7f😀'), maxLength: 120 }),
-      fc.constantFrom(...words.filter(({ length }) => length <= 100)),
+      fc.constantFrom(...samples.filter(({ length }) => length <= 100)),
     );
     fc.assert(fc.property(fc.dictionary(text, fc.oneof(text, fc.array(text), fc.dictionary(text, text))), survives), {
       numRuns: 300,
     });
   });
 
-  test('but for halves of surrogate pairs, which no file can hold', () => {
+  test('replaces lone surrogates', () => {
     const state = written({ a: 'a\ud800b', '\udc00': '😀' });
     for (const text of [captureYaml(state), captureJson(state), JSON.stringify(state)]) {
       expect(specOf(parseCapture(text))).toBe(encodeSorted({ a: 'a\ufffdb', '\ufffd': '😀' }));
     }
   });
 
-  test('numbers too', () => {
+  test('preserves numbers', () => {
     survives({ a: 9007199254740993n, b: -9007199254740993n, c: 1.5, d: 1e300, e: 0, f: 18446744073709551615n });
   });
 
-  test('the key of a merge is in quotes only where it is read back', () => {
+  test('quotes the merge key only as a key', () => {
     expect(captureYaml(written({ '<<': '<<' }))).toContain("spec:\n  '<<': <<\n");
   });
 });
 
-describe('dumps of kubectl', () => {
+describe('kubectl dumps', () => {
   const pod = `
   metadata:
     name: web
@@ -280,7 +280,7 @@ describe('dumps of kubectl', () => {
     nodeName: n1
   status: { phase: Running }
 `;
-  test('a List of kubectl get -o yaml', async () => {
+  test('parses a List of kubectl get -o yaml', async () => {
     const text = `apiVersion: v1
 items:
 - apiVersion: v1
@@ -298,7 +298,7 @@ metadata:
     expect(Number(cluster.resourceVersion)).toBe(812_345);
   });
 
-  test('typed lists, JSON, several documents and lists in lists', () => {
+  test('parses typed lists, JSON, several documents and nested lists', () => {
     const item = { metadata: { name: 'a', namespace: 'default', resourceVersion: '7', uid: 'u' } };
     const typed = { apiVersion: 'v1', kind: 'ConfigMapList', metadata: { resourceVersion: '9' }, items: [item] };
     const single = { apiVersion: 'v1', kind: 'Secret', metadata: { ...item.metadata, name: 'b' } };
@@ -312,7 +312,7 @@ metadata:
     expect(parseCapture('')).toEqual({ resourceVersion: '0', objects: [] });
   });
 
-  test('JSON is read as JSON, whatever stands around it', () => {
+  test('parses JSON as JSON in any surroundings', () => {
     const object = (name: string, text: string) =>
       `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},"data":{"text":"${text}"}}`;
     const texts = (text: string) => parseCapture(text).objects.map((each) => (each as { data?: unknown }).data);
@@ -322,17 +322,17 @@ metadata:
     expect(texts(`\ufeff \t\r\n${one}\n`)).toEqual([first]);
     expect(texts(one + two)).toEqual([first, second]);
     expect(texts(`# comment\n---\n${one}\n--- ${two}\n...\n`)).toEqual([first, second]);
-    // Of a key that stands twice the last counts, as it does in YAML.
+    // The last of repeated keys counts, as in YAML.
     expect(texts(object('a', 'x","text":"y'))).toEqual([{ text: 'y' }]);
     expect(() => parseCapture(`\n${one}\n\n{"apiVersion":"v1"}`)).toThrow('line 4 (document 2): kind is missing');
     expect(() => parseCapture(`[${one}]`)).toThrow('line 1 (document 1): is not an object');
-    // Flow collections of YAML begin like JSON.
+    // YAML flow collections start like JSON.
     expect(texts('{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {text: x}}')).toEqual([{ text: 'x' }]);
     expect(texts(`${object('a', 'x')}\n---\napiVersion: v1\nkind: Secret\nmetadata: { name: b }\n`)).toHaveLength(2);
     expect(() => parseCapture('{"a": [')).toThrow(ManifestError);
   });
 
-  test('what a dump leaves out is filled in, the same each time', () => {
+  test('fills in missing fields deterministically', () => {
     const text = `
 apiVersion: v1
 kind: ConfigMap
@@ -361,7 +361,7 @@ metadata: { name: c, namespace: default }
     expect(testCluster({ from: state }).resourceVersion).toBe('42');
   });
 
-  test('versions that are too large are numbered anew, in order', () => {
+  test('renumbers resourceVersions that are too large in order', () => {
     const object = (name: string, version: string) =>
       `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name}, namespace: default, resourceVersion: "${version}" }\n`;
     const text = [object('a', '9007199254740993'), object('b', '12'), object('c', '9007199254740992')].join('---\n');
@@ -370,7 +370,7 @@ metadata: { name: c, namespace: default }
     expect(state.resourceVersion).toBe('3');
   });
 
-  test('refuses what is no object, by its place', () => {
+  test('rejects a document that is not an object with its position', () => {
     const wrong: [string, RegExp][] = [
       ['apiVersion: v1\nkind: ConfigMap\n', /line 1 \(document 1\): ConfigMap has no metadata.name/],
       ['a: 1\n---\nb: 2\n', /line 1 \(document 1\): apiVersion is missing/],
@@ -385,7 +385,7 @@ metadata: { name: c, namespace: default }
     expect(() => parseCapture(undefined as never)).toThrow(TypeError);
   });
 
-  test('kinds that are not served are refused by name, with a hint where it is the dialect', () => {
+  test('rejects kinds that are not served and hints at the dialect', () => {
     const from = parseCapture(
       'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: { name: x, namespace: default }\n',
     );

@@ -10,7 +10,7 @@ import { lineDiff } from '../../../src/testing/diff.js';
 import fc from '../../property/seeded.js';
 
 describe('diffObjects', () => {
-  test('names what was added, removed and changed by its path', () => {
+  test('reports added, removed and changed fields by path', () => {
     const before = { metadata: { labels: { a: '1', b: '2' } }, data: { size: 's' } };
     const after = { metadata: { labels: { a: '1', c: '3' } }, data: { size: 'm' }, extra: { deep: { er: 1 } } };
     expect(diffObjects(before, after)).toEqual([
@@ -23,7 +23,7 @@ describe('diffObjects', () => {
     expect(diffObjects(before, structuredClone(before))).toEqual([]);
   });
 
-  test('leaves out what differs with every write, unless asked', () => {
+  test('ignores fields that change with every write unless all is set', () => {
     const object = (resourceVersion: string) => ({
       metadata: { name: 'x', resourceVersion, managedFields: [{ manager: resourceVersion }] },
     });
@@ -36,7 +36,7 @@ describe('diffObjects', () => {
 
   const pod = (...containers: object[]) => ({ apiVersion: 'v1', kind: 'Pod', spec: { containers } });
 
-  test('matches items by key where the kind has one', () => {
+  test('matches list items by the keys of the kind', () => {
     const before = pod({ name: 'a', image: 'a:1' }, { name: 'b', image: 'b:1' });
     const after = pod({ name: 'c', image: 'c:1' }, { name: 'b', image: 'b:2' });
     const expected = [
@@ -47,7 +47,7 @@ describe('diffObjects', () => {
     expect(diffObjects(before, after)).toEqual(expected);
     const { apiVersion: _a, kind: _k, ...untyped } = before;
     expect(diffObjects(untyped, { spec: after.spec }, { kind: Pod })).toEqual(expected);
-    // Nothing is known about it: by place.
+    // Without a kind, items are matched by position.
     expect(diffObjects(untyped, { spec: after.spec }).map(({ path }) => path)).toEqual([
       '.spec.containers[0].name',
       '.spec.containers[0].image',
@@ -55,14 +55,14 @@ describe('diffObjects', () => {
     ]);
   });
 
-  test('tells of items that only moved', () => {
+  test('reports items that only moved', () => {
     const [a, b] = [{ name: 'a' }, { name: 'b' }];
     expect(diffObjects(pod(a, b), pod(b, a))).toEqual([
       { path: '.spec.containers', type: 'moved', before: [a, b], after: [b, a] },
     ]);
   });
 
-  test('takes the keys of kinds of users', () => {
+  test('uses the list keys of user-defined kinds', () => {
     const Board = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Board',
@@ -78,7 +78,7 @@ describe('diffObjects', () => {
     expect(differences.map(({ path }) => path)).toEqual(['.spec.pins[id="x"].colour', '.spec.pins[id="y"]']);
   });
 
-  test('nothing counts as an object without fields', () => {
+  test('treats undefined and null as an object without fields', () => {
     expect(diffObjects(undefined, { a: 1 })).toEqual([{ path: '.a', type: 'added', after: 1 }]);
     expect(diffObjects({ a: 1 }, null)).toEqual([{ path: '.a', type: 'removed', before: 1 }]);
     expect(diffObjects(undefined, undefined)).toEqual([]);
@@ -86,7 +86,7 @@ describe('diffObjects', () => {
 });
 
 describe('formatDiff', () => {
-  test('shows a unified diff of YAML', async () => {
+  test('prints a unified diff of YAML', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const data = Object.fromEntries('abcdefghij'.split('').map((key) => [key, '1']));
@@ -121,7 +121,7 @@ describe('formatDiff', () => {
     expect(formatDiff(before, after, { context: 0 })).toContain('@@ -4 +4 @@\n-  b: "1"\n+  b: "2"\n@@ -12,0 +13 @@');
   });
 
-  test('is in colour when asked', () => {
+  test('prints colours when requested', () => {
     expect(formatDiff({ a: 1 }, { a: 2 }, { colour: true })).toBe(
       '\u001b[1m--- object\u001b[0m\n\u001b[1m+++ object\u001b[0m\n\u001b[36m@@ -1 +1 @@\u001b[0m\n' +
         '\u001b[31m-a: 1\u001b[0m\n\u001b[32m+a: 2\u001b[0m',
@@ -129,13 +129,13 @@ describe('formatDiff', () => {
     expect(formatDiff({ a: 1 }, { a: 2 }, { colour: false })).not.toContain('\u001b');
   });
 
-  test('shows an object that came or went as a whole', () => {
+  test('prints an added or removed object as a whole', () => {
     expect(formatDiff(undefined, { a: 1, b: 2 })).toBe('--- nothing\n+++ object\n@@ -0,0 +1,2 @@\n+a: 1\n+b: 2');
     expect(formatDiff({ a: 1 }, undefined)).toBe('--- object\n+++ nothing\n@@ -1 +0,0 @@\n-a: 1');
   });
 });
 
-test('a diff of lines holds both sides, in order', () => {
+test('returns line diffs that contain both sides in order', () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
   fc.assert(
     fc.property(lines, lines, (before, after) => {

@@ -1,14 +1,14 @@
-/** Time that a test owns. */
+/** The fake clock that tests advance. */
 import { fakeClock } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 
-describe('a fake clock', () => {
-  test('stands at the first moment of 2030, or where it is put', () => {
+describe('fakeClock', () => {
+  test('starts at the beginning of 2030 or at the given time', () => {
     expect(new Date(fakeClock().now()).toISOString()).toBe('2030-01-01T00:00:00.000Z');
     expect(fakeClock({ now: 5 }).now()).toBe(5);
   });
 
-  test('moves only when it is told to', async () => {
+  test('advances only when advance is called', async () => {
     const clock = fakeClock({ now: 0 });
     await Promise.resolve();
     expect(clock.now()).toBe(0);
@@ -16,7 +16,7 @@ describe('a fake clock', () => {
     expect(clock.now()).toBe(1_500);
   });
 
-  test('runs what falls due, in order and each at its own time', async () => {
+  test('runs due timers in order, each at its own time', async () => {
     const clock = fakeClock({ now: 0 });
     const ran: string[] = [];
     clock.after(20, () => ran.push(`second at ${clock.now()}`));
@@ -28,7 +28,7 @@ describe('a fake clock', () => {
     expect(clock.pending).toBe(1);
   });
 
-  test('runs timers of the same moment in the order they were set', async () => {
+  test('runs timers of the same time in creation order', async () => {
     const clock = fakeClock();
     const ran: number[] = [];
     for (const n of [1, 2, 3]) clock.after(10, () => ran.push(n));
@@ -36,7 +36,7 @@ describe('a fake clock', () => {
     expect(ran).toEqual([1, 2, 3]);
   });
 
-  test('runs what a timer sets within the same move', async () => {
+  test('runs timers that a timer sets within the same advance', async () => {
     const clock = fakeClock({ now: 0 });
     const ran: number[] = [];
     const again = () => {
@@ -48,7 +48,7 @@ describe('a fake clock', () => {
     expect(ran).toEqual([10, 20, 30]);
   });
 
-  test('runs what a promise sets in motion by a timer sets within the same move', async () => {
+  test('runs timers that promises set within the same advance', async () => {
     const clock = fakeClock({ now: 0 });
     const ran: number[] = [];
     const wait = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
@@ -64,7 +64,7 @@ describe('a fake clock', () => {
     expect(ran).toEqual([10, 20, 30]);
   });
 
-  test('does not run what was taken back', async () => {
+  test('does not run a cancelled timer', async () => {
     const clock = fakeClock();
     const ran: string[] = [];
     const undo = clock.after(10, () => ran.push('never'));
@@ -75,7 +75,7 @@ describe('a fake clock', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('runs a timer without delay with the next move, even one of nothing', async () => {
+  test('runs a timer without delay with the next advance, even of zero', async () => {
     const clock = fakeClock();
     const ran: string[] = [];
     clock.after(0, () => ran.push('now'));
@@ -92,6 +92,6 @@ test.each([
   { options: { now: Number.NaN }, message: 'now is a number of milliseconds' },
   { options: 5, message: 'fakeClock takes options' },
   { options: new Date(0), message: 'fakeClock takes options' },
-])('$options is no beginning', ({ options, message }) => {
+])('rejects the options $options', ({ options, message }) => {
   expect(() => fakeClock(options as never)).toThrow(message);
 });

@@ -1,18 +1,18 @@
-/** One test under many orders of events. */
+/** Runs of one test with many event orders. */
 import { controllers, defineController } from 'orchplane/controllers';
 import { ConfigMap, Namespace, Secret } from 'orchplane/kinds';
 import { fakeClock, freshFork, InterleavingError, interleavings, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { copier, original, withCopier } from './faults/places.js';
 
-/** Copies the size of a ConfigMap into its Secret, from its own picture: wrong when that is older than the other's. */
+/** Copies the size of a ConfigMap and fails when its informer has the marker Secret already: depends on the event order. */
 const hasty = defineController({
   name: 'hasty',
   kind: ConfigMap,
   labels: { copy: 'yes' },
   reads: [Secret],
   async reconcile({ metadata, data }, { client, informer }) {
-    // It trusts that whoever writes the Secret first is heard first.
+    // Wrongly assumes that events of different kinds arrive in write order.
     if (informer(Secret).get('marker', 'default') !== undefined) throw new Error('the marker came before the work');
     await client
       .api(ConfigMap)
@@ -31,7 +31,7 @@ async function withHasty() {
 }
 
 describe('interleavings', () => {
-  test('pass when every order is fine', async () => {
+  test('passes when the test passes in every order', async () => {
     const { cluster } = await withCopier();
     const seen: number[] = [];
     await interleavings(
@@ -50,7 +50,7 @@ describe('interleavings', () => {
     await cluster.close();
   });
 
-  test('find an order that is not, and tell its seed, its trace and how to run it alone', async () => {
+  test('reports the seed, the trace and the command of a failing order', async () => {
     const { cluster, errors } = await withHasty();
     const run = async (fork: typeof cluster) => {
       errors.length = 0;
@@ -66,7 +66,7 @@ describe('interleavings', () => {
     expect(message).toMatch(/^\d of \d+ seeds failed: /);
     expect(message).toContain(`seed ${seed}: Error: hasty was confused\nrun it alone with { seed: ${seed} }`);
     expect(message).toContain('  create configmaps default/a by local → 201');
-    // The same story again, and again.
+    // Each run with the seed gives the same trace.
     for (let round = 0; round < 2; round++) {
       const again = await interleavings(cluster, run, { seed }).catch((caught: unknown) => caught);
       expect((again as InterleavingError).failures).toMatchObject([{ seed, trace: failures[0]?.trace }]);
@@ -74,7 +74,7 @@ describe('interleavings', () => {
     await cluster.close();
   });
 
-  test('take a function that makes the cluster for a seed', async () => {
+  test('accepts a function that creates the cluster for a seed', async () => {
     const seeds: number[] = [];
     await interleavings(
       ({ seed }) => testCluster({ seed, kinds: [ConfigMap], controllers: controllers([copier]) }),
@@ -87,7 +87,7 @@ describe('interleavings', () => {
     expect(seeds).toEqual([4, 7]);
   });
 
-  test('refuse what cannot be meant', async () => {
+  test('rejects invalid options of interleavings', async () => {
     await expect(interleavings(testCluster(), () => undefined, { seeds: 0 })).rejects.toThrow(
       'seeds is a whole number',
     );
@@ -97,40 +97,40 @@ describe('interleavings', () => {
   });
 });
 
-describe('a fresh fork', () => {
-  test('has time and identities that go on from where its parent is, whatever other forks do', async () => {
+describe('freshFork', () => {
+  test('continues time and ids of its parent independently of other forks', async () => {
     const cluster = testCluster();
     await cluster.clock.advance(5_000);
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
-    const story = async () => {
+    const run = async () => {
       const fork = freshFork(cluster);
       await fork.clock.advance(1_000);
       const { metadata } = await fork.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
       return [metadata.name, metadata.uid, metadata.creationTimestamp];
     };
-    const first = await story();
+    const first = await run();
     expect(first[0]).toBe('a-bbbbc');
     expect(first[2]).toBe('2030-01-01T00:00:06Z');
-    expect(await story()).toEqual(first);
+    expect(await run()).toEqual(first);
     expect(cluster.clock.now()).toBe(fakeClock().now() + 5_000);
   });
 });
 
-describe('a clock with a seed', () => {
-  test('runs timers of one moment in an order of its own, and earlier ones earlier', async () => {
-    const story = async (seed: number) => {
+describe('fake clock with a seed', () => {
+  test('shuffles timers of the same time and keeps the order of others', async () => {
+    const run = async (seed: number) => {
       const clock = fakeClock({ seed });
-      const told: string[] = [];
-      for (const name of ['a', 'b', 'c', 'd']) clock.after(100, () => void told.push(name));
-      clock.after(50, () => void told.push('early'));
-      clock.after(150, () => void told.push('late'));
+      const order: string[] = [];
+      for (const name of ['a', 'b', 'c', 'd']) clock.after(100, () => void order.push(name));
+      clock.after(50, () => void order.push('early'));
+      clock.after(150, () => void order.push('late'));
       await clock.advance(200);
       expect(clock.pending).toBe(0);
-      return told.join(' ');
+      return order.join(' ');
     };
-    const stories = await Promise.all([1, 2, 3, 4, 5, 6].map(story));
-    for (const each of stories) expect(each).toMatch(/^early (\w \w \w \w) late$/);
-    expect(new Set(stories).size).toBeGreaterThan(1);
-    expect(await story(3)).toBe(stories[2]);
+    const runs = await Promise.all([1, 2, 3, 4, 5, 6].map(run));
+    for (const each of runs) expect(each).toMatch(/^early (\w \w \w \w) late$/);
+    expect(new Set(runs).size).toBeGreaterThan(1);
+    expect(await run(3)).toBe(runs[2]);
   });
 });

@@ -1,4 +1,4 @@
-/** Matchers, as any runner has them: what passes, what does not, and what they say. */
+/** Matchers for any test runner: when they pass, when they fail, and their messages. */
 import { errors } from 'orchplane';
 import { ConfigMap, Deployment, Pod, Secret } from 'orchplane/kinds';
 import {
@@ -46,7 +46,7 @@ async function deployed() {
 }
 
 describe('toMatchManifest', () => {
-  test('ignores what the server filled in, and compares amounts by value', async () => {
+  test('ignores server defaults and compares quantities by value', async () => {
     const { web } = await deployed();
     expect(web.spec.template.spec.containers[0]?.resources?.limits?.['cpu']).toBe('1');
     expect(passed(matchers.toMatchManifest(web, DEPLOYMENT))).toBe(
@@ -56,7 +56,7 @@ describe('toMatchManifest', () => {
     passed(matchers.toMatchManifest(web, '{"metadata":{"name":"web"}}'));
   });
 
-  test('says where the object differs, and by what', async () => {
+  test('reports each difference with its path', async () => {
     const { web } = await deployed();
     const wrong = {
       metadata: { name: 'web', labels: { 'a/b': 'c' } },
@@ -86,7 +86,7 @@ describe('toMatchManifest', () => {
     expect(JSON.stringify(result.actual)).not.toContain('progressDeadlineSeconds');
   });
 
-  test('compares stringData of a Secret with what is stored', async () => {
+  test('compares stringData with the stored data of a Secret', async () => {
     const secret = await testCluster()
       .api(Secret)
       .create({ metadata: { name: 'a' }, stringData: { key: 'ü' } });
@@ -94,13 +94,13 @@ describe('toMatchManifest', () => {
     failed(matchers.toMatchManifest(secret, 'kind: Secret\nstringData: { key: u }'));
   });
 
-  test('takes one manifest', () => {
+  test('accepts exactly one manifest', () => {
     expect(() => matchers.toMatchManifest({}, 'a: 1\n---\nb: 2')).toThrow('takes one manifest, and the text has 2');
   });
 
-  /** What is received, what is expected, and what is wrong with it: undefined where nothing is. */
+  /** Received object, expected object, and the problem or undefined. */
   const compared: Readonly<Record<string, readonly (readonly [unknown, unknown, string?])[]>> = {
-    'items of one key each have one of their own': [
+    'expected items with equal keys match different items': [
       [
         {
           l: [
@@ -137,7 +137,7 @@ describe('toMatchManifest', () => {
         },
         { l: [{ key: 'a', effect: 'Y' }] },
       ],
-      // The first could be either, the second only the one that the first would take.
+      // The first could match either; the second matches only the item that the first would take.
       [
         {
           l: [
@@ -174,7 +174,7 @@ describe('toMatchManifest', () => {
       ],
       [{ l: [{ key: 'a' }] }, { l: [{ key: 'b' }] }, 'l[key="b"]: there is no such item; there are "a"'],
     ],
-    'the nearest of several is told': [
+    'the nearest of several items is reported': [
       [
         {
           l: [
@@ -186,7 +186,7 @@ describe('toMatchManifest', () => {
         'l[key="a"].y: expected 3, got 2',
       ],
     ],
-    'amounts of built-in kinds are where their schema has them': [
+    'quantities of built-in kinds are found by schema': [
       [
         { apiVersion: 'v1', kind: 'Pod', spec: { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Gi' } }] } },
         { spec: { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1024Mi' } }] } },
@@ -210,7 +210,7 @@ describe('toMatchManifest', () => {
         'spec.nodeSelector.capacity: expected "1000", got "1k"',
       ],
     ],
-    'amounts of others are where amounts stand': [
+    'quantities of other kinds are found by field name': [
       [{ emptyDir: { sizeLimit: '1Gi' } }, { emptyDir: { sizeLimit: '1024Mi' } }],
       [{ resources: { limits: { 'a.io/b': '1000m' } } }, { resources: { limits: { 'a.io/b': 1 } } }],
       [{ requests: { storage: '1Gi' } }, { requests: { storage: '1024Mi' } }],
@@ -243,22 +243,22 @@ describe('toMatchManifest', () => {
       [{ a: 1.5 }, { a: 1n }, 'a: expected 1, got 1.5'],
       [{ a: 0 }, { a: -0 }],
     ],
-    'inherited names are no fields': [
+    'inherited property names are not fields': [
       [{ data: {} }, { data: { constructor: null } }],
       [{ data: {} }, { data: { toString: 'x' } }, 'data.toString: expected "x", got nothing'],
       [{ data: {} }, JSON.parse('{"data":{"__proto__":{}}}'), 'data.__proto__: expected {}, got nothing'],
       [JSON.parse('{"data":{"__proto__":"a"}}'), JSON.parse('{"data":{"__proto__":"a"}}')],
     ],
   };
-  test.each(Object.entries(compared))('%s', (_name, cases) => {
+  test.each(Object.entries(compared))('compares manifests so that %s', (_name, cases) => {
     for (const [received, expected, problem] of cases) {
       const { pass, message } = matchers.toMatchManifest(received, expected as object);
-      const told = message().split(':\n  ').slice(1).join(':\n  ');
-      expect({ expected, pass, told }).toEqual({ expected, pass: problem === undefined, told: problem ?? '' });
+      const reported = message().split(':\n  ').slice(1).join(':\n  ');
+      expect({ expected, pass, reported }).toEqual({ expected, pass: problem === undefined, reported: problem ?? '' });
     }
   });
 
-  test('shows a diff of the items that were compared', () => {
+  test('includes only compared items in the diff', () => {
     const l = [
       { key: 'a', x: 1 },
       { key: 'a', x: 2, y: 2 },
@@ -267,20 +267,20 @@ describe('toMatchManifest', () => {
     expect(actual).toEqual({ l: [{ key: 'a', x: 2, y: 2 }] });
   });
 
-  test('many items take no time', () => {
+  test('compares thousands of items quickly', () => {
     const l = Array.from({ length: 3000 }, (_, index) => ({ name: `n${index}`, index }));
     passed(matchers.toMatchManifest({ l }, { l: [...l].reverse() }));
   });
 });
 
-describe('matchers of objects', () => {
+describe('object matchers', () => {
   const pod = {
     kind: 'Pod',
     metadata: { name: 'web', namespace: 'default' },
     status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False', reason: 'NotYet' }] },
   };
 
-  test('toBeReady', () => {
+  test('toBeReady reports the condition of a pod that is not ready', () => {
     expect(failed(matchers.toBeReady(pod))).toBe(
       'Pod default/web is not ready:\n  condition Ready is "False" (NotYet)',
     );
@@ -288,7 +288,7 @@ describe('matchers of objects', () => {
     expect(passed(matchers.toBeReady(ready))).toBe('Pod default/web is ready, and should not be');
   });
 
-  test('toHaveCondition', () => {
+  test('toHaveCondition compares status and reason', () => {
     passed(matchers.toHaveCondition(pod, 'Ready', 'False'));
     passed(matchers.toHaveCondition(pod, 'Ready', { reason: /^Not/ }));
     expect(failed(matchers.toHaveCondition(pod, 'Ready'))).toBe(
@@ -297,7 +297,7 @@ describe('matchers of objects', () => {
     expect(failed(matchers.toHaveCondition(pod, 'Other'))).toContain('it has Ready is "False" (NotYet)');
   });
 
-  test('toBeOwnedBy', async () => {
+  test('toBeOwnedBy compares uid and controller', async () => {
     const configMaps = testCluster().api(ConfigMap);
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     const ref = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid };
@@ -314,7 +314,7 @@ describe('matchers of objects', () => {
     expect(() => matchers.toBeOwnedBy(owned, undefined as never)).toThrow('as it came from the server, not nothing');
   });
 
-  test('what is no object is refused, also by the contrary', async () => {
+  test('rejects values that are not objects, also when negated', async () => {
     const owner = await testCluster()
       .api(ConfigMap)
       .create({ metadata: { name: 'owner' } });
@@ -326,9 +326,9 @@ describe('matchers of objects', () => {
     ];
     const wrong: readonly (readonly [() => unknown, string])[] = [
       [() => Promise.resolve(owner), 'not at a promise, which has to be awaited first'],
-      // Nobody hears the refusal: it must not end the process.
+      // The rejection of this promise must not end the process.
       [() => Promise.reject(new Error('no')), 'not at a promise, which has to be awaited first'],
-      // biome-ignore lint/suspicious/noThenProperty: a promise of somebody else's making
+      // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable of another library
       [() => ({ then: () => undefined }), 'not at a promise, which has to be awaited first'],
       [() => undefined, 'looks at an object, not at nothing'],
       [() => null, 'not at null'],
@@ -346,7 +346,7 @@ describe('matchers of objects', () => {
     }
   });
 
-  test('toHaveCondition says what it takes', () => {
+  test('rejects invalid arguments of toHaveCondition', () => {
     const wrong: readonly (readonly [unknown, string])[] = [
       [null, 'or an object with status, reason, message, not null'],
       [true, 'takes a status ("True", "False", "Unknown") or an object'],
@@ -360,10 +360,10 @@ describe('matchers of objects', () => {
     expect(() => ensure(pod).toHaveCondition(undefined as never)).toThrow('takes the type of a condition');
   });
 
-  test('toBeStatusError', () => {
+  test('toBeStatusError compares reason and message', () => {
     const error = errors.notFound({ group: '', resource: 'pods' }, 'web');
     passed(matchers.toBeStatusError(error));
-    // Nobody hears the refusal of a promise that was not awaited: it must not end the process.
+    // The rejection of a promise that was not awaited must not end the process.
     expect(() => matchers.toBeStatusError(Promise.reject(error))).toThrow('a promise, which has to be awaited first');
     expect(() => matchers.toMatchTrace(testCluster(), '')).toThrow(/an object with [a-zA-Z, ]+, …$/);
     passed(matchers.toBeStatusError(error, 'NotFound', '"web" not found'));
@@ -375,7 +375,7 @@ describe('matchers of objects', () => {
   });
 });
 
-describe('matchers of logs', () => {
+describe('request log matchers', () => {
   async function logged() {
     const cluster = testCluster();
     const log = recordRequests(cluster, { verb: 'write' });
@@ -384,7 +384,7 @@ describe('matchers of logs', () => {
     return log;
   }
 
-  test('toHaveRequested', async () => {
+  test('toHaveRequested counts matching requests and prints the log', async () => {
     const log = await logged();
     passed(matchers.toHaveRequested(log, ConfigMap));
     passed(matchers.toHaveRequested(log, { verb: 'create' }, 1));
@@ -400,7 +400,7 @@ describe('matchers of logs', () => {
     expect(() => matchers.toHaveRequested({}, Pod)).toThrow('toHaveRequested looks at a log of recordRequests');
   });
 
-  test('what says no requests is refused', async () => {
+  test('rejects an invalid request filter', async () => {
     const log = await logged();
     for (const filter of [null, 'get', ['get'], 7] as never[]) {
       const message = `takes a kind or an object that says which requests are meant, such as { verb: 'get' }, not ${JSON.stringify(filter)}`;
@@ -412,7 +412,7 @@ describe('matchers of logs', () => {
     ensure(log).toHaveRequested(Pod, 0);
   });
 
-  test('toHaveNoOpWrites', async () => {
+  test('toHaveNoOpWrites reports writes without a change', async () => {
     const log = await logged();
     expect(passed(matchers.toHaveNoOpWrites(log))).toBe(
       '1 of 2 writes changed nothing:\n  update configmaps default/a by local → 200, no change',
@@ -420,7 +420,7 @@ describe('matchers of logs', () => {
     failed(matchers.toHaveNoOpWrites(log, { verb: 'create' }));
   });
 
-  test('toMatchTrace', async () => {
+  test('toMatchTrace prints a diff of the requests', async () => {
     const log = await logged();
     const golden = `
       create configmaps default/a by local → 201
@@ -438,7 +438,7 @@ describe('matchers of logs', () => {
   });
 });
 
-test('ensure throws what a matcher says', async () => {
+test('throws the message of a matcher from ensure', async () => {
   const pod = { kind: 'Pod', metadata: { name: 'web' }, status: { phase: 'Pending' } };
   ensure(pod).not.toBeReady();
   ensure(pod).toMatchManifest({ status: { phase: 'Pending' } });

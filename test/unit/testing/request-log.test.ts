@@ -1,4 +1,4 @@
-/** What was asked, by whom, and what came of it. */
+/** Request logs: content, traces, filters and counts. */
 import { createClient, mergePatch } from 'orchplane';
 import { createFetchHandler, httpTransport } from 'orchplane/http';
 import { ConfigMap, Deployment, Pod } from 'orchplane/kinds';
@@ -6,7 +6,7 @@ import { delaying, failing, recordRequests, testCluster } from 'orchplane/testin
 import { describe, expect, test } from 'vitest';
 import { original, withCopier } from './faults/places.js';
 
-test('a log tells everything about a request', async () => {
+test('records all properties of a request', async () => {
   const cluster = testCluster();
   const made = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
   using log = recordRequests(cluster);
@@ -34,7 +34,7 @@ test('a log tells everything about a request', async () => {
   ]);
 });
 
-test('a trace reads the same on every run', async () => {
+test('prints the same trace in every run', async () => {
   const cluster = testCluster();
   using log = recordRequests(cluster);
   const configMaps = cluster.api(ConfigMap);
@@ -86,7 +86,7 @@ test('a trace reads the same on every run', async () => {
   );
 });
 
-test('requests can be picked, counted and forgotten', async () => {
+test('filters, counts and clears requests', async () => {
   const cluster = testCluster();
   using log = recordRequests(cluster);
   const made = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -108,7 +108,7 @@ test('requests can be picked, counted and forgotten', async () => {
   expect(log.requests()).toEqual([]);
 });
 
-test('a rehearsal is no write that changed nothing', async () => {
+test('does not count a dry run as a no-op write', async () => {
   const cluster = testCluster();
   const made = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
   using log = recordRequests(cluster);
@@ -117,7 +117,7 @@ test('a rehearsal is no write that changed nothing', async () => {
   expect(log.noOpWrites()).toEqual([]);
 });
 
-test('a log stays outside of faults, whichever came first', async () => {
+test('records requests before faults, regardless of the order of installation', async () => {
   const cluster = testCluster();
   using log = recordRequests(cluster);
   using _failing = cluster.use(failing({ verb: 'create' }));
@@ -135,7 +135,7 @@ test('a log stays outside of faults, whichever came first', async () => {
   expect(log.trace()).toContain('list configmaps in default by local → 200');
 });
 
-test('it knows HTTP and controllers by their names', async () => {
+test('names HTTP clients and controllers as sources', async () => {
   const { cluster } = await withCopier();
   using log = recordRequests(cluster, { verb: 'write' });
   const transport = httpTransport({ baseUrl: 'http://cluster', fetch: createFetchHandler(cluster) });
@@ -147,35 +147,38 @@ test('it knows HTTP and controllers by their names', async () => {
   await cluster.close();
 });
 
-test('what cannot be meant is refused', () => {
+test('rejects invalid options of recordRequests', () => {
   const cluster = testCluster();
   expect(() => recordRequests(cluster, { times: 1 } as object)).toThrow('recordRequests has no option "times"');
   expect(() => recordRequests(cluster).requests({ verb: 'put' as never })).toThrow('there is no verb "put"');
 });
 
-describe('a write that takes the last finalizer away', () => {
-  test.each(['update', 'patch'] as const)('by %s is no write without effect: the object goes', async (verb) => {
-    const cluster = testCluster();
-    const configMaps = cluster.api(ConfigMap);
-    await configMaps.create({ metadata: { name: 'a', finalizers: ['example.com/one', 'example.com/two'] } });
-    await configMaps.delete('a');
-    using log = recordRequests(cluster);
-    const without = async (finalizers: string[]) => {
-      if (verb === 'patch') await configMaps.patch('a', mergePatch({ metadata: { finalizers } }));
-      else await configMaps.update({ ...(await configMaps.get('a')), metadata: { name: 'a', finalizers } });
-    };
-    await without(['example.com/one']);
-    await without([]);
-    expect(await configMaps.find('a')).toBeUndefined();
-    expect(log.writes().map(({ changed, gone }) => [changed, gone])).toEqual([
-      [true, undefined],
-      [true, true],
-    ]);
-    expect(log.noOpWrites()).toEqual([]);
-    expect(log.trace({ verb, versions: true }).split('\n').at(-1)).toMatch(/ → 200, gone \(\d+ → gone\)$/);
-  });
+describe('write that removes the last finalizer', () => {
+  test.each(['update', 'patch'] as const)(
+    'records a removal by %s as a change that deletes the object',
+    async (verb) => {
+      const cluster = testCluster();
+      const configMaps = cluster.api(ConfigMap);
+      await configMaps.create({ metadata: { name: 'a', finalizers: ['example.com/one', 'example.com/two'] } });
+      await configMaps.delete('a');
+      using log = recordRequests(cluster);
+      const without = async (finalizers: string[]) => {
+        if (verb === 'patch') await configMaps.patch('a', mergePatch({ metadata: { finalizers } }));
+        else await configMaps.update({ ...(await configMaps.get('a')), metadata: { name: 'a', finalizers } });
+      };
+      await without(['example.com/one']);
+      await without([]);
+      expect(await configMaps.find('a')).toBeUndefined();
+      expect(log.writes().map(({ changed, gone }) => [changed, gone])).toEqual([
+        [true, undefined],
+        [true, true],
+      ]);
+      expect(log.noOpWrites()).toEqual([]);
+      expect(log.trace({ verb, versions: true }).split('\n').at(-1)).toMatch(/ → 200, gone \(\d+ → gone\)$/);
+    },
+  );
 
-  test('is one as long as it is only rehearsed, and where nothing is taken away', async () => {
+  test('records a dry run and an unchanged write as no change', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a', finalizers: ['example.com/one'] } });

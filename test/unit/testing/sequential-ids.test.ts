@@ -1,31 +1,31 @@
-/** Identities that are the same on every run. */
+/** Ids that are the same in every run. */
 import { sequentialIds } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 
-describe('sequential ids', () => {
-  test('count uids up', () => {
+describe('sequentialIds', () => {
+  test('counts uids up', () => {
     const ids = sequentialIds();
     expect(ids.uid()).toBe('00000000-0000-4000-8000-000000000001');
     expect(ids.uid()).toBe('00000000-0000-4000-8000-000000000002');
   });
 
-  test('have the form of version 4 identifiers', () => {
+  test('generates uids in the format of UUID version 4', () => {
     expect(sequentialIds().uid()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  test('count suffixes up in the alphabet of generated names', () => {
+  test('counts suffixes up in the alphabet of generated names', () => {
     const ids = sequentialIds();
     expect([ids.suffix(5), ids.suffix(5), ids.suffix(5)]).toEqual(['bbbbb', 'bbbbc', 'bbbbd']);
   });
 
-  test('do not repeat a suffix soon', () => {
+  test('generates thousands of different suffixes', () => {
     const ids = sequentialIds();
     const made = Array.from({ length: 2_000 }, () => ids.suffix(5));
     expect(new Set(made).size).toBe(2_000);
     for (const suffix of made) expect(suffix).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  test('answer random questions with the same numbers on every run, all of them different', () => {
+  test('generates the same distinct random numbers in every run', () => {
     const [ids, others] = [sequentialIds(), sequentialIds()];
     const numbers = Array.from({ length: 1000 }, () => ids.random());
     expect(numbers[0]).toBe(0.5);
@@ -34,7 +34,7 @@ describe('sequential ids', () => {
     expect(Array.from({ length: 1000 }, () => others.random())).toEqual(numbers);
   });
 
-  test('of two makers do not know of each other', () => {
+  test('keeps two generators independent', () => {
     const [left, right] = [sequentialIds(), sequentialIds()];
     left.uid();
     expect(right.uid()).toBe('00000000-0000-4000-8000-000000000001');

@@ -1,3 +1,4 @@
+/** Messages of thrown values. */
 import { expect, test } from 'vitest';
 import { messageOf } from '../../../src/util/message-of.js';
 
@@ -6,6 +7,6 @@ test.each([
   ['a text', 'a text'],
   [undefined, 'undefined'],
   [Object.create(null), 'something that cannot be printed (object)'],
-])('what is thrown has words, whatever it is (%#)', (thrown, words) => {
-  expect(messageOf(thrown)).toBe(words);
+])('returns a message for any thrown value (%#)', (thrown, message) => {
+  expect(messageOf(thrown)).toBe(message);
 });

@@ -1,15 +1,15 @@
-/** The fixture and the matchers, used as a user uses them. */
+/** The vitest fixture and matchers, used like in a user's test. */
 import { ConfigMap, Namespace, Pod } from 'orchplane/kinds';
 import { failing, InterleavingError, recordRequests, type TestCluster } from 'orchplane/testing';
 import { clusterTest, test as fresh } from 'orchplane/vitest';
 import { afterAll, describe, expect, test as plain } from 'vitest';
 import { copier, original } from '../testing/faults/places.js';
 
-describe('test', () => {
+describe('test fixture', () => {
   const seen: TestCluster[] = [];
 
   for (const round of [1, 2, 3]) {
-    fresh(`a test has a cluster of its own (${round})`, async ({ cluster }) => {
+    fresh(`gives each test its own cluster (${round})`, async ({ cluster }) => {
       seen.push(cluster);
       cluster.use(failing({ verb: 'delete' }));
       expect((await cluster.api(ConfigMap).list()).items).toEqual([]);
@@ -20,7 +20,7 @@ describe('test', () => {
     });
   }
 
-  plain('and it is closed afterwards', async () => {
+  plain('closes the cluster after each test', async () => {
     expect(new Set(seen).size).toBe(3);
     for (const cluster of seen)
       await expect(cluster.api(ConfigMap).list()).rejects.toBeStatusError('ServiceUnavailable');
@@ -37,7 +37,7 @@ describe('clusterTest', () => {
       await cluster.api(ConfigMap).create(original);
     },
   });
-  test('begins when the controllers have looked at what was seeded', async ({ cluster }) => {
+  test('starts after the controllers have reconciled the seeded objects', async ({ cluster }) => {
     using log = recordRequests(cluster);
     await cluster.settle();
     expect(log.requests()).toEqual([]);
@@ -47,12 +47,12 @@ describe('clusterTest', () => {
     expect(seeded).toBe(1);
   });
 
-  test('starts from what was seeded, with controllers at work', async ({ cluster }) => {
+  test('starts from the seeded objects with running controllers', async ({ cluster }) => {
     expect(await cluster.api(ConfigMap).get('a-copy')).toBeOwnedBy(await cluster.api(ConfigMap).get('a'));
     await cluster.api(ConfigMap).deleteCollection();
   });
 
-  test('starts from there again', async ({ cluster }) => {
+  test('starts each test from the same seeded objects', async ({ cluster }) => {
     using log = recordRequests(cluster, { verb: 'write' });
     await cluster.api(ConfigMap).edit('a', (draft) => {
       draft.data = { size: 'l' };
@@ -68,7 +68,7 @@ describe('clusterTest', () => {
     expect(log).toMatchTrace();
   });
 
-  test.seeds(5)('holds in any order', async ({ cluster, log }) => {
+  test.seeds(5)('runs a test with several seeds', async ({ cluster, log }) => {
     await cluster.api(ConfigMap).delete('a-copy');
     await cluster.settle();
     expect(await cluster.api(ConfigMap).find('a-copy')).toBeDefined();
@@ -76,7 +76,7 @@ describe('clusterTest', () => {
   });
 
   test.seeds({ seeds: 4, conflicts: 0.5, cuts: 0.5 })(
-    'holds with conflicts and broken streams',
+    'runs a test with conflicts and broken streams',
     async ({ cluster }) => {
       await cluster.api(ConfigMap).edit('a', (draft) => {
         draft.data = { size: 's' };
@@ -86,14 +86,14 @@ describe('clusterTest', () => {
     },
   );
 
-  plain('refuses what cannot be meant', () => {
+  plain('rejects unknown options of clusterTest', () => {
     expect(() => clusterTest({ controller: [] } as object)).toThrow('clusterTest has no option "controller"');
     expect(new InterleavingError([{ seed: 3, error: 'no', trace: '' }], 9).message).toContain('seed 3: no');
   });
 });
 
-describe('matchers', () => {
-  plain('say what is wrong', () => {
+describe('vitest matchers', () => {
+  plain('prints the reason of a failed matcher', () => {
     const pod = { kind: 'Pod', metadata: { name: 'web' }, status: { phase: 'Pending' } };
     expect(pod).not.toBeReady();
     expect(pod).not.toHaveCondition('Ready');

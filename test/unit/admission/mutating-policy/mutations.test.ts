@@ -53,7 +53,7 @@ function viewWith(policies: readonly unknown[], bindings: readonly unknown[]): C
   const view: Partial<ClusterView> = {
     ...setting,
     access: allowAll,
-    writeCount: () => 1,
+    lastChange: () => 1,
     list: ({ resource }) => (resource === 'mutatingadmissionpolicies' ? policies : bindings) as ApiObject[],
     namespace: (name) => ({ metadata: { name } }) as ApiObject,
     versionsOf: (served) => [served],

@@ -8,7 +8,7 @@ import type { PolicySpec } from '../../../../src/admission/policy/policies.js';
 import { checkPolicyTypes } from '../../../../src/admission/policy/type-checking.js';
 import { admissionregistrationKinds } from '../../../../src/kinds/admissionregistration/index.js';
 import { builtInKinds } from '../../../../src/kinds/index.js';
-import type { WriteContext } from '../../../../src/kinds/kind.js';
+import type { HookContext } from '../../../../src/kinds/kind.js';
 import { serveKind } from '../../../../src/kinds/served-kind.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { causeReason, printFieldError } from '../../../../src/meta/field-error.js';
@@ -62,7 +62,7 @@ function errorsOf(name: string, next: Said, live?: Said): readonly string[] {
   if (kind === undefined) throw new Error(`no kind ${name}`);
   const { schema } = serveKind(kind, kubernetesDialect);
   const read = (said: Said) => decode(schema, { value: whole(name, said) }).value as unknown as ApiObject;
-  const context = { dialect: kubernetesDialect } as WriteContext;
+  const context = { dialect: kubernetesDialect } as HookContext;
   const found = kind.strategy.create.validate?.(read(next), context, live && read(live)) ?? [];
   return found.map((error) => `${causeReason(error.type)} ${printFieldError(error)}`);
 }

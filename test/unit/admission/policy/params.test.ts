@@ -126,7 +126,7 @@ test('removes managedFields from parameters of built-in kinds, but not of custom
 
 describe.each([
   ['synchronously', (value: object) => value],
-  ['later', async (value: object) => value],
+  ['asynchronously', async (value: object) => value],
 ])('custom resources that are converted %s', (_when, give) => {
   type Spec = Record<string, unknown>;
   const convert = (draft: Spec, to: string) => {

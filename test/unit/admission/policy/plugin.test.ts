@@ -163,12 +163,12 @@ describe('a ValidatingAdmissionPolicyBinding', () => {
     await definePolicy(cluster, 'p', { validations: [{ expression: 'false' }] });
     await bind(cluster, 'p', {
       matchResources: {
-        objectSelector: { matchLabels: { judge: 'me' } },
+        objectSelector: { matchLabels: { check: 'me' } },
         excludeResourceRules: [{ ...rule(), resourceNames: ['not-me'] }],
       },
     });
     const maps = cluster.api(ConfigMap, 'default');
-    const labels = { judge: 'me' };
+    const labels = { check: 'me' };
     await maps.create(map('a'));
     await maps.create({ metadata: { name: 'not-me', labels } });
     expect(await refusal(maps.create({ metadata: { name: 'b', labels } }))).toBe('failed expression: false');

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { resourceQuota } from '../../../../src/admission/quota/resource-quota.js';
 import { serveKind } from '../../../../src/kinds/served-kind.js';
 import { dialects } from '../../../../src/meta/dialect.js';
-import { forbidden, makeQuota, usedOf } from './setting.js';
+import { forbidden, makeQuota, usedOf } from './create-quota.js';
 
 test.each(dialects)('handles every namespaced kind except bindings, events and reviews ($name)', (dialect) => {
   const namespaced = builtInKinds.map((kind) => serveKind(kind, dialect)).filter((served) => served.namespaced);

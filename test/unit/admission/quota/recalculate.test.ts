@@ -8,7 +8,7 @@ import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
 import { recalculate, usageOf } from '../../../fixtures/recalculate-quota.js';
-import { type Amounts, makeQuota, type QuotaOptions } from './setting.js';
+import { type Amounts, makeQuota, type QuotaOptions } from './create-quota.js';
 
 let cluster: TestCluster;
 beforeEach(() => {

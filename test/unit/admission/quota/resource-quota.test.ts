@@ -14,7 +14,7 @@ import {
 } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { forbidden, makeQuota, usedOf } from './setting.js';
+import { forbidden, makeQuota, usedOf } from './create-quota.js';
 
 let cluster: TestCluster;
 beforeEach(() => {

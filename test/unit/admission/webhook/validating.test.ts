@@ -182,46 +182,50 @@ describe('a failing webhook call', () => {
     ],
     ['rejects', () => Promise.reject(new Error('later')), 'failed to call webhook: Post "URL": later'],
     [
-      'throws no error',
+      'throws a value that is not an error',
       () => {
         throw 'text';
       },
       'failed to call webhook: Post "URL": text',
     ],
     [
-      'answers nothing',
+      'returns nothing',
       () => undefined,
       'failed to call webhook: 0-length response with status code: 200 and content type: application/json',
     ],
     [
-      'answers a text',
+      'returns a string',
       () => 'yes',
       `failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
     ],
-    ['answers a function', () => () => 1, 'failed to call webhook: Post "URL": a function is no JSON'],
-    ['answers without a response', () => ({}), 'received invalid webhook response: webhook response was absent'],
+    ['returns a function', () => () => 1, 'failed to call webhook: Post "URL": a function is no JSON'],
     [
-      'answers for another',
+      'returns a review without a response',
+      () => ({}),
+      'received invalid webhook response: webhook response was absent',
+    ],
+    [
+      'returns the uid of another request',
       () => ({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response: { uid: 'x', allowed: true } }),
       'received invalid webhook response: expected response.uid="UID", got "x"',
     ],
     [
-      'answers something else',
+      'returns a review without a kind',
       ({ request }) => ({ response: { uid: request.uid, allowed: true } }),
       'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind=',
     ],
     [
-      'answers another version',
+      'returns another version',
       () => ({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1beta1', response: {} }),
       'failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion',
     ],
     [
-      'answers with a wrong type',
+      'returns a field of the wrong type',
       ({ request }) => ({ response: { uid: request.uid, allowed: 'yes' } }),
       'failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
     ],
     [
-      'patches',
+      'returns a patch',
       ({ request }) => ({
         kind: 'AdmissionReview',
         apiVersion: 'admission.k8s.io/v1',

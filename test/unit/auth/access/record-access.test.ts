@@ -1,3 +1,5 @@
+/** recordAccess: roles from the requests of a run. */
+
 import { expect, test } from 'vitest';
 import { recordAccess } from '../../../../src/auth/record-access.js';
 import { mergePatch } from '../../../../src/client/patches.js';
@@ -60,9 +62,9 @@ test('creates one Role per namespace and a ClusterRole for the rest', async () =
 });
 
 test('creates roles that suffice to repeat the run as another user', async () => {
-  const rehearsal = createCluster();
-  const access = recordAccess(rehearsal);
-  await controllerRun(rehearsal);
+  const recordedCluster = createCluster();
+  const access = recordAccess(recordedCluster);
+  await controllerRun(recordedCluster);
   access.stop();
 
   const cluster = createCluster();

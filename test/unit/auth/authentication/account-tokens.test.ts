@@ -5,7 +5,7 @@ import { type AccountTokenOptions, createAccountTokens } from '../../../../src/a
 import type { TokenClaims } from '../../../../src/kinds/tokens.js';
 import { type Dialect, kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
 import { sequentialIds } from '../../../../src/testing/sequential-ids.js';
-import { fakeClockAt, type KnownObject, objectsOf } from './setting.js';
+import { fakeClockAt, type KnownObject, objectsOf } from './token-context.js';
 
 const NOW = '2026-01-01T00:00:00Z';
 const NOW_SECONDS = Date.parse(NOW) / 1000;
@@ -85,7 +85,7 @@ describe('the claims of a token', () => {
       { node: { name: 'n1', uid: 'uid-4' }, pod: { name: 'web', uid: 'uid-2' } },
     ],
     [
-      'a pod on a node that is gone',
+      'a pod on a deleted node',
       { bound: { kind: 'Pod', name: 'web', uid: 'uid-2' }, node: { name: 'n9' } },
       { node: { name: 'n9' }, pod: { name: 'web', uid: 'uid-2' } },
     ],
@@ -196,7 +196,7 @@ describe('an invalid token', () => {
     ['Pod', 'pods', 'prod', 'web', 'uid-2'],
     ['Secret', 'secrets', 'prod', 'door', 'uid-3'],
     ['Node', 'nodes', '', 'n1', 'uid-4'],
-  ] as const)('with the %s it is bound to', async (kind, resource, namespace, name, uid) => {
+  ] as const)('ends with the %s it is bound to', async (kind, resource, namespace, name, uid) => {
     const { tokens, known, clock } = site();
     const { token } = await tokens.sign({ ...request, bound: { kind, name, uid } });
     expect(await fate(tokens, token)).toBe(robot);
@@ -217,7 +217,7 @@ describe('an invalid token', () => {
     const mine = site();
     const other = site();
     const { token } = await other.tokens.sign(request);
-    // This one has no key yet, and makes none for a stranger.
+    // This cluster has no key yet, and creates none for a foreign token.
     expect(await fate(mine.tokens, token)).toBe('invalid signature, no keys found');
     await mine.tokens.sign(request);
     expect(await fate(mine.tokens, token)).toBe('invalid signature, no keys found');
@@ -276,7 +276,7 @@ describe('signing keys', () => {
   });
 
   test.each(['http://cluster.example.com', 'https://x?a=b', 'https://x#y', 'my-cluster'])(
-    'nothing is published for %s, but tokens are signed',
+    'are not published for %s, but tokens are signed',
     async (issuer) => {
       const { tokens } = site({ issuer });
       expect(await tokens.configuration('https://127.0.0.1/openid/v1/jwks')).toBeUndefined();

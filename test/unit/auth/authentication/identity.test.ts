@@ -5,13 +5,21 @@ import type { User } from '../../../../src/protocol/request.js';
 
 describe('an authenticated user', () => {
   test.each<[string, User, readonly string[] | undefined]>([
-    ['is authenticated', { user: 'alice' }, ['system:authenticated']],
-    ['keeps the groups in front', { user: 'alice', groups: ['dev', 'ops'] }, ['dev', 'ops', 'system:authenticated']],
-    ['is not so twice', { user: 'alice', groups: ['system:authenticated', 'dev'] }, ['system:authenticated', 'dev']],
-    ['may be said not to be', { user: 'alice', groups: ['system:unauthenticated'] }, ['system:unauthenticated']],
-    ['is nobody by that name', { user: 'system:anonymous' }, undefined],
+    ['gets system:authenticated', { user: 'alice' }, ['system:authenticated']],
+    ['keeps the given groups first', { user: 'alice', groups: ['dev', 'ops'] }, ['dev', 'ops', 'system:authenticated']],
     [
-      'gets no groups for the name of an account',
+      'gets system:authenticated once',
+      { user: 'alice', groups: ['system:authenticated', 'dev'] },
+      ['system:authenticated', 'dev'],
+    ],
+    [
+      'keeps an explicit system:unauthenticated',
+      { user: 'alice', groups: ['system:unauthenticated'] },
+      ['system:unauthenticated'],
+    ],
+    ['gets no groups as system:anonymous', { user: 'system:anonymous' }, undefined],
+    [
+      'gets no groups for a service account name',
       { user: 'system:serviceaccount:default:robot' },
       ['system:authenticated'],
     ],
@@ -30,17 +38,25 @@ describe('an authenticated user', () => {
 
 describe('an impersonated user', () => {
   test.each<[string, User, readonly string[]]>([
-    ['is authenticated', { user: 'joe' }, ['system:authenticated']],
-    ['has the groups that were asked for', { user: 'joe', groups: ['crew'] }, ['crew', 'system:authenticated']],
-    ['may be said not to be', { user: 'joe', groups: ['system:unauthenticated'] }, ['system:unauthenticated']],
-    ['is not so twice', { user: 'joe', groups: ['system:authenticated'] }, ['system:authenticated']],
-    ['is nobody by that name', { user: 'system:anonymous' }, ['system:unauthenticated']],
+    ['gets system:authenticated', { user: 'joe' }, ['system:authenticated']],
+    ['has the requested groups', { user: 'joe', groups: ['crew'] }, ['crew', 'system:authenticated']],
     [
-      'is nobody by that name, whatever the groups',
+      'keeps an explicit system:unauthenticated',
+      { user: 'joe', groups: ['system:unauthenticated'] },
+      ['system:unauthenticated'],
+    ],
+    ['gets system:authenticated once', { user: 'joe', groups: ['system:authenticated'] }, ['system:authenticated']],
+    ['gets system:unauthenticated as system:anonymous', { user: 'system:anonymous' }, ['system:unauthenticated']],
+    [
+      'gets system:unauthenticated as system:anonymous, in addition to other groups',
       { user: 'system:anonymous', groups: ['system:authenticated'] },
       ['system:authenticated', 'system:unauthenticated'],
     ],
-    ['is nobody once', { user: 'system:anonymous', groups: ['system:unauthenticated'] }, ['system:unauthenticated']],
+    [
+      'gets system:unauthenticated once',
+      { user: 'system:anonymous', groups: ['system:unauthenticated'] },
+      ['system:unauthenticated'],
+    ],
     [
       'is a service account with its groups',
       { user: 'system:serviceaccount:prod:robot', groups: [] },

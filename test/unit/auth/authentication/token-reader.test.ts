@@ -61,15 +61,23 @@ describe('authenticators', () => {
   });
 
   test.each<[string, readonly TokenAuthenticator[], string]>([
-    ['nobody says anything', [silent], 'invalid bearer token'],
-    ['one says why', [refusing('too old')], '[invalid bearer token, too old]'],
-    ['several say why', [refusing('too old'), later('too new')], '[invalid bearer token, too old, too new]'],
-    ['the same is said once', [refusing('no'), later('no'), refusing('no')], '[invalid bearer token, no]'],
-    ['it is what is said anyway', [refusing('invalid bearer token')], 'invalid bearer token'],
-    ['something else is thrown', [() => Promise.reject('bare')], '[invalid bearer token, bare]'],
-    ['another knows it', [refusing('no'), later('no'), named('bob')], 'bob'],
-    ['another knows it later', [refusing('no'), async () => ({ user: { user: 'bob' } })], 'bob'],
-  ])('%s', async (_, authenticators, outcome) => {
+    ['none recognizes the token', [silent], 'invalid bearer token'],
+    ['one rejects with a reason', [refusing('too old')], '[invalid bearer token, too old]'],
+    [
+      'several reject with reasons',
+      [refusing('too old'), later('too new')],
+      '[invalid bearer token, too old, too new]',
+    ],
+    [
+      'several reject with the same reason',
+      [refusing('no'), later('no'), refusing('no')],
+      '[invalid bearer token, no]',
+    ],
+    ['the reason is the default message', [refusing('invalid bearer token')], 'invalid bearer token'],
+    ['a non-error is thrown', [() => Promise.reject('bare')], '[invalid bearer token, bare]'],
+    ['another recognizes the token', [refusing('no'), later('no'), named('bob')], 'bob'],
+    ['another recognizes the token asynchronously', [refusing('no'), async () => ({ user: { user: 'bob' } })], 'bob'],
+  ])('combine their results if %s', async (_, authenticators, outcome) => {
     expect(await fate({ authenticators }, 'x')).toBe(outcome);
   });
 

@@ -13,7 +13,7 @@ import {
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
 import type { ResourceAttributes } from '../../../../src/protocol/access.js';
 import { fakeCluster } from './fake-cluster.js';
-import { type BindingObject, GROUP, type RoleObject } from './worlds.js';
+import { type BindingObject, GROUP, type RoleObject } from './random-policies.js';
 
 const about = (verb: string, resource: string, more: Partial<ResourceAttributes> = {}): ResourceAttributes => ({
   type: 'resource',
@@ -52,7 +52,7 @@ describe('the cache of the authorizer', () => {
     expect(cluster.lists).toEqual(before);
     cluster.put(ROLE_BINDINGS, bind('x', 'gone', { user: 'b', namespace: 'b' }));
     expect([asks('a'), asks('b')]).toEqual([true, false]);
-    // Two namespaces, and nothing of the cluster.
+    // Two namespaces, and no cluster-wide reads.
     expect(cluster.lists.get('rolebindings')).toBe((before.get('rolebindings') ?? 0) + 2);
     expect(cluster.lists.get('clusterrolebindings')).toBe(before.get('clusterrolebindings'));
   });

@@ -45,7 +45,7 @@ describe.each(kinds)('initial %s', (resource, initial) => {
     const own = JSON.stringify(initial(orchDialect));
     expect(own).not.toMatch(/k8s\.io|kubernetes\.io/);
     const other = own.replaceAll('.orch.io', '.k8s.io').replaceAll('orch.io/', 'kubernetes.io/');
-    // Groups end in what keys begin with.
+    // Group names end with the prefix of annotation keys.
     const same = JSON.stringify(initial(kubernetesDialect));
     expect(other.replaceAll('.kubernetes.io/', '.k8s.io/')).toBe(same.replaceAll('.kubernetes.io/', '.k8s.io/'));
   });

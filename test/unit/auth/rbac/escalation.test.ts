@@ -33,7 +33,7 @@ function start() {
       bindings: hers.api(RoleBinding),
       clusterBindings: hers.api(ClusterRoleBinding),
     },
-    /** Lets her do something everywhere. */
+    /** Grants her a permission in the whole cluster. */
     async allow(...rules: object[]) {
       await cluster.api(ClusterRole).apply({ metadata: { name: 'hers' }, rules } as never, { fieldManager: 'test' });
       await cluster.api(ClusterRoleBinding).apply(
@@ -90,7 +90,7 @@ describe('a role', () => {
   test('may grant anything if its author has the verb escalate', async () => {
     const escalate = { apiGroups: [GROUP], resources: ['roles'], verbs: ['escalate'] };
     await world.allow(writeRoles, { ...escalate, resourceNames: ['r'] });
-    // What is still to be created has no name yet.
+    // An object to be created has no name yet.
     await expect(world.hers.roles.create(role)).rejects.toThrow(NOT_HELD);
     await world.roles.create({ metadata: { name: 'r' }, rules: [] });
     await world.hers.roles.patch('r', { type: 'merge', merge: { rules: [readPods] } });
@@ -174,7 +174,7 @@ describe('a role binding', () => {
     const alice = [{ kind: 'User' as const, name: 'alice' }];
     await world.bindings.create({ metadata: { name: 'hers' }, roleRef: to('Role', 'hers'), subjects: alice });
     expect((await world.hers.bindings.create(everything)).metadata.name).toBe('b');
-    // That word was given for one namespace.
+    // The permission was granted for one namespace.
     await expect(world.hers.clusterBindings.create(everything)).rejects.toThrow(NOT_HELD);
   });
 

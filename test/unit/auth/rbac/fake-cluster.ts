@@ -7,7 +7,7 @@ import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../.
 import { type Dialect, kubernetesDialect } from '../../../../src/meta/dialect.js';
 import type { GroupResource } from '../../../../src/meta/gvk.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
-import type { BindingObject, RoleObject, World } from './worlds.js';
+import type { BindingObject, RoleObject, World } from './random-policies.js';
 
 export interface FakeCluster extends AuthorizerContext {
   put(resource: GroupResource, object: RoleObject | BindingObject): void;
@@ -40,10 +40,10 @@ export function fakeCluster(world: Partial<World> = {}, dialect: Dialect = kuber
         return found.sort(([left], [right]) => (left < right ? -1 : 1)).map(([, object]) => object);
       },
     },
-    writeCount: ({ resource }) => marks.get(resource) ?? 0,
+    lastChange: ({ resource }) => marks.get(resource) ?? 0,
     put(resource, object) {
       const { name, namespace = '' } = object.metadata;
-      // As in a cluster: another state, another object.
+      // As in a cluster, a new state is a new object.
       tableOf(resource).set(key(namespace, name), structuredClone(object) as unknown as ApiObject);
       mark(resource);
     },

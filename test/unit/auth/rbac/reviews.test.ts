@@ -34,7 +34,7 @@ describe.each(['orch', 'kubernetes'] as const)('access reviews with RBAC in the 
     const asks = async (spec: object) => (await reviews.create({ spec: { resourceAttributes: pods, ...spec } })).status;
     const reason = 'RBAC: allowed by RoleBinding "viewers/default" of ClusterRole "view" to Group "dev"';
     expect(await asks({ groups: ['dev'] })).toEqual({ allowed: true, reason });
-    // Groups are taken as they are given, and none is added.
+    // Groups are used as given, and none is added.
     expect(await asks({ user: 'alice' })).toEqual({ allowed: false });
     expect(await asks({ user: 'alice', resourceAttributes: { ...pods, namespace: 'other' }, groups: ['dev'] })).toEqual(
       {

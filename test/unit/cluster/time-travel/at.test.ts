@@ -166,7 +166,7 @@ test('runs no controllers in the past cluster', async () => {
 test('rejects a future resourceVersion and an invalid one', async () => {
   const { cluster } = await written();
   expect(() => cluster.at('99')).toThrow(
-    new RangeError('orchplane: at: version 99 is yet to come, the newest one is 7'),
+    new RangeError('orchplane: at: version 99 is in the future, the newest is 7'),
   );
   for (const wrong of ['0', '', 'x', '1.5', '-1', 7 as unknown as string]) {
     expect(() => cluster.at(wrong)).toThrow(TypeError);
@@ -182,7 +182,7 @@ test('reports a compacted resourceVersion as Expired, and how to keep more', asy
   const failed = expiredBy(() => cluster.at('6'));
   expect(failed.code).toBe(410);
   expect(failed.message).toBe(
-    'version 6 is forgotten: the oldest that is remembered is 7; createCluster({ storage: memoryStorage({ keepHistory: … }) }) keeps more',
+    'version 6 is no longer kept: the oldest kept version is 7; createCluster({ storage: memoryStorage({ keepHistory: … }) }) keeps more',
   );
 });
 
@@ -224,7 +224,7 @@ test('cannot reach before the state that a cluster was created from', async () =
   await loaded.api(ConfigMap).create({ metadata: { name: 'x' } });
   expect((await loaded.at('500').api(ConfigMap).list()).items).toEqual([]);
   expect(expiredBy(() => loaded.at('499')).message).toBe(
-    'version 499 is forgotten: this cluster begins with version 500, and what was before it was never known here',
+    'version 499 is no longer kept: this cluster starts at version 500',
   );
   await cluster.close();
 });

@@ -1,7 +1,6 @@
 /**
- * CBOR bodies: what is read, what is refused and in which words. The cases hold what the reference server made of the
- * same bytes, once as a map (`value` or `fault`) and once when it looked only for the type (`typeFault`; `true` for the
- * same words).
+ * CBOR bodies: decoded values and error messages. The cases contain the reference server's results for the same bytes,
+ * decoded as a map (`value` or `fault`) and decoded only for the type (`typeFault`; `true` for the same message).
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -20,8 +19,8 @@ interface Case {
 
 const cases = JSON.parse(readFileSync(new URL('./cases.json', import.meta.url), 'utf8')) as readonly Case[];
 
-describe('documents', () => {
-  test.each(cases)('$name', (given) => {
+describe('CBOR documents', () => {
+  test.each(cases)('decodes or rejects $name like the reference server', (given) => {
     const { hex, value, fault } = given;
     const read = () => bodyOf(hex).read().value;
     if (fault !== undefined) expect(refusal(read)).toBe(fault);
@@ -30,13 +29,13 @@ describe('documents', () => {
   });
 });
 
-describe('types', () => {
-  test.each(cases)('$name', ({ hex, fault, typeFault }) => {
+describe('CBOR type metadata', () => {
+  test.each(cases)('reads or rejects the type of $name like the reference server', ({ hex, fault, typeFault }) => {
     const expected = typeFault === true ? fault : (typeFault ?? 'accepted');
     expect(refusal(() => bodyOf(hex).typeMeta?.())).toBe(expected);
   });
 
-  test('are what the document says, and empty where it says nothing', () => {
+  test('reads apiVersion and kind, and empty strings where they are missing', () => {
     expect(bodyOf('a24a61706956657273696f6e427631446b696e6449436f6e6669674d6170').typeMeta?.()).toEqual({
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -46,32 +45,32 @@ describe('types', () => {
   });
 });
 
-describe('values', () => {
-  test('integers are exact', () => {
+describe('CBOR values', () => {
+  test('decodes integers exactly', () => {
     const { value } = bodyOf(
       'a1416186 17 1a00010000 1b0000000100000000 1b7fffffffffffffff 3903e7 3b7fffffffffffffff',
     ).read();
     expect(value).toEqual({ a: [23, 65536, 4294967296, 9223372036854775807n, -1000, -9223372036854775808n] });
   });
 
-  test('a whole number that was written as a fraction is no integer', () => {
+  test('keeps the distinction between a whole float and an integer', () => {
     const { value } = bodyOf('a14161f93c00').read();
     expect(String((value as { a: unknown }).a)).toBe('1.0');
     expect(JSON.stringify(value)).toBe('{"a":1}');
   });
 
-  test('__proto__ and constructor are keys like any other', () => {
+  test('decodes __proto__ and constructor as ordinary keys', () => {
     const { value } = bodyOf('a2495f5f70726f746f5f5fa14178014b636f6e7374727563746f7202').read();
     expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor']);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
 
-  test('each byte that is no text shows by itself', () => {
+  test('replaces each byte that is not UTF-8', () => {
     expect(bodyOf('a14161 46 e282 41 ff c3 a9').read().value).toEqual({ a: '\ufffd\ufffdA\ufffdé' });
   });
 });
 
-describe('the look at a body for messages', () => {
+describe('summary of a CBOR body', () => {
   test.each([
     ['', '<empty>'],
     ['d9d9f7a0', 'd9d9f7a0'],
@@ -79,7 +78,7 @@ describe('the look at a body for messages', () => {
     [hexOf('{"apiVersion":"v1","kind":"ConfigMap"}'), '{"apiVersion":"v1","kind":"Con ...'],
     [hexOf('{}'), '{}'],
     [`${hexOf('{"a":"')}ffff`, '{"a":"\ufffd\ufffd'],
-  ])('%s', (hex, summary) => {
+  ])('summarizes the body %j as %j', (hex, summary) => {
     expect(bodyOf(hex).summary()).toBe(summary);
   });
 });
@@ -102,7 +101,7 @@ function refusal(read: () => unknown): string {
   }
 }
 
-/** Maps have no order in the reference server's answers. */
+/** Sorts maps, because the reference results have no order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;

@@ -1,8 +1,8 @@
 /**
- * Bytes as tests write them.
+ * Hexadecimal notation of bytes in tests.
  */
 
-/** Spaces are left out; `(01*3)` stands for `010101`. */
+/** Ignores spaces; `(01*3)` stands for `010101`. */
 export function fromHex(hex: string): Uint8Array {
   const digits = hex
     .replaceAll(' ', '')

@@ -1,5 +1,5 @@
 /**
- * Whatever arrives is read or refused, in time and memory that the bytes themselves account for.
+ * Hostile CBOR input is decoded or rejected in time and memory proportional to its size.
  */
 import { describe, expect, test } from 'vitest';
 import { cbor } from '../../../../src/codec/cbor/index.js';
@@ -18,12 +18,12 @@ const DOCUMENT = cbor.encode(
   { dialect: orchDialect, pretty: false },
 ) as Uint8Array;
 
-describe('bytes', () => {
-  test('of any kind are read or refused', () => {
+describe('arbitrary CBOR bytes', () => {
+  test('decodes or rejects arbitrary bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), expectAnswer), { numRuns: 2_000 });
   });
 
-  test('of a document with some changed are read or refused', () => {
+  test('decodes or rejects a document with changed bytes', () => {
     const change = fc.tuple(fc.nat(DOCUMENT.length - 1), fc.nat(255));
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
@@ -35,7 +35,7 @@ describe('bytes', () => {
     );
   });
 
-  test('of a document that ends too early are refused', () => {
+  test('rejects a truncated document', () => {
     for (let length = 0; length < DOCUMENT.length; length++) expect(accepts(DOCUMENT.subarray(0, length))).toBe(false);
     expect(accepts(DOCUMENT)).toBe(true);
   });
@@ -43,27 +43,27 @@ describe('bytes', () => {
 
 const MEGABYTE = 2 ** 20;
 
-describe('bodies that are larger than they look', () => {
+describe('CBOR bodies with excessive lengths', () => {
   test.each([
-    ['a text of four gigabytes', 'a141615affffffff'],
-    ['a list of four billion', 'a141619affffffff'],
-    ['lists within lists', '(81*300000)'],
-    ['maps within maps', '(a14161*100000)'],
-    ['lists without lengths', '(9f*300000)'],
-    ['tags around tags', '(d6*300000)'],
-    ['a thousand lists of a thousand lists', '(9903e8*60)'],
-  ])('%s', (_name, hex) => {
+    ['a string of four gigabytes', 'a141615affffffff'],
+    ['a list of four billion items', 'a141619affffffff'],
+    ['nested lists', '(81*300000)'],
+    ['nested maps', '(a14161*100000)'],
+    ['nested lists of indefinite length', '(9f*300000)'],
+    ['nested tags', '(d6*300000)'],
+    ['lists with more items than bytes', '(9903e8*60)'],
+  ])('rejects %s', (_name, hex) => {
     const bytes = fromHex(hex);
     const took = measured(() => expect(accepts(bytes)).toBe(false));
     expect(took.ms).toBeLessThan(1_000);
   });
 
   test.each([
-    ['three megabytes that are no text', () => withString(3 * MEGABYTE, 0xff)],
+    ['three megabytes of invalid UTF-8', () => withString(3 * MEGABYTE, 0xff)],
     ['three megabytes of text', () => withString(3 * MEGABYTE, 0x61)],
-    ['half a million pieces', () => fromHex('a141615f(4161*500000)ff')],
-    ['lists of a thousand', () => fromHex(`a14161990190(9903e8${'f6'.repeat(1000)}*400)`)],
-  ])('%s are read in bounded time', (_name, make) => {
+    ['half a million string chunks', () => fromHex('a141615f(4161*500000)ff')],
+    ['lists of a thousand items', () => fromHex(`a14161990190(9903e8${'f6'.repeat(1000)}*400)`)],
+  ])('decodes %s in bounded time', (_name, make) => {
     const bytes = make();
     const took = measured(() => expect(accepts(bytes)).toBe(true));
     expect(took.ms).toBeLessThan(5_000);

@@ -1,6 +1,5 @@
 /**
- * Bodies that are wrong, or strange: what is said about them and what is read from them was taken from the reference
- * server's decoder.
+ * Malformed and unusual protobuf bodies; the expected messages and values come from the reference server's decoder.
  */
 import { describe, expect, test } from 'vitest';
 import { protobuf } from '../../../../src/codec/protobuf/index.js';
@@ -33,7 +32,7 @@ function refusal(bytes: Uint8Array): unknown {
 
 const NOT_TAG = (28 << 3) | 2;
 
-/** A definition whose schema is nested in itself: every level is the field `not` of the one around it. */
+/** A CRD whose schema is nested `depth` levels deep in the field `not`. */
 function nestedDefinition(depth: number): Uint8Array {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -43,96 +42,100 @@ function nestedDefinition(depth: number): Uint8Array {
     length += head.length;
   };
   for (let level = 0; level < depth; level++) around(NOT_TAG);
-  // openAPIV3Schema, schema, versions, spec.
+  // The field numbers of openAPIV3Schema, schema, versions and spec.
   for (const number of [1, 4, 7, 2]) around((number << 3) | 2);
   const raw = Uint8Array.from(parts.reverse().flatMap((part) => [...part]));
   return wrap({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', raw });
 }
 
-describe('bodies', () => {
+describe('protobuf bodies', () => {
   test.each([
-    ['nothing', '', 'empty data', undefined],
+    ['an empty body', '', 'empty data', undefined],
     [
-      'JSON',
+      'a JSON body',
       '7b2261706956657273696f6e223a227631222c226b696e64223a22436f6e6669674d6170227d',
       'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
       undefined,
     ],
     [
-      'a prefix cut short',
+      'a truncated prefix',
       '6b38',
       'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
       undefined,
     ],
-    ['a prefix alone', '6b387300', 'empty body', undefined],
-    ['an envelope cut short', '6b3873000a0f0a0276', 'unexpected EOF', undefined],
+    ['a prefix without an envelope', '6b387300', 'empty body', undefined],
+    ['a truncated envelope', '6b3873000a0f0a0276', 'unexpected EOF', undefined],
     ['an envelope that ends in a group', '6b3873000c', 'proto: Unknown: wiretype end group for non-group', undefined],
-    ['an envelope with the field 0', '6b3873000000', 'proto: Unknown: illegal tag 0 (wire type 0)', undefined],
+    ['an envelope with field number 0', '6b3873000000', 'proto: Unknown: illegal tag 0 (wire type 0)', undefined],
     ['an envelope whose type is a number', '6b3873000801', 'proto: wrong wireType = 0 for field TypeMeta', undefined],
     [
-      'no type',
+      'an envelope without a type',
       '6b38730012020a00',
       `Object 'Kind' is missing in 'runtime.TypeMeta{APIVersion:"", Kind:""}'`,
       undefined,
     ],
     [
-      'no version',
+      'an envelope without an apiVersion',
       '6b3873000a0d0a001209436f6e6669674d617012001a002200',
       `Object 'apiVersion' is missing in 'runtime.TypeMeta{APIVersion:"", Kind:"ConfigMap"}'`,
       { group: '', version: '', kind: 'ConfigMap' },
     ],
     [
-      'no kind',
+      'an envelope without a kind',
       '6b3873000a060a027631120012001a002200',
       `Object 'Kind' is missing in 'runtime.TypeMeta{APIVersion:"v1", Kind:""}'`,
       undefined,
     ],
     [
-      'a version that is none',
+      'an envelope with an invalid apiVersion',
       '6b3873000a120a05612f622f631209436f6e6669674d617012001a002200',
       `Object 'apiVersion' is missing in 'runtime.TypeMeta{APIVersion:"a/b/c", Kind:"ConfigMap"}'`,
       { group: '', version: '', kind: 'ConfigMap' },
     ],
     [
-      'an unknown kind',
+      'an envelope with an unknown kind',
       '6b3873000a0c0a027631120657696467657412001a002200',
       'no kind "Widget" is registered for version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"',
       { group: '', version: 'v1', kind: 'Widget' },
     ],
     [
-      'an unknown version',
+      'an envelope with an unknown version',
       '6b3873000a150a07617070732f7639120a4465706c6f796d656e7412001a002200',
       'no kind "Deployment" is registered for version "apps/v9" in scheme "pkg/api/legacyscheme/scheme.go:30"',
       { group: 'apps', version: 'v9', kind: 'Deployment' },
     ],
-  ])('%s is refused', (_name, hex, message, claimed) => {
+  ])('rejects %s', (_name, hex, message, claimed) => {
     expect(refusal(fromHex(hex))).toEqual({ message, claimed });
   });
 
   test.each([
-    ['an object cut short', '0a050a0161', 'unexpected EOF'],
+    ['a truncated object', '0a050a0161', 'unexpected EOF'],
     ['a length beyond the end', '0affffffff7f', 'unexpected EOF'],
     ['a length of 64 bits', '0affffffffffffffffff01', 'proto: negative length found during unmarshaling'],
-    ['a length that leads beyond 63 bits', '0affffffffffffffff7f', 'proto: negative length found during unmarshaling'],
+    ['a length of more than 63 bits', '0affffffffffffffff7f', 'proto: negative length found during unmarshaling'],
     ['an eleven-byte number', '08ffffffffffffffffffff01', 'proto: wrong wireType = 0 for field ObjectMeta'],
     ['an eleven-byte length', '0affffffffffffffffffff01', 'proto: integer overflow'],
     ['an eleven-byte tag', '8a8080808080808080808001', 'proto: integer overflow'],
     ['a wrong wire type', '0801', 'proto: wrong wireType = 0 for field ObjectMeta'],
     ['a wrong wire type inside', '0a022801', 'proto: wrong wireType = 0 for field UID'],
     ['a wrong wire type of a time', '0a04420208', 'unexpected EOF'],
-    ['text where seconds are', '0a0542030a0161', 'proto: wrong wireType = 2 for field Seconds'],
-    ['the end of a group', '0c', 'proto: ConfigMap: wiretype end group for non-group'],
-    ['a group that is not closed', '5b6001', 'unexpected EOF'],
-    ['a group of a known field', '0b0c', 'proto: wrong wireType = 3 for field ObjectMeta'],
-    ['the field 0', '0201', 'proto: ConfigMap: illegal tag 0 (wire type 2)'],
-    ['a field of 64 bits', 'faffffffffffffffff01', 'proto: ConfigMap: illegal tag -1 (wire type 18446744073709551610)'],
+    ['a string in place of seconds', '0a0542030a0161', 'proto: wrong wireType = 2 for field Seconds'],
+    ['an unexpected group end', '0c', 'proto: ConfigMap: wiretype end group for non-group'],
+    ['an unclosed group', '5b6001', 'unexpected EOF'],
+    ['a group in place of a known field', '0b0c', 'proto: wrong wireType = 3 for field ObjectMeta'],
+    ['field number 0', '0201', 'proto: ConfigMap: illegal tag 0 (wire type 2)'],
+    [
+      'a field number of 64 bits',
+      'faffffffffffffffff01',
+      'proto: ConfigMap: illegal tag -1 (wire type 18446744073709551610)',
+    ],
     ['wire type 6', '5e', 'proto: illegal wireType 6'],
     ['wire type 7', '0f', 'proto: wrong wireType = 7 for field ObjectMeta'],
     ['wire type 6 of an unknown field', '5e00', 'proto: illegal wireType 6'],
-    ['an unknown field cut short', '520561', 'unexpected EOF'],
-    ['an unknown fixed field cut short', '5561', 'unexpected EOF'],
-    ['a map entry with a key beyond it', '12020a0461626364', 'unexpected EOF'],
-  ])('a document with %s is refused by its type', (_name, raw, message) => {
+    ['a truncated unknown field', '520561', 'unexpected EOF'],
+    ['a truncated unknown fixed field', '5561', 'unexpected EOF'],
+    ['a map entry with a key beyond its end', '12020a0461626364', 'unexpected EOF'],
+  ])('rejects a document with %s and reports its type', (_name, raw, message) => {
     expect(refusal(configMap(raw))).toEqual({ message, claimed: CONFIG_MAP });
   });
 
@@ -140,17 +143,17 @@ describe('bodies', () => {
     ['a group of an unknown field', '5b60015c', {}],
     ['an unknown field', '520161', {}],
     ['invalid UTF-8', '0a040a02ff61', { metadata: { name: '\ufffda' } }],
-    ['a string twice', '0a060a01610a0162', { metadata: { name: 'b' } }],
-    ['a message twice', '0a030a01610a031a0162', { metadata: { name: 'a', namespace: 'b' } }],
+    ['a repeated string', '0a060a01610a0162', { metadata: { name: 'b' } }],
+    ['a repeated message', '0a030a01610a031a0162', { metadata: { name: 'a', namespace: 'b' } }],
     ['a map entry without a key', '1203120176', { data: { '': 'v' } }],
     ['a map entry without a value', '12030a016b', { data: { k: '' } }],
     ['a number of ten bytes', '0a0b38ffffffffffffffffff01', { metadata: { generation: -1 } }],
     ['an empty object', '', {}],
-  ])('%s is read', (_name, raw, fields) => {
+  ])('decodes a document with %s', (_name, raw, fields) => {
     expect(read(configMap(raw))).toEqual({ apiVersion: 'v1', kind: 'ConfigMap', ...fields });
   });
 
-  test('a type that the envelope leaves out comes from the address', () => {
+  test('takes the type from the request when the envelope has none', () => {
     const bare = wrap({ apiVersion: '', kind: '', raw: fromHex('0a030a0161') });
     const expected = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
     expect(protobufBody(bare, orchDialect).read(CONFIG_MAP).value).toEqual(expected);
@@ -161,20 +164,20 @@ describe('bodies', () => {
     });
   });
 
-  test('the type is known beforehand when the envelope can be read', () => {
+  test('reads the type of a body without decoding the document', () => {
     const typeMeta = (bytes: Uint8Array) => protobuf.body(bytes, orchDialect).typeMeta?.();
     expect(typeMeta(configMap('0801'))).toEqual({ apiVersion: 'v1', kind: 'ConfigMap' });
     expect(typeMeta(fromHex('6b3873000c'))).toBeUndefined();
   });
 
-  test('types are in the names of the dialect', () => {
+  test('uses group names of the dialect in types', () => {
     const lease = { apiVersion: 'coordination.orch.io/v1', kind: 'Lease' };
     const bytes = wrap({ ...lease, raw: fromHex('0a00') });
     expect(protobuf.body(bytes, orchDialect).read().value).toEqual({ ...lease, metadata: {} });
     expect(refusal(bytes)).toMatchObject({ claimed: { group: 'coordination.orch.io', version: 'v1', kind: 'Lease' } });
   });
 
-  test('a raw value that is no JSON is refused, but only when the rest can be read', () => {
+  test('rejects a raw value that is not JSON after the rest is decoded', () => {
     const revision = (raw: string) => wrap({ apiVersion: 'apps/v1', kind: 'ControllerRevision', raw: fromHex(raw) });
     const claimed = { group: 'apps', version: 'v1', kind: 'ControllerRevision' };
     const message = "invalid character '}' looking for beginning of value";
@@ -185,22 +188,22 @@ describe('bodies', () => {
     });
   });
 
-  test('messages within messages have an end', () => {
+  test('rejects messages that are nested too deeply', () => {
     expect(refusal(nestedDefinition(5_000))).toMatchObject({ message: 'exceeded max depth' });
     expect(read(nestedDefinition(300))).toMatchObject({ kind: 'CustomResourceDefinition' });
   });
 
   test.each([
-    ['nothing', '', '<empty>'],
-    ['JSON', '7b22617069566572', '{"apiVer'],
-    ['a message', '6b387300ff', '6b387300ff'],
-    ['thirty bytes', '00'.repeat(30), '00'.repeat(30)],
-    ['more', '01'.repeat(31), `${'01'.repeat(30)} ...`],
-  ])('%s has a summary', (_name, hex, summary) => {
+    ['an empty body', '', '<empty>'],
+    ['a JSON body', '7b22617069566572', '{"apiVer'],
+    ['a protobuf body', '6b387300ff', '6b387300ff'],
+    ['a body of thirty bytes', '00'.repeat(30), '00'.repeat(30)],
+    ['a longer body', '01'.repeat(31), `${'01'.repeat(30)} ...`],
+  ])('summarizes %s', (_name, hex, summary) => {
     expect(protobuf.body(fromHex(hex), orchDialect).summary()).toBe(summary);
   });
 
-  test('a detached body does not change with the memory of its sender', () => {
+  test('copies the bytes of a detached body', () => {
     const bytes = configMap('0a030a0161');
     const body = protobuf.body(bytes, orchDialect).detach?.();
     bytes.fill(0);

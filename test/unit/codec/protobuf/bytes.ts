@@ -1,4 +1,4 @@
-/** Bytes as texts, for comparisons that can be read. */
+/** Bytes as hexadecimal text, for readable comparisons. */
 export function fromHex(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }

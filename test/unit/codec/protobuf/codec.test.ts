@@ -1,5 +1,5 @@
 /**
- * The codec as handlers use it: names, envelopes, lists, events, what is kept and what is refused.
+ * The protobuf codec as handlers use it: media types, envelopes, lists, events, caching and errors.
  */
 import { describe, expect, test } from 'vitest';
 import { protobuf, UnknownTypeError } from '../../../../src/codec/protobuf/protobuf.js';
@@ -18,24 +18,24 @@ const configMap = {
   data: { k: 'v' },
 };
 
-describe('names', () => {
+describe('protobuf media types', () => {
   test.each([
     [orchDialect, 'application/vnd.orch.protobuf'],
     [kubernetesDialect, 'application/vnd.kubernetes.protobuf'],
-  ])('in the dialect $name', (dialect, name) => {
+  ])('returns the media types of the dialect $name', (dialect, name) => {
     expect(protobuf.mediaType(dialect)).toBe(name);
     expect(protobuf.stream?.mediaType(dialect)).toBe(`${name};stream=watch`);
     expect(protobuf.stream?.contentType(dialect)).toBe(`${name};stream=watch`);
   });
 
-  test('only built-in kinds are carried, in every cluster', () => {
+  test('supports only built-in kinds, in every cluster', () => {
     expect(protobuf.carries).toBe('built-in kinds');
     expect(protobuf.gate).toBeUndefined();
   });
 });
 
-describe('documents', () => {
-  test('have empty texts, numbers and structs on the wire, and pointers, lists and maps only when filled', () => {
+describe('protobuf documents', () => {
+  test('encodes empty strings, numbers and structs, but pointers, lists and maps only when set', () => {
     const metadata = { name: 'a', namespace: 'n', uid: 'u', resourceVersion: '5', labels: {}, finalizers: [] };
     expect(
       latin({
@@ -48,7 +48,7 @@ describe('documents', () => {
     );
   });
 
-  test('of discovery are written as recorded', () => {
+  test('encodes discovery documents as recorded', () => {
     const version = { groupVersion: 'policy/v1', version: 'v1' };
     const group = {
       kind: 'APIGroup',
@@ -62,13 +62,13 @@ describe('documents', () => {
     );
   });
 
-  test('in a list need not say what they are', () => {
+  test('encodes list items without a type', () => {
     const list = (items: readonly object[]) => encode({ apiVersion: 'v1', kind: 'ConfigMapList', metadata: {}, items });
     const { apiVersion: _version, kind: _kind, ...bare } = configMap;
     expect(list([bare, bare])).toBe(list([configMap, deepFreeze({ ...configMap })]));
   });
 
-  test('have maps in the order of the bytes of their keys', () => {
+  test('encodes maps in byte order of their keys', () => {
     const data = { '\u{1f600}': '1', '\uff5e': '2', b: '3', a: '4' };
     const sorted = { a: '4', b: '3', '\uff5e': '2', '\u{1f600}': '1' };
     const bytes = encode({ ...configMap, data });
@@ -77,11 +77,11 @@ describe('documents', () => {
     expect(positions).not.toContain(-1);
   });
 
-  test('have no halves of characters', () => {
+  test('replaces lone surrogates', () => {
     expect(encode({ ...configMap, data: { k: 'a\ud800' } })).toBe(encode({ ...configMap, data: { k: 'a\ufffd' } }));
   });
 
-  test('name schema extensions as the dialect does', () => {
+  test('encodes schema extensions with the names of the dialect', () => {
     const definition = (group: string, extension: string) => ({
       apiVersion: `apiextensions.${group}/v1`,
       kind: 'CustomResourceDefinition',
@@ -96,7 +96,7 @@ describe('documents', () => {
     );
   });
 
-  test('that are frozen are encoded once', () => {
+  test('encodes a frozen document once', () => {
     let reads = 0;
     const counted = Object.freeze({
       ...configMap,
@@ -113,7 +113,7 @@ describe('documents', () => {
     expect(reads).toBe(1);
   });
 
-  test('that are not frozen are encoded anew', () => {
+  test('encodes a document that is not frozen each time', () => {
     const changing = { ...configMap };
     const before = encode(changing);
     changing.data = { k: 'w' };
@@ -125,22 +125,22 @@ describe('documents', () => {
     ['meta.k8s.io/v1', 'Table'],
     ['v1', undefined],
     [undefined, undefined],
-  ])('of type %s %s are refused', (apiVersion, kind) => {
+  ])('rejects documents of type %s %s', (apiVersion, kind) => {
     const document = { ...(apiVersion && { apiVersion }), ...(kind && { kind }) };
     expect(() => encode(document)).toThrow(UnknownTypeError);
     expect(() => encode(document)).toThrow(/no protobuf message type/);
   });
 
-  test('that are of another shape than their type are a fault of the caller', () => {
+  test('throws for a document that does not match its type', () => {
     expect(() => encode({ ...configMap, data: 'text' })).toThrow('the field data is a map of string, not a string');
     expect(() => encode({ ...configMap, data: { k: 1 } })).toThrow('the field data is a map of string, not a number');
-    // What was begun then does not show in what comes next.
+    // The failed encoding does not affect the next one.
     expect(encode(configMap)).toBe(encode({ ...configMap }));
   });
 });
 
-describe('events', () => {
-  test('are framed by their length, with the whole document inside', () => {
+describe('protobuf events', () => {
+  test('frames an event by its length with the whole document', () => {
     const frame = (type: string) =>
       toHex(protobuf.stream?.encode({ type, object: configMap }, kubernetesDialect) ?? '');
     const object =

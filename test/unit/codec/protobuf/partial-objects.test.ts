@@ -1,7 +1,7 @@
 /**
- * Objects of many kinds that are filled in part, at random: empty texts, absent pointers, lists and maps without
- * anything in them, zero times, the largest integers. `partial-objects.txt` has one in each line: its JSON, a tab, and
- * the bytes that the reference server's encoder makes of it, in base64.
+ * Random, partially filled objects of many kinds: empty strings, absent pointers, empty lists and maps, zero times, the
+ * largest integers. Each line of `partial-objects.txt` contains one object: its JSON, a tab, and the bytes of the reference
+ * server's encoder in base64.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -23,11 +23,11 @@ const cases = readFileSync(new URL('partial-objects.txt', import.meta.url), 'utf
 
 const encode = (document: Document) => protobuf.encode(document, { dialect: kubernetesDialect, pretty: false });
 
-describe('partly filled objects', () => {
-  test.each(cases)('$name', ({ json, document, bytes }) => {
+describe('partially filled protobuf objects', () => {
+  test.each(cases)('encodes and decodes $name like the reference server', ({ json, document, bytes }) => {
     expect(toHex(encode(document))).toBe(toHex(bytes));
     const decoded = decodeDocument(bytes, kubernetesDialect) as Document;
-    // An entry of a map of bytes that is null comes back as one that is empty, there as here.
+    // A null entry in a map of bytes is decoded as an empty one, as in the reference server.
     if (!/"(binaryData|data)":\{[^}]*:null/.test(json)) expect(toHex(encode(decoded))).toBe(toHex(bytes));
   });
 });

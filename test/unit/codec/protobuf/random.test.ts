@@ -1,5 +1,5 @@
 /**
- * Random documents of every kind come back as they were, and random damage is met with a BodyError and nothing else.
+ * Random documents of every kind survive a round trip, and random damage causes only a BodyError.
  */
 import { describe, expect, test } from 'vitest';
 import type { Document } from '../../../../src/codec/codec.js';
@@ -28,7 +28,7 @@ type Choose = (below: number) => number;
 
 const TEXTS = ['a', 'name-0', 'é', '\u{1f600}', 'a text that is long enough to be read by the platform, with ü in it'];
 
-/** A value of each shape, as documents have it. */
+/** Values of types with a special JSON form. */
 const SHAPED: Readonly<Record<string, readonly unknown[]>> = {
   Time: ['2024-05-01T10:00:00Z', '1969-12-31T23:59:59Z'],
   MicroTime: ['2024-05-01T10:00:00.000001Z', '1960-01-01T00:00:00.999999Z'],
@@ -44,7 +44,7 @@ const SHAPED: Readonly<Record<string, readonly unknown[]>> = {
   JSONSchemaPropsOrStringArray: [['a', 'b']],
 };
 
-/** Documents as the decoder gives them: what is no pointer is never empty, and messages that are none are there. */
+/** Documents as the decoder returns them: values that are not pointers are never empty, and required messages are set. */
 function randomFields(message: Message, choose: Choose, depth: number): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const field of message.fields) {
@@ -89,7 +89,7 @@ function randomValue(field: MessageField, choose: Choose, depth: number, inside 
   }
 }
 
-/** A source of choices from one number, so that a case is small to print. */
+/** A deterministic source of choices from one number, so that a counterexample is short. */
 function chooser(seed: number): Choose {
   let state = seed;
   return (below) => {
@@ -100,8 +100,8 @@ function chooser(seed: number): Choose {
 
 const seeds = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 
-describe('random documents', () => {
-  test('come back as they were', () => {
+describe('random protobuf documents', () => {
+  test('decodes an encoded document to the same value', () => {
     const cases = fc.tuple(fc.constantFrom(...documentTypes), fc.constantFrom(...dialects), seeds);
     fc.assert(
       fc.property(cases, ([{ group, version, kind }, dialect, seed]) => {
@@ -117,8 +117,8 @@ describe('random documents', () => {
   });
 });
 
-describe('damaged bodies', () => {
-  test('are read or refused, soon and in order', () => {
+describe('damaged protobuf bodies', () => {
+  test('decodes or rejects a damaged body with a BodyError in bounded time', () => {
     const started = performance.now();
     let refused = 0;
     fc.assert(
@@ -138,14 +138,14 @@ describe('damaged bodies', () => {
       { numRuns: 2000 },
     );
     expect(refused).toBeGreaterThan(1000);
-    // A hundred times what it takes; a loop without end would not come here at all.
+    // A hundred times the usual duration.
     expect(performance.now() - started).toBeLessThan(60_000);
   });
 
   test.each([
-    ['bytes that are no text', new Uint8Array(3_000_000).fill(0xff)],
-    ['halves of characters', new Uint8Array(3_000_000).fill(0xe2)],
-  ])('%s are read in a time that grows with their number', (_name, text) => {
+    ['invalid UTF-8 bytes', new Uint8Array(3_000_000).fill(0xff)],
+    ['truncated characters', new Uint8Array(3_000_000).fill(0xe2)],
+  ])('decodes %s in linear time', (_name, text) => {
     const metadata = concatenated(Uint8Array.of(0x0a), varint(text.length), text);
     const raw = concatenated(Uint8Array.of(0x0a), varint(metadata.length), metadata);
     const typeMeta = new TextEncoder().encode('k8s\0\n\x0f\n\x02v1\x12\tConfigMap\x12');

@@ -1,6 +1,6 @@
 /**
- * The message types against what is known elsewhere: the schemas of the built-in kinds, so that no new field is
- * forgotten, and the facts about the reference server's types.
+ * The protobuf message types, compared with the schemas of the built-in kinds and with the facts about the reference
+ * server's types.
  */
 import { describe, expect, test } from 'vitest';
 import { groups } from '../../../../src/codec/protobuf/message-types.js';
@@ -9,12 +9,12 @@ import { typesIn } from '../../../../src/codec/protobuf/protobuf.js';
 import { builtInKinds } from '../../../../src/kinds/index.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import { apiVersionOf } from '../../../../src/meta/gvk.js';
-import type { ObjectNode, ScalarType, Structural } from '../../../../src/schema/structural.js';
+import type { ObjectNode, ScalarType, SchemaNode } from '../../../../src/schema/schema-node.js';
 import { readVectors } from '../../../vectors/read.js';
 
 const types = typesIn(orchDialect);
 
-/** The fields of a document: those of messages that stand among the others count as its own. */
+/** The fields of a document, including the fields of inlined messages. */
 function fieldsOf(message: Message): ReadonlyMap<string, MessageField> {
   const fields = new Map<string, MessageField>();
   for (const field of message.fields) {
@@ -24,15 +24,15 @@ function fieldsOf(message: Message): ReadonlyMap<string, MessageField> {
   return fields;
 }
 
-/** Without form: what one value of the field is called. */
+/** The type name of one value of the field. */
 function valueType(field: MessageField): string {
   return field.type === 'message' ? field.message.name : field.type;
 }
 
 const TYPE_FIELDS = new Set(['apiVersion', 'kind']);
 
-describe('types', () => {
-  test('have numbers that rise, and every type they refer to', () => {
+describe('protobuf message types', () => {
+  test('has increasing field numbers and all referenced types', () => {
     const findings: string[] = [];
     const seen = new Set<Message>();
     const visit = (message: Message): void => {
@@ -66,20 +66,20 @@ describe('types', () => {
     'apps/v1beta1 DaemonSet',
     'core/v1 Pod',
     'v1 PodSpec',
-  ])('have no document %s', (name) => {
+  ])('has no document type %s', (name) => {
     const [apiVersion = '', kind = ''] = name.split(' ');
     expect(types.ofKind(apiVersion, kind)).toBeUndefined();
   });
 
-  test('have options also for groups that users define', () => {
+  test('has DeleteOptions for user-defined groups', () => {
     expect(types.ofKind('example.com/v1', 'DeleteOptions')).toBe(types.ofKind('other.com/v2', 'DeleteOptions'));
     expect(types.ofKind('example.com/v1', 'DeleteOptions')?.name).toBe('DeleteOptions');
   });
 });
 
-describe('schemas', () => {
+describe('protobuf types and schemas', () => {
   test.each(builtInKinds.map((kind) => [apiVersionOf(kind), kind.kind, kind.schema] as const))(
-    '%s %s has a message field for every field',
+    'has a message field for every field of %s %s',
     (apiVersion, kind, schema) => {
       const message = types.ofKind(apiVersion, kind);
       const findings: string[] = [];
@@ -93,10 +93,10 @@ describe('schemas', () => {
 
 interface Walk {
   readonly findings: string[];
-  readonly seen: Set<Structural>;
+  readonly seen: Set<SchemaNode>;
 }
 
-/** A pointer on the wire, and null in JSON where there is none. */
+/** Fields that are pointers on the wire and null in JSON when absent. */
 const SHOWN_AS_NULL: ReadonlySet<string> = new Set(['.status.allocation.devices.results[].adminAccess']);
 
 function compareObject(node: ObjectNode, message: Message, path: string, walk: Walk): void {
@@ -108,12 +108,12 @@ function compareObject(node: ObjectNode, message: Message, path: string, walk: W
     const place = `${path}.${name}`;
     const field = fields.get(name);
     if (field === undefined) {
-      // Options inside a document have a type of their own in JSON, which the wire leaves out.
+      // Options inside a document have their own type in JSON, which the wire omits.
       if (!TYPE_FIELDS.has(name)) walk.findings.push(`${place}: no field in ${message.name}`);
       continue;
     }
     compareNode(inner, field, { path: place, form: field.form }, walk);
-    // Bytes are told from none without a pointer, and messages are not left out for being empty.
+    // Bytes need no pointer to be optional, and empty messages are not omitted.
     const single = field.form === 'one' && inner.type === 'scalar' && !['bytes', 'message'].includes(field.type);
     if (single && (presence === 'pointer') !== field.pointer && !SHOWN_AS_NULL.has(place)) {
       walk.findings.push(`${place}: ${presence}, but ${field.pointer ? 'a' : 'no'} pointer`);
@@ -138,8 +138,8 @@ const SCALARS: Readonly<Record<ScalarType, string>> = {
 const LISTS = new Set(['Verbs', 'ExtraValue']);
 const ANYTHING = /^(RawExtension|FieldsV1|JSON|JSONSchemaPropsOr\w+)$/;
 
-/** `form` is what is left of the field's: the items of a list are single values. */
-function compareNode(node: Structural, field: MessageField, place: Place, walk: Walk): void {
+/** `form` is the remaining form: the items of a list are single values. */
+function compareNode(node: SchemaNode, field: MessageField, place: Place, walk: Walk): void {
   const { path, form } = place;
   const type = valueType(field);
   const found = (what: string) => walk.findings.push(`${path}: ${what}, but ${form} ${type}`);
@@ -175,8 +175,8 @@ interface FactField {
   readonly protoType?: string;
 }
 
-describe('facts about types', () => {
-  test('have the number and the protobuf type of every field', () => {
+describe('protobuf types and reference facts', () => {
+  test('has the number and type of every field of the reference', () => {
     const facts = readVectors('types') as Record<string, FactType>;
     const findings: string[] = [];
     const seen = new Set<string>();
@@ -192,7 +192,7 @@ describe('facts about types', () => {
           if (!TYPE_FIELDS.has(key)) findings.push(`${name}.${key} has no field`);
           continue;
         }
-        // Fields of messages that stand among the others have no number in the facts.
+        // Fields of inlined messages have no number in the facts.
         if (fact.proto !== undefined && message.fields.includes(field)) {
           compared++;
           if (fact.proto !== field.number) findings.push(`${name}.${key}: ${fact.proto}, but ${field.number}`);

@@ -10,7 +10,7 @@ import { fromHex, toHex } from './bytes.js';
 describe('protobuf vectors', () => {
   const { documents, protobuf: encodings } = readWireVectors();
 
-  test('exist for 180 kinds', () => {
+  test('contains vectors for 180 kinds', () => {
     expect(Object.keys(documents)).toHaveLength(180);
   });
 

@@ -10,9 +10,9 @@ import { versionSchemaErrors } from '../../../../src/crd/definition/validate-sch
 import { compileNodeRules } from '../../../../src/crd/rules/compile.js';
 import { declTypeOf, maxCardinalityInRequest } from '../../../../src/crd/rules/decl-type.js';
 import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
-import { RuleHistory } from '../../../../src/crd/rules/history.js';
+import { PreexistingExpressions } from '../../../../src/crd/rules/preexisting-expressions.js';
 import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
-import { additionalSchema, type SchemaView, schemaView } from '../../../../src/crd/schema-view.js';
+import { additionalSchema, type StructuralSchema, schemaView } from '../../../../src/crd/structural-schema.js';
 import { kubernetesDialect as dialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
 import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
@@ -57,23 +57,23 @@ describe.each(['definition-cases.jsonl', 'object-cases.jsonl', 'random-cases.jso
 
 function definitionErrors({ schema, before }: Case): string[] {
   const version = (openAPIV3Schema: JSONSchemaProps) => ({ name: 'v1', schema: { openAPIV3Schema } });
-  const history = new RuleHistory(before === undefined ? [] : [version(before)], dialect);
+  const history = new PreexistingExpressions(before === undefined ? [] : [version(before)], dialect);
   const isUnchanged = history.isUnchanged(version(schema));
   const context = { dialect, hasStatus: false, history, isUnchanged };
   return shortened(versionSchemaErrors({ openAPIV3Schema: schema }, 'spec.validation', context).map(printFieldError));
 }
 
-function judged(view: SchemaView, { object, old, budget }: Case) {
+function judged(view: StructuralSchema, { object, old, budget }: Case) {
   const rules = compileStoredRules(view);
   if (rules === undefined) return { errors: [], warnings: [], budgetLeft: 0 };
   const before = old === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(view, object, old);
   return ruleErrors(rules, object, before, budget === undefined ? {} : { budget });
 }
 
-function costsOf(root: SchemaView): Record<string, string> {
+function costsOf(root: StructuralSchema): Record<string, string> {
   const costs: Record<string, string> = {};
   const environments = { rule: apiServerEnvironment, message: apiServerEnvironment };
-  const visit = (schema: SchemaView, isRoot: boolean, path: string): void => {
+  const visit = (schema: StructuralSchema, isRoot: boolean, path: string): void => {
     const shape = declTypeOf(schema, isRoot);
     for (const [index, rule] of shape === undefined ? [] : compileNodeRules(schema, shape, environments).entries()) {
       if (rule.error !== undefined || shape === undefined) continue;
@@ -81,7 +81,7 @@ function costsOf(root: SchemaView): Record<string, string> {
       const numbers = [rule.maxCost, maxCardinalityInRequest(shape), rule.messageMaxCost];
       costs[`${path}#${index}`] = numbers.join(' ');
     }
-    const inside = (inner: SchemaView | undefined, step: string) => {
+    const inside = (inner: StructuralSchema | undefined, step: string) => {
       if (inner !== undefined) visit(inner, inner.embeddedResource, `${path}/${step}`);
     };
     inside(schema.items, '@items');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
 import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
 import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
-import { schemaView } from '../../../../src/crd/schema-view.js';
+import { schemaView } from '../../../../src/crd/structural-schema.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
 import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { CelDuration, CelList, CelMap, CelTimestamp, type CelValue } from '../../../../src/cel/values.js';
 import { readerOf } from '../../../../src/crd/rules/read-values.js';
-import { schemaView } from '../../../../src/crd/schema-view.js';
+import { schemaView } from '../../../../src/crd/structural-schema.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
 

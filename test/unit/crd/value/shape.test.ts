@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { defaultErrors } from '../../../../src/crd/definition/validate-schema.js';
 import { scaleSpecErrors, scaleStatusErrors } from '../../../../src/crd/scale.js';
-import { schemaView } from '../../../../src/crd/schema-view.js';
+import { schemaView } from '../../../../src/crd/structural-schema.js';
 import { applyDefaults, dropNulls, withDefaults } from '../../../../src/crd/value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from '../../../../src/crd/value/embedded-resources.js';
 import { listTypeErrors } from '../../../../src/crd/value/list-types.js';

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { schemaView } from '../../../../src/crd/schema-view.js';
+import { schemaView } from '../../../../src/crd/structural-schema.js';
 import { type ValueOptions, validateValue } from '../../../../src/crd/value/validate.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';

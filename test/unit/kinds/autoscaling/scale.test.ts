@@ -4,10 +4,10 @@ import { Deployment, ReplicaSet, ReplicationController, Scale, StatefulSet } fro
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { scaleSubresource } from '../../../../src/kinds/autoscaling/v1/scale.js';
-import type { WriteContext } from '../../../../src/kinds/kind.js';
+import type { HookContext } from '../../../../src/kinds/kind.js';
 import type { ApiObject, DraftObject } from '../../../../src/meta/object.js';
 
-const context = {} as WriteContext;
+const context = {} as HookContext;
 const metadata = {
   name: 'd',
   namespace: 'n',

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { builtInKinds } from '../../../../src/kinds/index.js';
-import type { WriteContext } from '../../../../src/kinds/kind.js';
+import type { HookContext } from '../../../../src/kinds/kind.js';
 import { formerKinds } from '../../../../src/kinds/releases/index.js';
 import { type ServedKind, serveKind } from '../../../../src/kinds/served-kind.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
@@ -45,7 +45,7 @@ function servedAs(apiVersion: string, kind: string): ServedKind {
   return served;
 }
 
-const context: WriteContext = {
+const context: HookContext = {
   dialect: kubernetesDialect,
   now: '2022-01-02T03:04:05Z',
   features: featureGates({ HPAConfigurableTolerance: true, PreferSameTrafficDistribution: true }),

@@ -14,7 +14,7 @@ import {
 } from '../../../../src/merge/apply/field-set.js';
 import { FieldsError, readFieldsV1 } from '../../../../src/merge/apply/managers.js';
 import { ensureNamedFieldsAreMembers, truncateAtAtomics } from '../../../../src/merge/apply/schema-sets.js';
-import type { Structural } from '../../../../src/schema/structural.js';
+import type { SchemaNode } from '../../../../src/schema/schema-node.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 import { any, atomicAny, atomicMap, atomicStruct, keyed, list, map, open, scalar, string, struct } from './nodes.js';
 
@@ -190,7 +190,7 @@ describe('set operations', () => {
   });
 });
 
-type Case = readonly [name: string, schema: Structural, set: string, answer: string];
+type Case = readonly [name: string, schema: SchemaNode, set: string, answer: string];
 
 describe('ensureNamedFieldsAreMembers', () => {
   const cases: readonly Case[] = [

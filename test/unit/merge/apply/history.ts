@@ -9,7 +9,7 @@ import {
   type Versioned,
   type Versions,
 } from '../../../../src/merge/apply/ownership.js';
-import type { ObjectNode } from '../../../../src/schema/structural.js';
+import type { ObjectNode } from '../../../../src/schema/schema-node.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 
 interface Step {

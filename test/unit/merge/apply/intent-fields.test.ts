@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { fieldsOfIntent, fieldsOfObject, IntentError } from '../../../../src/merge/apply/intent-fields.js';
-import type { Structural } from '../../../../src/schema/structural.js';
+import type { SchemaNode } from '../../../../src/schema/schema-node.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 import {
   any,
@@ -24,7 +24,7 @@ import {
   struct,
 } from './nodes.js';
 
-type Case = readonly [name: string, schema: Structural, document: string, answer: string];
+type Case = readonly [name: string, schema: SchemaNode, document: string, answer: string];
 
 const json = (text: string): unknown => deepFreeze(JSON.parse(text));
 

@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { readFieldsV1 } from '../../../../src/merge/apply/managers.js';
 import { merge } from '../../../../src/merge/apply/merge.js';
 import { removeFields } from '../../../../src/merge/apply/ownership.js';
-import type { Structural } from '../../../../src/schema/structural.js';
+import type { SchemaNode } from '../../../../src/schema/schema-node.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 import { any, atomicMap, keyed, list, map, number, orElse, set, string, struct } from './nodes.js';
 
 const json = (text: string): unknown => deepFreeze(JSON.parse(text));
 
 describe('merge', () => {
-  const cases: readonly (readonly [name: string, schema: Structural, live: string, applied: string, result: string])[] =
+  const cases: readonly (readonly [name: string, schema: SchemaNode, live: string, applied: string, result: string])[] =
     [
       [
         'what is left out stays',
@@ -147,7 +147,7 @@ describe('merge', () => {
 });
 
 describe('removeFields', () => {
-  const cases: readonly (readonly [name: string, schema: Structural, live: string, fields: string, result: string])[] =
+  const cases: readonly (readonly [name: string, schema: SchemaNode, live: string, fields: string, result: string])[] =
     [
       ['a field', struct({ a: string, b: string }), '{"a":"x","b":"y"}', '{"f:a":{}}', '{"b":"y"}'],
       [

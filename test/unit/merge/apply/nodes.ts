@@ -7,8 +7,8 @@ import type {
   ObjectNode,
   ScalarNode,
   ScalarType,
-  Structural,
-} from '../../../../src/schema/structural.js';
+  SchemaNode,
+} from '../../../../src/schema/schema-node.js';
 
 const base = { goType: 'x', checked: false };
 
@@ -24,7 +24,7 @@ export const scalar = scalarOf('intOrString');
 export const any: AnyNode = { ...base, type: 'any', atomic: false };
 export const atomicAny: AnyNode = { ...any, atomic: true };
 
-type Fields = Readonly<Record<string, Structural>>;
+type Fields = Readonly<Record<string, SchemaNode>>;
 
 export function struct(fields: Fields, more: Partial<ObjectNode> = {}): ObjectNode {
   const map = new Map<string, Field>();
@@ -39,18 +39,18 @@ export function struct(fields: Fields, more: Partial<ObjectNode> = {}): ObjectNo
 export const open = (fields: Fields): ObjectNode => struct(fields, { preserveUnknown: true });
 export const atomicStruct = (fields: Fields): ObjectNode => struct(fields, { atomic: true });
 
-export const map = (values: Structural): MapNode => ({ ...base, type: 'map', values, atomic: false });
-export const atomicMap = (values: Structural): MapNode => ({ ...map(values), atomic: true });
+export const map = (values: SchemaNode): MapNode => ({ ...base, type: 'map', values, atomic: false });
+export const atomicMap = (values: SchemaNode): MapNode => ({ ...map(values), atomic: true });
 
-export function list(items: Structural): ListNode {
+export function list(items: SchemaNode): ListNode {
   return { ...base, type: 'list', items, listType: 'atomic', mapKeys: [] };
 }
 
-export const set = (items: Structural): ListNode => ({ ...list(items), listType: 'set' });
+export const set = (items: SchemaNode): ListNode => ({ ...list(items), listType: 'set' });
 
 /** A list whose items are told apart by some of their fields. */
 export function keyed(mapKeys: readonly string[], fields: Fields): ListNode {
   return { ...list(struct(fields)), listType: 'map', mapKeys };
 }
 
-export const orElse = <Node extends Structural>(node: Node, value: unknown): Node => ({ ...node, default: value });
+export const orElse = <Node extends SchemaNode>(node: Node, value: unknown): Node => ({ ...node, default: value });

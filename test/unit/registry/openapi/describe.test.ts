@@ -10,7 +10,7 @@ import {
 } from '../../../../src/registry/openapi/definitions.js';
 import { allSchemas, type Schema } from './documents.js';
 
-test('notes name types, and below them fields, several at once or of all', () => {
+test('parses descriptions of types and of their fields, for several types or all', () => {
   const { types, fields } = parseDescriptions([
     `
 Lease A hold.
@@ -41,29 +41,29 @@ test.each([
   ['core', 'Pod', 'nothing', undefined],
   ['', 'Widget', 'metadata', 'The metadata of the object.'],
   ['', 'Widget', 'spec', undefined],
-])('%s %s.%s', (group, type, field, expected) => {
+])('describes the field %s %s.%s', (group, type, field, expected) => {
   expect(describeField(group, type, field)).toBe(expected);
 });
 
-describe('texts', () => {
+describe('OpenAPI descriptions', () => {
   const schemas = allSchemas(orchDialect);
   const all = Object.values(descriptions).map(parseDescriptions);
   const sentences = all.flatMap(({ types, fields }) => [...types, ...fields]);
 
-  test('are short sentences', () => {
+  test('contains only short sentences', () => {
     const wrong = sentences.filter(([, text]) => !/^[A-Z0-9$].*\.$/.test(text) && !/^[a-z]+(,| or ).*\.$/.test(text));
     expect(wrong).toEqual([]);
     expect(sentences.filter(([, text]) => text.length > 125)).toEqual([]);
   });
 
-  test('are about types and fields that there are', () => {
+  test('describes only existing types and fields', () => {
     const known = new Set<string>();
     for (const [name, { properties }] of schemas) {
       const type = name.slice(name.lastIndexOf('.') + 1);
       known.add(type);
       for (const field of Object.keys(properties ?? {})) known.add(`${type} ${field.replace('x-orch-', 'x-')}`);
     }
-    // A line may be about several types, of which some have the field.
+    // A line may name several types, of which only some have the field.
     const stale = all.flatMap(({ types, fields }) => {
       const isKnown = (key: string) => /^(\*|List )/.test(key) || known.has(key);
       const live = new Set([...fields].filter(([key]) => isKnown(key)).map(([key, text]) => key.split(' ')[1] + text));
@@ -73,7 +73,7 @@ describe('texts', () => {
     expect(stale).toEqual([]);
   });
 
-  test('are there for nearly every field', () => {
+  test('describes nearly every field', () => {
     const silent: string[] = [];
     let count = 0;
     for (const [name, { properties }] of schemas) {
@@ -83,7 +83,7 @@ describe('texts', () => {
       }
     }
     expect(count).toBeGreaterThan(2500);
-    // What nodes and volumes had long ago.
+    // Obsolete fields of nodes and volumes.
     const forgotten = /NodeConfig|ConfigMapNode|PhotonPersistentDisk/;
     expect(silent.filter((field) => !forgotten.test(field))).toEqual([]);
   });
@@ -114,7 +114,7 @@ describe('texts', () => {
     'apiextensions.v1.CustomResourceDefinition',
     'admissionregistration.v1.ValidatingAdmissionPolicy',
     'admissionregistration.v1.ValidatingAdmissionPolicyBinding',
-  ])('are there for every type and field of %s', (kind) => {
+  ])('describes every type and field of %s', (kind) => {
     const root = [...schemas.keys()].find((name) => name.endsWith(`.${kind}`));
     expect(root).toBeDefined();
     const silent: string[] = [];
@@ -134,11 +134,11 @@ describe('texts', () => {
     expect(silent.filter((name) => !/PhotonPersistentDisk|Portworx/.test(name))).toEqual([]);
   });
 
-  test('are small on the way to a browser', () => {
+  test('compresses to less than 25 kB', () => {
     expect(gzipSync(Object.values(descriptions).flat().join('')).length).toBeLessThan(25_000);
   });
 
-  test('say what a type is for', () => {
+  test('describes the purpose of a type', () => {
     expect(describeType('meta', 'ObjectMeta')).toBe('The metadata that every object has.');
     expect(describeType('core', 'Nothing')).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** Documents of clusters with all built-in kinds, for the tests beside. */
+/** OpenAPI documents of clusters with all built-in kinds, for the tests of this folder. */
 import { builtInKinds } from '../../../../src/kinds/index.js';
 import type { Kind } from '../../../../src/kinds/kind.js';
 import { type ServedKind, serveKind } from '../../../../src/kinds/served-kind.js';
@@ -69,7 +69,7 @@ export function wholeDocument(served: readonly ServedKind[], dialect: Dialect): 
   return openApiV2(served, { dialect, serverVersion: SERVER_VERSION }) as unknown as DocumentV2;
 }
 
-/** All types of all documents of version 3, by name. */
+/** All types of all OpenAPI 3 documents by name. */
 export function allSchemas(dialect: Dialect): ReadonlyMap<string, Schema> {
   const schemas = new Map<string, Schema>();
   for (const { components } of allDocuments(dialect).values()) {
@@ -78,7 +78,7 @@ export function allSchemas(dialect: Dialect): ReadonlyMap<string, Schema> {
   return schemas;
 }
 
-/** What can be done at a path, by method. */
+/** The operations of a path by method. */
 export function operationsOf(item: PathItem | undefined): [method: string, operation: Operation][] {
   const { parameters: _, ...operations } = item ?? {};
   return Object.entries(operations) as [string, Operation][];

@@ -1,6 +1,6 @@
 /**
- * What the documents say of every type and field, compared with the facts about the reference server: names, types,
- * formats, what is required, how lists and maps are merged. Where they differ, it is listed here with the reason.
+ * The OpenAPI types and fields, compared with the facts about the reference server: names, types, formats, required
+ * fields, merge keys. Intended differences are listed here with the reason.
  */
 import { describe, expect, test } from 'vitest';
 import { orchDialect } from '../../../../src/meta/dialect.js';
@@ -30,7 +30,7 @@ interface TypeFact {
   readonly fields?: Readonly<Record<string, FieldFact>>;
 }
 
-/** Differences from the facts that are meant, and why. */
+/** Intended differences from the facts, with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'core.v1.Event required: metadata': 'metadata is never required of a client',
   'batch.v1.PodFailurePolicyOnPodConditionsPattern required: status': 'it has a default',
@@ -47,7 +47,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'storagemigration.v1alpha1.StorageVersionMigrationList.items patch-merge-key': 'items have no type',
 };
 
-/** Defaults that the reference server publishes, beside those that are the zero value of their type. */
+/** Defaults that the reference server publishes, except zero values of a type. */
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   'core.v1.AzureDiskVolumeSource.cachingMode': 'ReadWrite',
   'core.v1.AzureDiskVolumeSource.fsType': 'ext4',
@@ -71,12 +71,12 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
 
 const schemas = new Map([...allSchemas(orchDialect)].map(([name, schema]) => [factName(name), schema]));
 
-test.each(Object.entries(DEFAULTS))('%s has its default', (path, expected) => {
+test.each(Object.entries(DEFAULTS))('publishes the default of %s', (path, expected) => {
   const at = path.lastIndexOf('.');
   expect(schemas.get(path.slice(0, at))?.properties?.[path.slice(at + 1)]?.default).toEqual(expected);
 });
 
-test('what is always on the wire has its zero value as default', () => {
+test('publishes zero values as defaults of fields that are always present', () => {
   const fallback = (type: string, field: string) => schemas.get(type)?.properties?.[field]?.default;
   expect(fallback('core.v1.ContainerPort', 'containerPort')).toBe(0);
   expect(fallback('core.v1.EnvVar', 'name')).toBe('');
@@ -86,27 +86,27 @@ test('what is always on the wire has its zero value as default', () => {
   expect(fallback('apps.v1.DeploymentSpec', 'selector')).toBeUndefined();
 });
 
-describe('facts about types', () => {
+describe('OpenAPI types and reference facts', () => {
   const facts = readVectors('types') as Readonly<Record<string, TypeFact>>;
 
-  test('every type has the name that it has there', () => {
+  test('uses only type names of the reference', () => {
     const unknown = [...schemas.keys()].filter((name) => facts[name] === undefined);
     expect(unknown).toEqual([]);
     expect(schemas.size).toBeGreaterThan(600);
   });
 
-  test('every type of there is published', () => {
+  test('publishes every type of the reference', () => {
     const missing = Object.keys(facts).filter((name) => !schemas.has(name));
     expect(missing).toEqual([]);
   });
 
-  test('types and fields are as there', () => {
+  test('publishes types and fields like the reference', () => {
     const differences = Object.entries(facts).flatMap(([name, fact]) => typeDifferences(name, fact, schemas.get(name)));
     const unexpected = differences.filter(({ what }) => EXCEPTIONS[what] === undefined);
     expect(unexpected).toEqual([]);
   });
 
-  test('every exception is still one', () => {
+  test('needs every listed exception', () => {
     const differences = Object.entries(facts).flatMap(([name, fact]) => typeDifferences(name, fact, schemas.get(name)));
     const found = new Set(differences.map(({ what }) => what));
     expect(Object.keys(EXCEPTIONS).filter((what) => !found.has(what))).toEqual([]);
@@ -139,7 +139,7 @@ function typeDifferences(name: string, fact: TypeFact, schema: Schema | undefine
     const path = `${name}.${field}`;
     compare(`${name} required: ${field}`, said.required === true, schema.required?.includes(field) === true);
     compare(`${path} value`, valueOfFact(said), publishedValue(property));
-    // Items of lists of kinds say nothing; otherwise an atomic list may leave it at that.
+    // The items of kind lists have no list type; other lists default to atomic.
     const isItems = field === 'items' && name.endsWith('List');
     compare(
       `${path} list-type`,
@@ -168,7 +168,7 @@ function publishedValue(schema: Schema): unknown {
   return [schema.type, schema.format].filter(Boolean).join(' ');
 }
 
-/** `io.orch.api.core.v1.Pod` → `core.v1.Pod`, as the facts name types. */
+/** `io.orch.api.core.v1.Pod` → `core.v1.Pod`, the type name in the facts. */
 function factName(name: string): string {
   return name
     .replace(/^io\.orch\./, '')

@@ -1,4 +1,4 @@
-/** The OpenAPI 2 document, as JSON and as the message that command-line clients ask for. */
+/** The OpenAPI 2 document in JSON and in the protobuf encoding that kubectl requests. */
 import { ConfigMap, Role } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { dialects, kubernetesDialect } from '../../../../src/meta/dialect.js';
@@ -7,7 +7,7 @@ import { servedIn, wholeDocument } from './documents.js';
 
 const WHOLE = wholeDocument(servedIn(kubernetesDialect), kubernetesDialect);
 
-test('the head of the document', () => {
+test('returns the header of the OpenAPI 2 document', () => {
   expect(WHOLE).toMatchObject({
     swagger: '2.0',
     info: { title: 'Kubernetes', version: 'v1.33.1' },
@@ -17,7 +17,7 @@ test('the head of the document', () => {
 });
 
 test.each(dialects.map((dialect) => [dialect.name, dialect] as const))(
-  '%s refers only to what it defines',
+  'contains no dangling references in the %s dialect',
   (_, dialect) => {
     const document = wholeDocument(servedIn(dialect), dialect);
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/(definitions|parameters)\/([^"]+)"/g)];
@@ -29,7 +29,7 @@ test.each(dialects.map((dialect) => [dialect.name, dialect] as const))(
   },
 );
 
-test('references stand beside what is said of them, and nothing has a default', () => {
+test('keeps descriptions beside references and publishes no defaults', () => {
   expect(WHOLE.definitions['io.k8s.api.apps.v1.DeploymentSpec']?.properties?.['strategy']).toEqual({
     $ref: '#/definitions/io.k8s.api.apps.v1.DeploymentStrategy',
     description: expect.any(String),
@@ -38,7 +38,7 @@ test('references stand beside what is said of them, and nothing has a default', 
   expect(JSON.stringify(WHOLE.definitions)).not.toMatch(/"default":(?!\{"(type|\$ref|description|additional))/);
 });
 
-test('an operation says what it takes and gives, and its parameters', () => {
+test('publishes media types and parameters of an operation', () => {
   const patch = WHOLE.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']?.['patch'];
   expect(patch).toMatchObject({
     consumes: expect.arrayContaining(['application/apply-patch+yaml']),
@@ -56,7 +56,7 @@ test('an operation says what it takes and gives, and its parameters', () => {
   expect(names).toEqual(['body', 'dryRun', 'fieldManager', 'fieldValidation', 'force']);
 });
 
-test('types that are spoken in every group name all that are served', () => {
+test('lists all served groups for types that every group has', () => {
   const document = wholeDocument(servedIn(kubernetesDialect, [ConfigMap, Role]), kubernetesDialect);
   const options = document.definitions['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'];
   expect(options?.['x-kubernetes-group-version-kind']).toEqual([
@@ -65,11 +65,11 @@ test('types that are spoken in every group name all that are served', () => {
   ]);
 });
 
-describe('as a message', () => {
+describe('OpenAPI 2 in protobuf', () => {
   const bytes = openApiV2Protobuf(WHOLE);
   const document = messageOf(bytes);
 
-  test('has the parts of the document', () => {
+  test('contains the parts of the document', () => {
     expect(textOf(document, 1)).toBe('2.0');
     expect(textOf(messageOf(one(document, 2)), 1)).toBe('Kubernetes');
     expect(entriesOf(one(document, 9)).map(([name]) => name)).toEqual(Object.keys(WHOLE.definitions));
@@ -78,7 +78,7 @@ describe('as a message', () => {
     expect(entriesOf(one(document, 13)).map(([name]) => name)).toEqual(['BearerToken']);
   });
 
-  test('a type keeps its fields, what is required of them and its extensions', () => {
+  test('keeps the fields, required fields and extensions of a type', () => {
     const name = 'io.k8s.api.core.v1.ContainerPort';
     const schema = messageOf(new Map(entriesOf(one(document, 9))).get(name) ?? new Uint8Array());
     const expected = WHOLE.definitions[name];
@@ -90,15 +90,15 @@ describe('as a message', () => {
     expect(textOf(messageOf(properties.get('containerPort') ?? new Uint8Array()), 2)).toBe('int32');
   });
 
-  test('extensions travel as YAML', () => {
+  test('encodes extensions as YAML', () => {
     const pod = messageOf(new Map(entriesOf(one(document, 9))).get('io.k8s.api.core.v1.Pod') ?? new Uint8Array());
     const extension = messageOf(one(pod, 31));
     expect(textOf(extension, 1)).toBe('x-kubernetes-group-version-kind');
     expect(textOf(messageOf(one(extension, 2)), 2)).toBe('[{"group":"","kind":"Pod","version":"v1"}]\n');
   });
 
-  test('lengths of every size are written as they are', () => {
-    // A text on either side of each boundary at which a length takes one byte more.
+  test('encodes lengths of every size', () => {
+    // Strings on both sides of each varint boundary.
     for (const size of [1, 120, 124, 125, 126, 127, 128, 129, 16_380, 16_384, 2_097_150]) {
       const swagger = 'é'.repeat(Math.floor(size / 2)) + 'x'.repeat(size % 2);
       const read = messageOf(openApiV2Protobuf({ swagger }));

@@ -12,13 +12,13 @@ const CORE = documentAt('api/v1', servedIn(kubernetesDialect), kubernetesDialect
 const APPS = documentAt('apis/apps/v1', servedIn(kubernetesDialect), kubernetesDialect);
 const REF = '#/components/schemas/';
 
-describe('places', () => {
-  test('of a group, of its versions and of discovery', () => {
+describe('paths of OpenAPI 3 documents', () => {
+  test('lists the paths of groups, versions and discovery', () => {
     const served = servedIn(orchDialect, [ConfigMap, Deployment]);
     expect(openApiV3Paths(served)).toEqual(['api', 'api/v1', 'apis', 'apis/apps', 'apis/apps/v1', 'version']);
   });
 
-  test.each(['apis/nope', 'apis/apps/v2', 'api/v2', '', 'apis/'])('%j has no document', (place) => {
+  test.each(['apis/nope', 'apis/apps/v2', 'api/v2', '', 'apis/'])('returns no document for the path %j', (place) => {
     const options = { dialect: orchDialect, serverVersion: 'v1.33.1' };
     expect(openApiV3(place, servedIn(orchDialect), options)).toBeUndefined();
   });
@@ -33,49 +33,54 @@ describe('places', () => {
       'rbacAuthorization',
     ],
     ['version', '/version/', 'getCodeVersion', 'version'],
-  ])('%s', (place, path, id, tag) => {
+  ])('publishes the discovery operation at %s', (place, path, id, tag) => {
     const document = documentAt(place, servedIn(kubernetesDialect), kubernetesDialect);
     expect(document.paths[path]?.['get']).toMatchObject({ operationId: id, tags: [tag] });
   });
 });
 
-describe.each(dialects.map((dialect) => [dialect.name, dialect] as const))('every document in %s', (_name, dialect) => {
-  const documents = allDocuments(dialect);
+describe.each(dialects.map((dialect) => [dialect.name, dialect] as const))(
+  'OpenAPI 3 documents in the %s dialect',
+  (_name, dialect) => {
+    const documents = allDocuments(dialect);
 
-  test('refers only to what it defines', () => {
-    const dangling: string[] = [];
-    for (const [place, document] of documents) {
-      const text = JSON.stringify(document);
-      for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-        if (document.components.schemas[name] === undefined) dangling.push(`${place}: ${name}`);
+    test('contains no dangling references', () => {
+      const dangling: string[] = [];
+      for (const [place, document] of documents) {
+        const text = JSON.stringify(document);
+        for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+          if (document.components.schemas[name] === undefined) dangling.push(`${place}: ${name}`);
+        }
       }
-    }
-    expect(dangling).toEqual([]);
-  });
+      expect(dangling).toEqual([]);
+    });
 
-  test('speaks of its own dialect only', () => {
-    const token =
-      dialect === orchDialect
-        ? /io\.k8s|\.k8s\.io|x-kubernetes-|vnd\.kubernetes/
-        : /io\.orch|orch\.io|x-orch-|vnd\.orch/;
-    const mixed = [...documents].filter(([, document]) => token.test(JSON.stringify(document)));
-    expect(mixed.map(([place]) => place)).toEqual([]);
-  });
+    test('contains only names of its dialect', () => {
+      const token =
+        dialect === orchDialect
+          ? /io\.k8s|\.k8s\.io|x-kubernetes-|vnd\.kubernetes/
+          : /io\.orch|orch\.io|x-orch-|vnd\.orch/;
+      const mixed = [...documents].filter(([, document]) => token.test(JSON.stringify(document)));
+      expect(mixed.map(([place]) => place)).toEqual([]);
+    });
 
-  test('names no operation twice', () => {
-    const ids = [...documents.values()].flatMap((document) =>
-      Object.values(document.paths).flatMap((item) => operationsOf(item).map(([, operation]) => operation.operationId)),
-    );
-    expect(ids.length).toBeGreaterThan(900);
-    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
-  });
-});
+    test('contains each operationId once', () => {
+      const ids = [...documents.values()].flatMap((document) =>
+        Object.values(document.paths).flatMap((item) =>
+          operationsOf(item).map(([, operation]) => operation.operationId),
+        ),
+      );
+      expect(ids.length).toBeGreaterThan(900);
+      expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    });
+  },
+);
 
-test('the head of a document', () => {
+test('returns the header of an OpenAPI 3 document', () => {
   expect(APPS).toMatchObject({ openapi: '3.0.0', info: { title: 'Kubernetes', version: 'v1.33.1' } });
 });
 
-describe('operations', () => {
+describe('OpenAPI 3 operations', () => {
   const operationsAt = (path: string) =>
     operationsOf(APPS.paths[path]).map(([method, operation]) => [
       method,
@@ -115,11 +120,11 @@ describe('operations', () => {
       '/apis/apps/v1/watch/namespaces/{namespace}/deployments/{name}',
       [['get', 'watchAppsV1NamespacedDeployment', 'watch']],
     ],
-  ])('%s', (path, expected) => {
+  ])('publishes the operations at %s', (path, expected) => {
     expect(operationsAt(path)).toEqual(expected);
   });
 
-  test('a patch takes every patch format and the parameters that clients look for', () => {
+  test('lists every patch format and the parameters of a patch', () => {
     const patch = APPS.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']?.['patch'];
     expect(Object.keys(patch?.requestBody?.content ?? {})).toEqual([
       'application/json-patch+json',
@@ -131,7 +136,7 @@ describe('operations', () => {
     expect(patch?.['x-kubernetes-group-version-kind']).toEqual({ group: 'apps', kind: 'Deployment', version: 'v1' });
   });
 
-  test('what all operations of a path take stands with the path', () => {
+  test('lists parameters common to all operations at the path', () => {
     const item = CORE.paths['/api/v1/namespaces/{namespace}/pods/{name}/eviction'];
     expect(item?.parameters?.map(({ name }) => name)).toEqual([
       'dryRun',
@@ -144,13 +149,13 @@ describe('operations', () => {
     expect(item?.['post']?.parameters).toBeUndefined();
   });
 
-  test('a subresource of another kind is of that kind', () => {
+  test('uses the kind of a subresource with its own kind', () => {
     const post = CORE.paths['/api/v1/namespaces/{namespace}/pods/{name}/eviction']?.['post'];
     expect(post?.['x-kubernetes-group-version-kind']).toEqual({ group: 'policy', kind: 'Eviction', version: 'v1' });
     expect(post?.requestBody?.content['*/*']?.schema.$ref).toBe(`${REF}io.k8s.api.policy.v1.Eviction`);
   });
 
-  test('lists are streamed too', () => {
+  test('lists the streaming media types of a list', () => {
     const list = CORE.paths['/api/v1/pods']?.['get'];
     expect(Object.keys(list?.responses['200']?.content ?? {})).toEqual([
       'application/json',
@@ -161,7 +166,7 @@ describe('operations', () => {
     ]);
   });
 
-  test('CBOR is named by clusters that speak it', () => {
+  test('lists CBOR media types only when CBOR is enabled', () => {
     const document = openApiV3('api/v1', servedIn(orchDialect), {
       dialect: orchDialect,
       serverVersion: 'v1.33.1',
@@ -173,17 +178,17 @@ describe('operations', () => {
     }
   });
 
-  test('a deletion answers with what the server answers', () => {
+  test('publishes the response kind of a delete', () => {
     const answer = (path: string) => JSON.stringify(CORE.paths[path]?.['delete']?.responses['200']);
     expect(answer('/api/v1/namespaces/{namespace}/pods/{name}')).toContain('core.v1.Pod"');
     expect(answer('/api/v1/namespaces/{namespace}/configmaps/{name}')).toContain('meta.v1.Status"');
   });
 });
 
-describe('types', () => {
+describe('OpenAPI 3 types', () => {
   const schema = (name: string) => CORE.components.schemas[`io.k8s.api.core.v1.${name}`];
 
-  test('a kind is described with its metadata and all its fields', () => {
+  test('publishes a kind with its metadata and fields', () => {
     expect(schema('Pod')).toEqual({
       description: 'Containers that run together on one node.',
       type: 'object',
@@ -210,7 +215,7 @@ describe('types', () => {
     });
   });
 
-  test('a list that is merged by key', () => {
+  test('publishes the merge keys of a list', () => {
     expect(schema('PodSpec')?.properties?.['containers']).toEqual({
       type: 'array',
       items: { allOf: [{ $ref: `${REF}io.k8s.api.core.v1.Container` }], default: {} },
@@ -222,7 +227,7 @@ describe('types', () => {
     });
   });
 
-  test('types of the value itself', () => {
+  test('publishes types with a special JSON form', () => {
     const { schemas } = CORE.components;
     const form = (name: string) => ({ ...schemas[name], description: undefined });
     expect(form('io.k8s.apimachinery.pkg.util.intstr.IntOrString')).toEqual({
@@ -239,7 +244,7 @@ describe('types', () => {
     });
   });
 
-  test('options of a deletion are spoken in every group', () => {
+  test('publishes DeleteOptions in every group', () => {
     const kinds = APPS.components.schemas['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'];
     expect(kinds?.['x-kubernetes-group-version-kind']).toEqual([
       { group: '', kind: 'DeleteOptions', version: 'v1' },
@@ -247,7 +252,7 @@ describe('types', () => {
     ]);
   });
 
-  test('an object inside another one keeps its kind', () => {
+  test('keeps the kind of an object embedded in another one', () => {
     const claim = APPS.components.schemas['io.k8s.api.core.v1.PersistentVolumeClaim'];
     expect(claim?.['x-kubernetes-group-version-kind']).toEqual([
       { group: '', kind: 'PersistentVolumeClaim', version: 'v1' },
@@ -255,7 +260,7 @@ describe('types', () => {
   });
 });
 
-describe("a user's kind", () => {
+describe('OpenAPI 3 of a user-defined kind', () => {
   const Widget = defineKind({
     apiVersion: 'stable.example.com/v1',
     kind: 'Widget',
@@ -274,7 +279,7 @@ describe("a user's kind", () => {
   const served = servedIn(orchDialect, [Pod, Widget]);
   const document = documentAt('apis/stable.example.com/v1', served, orchDialect);
 
-  test('is named by its group, turned around, and written out', () => {
+  test('names the schema by the reversed group and inlines its fields', () => {
     expect(document.components.schemas['com.example.stable.v1.Widget']).toEqual({
       type: 'object',
       properties: {
@@ -310,7 +315,7 @@ describe("a user's kind", () => {
     });
   });
 
-  test('is spoken in text only, and not merged strategically', () => {
+  test('publishes only text formats and no strategic merge patch', () => {
     const item = document.paths['/apis/stable.example.com/v1/namespaces/{namespace}/widgets/{name}'];
     expect(item?.['get']?.operationId).toBe('readStableExampleComV1NamespacedWidget');
     expect(item?.['get']?.tags).toEqual(['stableExampleCom_v1']);
@@ -325,12 +330,12 @@ describe("a user's kind", () => {
     ]);
   });
 
-  test('has no older addresses of watches', () => {
+  test('publishes no deprecated watch paths', () => {
     expect(Object.keys(document.paths).filter((path) => path.includes('/watch/'))).toEqual([]);
   });
 });
 
-test('every served kind has a path', () => {
+test('publishes a path for every served kind', () => {
   const paths = new Set([...allDocuments(orchDialect).values()].flatMap((document) => Object.keys(document.paths)));
   const missing = servedIn(orchDialect, builtInKinds).filter(
     ({ gvr }) => ![...paths].some((path) => path.endsWith(`/${gvr.resource}`) && path.includes(`/${gvr.version}/`)),

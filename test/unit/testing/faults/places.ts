@@ -1,24 +1,24 @@
-/** Every place that a fault has to reach: a client of this process, one over HTTP, and a controller. */
+/** The clients that a fault must reach: in process, over HTTP, and a controller. */
 import { type Client, createClient, StatusError } from 'orchplane';
 import { controllers, defineController } from 'orchplane/controllers';
 import { createFetchHandler, httpTransport } from 'orchplane/http';
 import { ConfigMap, Namespace } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 
-/** Clients of one cluster, by the way that they take. */
+/** Clients of one cluster by transport. */
 export function clientsOf(cluster: TestCluster): Readonly<Record<'local' | 'http', Client>> {
   const { clock } = cluster;
   const transport = httpTransport({
     baseUrl: 'http://cluster',
     fetch: createFetchHandler(cluster),
     clock,
-    // What is refused is refused: the transport's own patience is no part of these tests.
+    // Disables the retries of the transport, which these tests do not cover.
     retries: 0,
   });
   return { local: cluster, http: createClient({ transport }) };
 }
 
-/** Copies a number of each ConfigMap with the label into one with `-copy` at its end. */
+/** Copies the size of each labelled ConfigMap into another one with the suffix `-copy`. */
 export const copier = defineController({
   name: 'copier',
   kind: ConfigMap,
@@ -38,7 +38,7 @@ export const copier = defineController({
   },
 });
 
-/** A cluster with the controller at work, and what it complained of. */
+/** A cluster with the running controller, and the errors that it reported. */
 export async function withCopier(): Promise<{ cluster: TestCluster; failures: string[] }> {
   const failures: string[] = [];
   const onError = (error: unknown) => void failures.push(StatusError.is(error) ? (error.reason ?? '') : String(error));
@@ -49,7 +49,7 @@ export async function withCopier(): Promise<{ cluster: TestCluster; failures: st
 
 export const original = { metadata: { name: 'a', labels: { copy: 'yes' } }, data: { size: 'm' } };
 
-/** What something is refused with: its reason, or undefined. */
+/** The reason with which a request is rejected, or undefined. */
 export async function reasonOf(promise: Promise<unknown>): Promise<string | undefined> {
   const error = await promise.then(
     () => undefined,

@@ -1,17 +1,17 @@
-/** Faults of requests, wherever the requests come from. */
+/** Request faults for all kinds of clients. */
 import { errors, StatusError } from 'orchplane';
 import { ConfigMap, Pod } from 'orchplane/kinds';
 import { conflicting, delaying, droppingResponses, failing, flaky, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { clientsOf, original, reasonOf, withCopier } from './places.js';
 
-describe.each(['local', 'http'] as const)('for a client that is %s', (place) => {
+describe.each(['local', 'http'] as const)('request faults for a %s client', (place) => {
   function setup() {
     const cluster = testCluster();
     return { cluster, configMaps: clientsOf(cluster)[place].api(ConfigMap) };
   }
 
-  test('failing refuses what matches, with the error that is given, as often as it is told', async () => {
+  test('rejects matching requests with the given error, the given number of times', async () => {
     const { cluster, configMaps } = setup();
     const fault = failing({ verb: 'create', kind: ConfigMap, times: 2 }, () => errors.tooManyRequests('later', 3));
     using _fault = cluster.use(fault);
@@ -22,7 +22,7 @@ describe.each(['local', 'http'] as const)('for a client that is %s', (place) => 
     expect(fault.count).toBe(2);
   });
 
-  test('a fault is gone at the end of its block', async () => {
+  test('removes a fault at the end of its block', async () => {
     const { cluster, configMaps } = setup();
     {
       using _fault = cluster.use(failing({}));
@@ -31,7 +31,7 @@ describe.each(['local', 'http'] as const)('for a client that is %s', (place) => 
     expect(await reasonOf(configMaps.list())).toBeUndefined();
   });
 
-  test('conflicting speaks as the server does, and edit survives it', async () => {
+  test('returns the conflict of the server, which edit retries', async () => {
     const { cluster, configMaps } = setup();
     const made = await configMaps.create({ metadata: { name: 'a' } });
     const fault = conflicting({ kind: ConfigMap, times: 2 });
@@ -46,7 +46,7 @@ describe.each(['local', 'http'] as const)('for a client that is %s', (place) => 
     expect(fault.count).toBe(2);
   });
 
-  test('delaying waits on the clock of the cluster', async () => {
+  test('delays requests on the cluster clock', async () => {
     const { cluster, configMaps } = setup();
     const fault = delaying({ verb: 'list' }, 2_000);
     using _fault = cluster.use(fault);
@@ -62,18 +62,18 @@ describe.each(['local', 'http'] as const)('for a client that is %s', (place) => 
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('what is delayed goes on when the fault is taken away', async () => {
+  test('continues delayed requests when the fault is removed', async () => {
     const { cluster, configMaps } = setup();
     const remove = cluster.use(delaying({}, (request) => (request.verb === 'list' ? 60_000 : 0)));
     const listing = configMaps.list();
-    // The request has to be on its way before the fault goes.
+    // The request must be delayed before the fault is removed.
     await cluster.clock.advance(0);
     remove();
     expect((await listing).items.map(({ metadata }) => metadata.name)).toEqual([]);
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('droppingResponses lets the write happen, and tells the caller nothing', async () => {
+  test('commits a write and drops its response', async () => {
     const { cluster, configMaps } = setup();
     const fault = droppingResponses({ verb: 'create', nth: 1 });
     using _fault = cluster.use(fault);
@@ -82,7 +82,7 @@ describe.each(['local', 'http'] as const)('for a client that is %s', (place) => 
     expect(fault.count).toBe(1);
   });
 
-  test('what the server refuses has no answer to lose', async () => {
+  test('does not drop rejections of the server', async () => {
     const { cluster, configMaps } = setup();
     await configMaps.create({ metadata: { name: 'a' } });
     const fault = droppingResponses();
@@ -91,24 +91,24 @@ describe.each(['local', 'http'] as const)('for a client that is %s', (place) => 
     expect(fault.count).toBe(0);
   });
 
-  test('flaky strikes the same requests on every run with the same seed', async () => {
-    const story = async (seed: number) => {
+  test('fails the same requests for the same seed', async () => {
+    const outcomesOf = async (seed: number) => {
       const { cluster, configMaps } = setup();
       using _fault = cluster.use(flaky({ rate: 0.5, seed }));
       const outcomes: boolean[] = [];
       for (let round = 0; round < 40; round++) outcomes.push((await reasonOf(configMaps.list())) === undefined);
       return outcomes;
     };
-    expect(await story(1)).toEqual(await story(1));
-    expect(await story(1)).not.toEqual(await story(2));
-    const passed = (await story(3)).filter(Boolean).length;
+    expect(await outcomesOf(1)).toEqual(await outcomesOf(1));
+    expect(await outcomesOf(1)).not.toEqual(await outcomesOf(2));
+    const passed = (await outcomesOf(3)).filter(Boolean).length;
     expect(passed).toBeGreaterThan(8);
     expect(passed).toBeLessThan(32);
   });
 });
 
-describe('for a controller', () => {
-  test('failing makes it try again', async () => {
+describe('request faults for a controller', () => {
+  test('makes a controller retry after failures', async () => {
     const { cluster, failures } = await withCopier();
     const fault = failing({ verb: 'create', source: 'copier', times: 2 });
     using _fault = cluster.use(fault);
@@ -120,7 +120,7 @@ describe('for a controller', () => {
     await cluster.close();
   });
 
-  test('conflicting makes it look again at once', async () => {
+  test('makes a controller retry at once after conflicts', async () => {
     const { cluster, failures } = await withCopier();
     await cluster.api(ConfigMap).create(original);
     await cluster.settle();
@@ -136,7 +136,7 @@ describe('for a controller', () => {
     await cluster.close();
   });
 
-  test('delaying leaves it at rest, and the clock lets it go on', async () => {
+  test('settles while a write is delayed and continues with the clock', async () => {
     const { cluster } = await withCopier();
     const fault = delaying({ verb: 'create', source: 'copier' }, 5_000);
     using _fault = cluster.use(fault);
@@ -149,7 +149,7 @@ describe('for a controller', () => {
     await cluster.close();
   });
 
-  test('droppingResponses makes it meet what it has done', async () => {
+  test('makes a controller find its own write after a dropped response', async () => {
     const { cluster, failures } = await withCopier();
     const fault = droppingResponses({ verb: 'create', source: 'copier', times: 1 });
     using _fault = cluster.use(fault);
@@ -160,7 +160,7 @@ describe('for a controller', () => {
     await cluster.close();
   });
 
-  test('flaky keeps it from nothing for ever', async () => {
+  test('does not stop a controller permanently with random failures', async () => {
     const { cluster } = await withCopier();
     const fault = flaky({ verb: ['get', 'create'], source: 'copier', rate: 0.7, seed: 2 });
     using _fault = cluster.use(fault);
@@ -172,8 +172,8 @@ describe('for a controller', () => {
   });
 });
 
-describe('a match', () => {
-  async function struck(match: Parameters<typeof failing>[0]): Promise<string[]> {
+describe('fault matches', () => {
+  async function failedRequests(match: Parameters<typeof failing>[0]): Promise<string[]> {
     const cluster = testCluster();
     const teamed = cluster.with({ namespace: 'kube-system', fieldManager: 'ci' });
     const alice = cluster.with({ as: { user: 'alice', groups: ['system:masters'] } });
@@ -213,11 +213,14 @@ describe('a match', () => {
     [{ rate: 0 }, []],
     [{ source: 'http' }, []],
     [{ source: 'local', times: 1 }, ['create a']],
-  ] satisfies [Parameters<typeof failing>[0], string[]][])('picks its requests (%#)', async (match, expected) => {
-    expect(await struck(match)).toEqual(expected);
-  });
+  ] satisfies [Parameters<typeof failing>[0], string[]][])(
+    'selects matching requests (%#)',
+    async (match, expected) => {
+      expect(await failedRequests(match)).toEqual(expected);
+    },
+  );
 
-  // What a program without types may say.
+  // Values that a JavaScript program may pass.
   const wrong: readonly [unknown, string][] = [
     [{ verbs: 'create' }, 'failing has no option "verbs"; it has verb, kind, subresource'],
     [{ verb: 'put' }, 'failing: there is no verb "put"; there are get, list, watch, create'],
@@ -232,13 +235,13 @@ describe('a match', () => {
     [{ seed: 2 }, 'failing: seed goes with rate'],
     ['create', 'failing: takes an object that says which requests are meant, not "create"'],
   ];
-  test.each(wrong)('that cannot be meant is refused (%#)', (match, message) => {
+  test.each(wrong)('rejects an invalid match (%#)', (match, message) => {
     expect(() => failing(match as object)).toThrow(
       new RegExp(`^orchplane: ${message.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`),
     );
   });
 
-  test('a delay and an error are judged as well', () => {
+  test('rejects an invalid delay and an invalid error', () => {
     expect(() => delaying({}, -1)).toThrow('delaying: the delay is a number of milliseconds from 0 on, not -1');
     expect(() => failing({}, 'Conflict' as never)).toThrow('failing: the error is a StatusError');
   });

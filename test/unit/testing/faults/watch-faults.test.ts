@@ -1,4 +1,4 @@
-/** Faults of watches: for watches, informers, controllers and over HTTP; for those that are open and for later ones. */
+/** Watch faults: for watches, informers, controllers and over HTTP, on open and on later watches. */
 import { StatusError } from 'orchplane';
 import { ConfigMap, Pod } from 'orchplane/kinds';
 import {
@@ -22,19 +22,19 @@ async function create(cluster: TestCluster, ...names: readonly string[]): Promis
   for (const name of names) await cluster.api(ConfigMap).create({ metadata: { name } });
 }
 
-/** What a watch says until its end: names, and the reason of an error. */
+/** Reads a watch to its end: object names and the reason of an error. */
 async function readAll(watch: AsyncIterable<{ type: string; object: unknown }>): Promise<string[]> {
-  const told: string[] = [];
+  const received: string[] = [];
   try {
-    for await (const { object } of watch) told.push((object as { metadata: { name: string } }).metadata.name);
-    told.push('end');
+    for await (const { object } of watch) received.push((object as { metadata: { name: string } }).metadata.name);
+    received.push('end');
   } catch (error) {
-    told.push(StatusError.is(error) ? (error.reason ?? '') : String(error));
+    received.push(StatusError.is(error) ? (error.reason ?? '') : String(error));
   }
-  return told;
+  return received;
 }
 
-/** The clock moves until a promise is settled: what goes over HTTP takes turns of its own. */
+/** Advances the clock until a promise settles, because HTTP takes several turns. */
 async function soon<Value>(cluster: TestCluster, promise: Promise<Value>): Promise<Value> {
   let isDone = false;
   void promise.finally(() => {
@@ -44,22 +44,25 @@ async function soon<Value>(cluster: TestCluster, promise: Promise<Value>): Promi
   return promise;
 }
 
-describe.each(['local', 'http'] as const)('a watch of a client that is %s', (place) => {
-  test.each([true, false])('is cut after so many events (open before the fault: %s)', async (isOpenBefore) => {
-    const { cluster, clients } = setup();
-    const fault = cuttingStreams({ kind: ConfigMap, times: 1 }, { afterEvents: 2 });
-    const open = () => readAll(clients[place].api(ConfigMap).watch());
-    const early = isOpenBefore ? open() : undefined;
-    await cluster.clock.advance(0);
-    using _fault = cluster.use(fault);
-    const reading = early ?? open();
-    await cluster.clock.advance(0);
-    await create(cluster, 'a', 'b', 'c');
-    expect(await soon(cluster, reading)).toEqual(['a', 'b', 'end']);
-    expect(fault.count).toBe(1);
-  });
+describe.each(['local', 'http'] as const)('watch faults for a %s client', (place) => {
+  test.each([true, false])(
+    'cuts a watch after a number of events (open before the fault: %s)',
+    async (isOpenBefore) => {
+      const { cluster, clients } = setup();
+      const fault = cuttingStreams({ kind: ConfigMap, times: 1 }, { afterEvents: 2 });
+      const open = () => readAll(clients[place].api(ConfigMap).watch());
+      const early = isOpenBefore ? open() : undefined;
+      await cluster.clock.advance(0);
+      using _fault = cluster.use(fault);
+      const reading = early ?? open();
+      await cluster.clock.advance(0);
+      await create(cluster, 'a', 'b', 'c');
+      expect(await soon(cluster, reading)).toEqual(['a', 'b', 'end']);
+      expect(fault.count).toBe(1);
+    },
+  );
 
-  test('is cut after so much time', async () => {
+  test('cuts a watch after a duration', async () => {
     const { cluster, clients } = setup();
     using _fault = cluster.use(cuttingStreams({}, { afterMs: 1_000 }));
     const reading = readAll(clients[place].api(ConfigMap).watch());
@@ -71,7 +74,7 @@ describe.each(['local', 'http'] as const)('a watch of a client that is %s', (pla
     expect(await soon(cluster, reading)).toEqual(['a', 'end']);
   });
 
-  test.each([true, false])('expires (open before the fault: %s)', async (isOpenBefore) => {
+  test.each([true, false])('expires a watch (open before the fault: %s)', async (isOpenBefore) => {
     const { cluster, clients } = setup();
     const fault = expiringWatches({ kind: ConfigMap });
     const open = () => readAll(clients[place].api(ConfigMap).watch());
@@ -82,41 +85,41 @@ describe.each(['local', 'http'] as const)('a watch of a client that is %s', (pla
     expect(fault.count).toBe(1);
   });
 
-  test('expires after so many events, all of which were told', async () => {
+  test('expires a watch after it delivered a number of events', async () => {
     const { cluster, clients } = setup();
     await create(cluster, 'a', 'b', 'c');
     using _fault = cluster.use(expiringWatches({}, { afterEvents: 2 }));
     expect(await soon(cluster, readAll(clients[place].api(ConfigMap).watch()))).toEqual(['a', 'b', 'Expired']);
   });
 
-  test('hears late, in the right order, and of everything at once when it is let go', async () => {
+  test('delays events in order and delivers all of them when released', async () => {
     const { cluster, clients } = setup();
     const stale = staleCaches({ kind: ConfigMap });
     using _fault = cluster.use(stale);
     const watch = clients[place].api(ConfigMap).watch();
-    const told: string[] = [];
+    const received: string[] = [];
     const reading = (async () => {
-      for await (const { object } of watch) told.push('name' in object.metadata ? object.metadata.name : '');
+      for await (const { object } of watch) received.push('name' in object.metadata ? object.metadata.name : '');
     })();
     await cluster.clock.advance(0);
     await create(cluster, 'a', 'b');
     await cluster.clock.advance(60_000);
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
     expect(stale.held).toBe(2);
     stale.release();
-    for (let turns = 0; turns < 50 && told.length < 2; turns++) await cluster.clock.advance(0);
-    expect(told).toEqual(['a', 'b']);
+    for (let turns = 0; turns < 50 && received.length < 2; turns++) await cluster.clock.advance(0);
+    expect(received).toEqual(['a', 'b']);
     expect(stale.held).toBe(0);
     await create(cluster, 'c');
-    for (let turns = 0; turns < 50 && told.length < 3; turns++) await cluster.clock.advance(0);
-    expect(told).toEqual(['a', 'b', 'c']);
+    for (let turns = 0; turns < 50 && received.length < 3; turns++) await cluster.clock.advance(0);
+    expect(received).toEqual(['a', 'b', 'c']);
     watch.close();
     await reading;
   });
 });
 
-describe('an informer', () => {
-  test('goes on from where it was when its stream is cut', async () => {
+describe('watch faults for an informer', () => {
+  test('continues from the last version after a cut stream', async () => {
     const { cluster, configMaps } = setup();
     await using informer = configMaps.informer();
     await informer.synced;
@@ -130,7 +133,7 @@ describe('an informer', () => {
     expect(log.requests({ verb: 'list' })).toEqual([]);
   });
 
-  test('lists again when its watch has expired', async () => {
+  test('lists again after an expired watch', async () => {
     const { cluster, configMaps } = setup();
     await using informer = configMaps.informer();
     await informer.synced;
@@ -144,14 +147,14 @@ describe('an informer', () => {
     expect(fault.count).toBe(1);
   });
 
-  test('answers from an old picture while the server has moved on, for a while', async () => {
+  test('returns stale objects for the configured time', async () => {
     const { cluster, configMaps } = setup();
     await using informer = configMaps.informer();
     await informer.synced;
     const stale = staleCaches({ kind: ConfigMap }, { forMs: 5_000 });
     using _fault = cluster.use(stale);
     await create(cluster, 'a');
-    // What waits for a later moment is at rest.
+    // Delayed events do not keep the cluster busy.
     await cluster.settle({ timeoutMs: 2_000 });
     expect(informer.get('a')).toBeUndefined();
     expect(await configMaps.find('a')).toBeDefined();
@@ -162,7 +165,7 @@ describe('an informer', () => {
     expect([stale.count, stale.held]).toEqual([1, 0]);
   });
 
-  test('gets what was held back when the fault is taken away', async () => {
+  test('delivers delayed events when the fault is removed', async () => {
     const { cluster, configMaps } = setup();
     await using informer = configMaps.informer();
     await informer.synced;
@@ -177,7 +180,7 @@ describe('an informer', () => {
     expect(stale.held).toBe(0);
   });
 
-  test('of another kind is left alone', async () => {
+  test('does not affect informers of other kinds', async () => {
     const { cluster, configMaps } = setup();
     await using informer = configMaps.informer();
     await informer.synced;
@@ -189,13 +192,13 @@ describe('an informer', () => {
     expect(faults.map((fault) => fault.count)).toEqual([0, 0, 0]);
   });
 
-  test('sees changes at another time than others do, in the right order, as the seed decides', async () => {
-    const story = async (seed: number) => {
+  test('delivers events to informers at different times in order, depending on the seed', async () => {
+    const deliveriesOf = async (seed: number) => {
       const { cluster } = setup();
-      const told: string[] = [];
+      const received: string[] = [];
       const informers = [1, 2, 3].map((number) => {
         const informer = cluster.api(ConfigMap).informer();
-        informer.subscribe(({ object }) => void told.push(`${number}${object.metadata.name}`));
+        informer.subscribe(({ object }) => void received.push(`${number}${object.metadata.name}`));
         return informer;
       });
       for (const informer of informers) await informer.synced;
@@ -205,24 +208,24 @@ describe('an informer', () => {
       await cluster.settle();
       expect(fault.count).toBeGreaterThan(0);
       for (const number of [1, 2, 3]) {
-        expect(told.filter((each) => each.startsWith(String(number)))).toEqual([
+        expect(received.filter((each) => each.startsWith(String(number)))).toEqual([
           `${number}a`,
           `${number}b`,
           `${number}c`,
         ]);
       }
       for (const informer of informers) informer.close();
-      return told.join(' ');
+      return received.join(' ');
     };
-    const stories = new Set<string>();
-    for (let seed = 1; seed <= 10; seed++) stories.add(await story(seed));
-    expect(stories.size).toBeGreaterThan(5);
-    expect(await story(1)).toBe(await story(1));
+    const deliveries = new Set<string>();
+    for (let seed = 1; seed <= 10; seed++) deliveries.add(await deliveriesOf(seed));
+    expect(deliveries.size).toBeGreaterThan(5);
+    expect(await deliveriesOf(1)).toBe(await deliveriesOf(1));
   });
 });
 
-describe('a controller', () => {
-  test('misses nothing when its streams are cut or expire', async () => {
+describe('watch faults for a controller', () => {
+  test('misses no event when its streams are cut or expire', async () => {
     const { cluster } = await withCopier();
     const faults = [cuttingStreams({ source: 'controllers' }), expiringWatches({ source: 'controllers', every: 3 })];
     for (const fault of faults) cluster.use(fault);
@@ -233,7 +236,7 @@ describe('a controller', () => {
     await cluster.close();
   });
 
-  test('that does not hear of its own write waits, and is at rest', async () => {
+  test('settles while a controller waits for its own write', async () => {
     const { cluster } = await withCopier();
     const stale = staleCaches({ kind: ConfigMap });
     await cluster.api(ConfigMap).create(original);
@@ -251,7 +254,7 @@ describe('a controller', () => {
   });
 });
 
-test('several faults act on one stream, and each can go', async () => {
+test('combines several faults on one stream and removes them separately', async () => {
   const { cluster, configMaps } = setup();
   await using informer = configMaps.informer();
   await informer.synced;
@@ -270,7 +273,7 @@ test('several faults act on one stream, and each can go', async () => {
   expect(informer.list()).toHaveLength(2);
 });
 
-test('options that cannot be meant are refused', () => {
+test('rejects invalid options of watch faults', () => {
   expect(() => cuttingStreams({ verb: 'list' } as object)).toThrow('cuttingStreams has no option "verb"');
   expect(() => cuttingStreams({}, { afterEvents: -1 })).toThrow('afterEvents is a whole number from 0 on, not -1');
   expect(() => expiringWatches({}, { after: 1 } as object)).toThrow('expiringWatches has no option "after"');

@@ -23,7 +23,33 @@ import type {
 } from '../../../generated/certificates-v1.js';
 import type { HookContext } from '../../../kind.js';
 import { signerNameProblems } from '../../../shared/signer-name.js';
-import { KEY_USAGES } from './schema.js';
+
+/** The supported key usages, in message order. */
+const KEY_USAGES = [
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
+] as const;
 
 /** Validates a request as a whole. */
 export function requestProblems(object: ApiObject, context: HookContext): FieldError[] {

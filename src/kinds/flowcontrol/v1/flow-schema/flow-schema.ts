@@ -24,7 +24,7 @@ import { byPrecedence } from '../precedence.js';
 import { FLOW_SCHEMAS, PRIORITY_LEVELS } from '../resources.js';
 import { keepUp } from '../upkeep.js';
 import { mandatoryFlow, suggestedFlows } from './bootstrap.js';
-import { fixedSpecProblems } from './fixed.js';
+import { fixedSpecProblems } from './validate.js';
 import { validateFlowSchemaSpec } from './validate.js';
 
 export interface FlowSchema extends ObjectBase, FlowSchemaBody {}

@@ -8,12 +8,15 @@ import { type MaybePromise, rescue } from '../util/maybe-promise.js';
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 
 /** Drops duplicate warnings. */
-export function answer(code: number, object: ObjectResponse['object'], warnings = NO_WARNINGS): ObjectResponse {
+export function objectResponse(code: number, object: ObjectResponse['object'], warnings = NO_WARNINGS): ObjectResponse {
   return { type: 'object', code, object, warnings: warnings.length < 2 ? warnings : [...new Set(warnings)] };
 }
 
 /** Runs a write; if it fails, its StatusError gets the warnings that were collected so far. */
-export function warned<Result>(warnings: readonly string[], run: () => MaybePromise<Result>): MaybePromise<Result> {
+export function withWarnings<Result>(
+  warnings: readonly string[],
+  run: () => MaybePromise<Result>,
+): MaybePromise<Result> {
   const fail = (error: unknown): never => {
     if (warnings.length === 0 || !StatusError.is(error)) throw error;
     throw new StatusError(error.status, {

@@ -4,8 +4,8 @@ import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../../../../src/kinds/rbac/role-rules.js';
 import fc from '../../../property/seeded.js';
 import { fakeCluster } from './fake-cluster.js';
-import { naiveDecision, type Policy } from './naive.js';
-import * as worlds from './worlds.js';
+import * as worlds from './random-policies.js';
+import { naiveDecision, type Policy } from './simple-rbac.js';
 
 type Mutable<Value> = {
   -readonly [Key in keyof Value]: Value[Key] extends readonly (infer Item)[] ? Item[] : Value[Key];
@@ -26,7 +26,7 @@ test('agrees with a simple evaluation after every write', () => {
           const { attributes, ...asker } = worlds.question(random);
           const decision = authorizer.decide(asker, attributes);
           const expected = naiveDecision(policy, asker, attributes);
-          // A plain comparison first: there are many of them.
+          // A plain comparison first, because there are many requests.
           if (JSON.stringify(decision) !== JSON.stringify(expected)) expect(decision).toEqual(expected);
           asked++;
         }
@@ -42,7 +42,7 @@ function write(policy: Mutable<Policy>, cluster: ReturnType<typeof fakeCluster>,
   const isRole = random(2) === 0;
   const namespace = random(2) === 0 ? undefined : worlds.pick(random, worlds.NAMESPACES);
   const roleNames = ['r0', 'r1', 'r2', 'r3'];
-  // Few names: most writes are about something that is there. More than a few bindings for each subject.
+  // Few names, so that most writes affect existing objects, and several bindings for each subject.
   const name = isRole ? worlds.pick(random, roleNames) : `b${String(random(12)).padStart(2, '0')}`;
   const metadata = namespace === undefined ? { name } : { name, namespace };
   const resource = isRole

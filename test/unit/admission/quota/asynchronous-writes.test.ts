@@ -3,7 +3,7 @@ import { type AdmissionPlugin, defaultAdmission, mergePatch } from 'orchplane';
 import { ConfigMap, ResourceQuota, Service } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { makeQuota, usedOf } from './setting.js';
+import { makeQuota, usedOf } from './create-quota.js';
 
 let cluster: TestCluster;
 beforeEach(() => {

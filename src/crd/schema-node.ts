@@ -15,15 +15,15 @@ import {
   type MapNode,
   type ObjectNode,
   type ScalarNode,
-  type Structural,
+  type SchemaNode,
   uniform,
-} from '../schema/structural.js';
+} from '../schema/schema-node.js';
 import { compareUtf8 } from '../text/go/go-value.js';
-import { additionalSchema, type SchemaView } from './schema-view.js';
+import { additionalSchema, type StructuralSchema } from './structural-schema.js';
 import { hasDefault } from './value/defaults.js';
 
 /** The schema of a whole object without `kind`, `apiVersion` and `metadata`, which every object has. */
-export function structuralSchemaOf(root: SchemaView): ObjectNode {
+export function schemaNodeOf(root: StructuralSchema): ObjectNode {
   const preservesUnknown = root.preserveUnknownFields === true;
   const fields = new Map([...fieldsOf(root, preservesUnknown)].filter(([name]) => !OBJECT_FIELDS.has(name)));
   return uniform({ ...objectNode(root, fields), preserveUnknown: preservesUnknown });
@@ -32,7 +32,7 @@ export function structuralSchemaOf(root: SchemaView): ObjectNode {
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** `above` is true if an enclosing node preserves unknown fields. */
-function nodeOf(schema: SchemaView, preservesAbove: boolean): Structural {
+function nodeOf(schema: StructuralSchema, preservesAbove: boolean): SchemaNode {
   const node = bareNode(schema, preservesAbove || schema.preserveUnknownFields === true);
   const { raw } = schema;
   if (!hasDefault(schema) && raw.nullable !== true) return node;
@@ -46,7 +46,7 @@ function nodeOf(schema: SchemaView, preservesAbove: boolean): Structural {
 const BASE = { goType: '', checked: false } as const;
 const ANYTHING = uniform<AnyNode>({ type: 'any', atomic: false, ...BASE });
 
-function bareNode(schema: SchemaView, preservesUnknown: boolean): Structural {
+function bareNode(schema: StructuralSchema, preservesUnknown: boolean): SchemaNode {
   switch (schema.type) {
     case 'object':
       return membersNode(schema, preservesUnknown);
@@ -82,15 +82,15 @@ function scalar(type: ScalarNode['scalar']): ScalarNode {
   return uniform({ type: 'scalar', scalar: type, ...BASE });
 }
 
-function isPlainText({ raw: { format = '' } }: SchemaView): boolean {
+function isPlainText({ raw: { format = '' } }: StructuralSchema): boolean {
   return format === '' || format === 'byte';
 }
 
-function isAtomic({ mapType }: SchemaView): boolean {
+function isAtomic({ mapType }: StructuralSchema): boolean {
   return mapType === 'atomic';
 }
 
-function membersNode(schema: SchemaView, preservesUnknown: boolean): ObjectNode | MapNode {
+function membersNode(schema: StructuralSchema, preservesUnknown: boolean): ObjectNode | MapNode {
   const values = additionalSchema(schema);
   if (values !== undefined && schema.properties.size === 0) {
     return uniform({ type: 'map', values: nodeOf(values, preservesUnknown), atomic: isAtomic(schema), ...BASE });
@@ -102,7 +102,7 @@ function membersNode(schema: SchemaView, preservesUnknown: boolean): ObjectNode 
   return uniform({ ...objectNode(schema, fields), preserveUnknown: isOpen });
 }
 
-function objectNode(schema: SchemaView, fields: ReadonlyMap<string, Field>): Omit<ObjectNode, 'preserveUnknown'> {
+function objectNode(schema: StructuralSchema, fields: ReadonlyMap<string, Field>): Omit<ObjectNode, 'preserveUnknown'> {
   return { type: 'object', representation: 'document', goName: '', fields, atomic: isAtomic(schema), ...BASE };
 }
 
@@ -110,7 +110,7 @@ function objectNode(schema: SchemaView, fields: ReadonlyMap<string, Field>): Omi
  * The fields in wire order. An embedded resource has `apiVersion`, `kind` and `metadata` with their usual types,
  * whatever its schema says.
  */
-function fieldsOf(schema: SchemaView, preservesUnknown: boolean): ReadonlyMap<string, Field> {
+function fieldsOf(schema: StructuralSchema, preservesUnknown: boolean): ReadonlyMap<string, Field> {
   const required = new Set(schema.raw.required);
   const fields = [...schema.properties].map(([name, property]) =>
     field(name, nodeOf(property, preservesUnknown), required),
@@ -124,6 +124,6 @@ function fieldsOf(schema: SchemaView, preservesUnknown: boolean): ReadonlyMap<st
   return new Map(allFields.map((one) => [one.name, one]));
 }
 
-function field(name: string, node: Structural, required: ReadonlySet<string>): Field {
+function field(name: string, node: SchemaNode, required: ReadonlySet<string>): Field {
   return { name, node, presence: 'pointer', required: required.has(name) };
 }

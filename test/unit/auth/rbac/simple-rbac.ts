@@ -2,7 +2,7 @@
  * A simple RBAC evaluation: visits every binding, subject and rule.
  */
 import type { AccessAttributes, AccessDecision, AccessRule } from '../../../../src/protocol/access.js';
-import type { BindingObject, RoleObject, Subject } from './worlds.js';
+import type { BindingObject, RoleObject, Subject } from './random-policies.js';
 
 export interface Policy {
   readonly group: string;
@@ -17,7 +17,7 @@ interface Asker {
   readonly groups: readonly string[];
 }
 
-/** Undefined: no opinion. */
+/** Undefined means no opinion. */
 export function naiveDecision(policy: Policy, asker: Asker, about: AccessAttributes): AccessDecision | undefined {
   const namespace = about.type === 'resource' ? about.namespace : '';
   const errors: string[] = [];

@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import type { AccessAttributes } from '../../../../src/protocol/access.js';
 import { fakeCluster } from './fake-cluster.js';
-import { naiveDecision } from './naive.js';
-import type { BindingObject, RoleObject, Subject } from './worlds.js';
-import { GROUP } from './worlds.js';
+import type { BindingObject, RoleObject, Subject } from './random-policies.js';
+import { GROUP } from './random-policies.js';
+import { naiveDecision } from './simple-rbac.js';
 
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'bind', '*'];
 const NAMESPACES = ['', 'team', 'other'];
@@ -127,7 +127,7 @@ describe.each(subjects)('$user in $groups', (asker) => {
       const decision = authorizer.decide(asker, attributes);
       if (typeof decision === 'object' && decision.allowed) allowed++;
       const expected = naiveDecision(policy, asker, attributes);
-      // A plain comparison first: there are many of them.
+      // A plain comparison first, because there are many requests.
       if (JSON.stringify(decision) !== JSON.stringify(expected)) {
         expect({ attributes, decision }).toEqual({ attributes, decision: expected });
       }

@@ -50,7 +50,7 @@ export function fakeView(options: FakeOptions = {}): FakeView {
     list,
     get,
     namespace: (name) => get({ group: '', resource: 'namespaces', namespace: '', name }),
-    writeCount: () => 0,
+    lastChange: () => 0,
     kindNamed: ({ group, version, kind }) =>
       served.find(({ gvk }) => gvk.group === group && gvk.version === version && gvk.kind === kind),
     resourceNamed: () => unexpected('resourceNamed'),
@@ -116,7 +116,7 @@ export function fakeRequest(about: FakeRequest): AskedRequest {
     annotate(key, value) {
       notes[key] ??= value;
     },
-    whenStored: () => unexpected('whenStored'),
+    beforeCommit: () => unexpected('beforeCommit'),
     normalize: () => unexpected('normalize'),
   };
 }

@@ -7,7 +7,7 @@
  */
 
 /** A node of a structural schema. */
-export type Structural = ObjectNode | MapNode | ListNode | ScalarNode | AnyNode;
+export type SchemaNode = ObjectNode | MapNode | ListNode | ScalarNode | AnyNode;
 
 interface NodeBase {
   /** The Go type in decoding errors: `string`, `map[string]string`, `v1.SecretType`. */
@@ -48,7 +48,7 @@ export type Presence = 'always' | 'omitEmpty' | 'pointer';
 /** A declared field. */
 export interface Field {
   readonly name: string;
-  readonly node: Structural;
+  readonly node: SchemaNode;
   readonly presence: Presence;
   /** Required in input. */
   readonly required: boolean;
@@ -57,14 +57,14 @@ export interface Field {
 /** An object with arbitrary keys. */
 export interface MapNode extends NodeBase {
   readonly type: 'map';
-  readonly values: Structural;
+  readonly values: SchemaNode;
   readonly atomic: boolean;
 }
 
 /** A list. */
 export interface ListNode extends NodeBase {
   readonly type: 'list';
-  readonly items: Structural;
+  readonly items: SchemaNode;
   /** spec: merge annotations. How apply and strategic merge treat the list. */
   readonly listType: 'atomic' | 'set' | 'map';
   readonly mapKeys: readonly string[];
@@ -159,14 +159,14 @@ export function areInWireOrder({ named }: FieldListing, keys: readonly string[])
   return true;
 }
 
-type AllMembers = { readonly listing?: undefined } & { readonly [Key in KeyOfAny<Structural>]?: unknown };
+type AllMembers = { readonly listing?: undefined } & { readonly [Key in KeyOfAny<SchemaNode>]?: unknown };
 type KeyOfAny<Node> = Node extends unknown ? keyof Node : never;
 
 /**
  * Creates a node with the members of all node types in one order, so that all nodes have the same hidden class and
  * walks over schemas stay monomorphic.
  */
-export function uniform<Node extends Structural>(node: Node): Node {
+export function uniform<Node extends SchemaNode>(node: Node): Node {
   const given: AllMembers = node;
   const members: AllMembers = {
     type: given.type,

@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { serveKind } from '../../../src/kinds/served-kind.js';
 import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
-import type { Structural } from '../../../src/schema/structural.js';
+import type { SchemaNode } from '../../../src/schema/schema-node.js';
 import { lazyMembers, SOURCE } from '../../../src/util/hidden-class.js';
 
 setFlagsFromString('--allow-natives-syntax');
@@ -28,7 +28,7 @@ function misfits(objects: readonly object[]): readonly object[] {
   return objects.filter((object) => !haveSameHiddenClass(object, first) || !hasFastProperties(object));
 }
 
-function nodesOf(node: Structural, seen = new Set<Structural>()): Set<Structural> {
+function nodesOf(node: SchemaNode, seen = new Set<SchemaNode>()): Set<SchemaNode> {
   if (seen.has(node)) return seen;
   seen.add(node);
   if (node.type === 'object') for (const field of node.fields.values()) nodesOf(field.node, seen);
@@ -52,7 +52,7 @@ test('gives kinds, strategies and served kinds one hidden class', () => {
 });
 
 test.each([kubernetesDialect, orchDialect])('gives all schema nodes one hidden class in %o', (dialect) => {
-  const nodes = new Set<Structural>();
+  const nodes = new Set<SchemaNode>();
   for (const kind of [...builtInKinds, Widget]) nodesOf(serveKind(kind, dialect).schema, nodes);
   expect(nodes.size).toBeGreaterThan(2000);
   expect(misfits([...nodes])).toEqual([]);

@@ -34,7 +34,7 @@ beforeAll(async () => {
       versions: [{ name: 'v1', served: true, storage: true, schema, subresources: { status: {} } }],
     },
   });
-  // Somebody with rights, but none to any of what is asked for here.
+  // A user with permissions, but none for the requested objects.
   await cluster.api(ClusterRole).create({
     metadata: { name: 'leases-only' },
     rules: [{ apiGroups: ['coordination.orch.io'], resources: ['leases'], verbs: ['*'] }],
@@ -84,7 +84,7 @@ const PAIRS: readonly (readonly [what: string, existing: string, absent: string]
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'] as const;
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** What else a request may have that something could be learned by. */
+/** Other parts of a request that could reveal information. */
 const VARIANTS: readonly {
   readonly name: string;
   readonly query?: string;
@@ -97,7 +97,7 @@ const VARIANTS: readonly {
   { name: 'a table', headers: { accept: 'application/json;as=Table;v=v1;g=meta.orch.io' } },
   { name: 'a watch', query: '?watch=true&resourceVersion=0' },
   { name: 'one name of a list', query: '?fieldSelector=metadata.name%3Done' },
-  { name: 'options that make no sense', query: '?limit=x&labelSelector=%21%21&resourceVersion=x&dryRun=None' },
+  { name: 'invalid options', query: '?limit=x&labelSelector=%21%21&resourceVersion=x&dryRun=None' },
   {
     name: 'an apply',
     query: '?fieldManager=m&dryRun=All',
@@ -106,11 +106,11 @@ const VARIANTS: readonly {
   },
 ];
 
-const ASKERS: readonly (readonly [who: string, headers: Record<string, string>, code: number])[] = [
-  ['nobody in particular', {}, 403],
-  ['somebody whose token nobody knows', { authorization: 'Bearer nobody' }, 401],
-  ['somebody without the right', { authorization: 'Bearer alice-token' }, 403],
-  ['somebody who may not speak for others', { authorization: 'Bearer alice-token', 'impersonate-user': 'bob' }, 403],
+const USERS: readonly (readonly [who: string, headers: Record<string, string>, code: number])[] = [
+  ['an anonymous user', {}, 403],
+  ['a user with an unknown token', { authorization: 'Bearer nobody' }, 401],
+  ['a user without permission', { authorization: 'Bearer alice-token' }, 403],
+  ['a user who may not impersonate', { authorization: 'Bearer alice-token', 'impersonate-user': 'bob' }, 403],
 ];
 
 /** Everything that a client sees, without the names in its path, ids and lengths. */
@@ -130,7 +130,7 @@ function differences(left: string, right: string): string[] {
   return both.sort((one, another) => another.length - one.length);
 }
 
-describe.each(ASKERS)('%s', (_who, asker, code) => {
+describe.each(USERS)('%s', (_who, asker, code) => {
   test.each(PAIRS)('does not learn whether there is %s', async (_what, existing, absent) => {
     const words = differences(existing, absent);
     for (const method of METHODS) {

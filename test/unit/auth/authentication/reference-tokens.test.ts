@@ -6,29 +6,29 @@ import { describe, expect, test } from 'vitest';
 import { createAccountTokens } from '../../../../src/auth/tokens/account-tokens.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { randomIds } from '../../../../src/util/ids.js';
-import oracle from './oracle-tokens.json' with { type: 'json' };
-import { fakeClockAt, objectsOf } from './setting.js';
+import reference from './reference-tokens.json' with { type: 'json' };
+import { fakeClockAt, objectsOf } from './token-context.js';
 
 interface Case {
   readonly name: string;
   readonly token: string;
   readonly audiences?: readonly string[];
-  /** Of a token that is good. */
+  /** For a valid token. */
   readonly for?: readonly string[];
-  /** Whose it is; absent: the robot's. */
+  /** The user; the robot account by default. */
   readonly account?: string;
   readonly extra?: Readonly<Record<string, readonly string[]>>;
-  /** Absent on a token that is neither good nor known. */
+  /** Absent if the token is neither valid nor recognized. */
   readonly error?: string;
 }
 
-const { key, issuer, audiences } = oracle;
-const cases: readonly Case[] = oracle.cases;
+const { key, issuer, audiences } = reference;
+const cases: readonly Case[] = reference.cases;
 
 const tokens = createAccountTokens(
   {
     dialect: kubernetesDialect,
-    objects: objectsOf(oracle.objects),
+    objects: objectsOf(reference.objects),
     clock: fakeClockAt('2026-01-01T00:00:00Z'),
     ids: randomIds,
   },
@@ -54,11 +54,11 @@ function expected({ for: accepted, account = 'robot', extra, error }: Case) {
 }
 
 describe('recorded token results of the reference server', () => {
-  test.each(cases.map((each) => [each.name, each] as const))('%s', async (_, each) => {
+  test.each(cases.map((each) => [each.name, each] as const))('are reproduced: %s', async (_, each) => {
     const outcome = await outcomeOf(each);
     if (typeof outcome === 'object') expect(outcome).toMatchObject(expected(each) as object);
     else expect(outcome).toBe(expected(each));
-    // What is remembered of the first time changes nothing.
+    // A cached result is the same.
     expect(await outcomeOf(each)).toEqual(outcome);
   });
 });

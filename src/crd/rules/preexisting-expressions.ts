@@ -7,13 +7,13 @@ import { apiServerEnvironment, storedEnvironment } from '../../cel/index.js';
 import type { CustomResourceDefinitionVersion } from '../../kinds/generated/apiextensions-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { deepEqual } from '../../util/json.js';
-import { additionalSchema, type SchemaView, schemaView } from '../schema-view.js';
+import { additionalSchema, type StructuralSchema, schemaView } from '../structural-schema.js';
 import type { Environments } from './compile.js';
 
 type Version = Pick<CustomResourceDefinitionVersion, 'name' | 'schema'>;
 
 /** The old versions of a CRD as far as validation rules depend on them. */
-export class RuleHistory {
+export class PreexistingExpressions {
   readonly environments: Environments;
   readonly #schemas: ReadonlyMap<string, unknown>;
 
@@ -41,7 +41,7 @@ export class RuleHistory {
   }
 }
 
-function* rulesInside(schema: SchemaView): Iterable<SchemaView['validations'][number]> {
+function* rulesInside(schema: StructuralSchema): Iterable<StructuralSchema['validations'][number]> {
   yield* schema.validations;
   const { items, not, properties, definitions } = schema;
   const inner = [items, not, additionalSchema(schema), ...schema.itemList, ...properties.values()];

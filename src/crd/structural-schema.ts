@@ -7,21 +7,21 @@ import type { JSONSchemaProps, ValidationRule } from '../schema/json-schema.js';
 import { isRecord } from '../util/json.js';
 
 /** A normalized JSON schema node. */
-export interface SchemaView {
+export interface StructuralSchema {
   /** The schema as on the wire. */
   readonly raw: JSONSchemaProps;
   readonly type: string;
-  readonly items?: SchemaView;
+  readonly items?: StructuralSchema;
   /** Set if `items` is a list of schemas, which CRDs do not support. */
-  readonly itemList: readonly SchemaView[];
-  readonly properties: ReadonlyMap<string, SchemaView>;
+  readonly itemList: readonly StructuralSchema[];
+  readonly properties: ReadonlyMap<string, StructuralSchema>;
   /** A boolean if `additionalProperties` is not a schema. */
-  readonly additionalProperties?: SchemaView | boolean;
-  readonly allOf: readonly SchemaView[];
-  readonly anyOf: readonly SchemaView[];
-  readonly oneOf: readonly SchemaView[];
-  readonly not?: SchemaView;
-  readonly definitions: ReadonlyMap<string, SchemaView>;
+  readonly additionalProperties?: StructuralSchema | boolean;
+  readonly allOf: readonly StructuralSchema[];
+  readonly anyOf: readonly StructuralSchema[];
+  readonly oneOf: readonly StructuralSchema[];
+  readonly not?: StructuralSchema;
+  readonly definitions: ReadonlyMap<string, StructuralSchema>;
   readonly preserveUnknownFields: boolean | undefined;
   readonly embeddedResource: boolean;
   readonly intOrString: boolean;
@@ -32,7 +32,7 @@ export interface SchemaView {
 }
 
 /** Creates the view of a schema and of all schemas inside it. */
-export function schemaView(raw: JSONSchemaProps, dialect: Dialect): SchemaView {
+export function schemaView(raw: JSONSchemaProps, dialect: Dialect): StructuralSchema {
   const extension = (name: string) => raw[dialect.extension(name) as `x-${string}`];
   const view = (schema: JSONSchemaProps) => schemaView(schema, dialect);
   const byName = (schemas: Record<string, JSONSchemaProps> = {}) =>
@@ -63,6 +63,6 @@ export function schemaView(raw: JSONSchemaProps, dialect: Dialect): SchemaView {
 }
 
 /** The schema of `additionalProperties`, if it is a schema. */
-export function additionalSchema({ additionalProperties: additional }: SchemaView): SchemaView | undefined {
+export function additionalSchema({ additionalProperties: additional }: StructuralSchema): StructuralSchema | undefined {
   return typeof additional === 'object' ? additional : undefined;
 }

@@ -34,7 +34,7 @@ import { trackedSchema } from '../../merge/apply/schema-sets.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
-import type { ObjectNode, Structural } from '../../schema/structural.js';
+import type { ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
 import { managerOf } from '../manager-name.js';
 import { nonOwnableParts, ownableFilter } from '../ownable-fields.js';
@@ -44,7 +44,7 @@ import { zeroFields } from './prepare.js';
 import { sameButTime } from './same-as-live.js';
 
 /** The creator owns all fields of a new object, besides the managers that the client sends. */
-export function ownNew(draft: DraftObject, write: WriteOperation): void {
+export function trackCreate(draft: DraftObject, write: WriteOperation): void {
   const { served } = write;
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, write);
@@ -52,7 +52,7 @@ export function ownNew(draft: DraftObject, write: WriteOperation): void {
   const mayWait = write.server.pluginsMayWait(served);
   const last = mayWait ? undefined : lastManagers.get(served);
   const like = managersOfLastCreated(draft, { before, managers, last }, write);
-  const next = like ?? updatedOrLost(draft, before, { managers, after: managersAfterUpdate }, write);
+  const next = like ?? updateOrDropManagers(draft, before, { managers, after: managersAfterUpdate }, write);
   setManagers(draft.metadata, capUpdaters(next), last);
   if (mayWait) return;
   if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
@@ -88,8 +88,8 @@ function writerOf({ served, request }: WriteOperation): ManagerIdentity {
 }
 
 /** The writer owns the fields that an update changes. */
-export function ownUpdated(draft: DraftObject, live: ApiObject, write: WriteOperation): void {
-  const again = ownedAgain(draft, live, write);
+export function trackUpdate(draft: DraftObject, live: ApiObject, write: WriteOperation): void {
+  const again = fastPathEntries(draft, live, write);
   if (again !== undefined && again !== 'other') {
     draft.metadata.managedFields = again as ManagedFieldsEntry[];
     return;
@@ -99,13 +99,13 @@ export function ownUpdated(draft: DraftObject, live: ApiObject, write: WriteOper
   // The object is not tracked: a client has reset its managedFields.
   if (managers.size === 0) draft.metadata.managedFields = undefined;
   else {
-    const next = capUpdaters(updatedOrLost(draft, live, { managers, after }, write));
+    const next = capUpdaters(updateOrDropManagers(draft, live, { managers, after }, write));
     setManagers(draft.metadata, next, live.metadata.managedFields);
   }
 }
 
 /** `other`: entries of other managers change too. Undefined: the general path computes the managers. */
-function ownedAgain(draft: DraftObject, live: ApiObject, write: WriteOperation): Entries | 'other' | undefined {
+function fastPathEntries(draft: DraftObject, live: ApiObject, write: WriteOperation): Entries | 'other' | undefined {
   const { served, request, context } = write;
   const entries = live.metadata.managedFields;
   const given = request.subresource === undefined ? draft.metadata.managedFields : undefined;
@@ -117,10 +117,15 @@ function ownedAgain(draft: DraftObject, live: ApiObject, write: WriteOperation):
 }
 
 /** An update succeeds without managers when ownership cannot be computed. */
-function updatedOrLost(draft: DraftObject, before: unknown, owners: OwnersBefore, write: WriteOperation): Managers {
+function updateOrDropManagers(
+  draft: DraftObject,
+  before: unknown,
+  owners: OwnersBefore,
+  write: WriteOperation,
+): Managers {
   const { kind, schema } = write.served;
   try {
-    if (kind.custom !== undefined && hasUnnamedItems(schema)) requireDeclared(schema, draft as unknown as ApiObject);
+    if (kind.custom !== undefined && hasNonScalarSets(schema)) requireDeclared(schema, draft as unknown as ApiObject);
     return updated(draft, before, owners, write);
   } catch (error) {
     if (error instanceof IncompatibleVersionError) return NO_MANAGERS;
@@ -170,13 +175,13 @@ function startingManagers(draft: DraftObject, live: ApiObject | undefined, write
     if (isReset(given)) return NO_MANAGERS;
     const said = readable(given);
     const state = asVersioned(write.served, live ?? draft);
-    if (said.size > 0) return reconciledOrAsSaid(said, state, write);
+    if (said.size > 0) return reconcileOrKeep(said, state, write);
   }
   return live === undefined ? NO_MANAGERS : managersIn(live);
 }
 
 /** Keeps the entries of versions that the object cannot be converted to. */
-function reconciledOrAsSaid(said: Managers, state: Versioned, write: WriteOperation): Managers {
+function reconcileOrKeep(said: Managers, state: Versioned, write: WriteOperation): Managers {
   try {
     return reconcileFieldSets(said, state, versionsOf(write));
   } catch (error) {
@@ -276,7 +281,7 @@ export function versionsOf(write: WriteOperation): Versions {
       const to = servedIn(write, apiVersion);
       if (from === undefined || to === undefined) return undefined;
       if (to.kind.custom !== undefined) return inCustomVersion(to, to.kind.custom, object.value as ApiObject);
-      return asVersioned(to, toServed(to, inStore(from, object.value as ApiObject)));
+      return asVersioned(to, toServed(to, toStorageVersion(from, object.value as ApiObject)));
     },
   };
 }
@@ -299,29 +304,29 @@ function requireDeclared(schema: ObjectNode, { metadata: _metadata, ...body }: A
   }
 }
 
-const unnamed = new WeakMap<Structural, boolean>();
+const unnamed = new WeakMap<SchemaNode, boolean>();
 
 /** Whether there are sets of non-scalar items, which have no field path. */
-function hasUnnamedItems(node: Structural): boolean {
+function hasNonScalarSets(node: SchemaNode): boolean {
   let has = unnamed.get(node);
   if (has === undefined) {
     // Set first, because a schema may be recursive.
     unnamed.set(node, false);
     has =
-      insideOf(node).some(hasUnnamedItems) ||
+      insideOf(node).some(hasNonScalarSets) ||
       (node.type === 'list' && node.listType === 'set' && node.items.type !== 'scalar');
     unnamed.set(node, has);
   }
   return has;
 }
 
-function insideOf(node: Structural): readonly Structural[] {
+function insideOf(node: SchemaNode): readonly SchemaNode[] {
   if (node.type === 'list') return [node.items];
   if (node.type === 'map') return [node.values];
   return node.type === 'object' ? [...node.fields.values()].map((field) => field.node) : [];
 }
 
-function inStore(from: ServedKind, object: ApiObject): ApiObject {
+function toStorageVersion(from: ServedKind, object: ApiObject): ApiObject {
   const stored = storedObjectOf(object);
   if (stored !== object) return stored;
   if (Object.isFrozen(object)) return toStored(from, object);
@@ -339,7 +344,7 @@ export function servedIn({ served, server }: WriteOperation, apiVersion: string)
   return other?.storage === served.storage ? other : undefined;
 }
 
-function complete(node: Structural, value: unknown): unknown {
+function complete(node: SchemaNode, value: unknown): unknown {
   switch (node.type) {
     case 'object':
       return node.representation === 'struct' ? completeStruct(node, isRecord(value) ? value : {}) : value;

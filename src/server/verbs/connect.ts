@@ -10,11 +10,11 @@ import type { ApiRequest } from '../../protocol/request.js';
 import type { ApiResponse } from '../../protocol/response.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { ServerContext } from '../context.js';
-import { type AdmissionInput, admit } from '../steps/admit.js';
+import { type AdmissionInput, runAdmissionPhase } from '../steps/admit.js';
 import { objectReader } from '../strategy-context.js';
 import { startWrite } from '../write-operation.js';
 
-export function onConnection(
+export function onConnect(
   context: ServerContext,
   request: ApiRequest,
   { served, connection }: { readonly served: ServedKind; readonly connection: ConnectSubresource },
@@ -37,7 +37,9 @@ export function onConnection(
     object: asObject({ kind: connection.optionsKind, apiVersion: 'v1', ...options }),
     as: { ...served, gvk: { group: '', version: 'v1', kind: connection.optionsKind } },
   };
-  return chain(admit('mutate', admitted, write), () => chain(admit('validate', admitted, write), answer));
+  return chain(runAdmissionPhase('mutate', admitted, write), () =>
+    chain(runAdmissionPhase('validate', admitted, write), answer),
+  );
 }
 
 /** Options have no metadata; plugins expect it, so it is added as a hidden member. */

@@ -70,7 +70,7 @@ async function ask(path: string, asked: Asked = {}): Promise<{ code: number; tex
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const init = { method, headers: all, ...(body === undefined ? {} : { body: text }) };
   const response = await handle(new Request(`http://cluster${path}`, init));
-  // A watch has no end.
+  // A watch does not end by itself.
   if (response.status === 200 && /[?&/]watch[=/]/.test(path)) {
     await response.body?.cancel();
     return { code: response.status, text: 'watch' };
@@ -104,7 +104,7 @@ function askRaw(
   });
 }
 
-describe('paths', () => {
+describe('request paths', () => {
   test.each([
     ['/api/v1/namespaces/hers/../other/configmaps/settings', 404],
     ['/api/v1/namespaces/hers/%2e%2e/other/configmaps/settings', 404],
@@ -138,7 +138,7 @@ describe('paths', () => {
     ['/version/../metrics', 403],
     ['http://elsewhere/api/v1/namespaces/other/configmaps/settings', 403],
     ['http://elsewhere/healthz/../metrics', 403],
-  ])('%s', async (target, code) => {
+  ])('grant no access through the path %s', async (target, code) => {
     const { code: answered, text } = await askRaw(target);
     expect(answered).toBe(code);
     expect(text).not.toContain('"from":"other"');
@@ -152,7 +152,7 @@ describe('paths', () => {
   });
 });
 
-describe('a rule for one name', () => {
+describe('a rule for one resource name', () => {
   const other = '/api/v1/namespaces/other/configmaps';
   test.each([
     [`${other}/settings`, 200],
@@ -175,7 +175,7 @@ describe('a rule for one name', () => {
     [`/api/v1/watch/namespaces/other/configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
     [`/api/v1/configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
     [`/api/v1/namespaces//configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
-  ])('%s', async (path, code) => {
+  ])('is evaluated for the path %s', async (path, code) => {
     const { code: answered, text } = await ask(path, { token: 'named' });
     expect(answered).toBe(code);
     if (text !== 'watch') expect(text).not.toContain('"name":"second","namespace"');
@@ -207,7 +207,7 @@ describe('a rule for one name', () => {
   });
 
   test.each(['../other/settings', '..', '/../other', '../../secrets/hers'])(
-    'no continuation from %s',
+    'allows no continuation from %s',
     async (start) => {
       const forged = btoa(JSON.stringify({ v: 'meta.orch.io/v1', rv: -1, start })).replace(/=+$/, '');
       expect((await ask(`/api/v1/namespaces/hers/configmaps?continue=${forged}`)).code).toBe(400);
@@ -215,33 +215,41 @@ describe('a rule for one name', () => {
   );
 });
 
-describe('headers', () => {
+describe('request headers', () => {
   const address = '/api/v1/namespaces/other/configmaps';
 
   test.each([
     ['a second Authorization', ['Authorization: Bearer root'], 403],
-    ['a second one in other letters', ['AUTHORIZATION: Bearer root'], 403],
+    ['a second Authorization in upper case', ['AUTHORIZATION: Bearer root'], 403],
     ['a space before the colon', ['Authorization : Bearer root'], 400],
-    ['headers of proxies', ['X-Remote-User: root', 'X-Remote-Group: system:masters', 'X-Forwarded-User: root'], 403],
-    ['another method', ['X-HTTP-Method-Override: DELETE', 'X-Method-Override: DELETE'], 403],
-    ['another address', ['X-Original-URL: /healthz', 'X-Rewrite-URL: /healthz'], 403],
+    ['proxy headers', ['X-Remote-User: root', 'X-Remote-Group: system:masters', 'X-Forwarded-User: root'], 403],
+    ['method override headers', ['X-HTTP-Method-Override: DELETE', 'X-Method-Override: DELETE'], 403],
+    ['URL override headers', ['X-Original-URL: /healthz', 'X-Rewrite-URL: /healthz'], 403],
     ['a cookie', ['Cookie: token=root; Authorization=Bearer root'], 403],
-    ['an underscore', ['Impersonate_User: root', 'Impersonate_Group: system:masters'], 403],
-    ['a user twice', ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-User: root'], 403],
-    ['a group along', ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-Group: system:masters'], 403],
-    ['groups and no user', ['Impersonate-Group: system:masters'], 500],
-    ['an empty user', ['Impersonate-User:', 'Impersonate-Group: system:masters'], 500],
-    ['a name of a group', ['Impersonate-User: system:masters'], 403],
-    ['an account elsewhere', ['Impersonate-User: system:serviceaccount:other:robot'], 403],
-    ['an account that is none', ['Impersonate-User: system:serviceaccount:hers:robot:x'], 403],
-    ['an account without a name', ['Impersonate-User: system:serviceaccount:hers:'], 403],
-    ['an odd extra', ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-Extra-a%00b: x'], 403],
+    ['header names with underscores', ['Impersonate_User: root', 'Impersonate_Group: system:masters'], 403],
+    ['two impersonated users', ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-User: root'], 403],
     [
-      'a dangerous extra',
+      'an additional impersonated group',
+      ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-Group: system:masters'],
+      403,
+    ],
+    ['impersonated groups without a user', ['Impersonate-Group: system:masters'], 500],
+    ['an empty impersonated user', ['Impersonate-User:', 'Impersonate-Group: system:masters'], 500],
+    ['a group name as user', ['Impersonate-User: system:masters'], 403],
+    ['a service account of another namespace', ['Impersonate-User: system:serviceaccount:other:robot'], 403],
+    ['an invalid service account name', ['Impersonate-User: system:serviceaccount:hers:robot:x'], 403],
+    ['a service account without a name', ['Impersonate-User: system:serviceaccount:hers:'], 403],
+    [
+      'an extra key with a null character',
+      ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-Extra-a%00b: x'],
+      403,
+    ],
+    [
+      'an extra key named __proto__',
       ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-Extra-__proto__: x'],
       403,
     ],
-  ] as const)('%s', async (_what, headers, code) => {
+  ] as const)('grant no access through %s', async (_what, headers, code) => {
     const { code: answered, text } = await askRaw(address, headers);
     expect(answered).toBe(code);
     expect(text).not.toContain('"from":"other"');
@@ -249,8 +257,12 @@ describe('headers', () => {
 
   test.each([
     ['a token in the query', `${address}?access_token=root&token=root`, []],
-    ['a token for a password', address, [`Authorization: Basic ${btoa('root:root')}`]],
-    ['a token in a protocol', address, ['Sec-WebSocket-Protocol: base64url.bearer.authorization.orch.io.cm9vdA']],
+    ['a token as a password', address, [`Authorization: Basic ${btoa('root:root')}`]],
+    [
+      'a token in a WebSocket protocol',
+      address,
+      ['Sec-WebSocket-Protocol: base64url.bearer.authorization.orch.io.cm9vdA'],
+    ],
     ['a token without its scheme', address, ['Authorization: root']],
   ])('does not accept %s as a credential', async (_what, target, headers) => {
     const { code, text } = await askRaw(target, headers, '');
@@ -294,7 +306,7 @@ describe('headers', () => {
   });
 });
 
-describe('bodies', () => {
+describe('request bodies', () => {
   const merge = 'application/merge-patch+json';
   const apply = 'application/apply-patch+yaml';
   const configMaps = '/api/v1/namespaces/hers/configmaps';
@@ -306,29 +318,39 @@ describe('bodies', () => {
   const review = { apiVersion: 'authorization.orch.io/v1', kind: 'LocalSubjectAccessReview' };
 
   test.each<[what: string, path: string, asked: Asked, code: number]>([
-    ['a create elsewhere', configMaps, { method: 'POST', body: { metadata: { ...elsewhere, name: 'x' } } }, 400],
     [
-      'a generated name elsewhere',
+      'a create in another namespace',
+      configMaps,
+      { method: 'POST', body: { metadata: { ...elsewhere, name: 'x' } } },
+      400,
+    ],
+    [
+      'a generated name in another namespace',
       configMaps,
       { method: 'POST', body: { metadata: { generateName: 'x', namespace: 'other' } } },
       400,
     ],
-    ['an update elsewhere', `${configMaps}/settings`, { method: 'PUT', body: { metadata: elsewhere } }, 400],
-    ['an update of another', `${configMaps}/settings`, { method: 'PUT', body: { metadata: { name: 'second' } } }, 400],
+    ['an update in another namespace', `${configMaps}/settings`, { method: 'PUT', body: { metadata: elsewhere } }, 400],
     [
-      'a patch elsewhere',
+      'an update of another object',
+      `${configMaps}/settings`,
+      { method: 'PUT', body: { metadata: { name: 'second' } } },
+      400,
+    ],
+    [
+      'a patch to another namespace',
       `${configMaps}/settings`,
       { method: 'PATCH', type: merge, body: { metadata: elsewhere } },
       400,
     ],
     [
-      'a patched name',
+      'a patch of the name',
       `${configMaps}/settings`,
       { method: 'PATCH', type: merge, body: { metadata: { name: 'second' } } },
       400,
     ],
     [
-      'an apply elsewhere',
+      'an apply to another namespace',
       `${configMaps}/settings?fieldManager=m`,
       { method: 'PATCH', type: apply, body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: elsewhere } },
       400,
@@ -352,13 +374,13 @@ describe('bodies', () => {
       400,
     ],
     [
-      'another identity',
+      'another uid',
       `${configMaps}/settings`,
       { method: 'PUT', body: { metadata: { name: 'settings', uid: 'x' } } },
       409,
     ],
     [
-      'a namespace in hers',
+      'a namespace below a namespace',
       '/api/v1/namespaces/hers/namespaces',
       { method: 'POST', body: { metadata: { name: 'x' } } },
       404,
@@ -376,25 +398,25 @@ describe('bodies', () => {
       422,
     ],
     [
-      'an eviction elsewhere',
+      'an eviction in another namespace',
       '/api/v1/namespaces/hers/pods/web/eviction',
       { method: 'POST', body: { ...eviction, metadata: { name: 'web', namespace: 'other' } } },
       400,
     ],
     [
-      'an eviction of another',
+      'an eviction of another pod',
       '/api/v1/namespaces/hers/pods/web/eviction',
       { method: 'POST', body: { ...eviction, metadata: { name: 'x' } } },
       400,
     ],
     [
-      'a binding of another',
+      'a binding of another pod',
       '/api/v1/namespaces/hers/pods/web/binding',
       { method: 'POST', body: { ...binding, metadata: { name: 'x' } } },
       400,
     ],
     [
-      'a review elsewhere',
+      'an access review for another namespace',
       `/apis/authorization.orch.io/v1/namespaces/hers/localsubjectaccessreviews`,
       {
         method: 'POST',
@@ -407,7 +429,7 @@ describe('bodies', () => {
       422,
     ],
     [
-      'a review of administrators',
+      'an access review of administrators',
       `/apis/authorization.orch.io/v1/subjectaccessreviews`,
       { method: 'POST', body: { spec: { groups: ['system:masters'], resourceAttributes: { verb: '*' } } } },
       403,
@@ -426,12 +448,12 @@ describe('bodies', () => {
       422,
     ],
     [
-      'a path in a role of a namespace',
+      'a non-resource URL in a namespaced role',
       `/apis/${RBAC}/v1/namespaces/hers/roles`,
       { method: 'POST', body: { metadata: { name: 'x' }, rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] } },
       422,
     ],
-  ])('%s', async (_what, path, asked, code) => {
+  ])('grant no access through %s', async (_what, path, asked, code) => {
     const before = cluster.snapshot();
     const version = (await cluster.api(ConfigMap, 'other').list()).metadata.resourceVersion;
     expect((await ask(path, asked)).code).toBe(code);

@@ -4,7 +4,7 @@ import { createFetchHandler } from 'orchplane/http';
 import { ConfigMap, Secret } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf } from './reading.js';
+import { failureOf } from './watch-reader.js';
 
 const owned = (manager: string, fields: object) => ({ manager, operation: 'Update', fieldsV1: fields });
 

@@ -17,7 +17,7 @@ import { ReplicationController } from '../../../../src/kinds/core/v1/replication
 import type { Kind } from '../../../../src/kinds/kind.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { StatusError } from '../../../../src/meta/errors.js';
-import { fakeRequest, fakeView, finished, type Sketch } from '../fake.js';
+import { fakeRequest, fakeView, finished, type Sketch } from '../fake-cluster.js';
 import { DEFAULTS, EXEMPTIONS, type RandomPod, type RandomRequest, randomPods, randomRequests } from './random-pods.js';
 
 interface Fixture {

@@ -1,5 +1,5 @@
 /**
- * Random roles, bindings and access checks from a seed; `oracle.json` contains the recorded results of the reference
+ * Random roles, bindings and access checks from a seed; `reference-results.json` contains the recorded results of the reference
  * implementation.
  */
 import type { AccessAttributes, AccessRule } from '../../../../src/protocol/access.js';
@@ -154,7 +154,7 @@ function list(random: Random, words: readonly string[]): string[] {
   return Array.from({ length: 1 + random(3) }, () => pick(random, words));
 }
 
-/** 0 to `most` times nothing. */
+/** A list of 0 to `most` elements. */
 function some(random: Random, most: number): undefined[] {
   return Array.from({ length: random(most + 1) });
 }
