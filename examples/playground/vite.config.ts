@@ -1,13 +1,13 @@
 /**
- * The playground as static files: paths are relative, so that it runs below any address. The library is taken from its
- * sources by the names its users import.
+ * Builds the playground as static files. Paths are relative, so that it runs below any address. Imports of `orchplane`
+ * resolve to the library's sources.
  */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
 const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 
-/** The control plane changes with the library, the page more often: each has its own file. */
+/** The library and the page are separate chunks, because the page changes more often. */
 const isLibrary = (id: string): boolean => id.startsWith(source('')) || /node_modules[\\/](zod|immer)/.test(id);
 
 export default defineConfig({

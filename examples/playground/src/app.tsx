@@ -1,6 +1,6 @@
 /**
- * The layout. Wide pages show everything at once: the editor, the tree, the object, and a drawer of panels below. Narrow
- * ones show one of them at a time, behind tabs.
+ * The layout. Wide pages show the editor, the tree, the object and a drawer of panels at the same time. Narrow pages
+ * show one of them at a time, with tabs.
  */
 import { useEffect, useState } from 'preact/hooks';
 import { Editor } from './editor/editor.js';
@@ -22,7 +22,7 @@ export function App({ session }: AppProps) {
   /** Which part a narrow page shows: one of the three, or `panel`. */
   const [part, setPart] = useState<'editor' | 'tree' | 'object' | 'panel'>('editor');
 
-  // Whoever selects an object wants to see it; on wide pages nothing moves.
+  // Show the object when it is selected. On wide pages it is always visible.
   useEffect(() => {
     if (selected !== undefined) setPart((now) => (now === 'tree' ? 'object' : now));
   }, [selected]);

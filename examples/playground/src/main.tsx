@@ -1,5 +1,5 @@
 /**
- * The playground: a whole control plane in a page. See `session/session.ts` for what it knows, `app.tsx` for how it looks.
+ * The playground: a control plane that runs in the page. `session/session.ts` holds the state, `app.tsx` the layout.
  */
 import { render } from 'preact';
 import { App } from './app.js';

@@ -1,5 +1,5 @@
 /**
- * Who may do what, asked of the cluster's own authorizer; and which rule of which role it was, read from the roles.
+ * Asks the cluster's authorizer whether a user may do something, and finds the role and the rule that allow it.
  */
 import type { AccessRule, ApiObject, Cluster, ResourceAttributes, ServedKind, User } from 'orchplane';
 
@@ -11,28 +11,28 @@ export interface Question {
   readonly group: string;
   readonly resource: string;
   readonly subresource?: string;
-  /** Empty: all namespaces, or a kind that is in none. */
+  /** Empty for all namespaces, or for a cluster-scoped kind. */
   readonly namespace: string;
   readonly name?: string;
 }
 
 export interface Answer {
   readonly isAllowed: boolean;
-  /** The authorizer's own words; empty: no rule says anything about it. */
+  /** The authorizer's reason; empty if no rule matches. */
   readonly reason: string;
   readonly grant?: Grant;
 }
 
-/** What allows it. */
+/** The binding, role and rule that allow a request. */
 export interface Grant {
   readonly binding: { readonly kind: string; readonly name: string; readonly namespace?: string };
   readonly role: { readonly kind: string; readonly name: string; readonly namespace?: string };
   readonly subject: { readonly kind: string; readonly name: string };
-  /** The first rule of the role that says so; absent: the role cannot be found. */
+  /** The first rule of the role that allows it; absent if the role does not exist. */
   readonly rule?: AccessRule;
 }
 
-/** A user with the groups that the server would put him into. */
+/** A user with the groups that the server adds. */
 export function whoeverIs(name: string, groups: readonly string[] = []): User {
   const all = new Set(groups.filter((group) => group !== ''));
   const account = /^system:serviceaccount:([^:]+):[^:]+$/.exec(name);
@@ -53,11 +53,11 @@ export function mayHe(cluster: Cluster, question: Question): Answer {
 
 export interface MatrixRow {
   readonly kind: ServedKind;
-  /** In the order of {@link VERBS}; undefined where the kind does not know the verb. */
+  /** In the order of {@link VERBS}; undefined where the kind does not support the verb. */
   readonly cells: readonly (boolean | undefined)[];
 }
 
-/** Verbs × kinds. `namespace` is where namespaced kinds are asked about; empty: everywhere. */
+/** The decisions for all verbs and kinds. `namespace` applies to namespaced kinds; empty means all namespaces. */
 export function accessMatrix(
   cluster: Cluster,
   kinds: readonly ServedKind[],
@@ -86,7 +86,7 @@ function grantOf(cluster: Cluster, reason: string, attributes: ResourceAttribute
   const [matched, bindingKind = '', bindingName = '', roleKind = '', role = '', subjectKind = '', subject = ''] =
     REASON.exec(reason) ?? [];
   if (matched === undefined) return undefined;
-  // A binding in a namespace is told of as name/namespace.
+  // The reason contains a namespaced binding as name/namespace.
   const [binding = '', namespace] = bindingKind === 'RoleBinding' ? bindingName.split('/') : [bindingName];
   const here = namespace === undefined ? {} : { namespace };
   const rule = rulesOf(cluster, roleKind, role, namespace).find((each) => isAbout(each, attributes));
@@ -111,7 +111,7 @@ function rulesOf(cluster: Cluster, kind: string, name: string, namespace: string
   const { clusterRoleSelectors = [] } = (role['aggregationRule'] ?? {}) as {
     readonly clusterRoleSelectors?: readonly { readonly matchLabels?: Readonly<Record<string, string>> }[];
   };
-  // An aggregated role is the sum of others, which are put together when it is asked.
+  // An aggregated ClusterRole contains the rules of the roles that its selectors match.
   const others = clusterRoleSelectors.flatMap(({ matchLabels = {} }) =>
     objects
       .filter(

@@ -1,5 +1,5 @@
 /**
- * Values of expressions as people read them, and the names of their types.
+ * Formats CEL values and the names of their types.
  */
 import {
   CelBytes,

@@ -1,8 +1,8 @@
 /**
- * One expression, evaluated as the server would evaluate it: the same libraries, the same messages, the same costs.
+ * Evaluates one expression as the server does: the same libraries, messages and costs.
  *
- * The library has no public door to its engine (rules and policies are its users), so this file, alone in the playground,
- * reaches for the sources.
+ * The library has no public API for its CEL engine, so this folder, alone in the playground, imports from the library's
+ * sources.
  */
 import { type CelValue, compile, DYN, jsonValue, plan, storedEnvironment } from '../../../../src/cel/index.js';
 import { celText, typeText } from './cel-text.js';
@@ -10,9 +10,9 @@ import { readVariables, VariablesError } from './variables.js';
 
 export interface Issue {
   readonly message: string;
-  /** Of the expression, counted from zero. */
+  /** The offset in the expression, from zero. */
   readonly offset: number;
-  /** Counted from one. */
+  /** From one. */
   readonly line: number;
   readonly column: number;
 }
@@ -25,17 +25,17 @@ export type Tried =
       readonly isTrue: boolean;
       readonly cost: number;
     }
-  /** It ran, and failed. */
+  /** The evaluation failed. */
   | { readonly state: 'failed'; readonly message: string; readonly cost: number }
-  /** It cannot run. `text` is all of it as clients see it. */
+  /** The expression does not compile. `text` is the whole message that clients get. */
   | { readonly state: 'issues'; readonly issues: readonly Issue[]; readonly text: string }
-  /** The variables cannot be read. */
+  /** The variables cannot be parsed. */
   | { readonly state: 'unread'; readonly message: string };
 
-/** What one expression of a rule or a policy may cost. */
+/** The cost limit of one expression of a rule or a policy. */
 export const COST_LIMIT = 1_000_000;
 
-/** `variables` is YAML: each key of it is a variable. What it holds has types only when it runs. */
+/** `variables` is YAML: each key is a variable of dynamic type. */
 export function tryExpression(expression: string, variables: string): Tried {
   let values: Readonly<Record<string, unknown>>;
   try {
@@ -58,7 +58,7 @@ export function tryExpression(expression: string, variables: string): Tried {
   return { state: 'value', text: celText(value), type: typeText(value), isTrue: value === true, cost };
 }
 
-/** Offsets count code points. */
+/** Converts an offset, which counts code points, to a line and a column. */
 function place(text: string, offset: number): { readonly line: number; readonly column: number } {
   const before = [...text].slice(0, Math.max(0, offset)).join('').split('\n');
   return { line: before.length, column: [...(before.at(-1) ?? '')].length + 1 };

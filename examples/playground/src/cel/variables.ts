@@ -1,5 +1,5 @@
 /**
- * The variables of an expression, from YAML.
+ * Reads the variables of an expression from YAML.
  */
 import { yamlBody } from '../../../../src/codec/yaml.js';
 
@@ -7,7 +7,7 @@ export class VariablesError extends Error {
   override readonly name = 'VariablesError';
 }
 
-/** Throws a VariablesError that says where the text cannot be read. */
+/** Throws a VariablesError with the position at which the text is invalid. */
 export function readVariables(text: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {

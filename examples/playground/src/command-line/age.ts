@@ -1,5 +1,5 @@
 /**
- * How long ago something was, as kubectl says it; and when an Event was.
+ * Ages as kubectl prints them, and the time of an Event.
  */
 import { textAt } from './json.js';
 
@@ -19,7 +19,7 @@ export function ageText(milliseconds: number): string {
   return `${Math.floor(milliseconds / DAY)}d`;
 }
 
-/** When an Event was last, in milliseconds. */
+/** The time of an Event's last occurrence, in milliseconds. */
 export function timeOf(event: unknown): number {
   const time =
     textAt(event, 'series', 'lastObservedTime') ||

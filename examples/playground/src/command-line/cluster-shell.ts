@@ -1,5 +1,5 @@
 /**
- * A Shell for a cluster of this process. The page adds its editor and its log; tests take it as it is.
+ * A Shell for a cluster in this process. The page adds its editor and its request log; tests use it without them.
  */
 import type { Cluster, User } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
@@ -8,7 +8,7 @@ import type { Fetch, Identity } from './server.js';
 
 export type PagePart = Partial<Omit<Shell, 'apply' | 'now'>>;
 
-/** `cluster` is asked anew for each line: the page may have put another one in its place. */
+/** `cluster` is called for each line, because the page may have replaced its cluster. */
 export function clusterShell(cluster: () => Cluster, page: PagePart = {}): Shell {
   let text = '';
   let namespace = 'default';
@@ -29,7 +29,7 @@ export function clusterShell(cluster: () => Cluster, page: PagePart = {}): Shell
   };
 }
 
-/** Requests to whatever cluster is the present one. */
+/** Sends requests to the current cluster. */
 export function clusterFetch(cluster: () => Cluster): Fetch {
   let known: { readonly cluster: Cluster; readonly handle: Fetch } | undefined;
   return (request) => {
@@ -43,8 +43,8 @@ export function clusterFetch(cluster: () => Cluster): Fetch {
 }
 
 /**
- * Applies as somebody. `applyYaml` speaks as the cluster's own client, so its requests are given another user on their
- * way; the signal tells them from those of everybody else.
+ * Applies as the given user. `applyYaml` uses the cluster's own client, so a middleware sets the user of its requests;
+ * the signal distinguishes them from the requests of other clients.
  */
 async function applyAs(cluster: Cluster, text: string, { identity, ...options }: ApplyRequest) {
   const { signal } = new AbortController();

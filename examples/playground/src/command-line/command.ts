@@ -1,26 +1,26 @@
 /**
- * The contract of this folder: what a command is given and what it may do. A command is data (name, flags, words of help)
- * and one function; `interpreter.ts` finds it, reads its flags and prints what it throws.
+ * The interface between commands and their environment. A command is data (name, flags, help) and one function;
+ * `interpreter.ts` finds it, parses its flags and prints the errors that it throws.
  */
 import type { AppliedManifest } from 'orchplane';
 import type { Arguments, FlagRule, FlagRules } from './flags.js';
 import type { Resource, Resources } from './resources.js';
 import type { Fetch, Identity, Server } from './server.js';
 
-/** The world around the command line: the page, or a test. */
+/** The environment of the command line: the page, or a test. */
 export interface Shell {
-  /** One request to the cluster. Impersonation headers say who asks. */
+  /** Sends one request to the cluster. Impersonation headers set the user. */
   readonly fetch: Fetch;
-  /** Applies the documents of a text; failures are part of the report. */
+  /** Applies the documents of a text. The result contains failures. */
   apply(text: string, options: ApplyRequest): Promise<readonly AppliedManifest[]>;
-  /** What `-f -` reads. */
+  /** The text that `-f -` reads. */
   editorText(): string;
   openInEditor(text: string): void;
   namespace(): string;
   setNamespace(namespace: string): void;
-  /** Who asks unless `--as` says otherwise; without a user: the administrator. */
+  /** The user unless `--as` is given; without a user, the administrator. */
   identity(): Identity;
-  /** On the cluster's clock, in milliseconds. */
+  /** The time on the cluster's clock, in milliseconds. */
   now(): number;
 }
 
@@ -36,15 +36,15 @@ export interface CommandContext {
   readonly shell: Shell;
   readonly server: Server;
   readonly flags: Arguments;
-  /** What stands in the line beside flags, after the command's own name. */
+  /** The arguments without flags and without the command's name. */
   readonly args: readonly string[];
-  /** Of `-n`, or the present one. */
+  /** The namespace of `-n`, or the current one. */
   readonly namespace: string;
   readonly identity: Identity;
-  /** Read at most once for each line. */
+  /** Discovery, read at most once per line. */
   resources(): Promise<Resources>;
   print(text: string): void;
-  /** What goes to the second stream: hints and warnings. */
+  /** Prints hints and warnings to the error stream. */
   note(text: string): void;
   readonly signal: AbortSignal;
 }
@@ -53,23 +53,23 @@ export interface Command {
   readonly name: string;
   /** Other names for it. */
   readonly aliases?: readonly string[];
-  /** One line. */
+  /** A one-line description. */
   readonly summary: string;
-  /** What follows the name: `TYPE [NAME] [flags]`. */
+  /** The arguments after the name: `TYPE [NAME] [flags]`. */
   readonly usage: string;
   readonly flags: FlagRules;
-  /** Words of the first argument, where it is not a kind: `status`, `history`, … */
+  /** The values of the first argument if it is not a kind: `status`, `history`, … */
   readonly words?: readonly string[];
-  /** Which argument names a kind, counted from zero; absent: none does. */
+  /** The index of the argument that names a kind; absent if none does. */
   readonly kindAt?: number;
   readonly examples?: readonly string[];
-  /** The exit code; nothing means 0. Throws LineError or ServerError for what goes wrong. */
+  /** Returns the exit code; undefined means 0. Throws LineError or ServerError on failure. */
   run(context: CommandContext): Promise<number | undefined>;
 }
 
 const namespaceFlag: FlagRule = { type: 'text', short: 'n', help: 'the namespace' };
 
-/** Every command has these. */
+/** The flags of every command. */
 export const COMMON_FLAGS: FlagRules = {
   namespace: namespaceFlag,
   as: { type: 'text', help: 'ask as this user' },
@@ -97,7 +97,7 @@ export const DRY_RUN_FLAG: FlagRule = {
   values: ['none', 'client', 'server'],
 };
 
-/** An object, by what a line says of it. */
+/** An object that a line names. */
 export interface Named {
   readonly resource: Resource;
   readonly name: string;

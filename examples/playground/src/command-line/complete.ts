@@ -1,5 +1,5 @@
 /**
- * What may come next in a line: commands, kinds, names of objects, flags and their values.
+ * Completion of a line: commands, kinds, names of objects, flags and their values.
  */
 import { COMMON_FLAGS, type Command, type Shell } from './command.js';
 import { commands } from './commands/index.js';
@@ -11,15 +11,17 @@ import { Server, ServerError } from './server.js';
 import { LineError, splitWords } from './words.js';
 
 export interface Completion {
-  /** The line with everything added that is sure. */
+  /** The line with the unambiguous part of the completion added. */
   readonly line: string;
-  /** What the last word may become; one or none when nothing is left to choose. */
+  /** The possible values of the last word; at most one if the completion is unambiguous. */
   readonly candidates: readonly string[];
 }
 
 const MOST = 200;
 
-/** Completes the end of a line. Reads the cluster where it has to; refusals mean that nothing is offered. */
+/**
+ * Completes the end of a line. Reads the cluster where necessary; if the server rejects the read, it offers nothing.
+ */
 export async function completeLine(shell: Shell, line: string): Promise<Completion> {
   const { words, isOpen } = splitWords(line, { lenient: true });
   const typed = isOpen ? (words.at(-1) ?? '') : '';
@@ -45,7 +47,7 @@ async function offered(shell: Shell, before: readonly string[], typed: string): 
   try {
     return await offeredFor({ shell, command, rules }, rest, typed);
   } catch (error) {
-    // A line that is not finished may be wrong in many ways, and a user may see little.
+    // An incomplete line can be invalid, and the user may lack permissions: offer nothing.
     if (error instanceof LineError || error instanceof ServerError) return [];
     throw error;
   }
@@ -85,7 +87,7 @@ async function offeredFor(setting: Setting, rest: readonly string[], typed: stri
   return kind === undefined || kind.includes('/') ? [] : objectNames(server, { resources, type: kind, namespace });
 }
 
-/** The flag that the last word is, if it waits for its value. */
+/** The flag that the last word names, if it still needs a value. */
 function flagWithoutValue(rules: FlagRules, word: string | undefined): string | undefined {
   if (word === undefined || !word.startsWith('-') || word.includes('=')) return undefined;
   const found = Object.entries(rules).find(([name, { short }]) => word === `--${name}` || word === `-${short}`);

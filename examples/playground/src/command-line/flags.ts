@@ -1,24 +1,24 @@
 /**
- * Words → arguments and flags, by the rules of the command that they belong to: `--name value`, `--name=value`, `-n value`,
- * `-nvalue`, several short ones in one word, and `--` after which everything is an argument.
+ * Parses words into arguments and flags by a command's rules: `--name value`, `--name=value`, `-n value`, `-nvalue`,
+ * several short flags in one word, and `--`, after which every word is an argument.
  */
 import { LineError } from './words.js';
 
 /**
  * - `text`: takes a value
- * - `texts`: takes a value, may stand several times; commas separate
- * - `switch`: takes none, though `--name=false` is understood
+ * - `texts`: takes comma-separated values and can be repeated
+ * - `switch`: takes no value, but accepts `--name=false`
  */
 export type FlagType = 'text' | 'texts' | 'switch';
 
 export interface FlagRule {
   readonly type: FlagType;
-  /** One letter. */
+  /** The one-letter form. */
   readonly short?: string;
-  /** What the flag means when it stands without a value: `--cascade`. */
+  /** The value of a flag that is given without one: `--cascade`. */
   readonly alone?: string;
   readonly help: string;
-  /** Values to offer while it is typed. */
+  /** Values that completion offers. */
   readonly values?: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface Arguments {
   isOn(flag: string): boolean;
 }
 
-/** Reads words by rules. Throws a LineError in the words of kubectl for what no rule knows. */
+/** Parses words by rules. Throws a LineError with kubectl's message for an unknown flag. */
 export function readFlags(words: readonly string[], rules: FlagRules): Arguments {
   const args: string[] = [];
   const given = new Map<string, string[]>();
@@ -77,7 +77,7 @@ interface ShortContext {
   readonly add: (name: string, value: string) => void;
 }
 
-/** How many words after this one were taken. */
+/** Returns the number of following words that were consumed. */
 function readShort(word: string, { words, index, rules, add }: ShortContext): number {
   for (let at = 1; at < word.length; at++) {
     const letter = word[at] as string;

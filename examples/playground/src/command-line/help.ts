@@ -1,5 +1,5 @@
 /**
- * What commands say of themselves.
+ * The help texts of commands.
  */
 import { COMMON_FLAGS, type Command } from './command.js';
 import type { FlagRules } from './flags.js';

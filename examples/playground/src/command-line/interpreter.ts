@@ -1,6 +1,5 @@
 /**
- * One line in, output out. Nothing a line does throws: what goes wrong is printed as kubectl prints it, and the exit code
- * says that it did.
+ * Runs one line. It never throws: errors are printed as kubectl prints them, and the exit code reports them.
  */
 import { COMMON_FLAGS, type Command, type CommandContext, type Shell } from './command.js';
 import { commands } from './commands/index.js';
@@ -11,13 +10,13 @@ import { Resources } from './resources.js';
 import { type Identity, Server, ServerError } from './server.js';
 import { LineError, splitWords } from './words.js';
 
-/** `error` is what kubectl would write to its second stream: failures, warnings, hints. */
+/** `error` is kubectl's stderr: failures, warnings, hints. */
 export type Stream = 'output' | 'error';
 
 export interface RunOptions {
-  /** Called with each piece of output, as it comes. */
+  /** Called with each piece of output. */
   readonly write: (text: string, stream: Stream) => void;
-  /** Ends a watch, or a wait. */
+  /** Ends a watch or a wait. */
   readonly signal?: AbortSignal;
 }
 
@@ -33,7 +32,7 @@ export async function runLine(shell: Shell, line: string, { write, signal }: Run
   }
 }
 
-/** The same for a caller that wants everything at once. */
+/** Runs a line and returns its whole output. */
 export async function runForText(shell: Shell, line: string): Promise<{ code: number; output: string; error: string }> {
   const parts = { output: [] as string[], error: [] as string[] };
   const code = await runLine(shell, line, { write: (text, stream) => parts[stream].push(text) });
@@ -44,7 +43,7 @@ export function commandNamed(name: string): Command | undefined {
   return commands.find((command) => command.name === name || command.aliases?.includes(name));
 }
 
-/** The name of the program may stand in front, as in lines that are pasted. */
+/** Removes a leading `kubectl`, as in pasted lines. */
 export function withoutProgram(words: readonly string[]): readonly string[] {
   return ['kubectl', 'k', '$'].includes(words[0] ?? '') ? withoutProgram(words.slice(1)) : words;
 }
@@ -102,7 +101,7 @@ function unknownCommand(name: string): string {
   return `error: unknown command "${name}"; "help" lists what there is${hint}`;
 }
 
-/** Beginnings of one another, or the same but for one letter. */
+/** Whether one is a prefix of the other, or both differ in one letter. */
 function isNear(left: string, right: string): boolean {
   if (left.startsWith(right) || right.startsWith(left)) return true;
   if (Math.abs(left.length - right.length) > 1) return false;

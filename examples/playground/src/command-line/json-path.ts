@@ -1,15 +1,15 @@
 /**
- * The simple half of JSONPath templates: text, `{.a.b}`, `{.items[*].metadata.name}`, `{.a[0]}`, `{.a['b.c']}` and literals
- * (`{"\n"}`). Loops and filters are named as what is missing.
+ * A subset of JSONPath templates: text, `{.a.b}`, `{.items[*].metadata.name}`, `{.a[0]}`, `{.a['b.c']}` and literals
+ * (`{"\n"}`). Loops and filters are rejected with an error.
  */
 import { isJson } from './json.js';
 import { LineError } from './words.js';
 
 type Step = { readonly key: string } | { readonly index: number } | 'all';
 
-/** What a template makes of a document. What is not there prints as nothing. */
+/** Evaluates a template against a document. Missing values print as nothing. */
 export function jsonPathText(template: string, document: unknown): string {
-  // A path alone may stand without braces, as kubectl takes it.
+  // kubectl accepts a single path without braces.
   const whole = /^[.[]/.test(template) ? `{${template}}` : template;
   return whole.replaceAll(/\{([^{}]*)\}/g, (_, inside: string) => {
     const literal = /^\s*(["'])(.*)\1\s*$/.exec(inside);
@@ -18,7 +18,7 @@ export function jsonPathText(template: string, document: unknown): string {
   });
 }
 
-/** Everything that a path (without its braces) leads to. */
+/** All values at a path (without its braces). */
 export function valuesAt(document: unknown, path: string): readonly unknown[] {
   let found: readonly unknown[] = [document];
   for (const step of stepsOf(path)) found = found.flatMap((value) => below(value, step));

@@ -1,5 +1,5 @@
 /**
- * Reading documents whose type nobody has told the compiler. What is not there, or is something else, reads as absent.
+ * Reads untyped JSON documents. Missing values and values of another type read as absent.
  */
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -8,7 +8,7 @@ export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What is found at the end of a path; undefined where the path leads nowhere. */
+/** The value at a path; undefined if the path does not exist. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here = value;
   for (const key of path) {

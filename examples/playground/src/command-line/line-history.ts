@@ -1,5 +1,6 @@
 /**
- * What was typed before, and where the arrow keys are in it. A line that is being typed is not lost by looking back.
+ * The history of lines and the position of the arrow keys in it. The line that is being typed is kept while the user
+ * browses.
  */
 
 const MOST = 200;
@@ -18,7 +19,7 @@ export class LineHistory {
     return this.#lines;
   }
 
-  /** Remembers a line; the same line twice in a row is remembered once. */
+  /** Adds a line, unless it equals the previous one. */
   add(line: string): void {
     this.#back = 0;
     this.#draft = '';
@@ -26,14 +27,14 @@ export class LineHistory {
     this.#lines = [...this.#lines, line].slice(-MOST);
   }
 
-  /** The line before. `typed` is what stands there now. */
+  /** The previous line. `typed` is the current text of the input. */
   previous(typed: string): string {
     if (this.#back === 0) this.#draft = typed;
     this.#back = Math.min(this.#back + 1, this.#lines.length);
     return this.#at();
   }
 
-  /** The line after; in the end what was being typed. */
+  /** The next line; after the newest, the line that was being typed. */
   next(typed: string): string {
     if (this.#back === 0) return typed;
     this.#back -= 1;

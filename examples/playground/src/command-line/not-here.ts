@@ -1,5 +1,5 @@
 /**
- * Commands of kubectl that people try and that have no place here, with the reason and what to do instead.
+ * kubectl commands that the playground does not have, with the reason and an alternative.
  */
 const NOTHING_RUNS = 'nothing runs here: pods are objects whose status moves on, without containers behind them';
 
@@ -20,7 +20,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   drain: `${NOTHING_RUNS}, so there is no node to empty`,
 };
 
-/** Why a command is not to be had; undefined when it is none of kubectl's, or is to be had. */
+/** Why a kubectl command is not available; undefined if it is available or not a kubectl command. */
 export function whyNotHere(name: string): string | undefined {
   return Object.hasOwn(NOT_HERE, name) ? NOT_HERE[name] : undefined;
 }

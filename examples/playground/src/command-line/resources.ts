@@ -1,5 +1,5 @@
 /**
- * Which kinds there are, from the server's own discovery, and which of them a word means: `po`, `pods`, `pod`, `Pod`,
+ * The served resources, from discovery, and the lookup of a resource by a word: `po`, `pods`, `pod`, `Pod`,
  * `deployments.apps`, `deployment.v1.apps`, `all`.
  */
 import { at, type Json, listAt, textAt } from './json.js';
@@ -7,10 +7,10 @@ import type { Server } from './server.js';
 import { LineError } from './words.js';
 
 export interface Resource {
-  /** Empty for the oldest group. */
+  /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
-  /** `deployments`. */
+  /** The plural name: `deployments`. */
   readonly name: string;
   readonly singular: string;
   readonly kind: string;
@@ -19,7 +19,7 @@ export interface Resource {
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
   readonly subresources: readonly string[];
-  /** Whether its version is the one that its group prefers for it. */
+  /** Whether its version is the preferred one of its group. */
   readonly isPreferred: boolean;
 }
 
@@ -36,14 +36,14 @@ export class Resources {
     this.all = all;
   }
 
-  /** What is there at this moment: definitions add to it and take away. */
+  /** Reads discovery. The result changes when CRDs are created or deleted. */
   static async discover(server: Server): Promise<Resources> {
     const root = await server.json({ path: '/api', accept: DISCOVERY });
     const groups = await server.json({ path: '/apis', accept: DISCOVERY });
     return new Resources([...listAt(root, 'items'), ...listAt(groups, 'items')].flatMap(resourcesOf));
   }
 
-  /** The kinds that a word means; several for a category such as `all`. Throws a LineError for a word that means none. */
+  /** The resources that a word names; several for a category such as `all`. Throws a LineError for an unknown word. */
   named(word: string): readonly Resource[] {
     const single = this.find(word);
     if (single !== undefined) return [single];
@@ -52,7 +52,7 @@ export class Resources {
     throw new LineError(`error: the server doesn't have a resource type "${word}"`);
   }
 
-  /** The one kind that a word means. */
+  /** The one resource that a word names. */
   one(word: string): Resource {
     const [resource] = this.named(word);
     if (resource === undefined) throw new LineError(`error: the server doesn't have a resource type "${word}"`);
@@ -73,18 +73,18 @@ export class Resources {
     );
   }
 
-  /** By what a document says of itself. */
+  /** The resource of a document's `apiVersion` and `kind`. */
   ofKind(apiVersion: string, kind: string): Resource | undefined {
     return this.all.find((resource) => apiVersionOf(resource) === apiVersion && resource.kind === kind);
   }
 
-  /** One version of each. */
+  /** Each resource in one version. */
   preferred(): readonly Resource[] {
     return this.all.filter(({ isPreferred }) => isPreferred);
   }
 }
 
-/** Where objects of a kind are served. */
+/** The URL path of a collection or an object. */
 export function pathOf(resource: Resource, { namespace, name, subresource }: Place = {}): string {
   const { group, version } = resource;
   const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -97,12 +97,12 @@ export function apiVersionOf({ group, version }: Resource): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** `deployment.apps`, as outputs name kinds. */
+/** `deployment.apps`, as kubectl's output names types. */
 export function typeName({ group, kind }: Resource): string {
   return group === '' ? kind.toLowerCase() : `${kind.toLowerCase()}.${group}`;
 }
 
-/** `deployments.apps`, as refusals name kinds. */
+/** `deployments.apps`, as error messages name types. */
 export function qualifiedName({ group, name }: Resource): string {
   return group === '' ? name : `${name}.${group}`;
 }
@@ -142,9 +142,9 @@ function namesOf({ name, singular, kind, shortNames }: Resource): readonly strin
   return [name, singular, kind.toLowerCase(), ...shortNames];
 }
 
-/** The oldest group goes before others, whole names before short ones, preferred versions before others. */
+/** Sorts candidates: full names before short names, preferred versions before others, the core group before others. */
 function rank({ group, name, singular, kind, isPreferred }: Resource, word: string): number {
   const isWhole = name === word || singular === word || kind.toLowerCase() === word;
-  // The group of events is served twice; its younger form is the same objects under other names.
+  // Events are served in two groups: `events` means the core group's.
   return (isWhole ? 0 : 100) + (isPreferred ? 0 : 10) + (group === '' ? 0 : 1);
 }

@@ -1,10 +1,10 @@
 /**
- * The server as a command sees it: paths, queries and documents over the same fetch handler that clients elsewhere would
- * use, and refusals in the words that kubectl has for them.
+ * The server from a command's point of view: requests through the cluster's fetch handler, and errors with kubectl's
+ * messages.
  */
 import { at, isJson, type Json, listAt, textAt } from './json.js';
 
-/** Who asks; nobody given: the administrator. */
+/** The user of a request; without one, the administrator. */
 export interface Identity {
   readonly user?: string | undefined;
   readonly groups?: readonly string[];
@@ -16,19 +16,19 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly accept?: string;
   readonly contentType?: string;
-  /** A document, or text that is one. */
+  /** A document, or its text. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
 }
 
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** What the server refused, with the Status that it sent. */
+/** An error response of the server, with its Status. */
 export class ServerError extends Error {
   override readonly name = 'ServerError';
   readonly status: Json;
   readonly code: number;
-  /** Set by commands that read from somewhere: `creating "STDIN"`. */
+  /** What the command was doing, as kubectl's messages say it: `creating "STDIN"`. */
   readonly doing: string | undefined;
 
   constructor(status: Json, code: number, doing?: string) {
@@ -46,7 +46,7 @@ export class ServerError extends Error {
     return new ServerError(this.status, this.code, doing);
   }
 
-  /** As kubectl prints it. */
+  /** The message as kubectl prints it. */
   text(): string {
     if (this.reason === 'Invalid') return this.#invalid();
     const told = this.doing === undefined ? this.message : `error when ${this.doing}: ${this.message}`;
@@ -71,7 +71,7 @@ export class ServerError extends Error {
 export class Server {
   readonly #fetch: Fetch;
   readonly #identity: Identity;
-  /** Told of each warning that comes with an answer. */
+  /** Called with each warning of a response. */
   readonly #onWarning: (warning: string) => void;
 
   constructor(fetch: Fetch, { identity = {}, onWarning = ignore }: ServerOptions = {}) {
@@ -80,12 +80,12 @@ export class Server {
     this.#onWarning = onWarning;
   }
 
-  /** The same server, asked by somebody else. */
+  /** The same server with another user. */
   as(identity: Identity): Server {
     return new Server(this.#fetch, { identity, onWarning: this.#onWarning });
   }
 
-  /** Throws a ServerError unless the answer is a success. */
+  /** Throws a ServerError unless the request succeeds. */
   async send(call: Call): Promise<Response> {
     const { method = 'GET', path, query = {}, accept = 'application/json', body, signal } = call;
     const url = new URL(path, 'http://cluster');
@@ -113,7 +113,7 @@ export class Server {
     return isJson(answer) ? answer : {};
   }
 
-  /** The documents of a stream, one for each line, until it ends or the signal aborts. */
+  /** The documents of a stream, one per line, until it ends or the signal aborts. */
   async *lines(call: Call): AsyncGenerator<Json> {
     const response = await this.send(call);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -131,7 +131,7 @@ export class Server {
         }
       }
     } catch (error) {
-      // Whoever ended it knows that it has ended.
+      // An aborted stream is not an error.
       if (!call.signal?.aborted) throw error;
     } finally {
       await reader.cancel().catch(ignore);
@@ -144,14 +144,14 @@ export interface ServerOptions {
   readonly onWarning?: (warning: string) => void;
 }
 
-/** The Status of an answer; one is made up where a proxy or a fault sent something else. */
+/** The Status of a response; made from the status code if the body is not a Status. */
 async function statusOf(response: Response): Promise<Json> {
   const text = await response.text();
   try {
     const document: unknown = JSON.parse(text);
     if (at(document, 'kind') === 'Status' && isJson(document)) return document;
   } catch {
-    // Not JSON: told as it is, below.
+    // Not JSON: the text is used below.
   }
   if (response.status === 404) {
     return { kind: 'Status', message: 'the server could not find the requested resource', reason: 'NotFound' };

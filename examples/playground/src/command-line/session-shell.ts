@@ -1,6 +1,6 @@
 /**
- * The Shell of the page: its present cluster, user, namespace and editor. Requests go through the session, so that they stand
- * in its log; streams, which it does not know, go to the cluster directly.
+ * The Shell of the page: its current cluster, user, namespace and editor. Requests go through the session, which logs
+ * them; streams go to the cluster directly, because the session does not support them.
  */
 import type { User } from 'orchplane';
 import { ADMINISTRATOR, type Session } from '../session/session.js';
@@ -8,7 +8,7 @@ import { clusterFetch, clusterShell } from './cluster-shell.js';
 import type { Shell } from './command.js';
 import type { Fetch } from './server.js';
 
-/** `from` is who asks, in the log. */
+/** `from` is the name of the sender in the request log. */
 export function sessionShell(session: Session, from: string): Shell {
   const shell = clusterShell(() => session.cluster, {
     fetch: sessionFetch(session, from),
@@ -18,7 +18,7 @@ export function sessionShell(session: Session, from: string): Shell {
     setNamespace: (namespace) => session.store.set({ namespace }),
     identity() {
       const { user } = session.state;
-      // The administrator is who a request comes from that names nobody.
+      // Requests without an identity come from the administrator.
       return user.user === ADMINISTRATOR.user ? {} : { user: user.user, groups: user.groups ?? [] };
     },
   });
@@ -32,7 +32,7 @@ export function sessionShell(session: Session, from: string): Shell {
   };
 }
 
-/** What is asked about kinds and schemas is no news to anybody. */
+/** Requests for discovery and schemas are not logged. */
 const UNREMARKABLE = /^\/(?:apis?(?:\/[^/]+)?|openapi\/.*)$/;
 
 function sessionFetch(session: Session, from: string): Fetch {

@@ -1,23 +1,23 @@
 /**
- * Tables as kubectl prints them: headers in capitals, columns three blanks apart, nothing after the last cell. What
- * the columns are is the server's word; this file only lays them out.
+ * Tables as kubectl prints them: upper-case headers, columns separated by three blanks, no blanks after the last cell.
+ * The server defines the columns; this file formats them.
  */
 import { isJson, type Json, listAt, mapAt, numberAt, textAt } from './json.js';
 
 export interface TableOptions {
-  /** Columns of lower priority too. */
+  /** Also print columns of lower priority. */
   readonly wide?: boolean;
-  /** A column with namespaces in front. */
+  /** Print a namespace column first. */
   readonly withNamespace?: boolean;
-  /** `pod/`, before each name, where several kinds are listed. */
+  /** A prefix of each name when several kinds are listed: `pod/`. */
   readonly prefix?: string | undefined;
   readonly noHeaders?: boolean;
   readonly showLabels?: boolean;
-  /** Labels that become columns. */
+  /** Labels that are printed as columns. */
   readonly labelColumns?: readonly string[];
 }
 
-/** The cells of a Table answer as texts: the header first unless it is unwanted. */
+/** The cells of a Table response as texts, with a header row unless disabled. */
 export function tableRows(table: Json, options: TableOptions = {}): string[][] {
   const { wide = false, withNamespace = false, prefix = '', noHeaders = false } = options;
   const { showLabels = false, labelColumns = [] } = options;
@@ -47,7 +47,7 @@ export function tableRows(table: Json, options: TableOptions = {}): string[][] {
   return [headers, ...rows];
 }
 
-/** Rows of texts as lines. `widths` of an earlier table keep later rows (of a watch) below its columns. */
+/** Formats rows as lines. Pass the `widths` of an earlier table to align the rows of a watch with it. */
 export function layOut(rows: readonly (readonly string[])[], widths: number[] = []): string[] {
   for (const row of rows) {
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);

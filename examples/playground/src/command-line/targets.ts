@@ -1,5 +1,5 @@
 /**
- * Which objects a line means: `pods web db`, `pod/web svc/web`, `pods,svc`, `deployments.apps/web`.
+ * The objects that a line names: `pods web db`, `pod/web svc/web`, `pods,svc`, `deployments.apps/web`.
  */
 import type { CommandContext, Named } from './command.js';
 import { type Json, listAt, textAt } from './json.js';
@@ -9,14 +9,14 @@ import { LineError } from './words.js';
 export interface Targets {
   /** In the order of the line. */
   readonly resources: readonly Resource[];
-  /** Undefined: all of them. */
+  /** Undefined means all objects. */
   readonly named: readonly Named[] | undefined;
 }
 
 const NO_TYPE =
   'error: You must specify the type of resource to get. Use "api-resources" for a complete list of supported resources.';
 
-/** Reads `TYPE [NAME…]` or `TYPE/NAME…`. */
+/** Parses `TYPE [NAME…]` or `TYPE/NAME…`. */
 export async function targetsOf(context: CommandContext, args: readonly string[] = context.args): Promise<Targets> {
   const [first, ...rest] = args;
   if (first === undefined) throw new LineError(NO_TYPE);
@@ -43,7 +43,7 @@ export async function targetsOf(context: CommandContext, args: readonly string[]
   return { resources: kinds, named: kinds.flatMap((resource) => rest.map((name) => ({ resource, name }))) };
 }
 
-/** The same, where exactly one object is meant. */
+/** Parses arguments that must name exactly one object. */
 export async function targetOf(context: CommandContext, args: readonly string[] = context.args): Promise<Named> {
   const { named } = await targetsOf(context, args);
   const [one, ...more] = named ?? [];
@@ -52,12 +52,12 @@ export async function targetOf(context: CommandContext, args: readonly string[] 
   return one;
 }
 
-/** Where an object of the line's namespace is. */
+/** The URL path of an object in the line's namespace. */
 export function placeOf(context: CommandContext, { resource, name }: Named, subresource?: string): string {
   return pathOf(resource, { namespace: context.namespace, name, subresource });
 }
 
-/** Objects by name, by selector, or all that there are. */
+/** Reads objects by name, by selector, or all of them. */
 export async function objectsOf(context: CommandContext, targets: Targets): Promise<readonly Found[]> {
   if (targets.named !== undefined) {
     const found: Found[] = [];
@@ -89,7 +89,7 @@ export function selectors({ flags }: CommandContext): Record<string, string | un
   return { labelSelector: flags.text('selector'), fieldSelector: flags.text('field-selector') };
 }
 
-/** The namespace that an object is in, where its kind has any. */
+/** The namespace of an object, if its kind is namespaced. */
 export function namespaceOf(object: Json): string | undefined {
   const namespace = textAt(object, 'metadata', 'namespace');
   return namespace === '' ? undefined : namespace;

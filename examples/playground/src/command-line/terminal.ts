@@ -1,5 +1,6 @@
 /**
- * What stands in the command line of a session, whether its panel is open or not: a watch goes on behind other panels.
+ * The state of the command line. It exists independently of its panel, so a watch continues while another panel is
+ * open.
  */
 import type { Session } from '../session/session.js';
 import { Store } from '../session/store.js';
@@ -16,7 +17,7 @@ export interface TerminalEntry {
 
 export interface TerminalState {
   readonly entries: readonly TerminalEntry[];
-  /** The line that runs, if one does. */
+  /** The line that is running, if any. */
   readonly running: string | undefined;
   readonly candidates: readonly string[];
 }
@@ -35,7 +36,7 @@ export class Terminal {
     this.#session = session;
   }
 
-  /** Runs a line; one at a time. */
+  /** Runs a line. Only one line runs at a time. */
   async run(line: string): Promise<number> {
     this.#write(line, 'line');
     this.history.add(line);
@@ -97,7 +98,7 @@ function remembered(): readonly string[] {
     const lines: unknown = JSON.parse(localStorage.getItem(HISTORY) ?? '[]');
     return Array.isArray(lines) ? lines.filter((line) => typeof line === 'string') : [];
   } catch {
-    return []; // a page that may store nothing begins anew each time
+    return []; // storage is not available: start with an empty history
   }
 }
 
@@ -105,6 +106,6 @@ function remember(lines: readonly string[]): void {
   try {
     localStorage.setItem(HISTORY, JSON.stringify(lines.slice(-100)));
   } catch {
-    // A page that may store nothing forgets them.
+    // Storage is not available: the history lasts until the page is closed.
   }
 }

@@ -1,11 +1,11 @@
 /**
- * A line of text → its words, as a shell splits them: blanks separate, quotes hold together, a backslash takes the next
- * character as it is. There are no variables, no globs and no pipes; a line that has one of those says so.
+ * Splits a line into words as a shell does: blanks separate words, quotes group them, a backslash escapes the next
+ * character. Variables, globs and pipes are not supported and rejected with an error.
  */
 
 export interface Words {
   readonly words: readonly string[];
-  /** The last word is not finished: the line ends within it, and completion goes on from there. */
+  /** Whether the line ends within its last word, which completion then continues. */
   readonly isOpen: boolean;
 }
 
@@ -13,7 +13,7 @@ export class LineError extends Error {
   override readonly name = 'LineError';
 }
 
-/** Splits a line. Throws a LineError where a quote is never closed, unless `lenient` (the line is still being typed). */
+/** Splits a line. Throws a LineError for an unclosed quote, unless `lenient` is set (the line is still being typed). */
 export function splitWords(line: string, { lenient = false } = {}): Words {
   const words: string[] = [];
   let word: string | undefined;

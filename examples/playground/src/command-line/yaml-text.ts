@@ -1,6 +1,5 @@
 /**
- * Documents as YAML text, as kubectl writes them: keys in order, lists not indented, texts in quotes only where they would
- * be read as something else.
+ * Formats documents as YAML as kubectl does: sorted keys, lists not indented, texts quoted only where necessary.
  */
 import { isJson } from './json.js';
 
@@ -8,7 +7,7 @@ export function yamlText(value: unknown): string {
   return `${block(value, '').replace(/^\n/, '').trimStart()}\n`;
 }
 
-/** What follows a key or a dash: ` text`, or a line break and the lines below it. */
+/** The text after a key or a dash: ` text`, or a line break and the lines below it. */
 function block(value: unknown, indent: string): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return ' []';
@@ -23,13 +22,13 @@ function block(value: unknown, indent: string): string {
   return ` ${scalar(value, indent)}`;
 }
 
-/** Lists stand below their key without more indentation, maps with two blanks. */
+/** Lists have the indentation of their key, maps two blanks more. */
 function below(value: unknown, indent: string): string {
   if (Array.isArray(value)) return block(value, indent);
   return block(value, `${indent}  `);
 }
 
-/** The first key of a map stands beside the dash. */
+/** The first key of a map follows the dash. */
 function inItem(value: unknown, indent: string): string {
   const text = block(value, `${indent}  `);
   return text.startsWith('\n') ? ` ${text.slice(indent.length + 3)}` : text;
@@ -49,7 +48,10 @@ function scalar(value: unknown, indent: string): string {
   return isPlain(value) ? value : JSON.stringify(value);
 }
 
-/** Texts of several lines that need no escapes; a first line that begins with a blank would need a number. */
+/**
+ * Whether a text can be a literal block: several lines, no escapes, and no leading blank, which would need an
+ * indentation indicator.
+ */
 function isBlockText(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
   return text.includes('\n') && !/^[\s]|\n\n$|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff]| \n/.test(text);

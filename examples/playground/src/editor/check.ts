@@ -1,6 +1,6 @@
 /**
- * What is wrong with a text, while it is typed: its syntax, then fields and types by the cluster's OpenAPI, then what the
- * server itself says about a rehearsal. Each finding points at the part of the text that it is about.
+ * Diagnostics while the user types: YAML syntax, then fields and types by the cluster's OpenAPI, then the server's
+ * answer to a dry run. Each diagnostic points at the part of the text that it is about.
  */
 import type { Diagnostic } from '@codemirror/lint';
 import type { Tree } from '@lezer/common';
@@ -10,12 +10,12 @@ import type { Session } from '../session/session.js';
 import { findPath, type Outline, type OutlinedDocument, outlineOf } from './outline.js';
 import { type KindSchema, type Schema, type Schemas, typeText } from './schemas.js';
 
-/** What became of the rehearsal of one document. */
+/** The result of the dry run of one document. */
 export interface Rehearsal {
   readonly document: OutlinedDocument;
   readonly outcome: 'fine' | 'conflict' | 'refused' | 'unknown';
   readonly status?: Status;
-  /** The object as it would be. */
+  /** The object as the dry run returned it. */
   readonly object?: unknown;
 }
 
@@ -167,14 +167,14 @@ function article(type: string): string {
   return `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type.replace(/^\[\]/, 'list of ')}`;
 }
 
-/** The name that somebody probably meant. */
+/** The valid name closest to a misspelled one. */
 function nearest(word: string, names: readonly string[]): string | undefined {
   const close = names.map((name) => ({ name, far: distance(word.toLowerCase(), name.toLowerCase()) }));
   const [best] = close.sort((a, b) => a.far - b.far);
   return best !== undefined && best.far <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
 }
 
-/** How many letters have to be changed, added or dropped. */
+/** The edit distance: the number of letters that have to be changed, added or removed. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
@@ -188,7 +188,7 @@ function distance(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** Asks the server what an apply would come to. Nothing is written, neither there nor in the log. */
+/** Sends a dry-run apply. It writes nothing and does not appear in the request log. */
 export async function rehearse(session: Session, document: OutlinedDocument): Promise<Rehearsal> {
   const { apiVersion = '', kind = '', name, namespace, text } = document;
   const served = session.kindOf(apiVersion, kind);
@@ -216,13 +216,13 @@ function complaints({ document, outcome, status }: Rehearsal): readonly Diagnost
   }
   return causes.map(({ field = '', message = '' }) => {
     const { at: place, node, whole } = findPath(root, field);
-    // An item or a scalar is pointed at itself, a map by its key.
+    // A scalar or list item is marked itself, a map by its key.
     const pointed = whole && node?.type === 'scalar' ? node : place === root ? headOf(root) : place;
     return at(pointed, `${field}: ${message}`, severity);
   });
 }
 
-/** What is about the whole document is shown at its first line. */
+/** Diagnostics about the whole document are shown at its first line. */
 function headOf(root: Outline): { readonly from: number; readonly to: number } {
   return root.type === 'map' && root.entries[0] !== undefined ? root.entries[0].at : root;
 }

@@ -1,5 +1,5 @@
 /**
- * What could be written at the cursor: fields and words that the cluster itself knows, with what it says about them.
+ * Completion at the cursor: the fields and values that the cluster serves, with their descriptions.
  */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { Text } from '@codemirror/state';
@@ -19,7 +19,7 @@ export function completions(session: Session, schemas: Schemas) {
   };
 }
 
-/** Right behind a dash the list opens by itself, as it does behind a colon. */
+/** After a dash the list opens without a key press, as it does after a colon. */
 function startsItem({ lines, row }: CursorPath): boolean {
   return /^\s*-\s+$/.test(lines[row] ?? '');
 }
@@ -30,7 +30,7 @@ function whereIs({ state, pos }: CompletionContext): CursorPath | undefined {
   return cursorPath(lines, row, pos - line.from);
 }
 
-/** The lines between two separators. */
+/** The lines of the document around a line, between two separators. */
 function documentAround(doc: Text, number: number): { lines: readonly string[]; row: number } {
   const isEnd = (at: number): boolean => /^---(\s|$)/.test(doc.line(at).text);
   let [first, last] = [number, number];
@@ -56,7 +56,7 @@ async function optionsFor(session: Session, schemas: Schemas, cursor: CursorPath
   return fields(known, schema, cursor);
 }
 
-/** Before a document has a kind, nothing else is known about it. */
+/** Offered as long as the document has no kind. */
 const BEGINNING: readonly Completion[] = ['apiVersion', 'kind', 'metadata'].map((label) => ({
   label,
   type: 'property',
@@ -129,7 +129,7 @@ function defaultText(schema: Schema | undefined): string | undefined {
   return `Unless given: ${JSON.stringify(value)}.`;
 }
 
-/** What comes behind the name of a field, so that typing can go on with its value. */
+/** The text inserted after a field's name, so that the user can type its value next. */
 function continuation(schema: Schema | undefined, column: number): string {
   const indent = ' '.repeat(column);
   if (schema?.type === 'array') return `:\n${indent}- `;
@@ -137,7 +137,7 @@ function continuation(schema: Schema | undefined, column: number): string {
   return isMap ? `:\n${indent}  ` : ': ';
 }
 
-/** Keys that the map has already, by indentation. */
+/** The keys that the map already has, found by indentation. */
 function siblings({ lines, row, column }: CursorPath): ReadonlySet<string> {
   const keys = new Set<string>();
   const look = (start: number, step: 1 | -1): void => {
@@ -149,11 +149,11 @@ function siblings({ lines, row, column }: CursorPath): ReadonlySet<string> {
       if (lead.length === column && (step === -1 || first === column)) {
         keys.add(/^"?([\w./-]*)/.exec(line.slice(column))?.[1] ?? '');
       }
-      // A line further left, or the dash of an item, is where this map ends.
+      // A line further left, or the dash of an item, ends this map.
       if (first < column) return;
     }
   };
-  // The line that the cursor is in may be the first of its item.
+  // The line of the cursor may be the first line of its item.
   if ((lines[row] ?? '').search(/\S|$/) >= column || !/^\s*-/.test(lines[row] ?? '')) look(row - 1, -1);
   look(row + 1, 1);
   return keys;
@@ -179,8 +179,8 @@ async function values(
 }
 
 /**
- * Built-in kinds name their words only when they refuse another: so the document is rehearsed with a word that nobody
- * supports, and the server says which it does.
+ * Returns the allowed values of a field. The OpenAPI of built-in kinds does not list them, but the server's error for
+ * an unsupported value does: so this function sends a dry run with an unsupported value.
  */
 async function supportedValues(session: Session, { lines, row, word, path }: CursorPath): Promise<readonly string[]> {
   const [apiVersion, kind] = [topWord(lines, 'apiVersion') ?? '', topWord(lines, 'kind') ?? ''];
@@ -203,7 +203,7 @@ async function supportedValues(session: Session, { lines, row, word, path }: Cur
   );
 }
 
-/** As the server's messages write it: `spec.containers[0].name`. */
+/** Formats a path as the server's messages do: `spec.containers[0].name`. */
 export function fieldText(path: Path): string {
   return path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),

@@ -1,6 +1,6 @@
 /**
- * A conflict, explained: who owns what, what it is now and would be, and the three ways out. Each is a button that does
- * it: takes the fields, leaves them out of the text, or writes the present values into it.
+ * Explains an apply conflict: the owner of each field, its current and new value, and three buttons that resolve the
+ * conflict: take over the fields, remove them from the text, or write the current values into the text.
  */
 import type { EditorView } from '@codemirror/view';
 import { refText } from '../session/refs.js';
@@ -126,7 +126,7 @@ function rootOf(view: EditorView, { ref }: Conflict) {
   return documentsOf(view.state).find(({ kind, name }) => kind === ref.kind && name === ref.name)?.root;
 }
 
-/** Changes the text, one field after the other, since each change moves the rest. */
+/** Edits one field after the other, because each edit moves the rest of the text. */
 function edit(view: EditorView, conflict: Conflict, rows: readonly Row[], how: 'leave' | 'adopt'): void {
   for (const { field, now } of rows) {
     const root = rootOf(view, conflict);
@@ -139,7 +139,7 @@ function edit(view: EditorView, conflict: Conflict, rows: readonly Row[], how: '
       const first = view.state.doc.lineAt(entry.at.from);
       const last = view.state.doc.lineAt(entry.at.to);
       const lead = view.state.sliceDoc(first.from, entry.at.from);
-      // Behind a dash the item goes on in the next line, which moves up to it.
+      // When the first key after a dash is removed, the item's next line moves up to the dash.
       const isFirst = lead.includes('-');
       const from = isFirst ? entry.at.from : first.from;
       const next = Math.min(last.to + 1 + (isFirst ? lead.length : 0), view.state.doc.length);

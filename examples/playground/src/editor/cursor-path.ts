@@ -1,19 +1,18 @@
 /**
- * Where in a document the cursor stands, told by indentation alone: it has to be known while the line is still half
- * written, when no parser would make sense of it.
+ * The field path at the cursor, found by indentation alone: while a line is incomplete, a parser cannot read it.
  */
 
 export type Path = readonly (string | number)[];
 
 export interface CursorPath {
-  /** Of the map that the cursor is in (`key`), or of the value behind a colon (`value`). */
+  /** The path of the map that contains the cursor (`key`), or of the value after the colon (`value`). */
   readonly path: Path;
   readonly expects: 'key' | 'value';
-  /** What is written of the word so far. */
+  /** The part of the word before the cursor. */
   readonly word: string;
-  /** The column at which keys of this map begin. */
+  /** The column at which the keys of this map begin. */
   readonly column: number;
-  /** The lines of the document, and which of them it is. */
+  /** The lines of the document, and the cursor's row in them. */
   readonly lines: readonly string[];
   readonly row: number;
 }
@@ -24,7 +23,7 @@ interface Line {
   readonly key: string | undefined;
 }
 
-/** undefined: nothing can be said, as in a comment, a text or a flow. */
+/** Returns undefined where no path can be determined: in a comment, a block text or a flow collection. */
 export function cursorPath(lines: readonly string[], row: number, column: number): CursorPath | undefined {
   const before = (lines[row] ?? '').slice(0, column);
   const parts = /^((?:\s*-\s+)*\s*)(?:("?[\w./-]+"?)\s*:\s+)?(\S*)$/.exec(before);
@@ -33,16 +32,16 @@ export function cursorPath(lines: readonly string[], row: number, column: number
   if (/^[#{["'|>&*!]/.test(word) || word.endsWith(':')) return undefined;
   const parents = pathOf(lines, row, { dashes: dashesIn(lead), column: lead.length, key: undefined });
   const path = key === undefined ? parents : [...parents, unquoted(key)];
-  // A dash alone: what follows may be an item of texts as well as the first key of an item.
+  // After a dash alone, either a scalar item or the first key of a map can follow.
   return { path, expects: key === undefined ? 'key' : 'value', word, column: lead.length, lines, row };
 }
 
-/** The steps to the map that a line belongs to. */
+/** The path of the map that a line belongs to. */
 function pathOf(lines: readonly string[], row: number, current: Line): Path {
   const steps: (string | number)[] = [];
   let limit = current.column;
   let index = 0;
-  /** Whether the steps so far end in an item, whose list may stand right below its key. */
+  /** Whether the path so far ends in an item, whose list may have the same indentation as its key. */
   let inItem = false;
   const climb = (dashes: readonly number[]): void => {
     for (const dash of [...dashes].reverse()) {
@@ -51,7 +50,7 @@ function pathOf(lines: readonly string[], row: number, current: Line): Path {
         inItem = true;
         index = 0;
       } else if (dash < limit) {
-        // The list of lists around it.
+        // The index in the enclosing list of a nested list.
         steps.push(index);
         limit = dash;
         index = 0;

@@ -1,10 +1,13 @@
-/** The documents of what stands in the editor. */
+/** The YAML documents of the editor's text. */
 import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
 import type { Tree } from '@lezer/common';
 import { type OutlinedDocument, outlineOf } from './outline.js';
 
-/** Long texts are read bit by bit; a manifest is not long. */
+/**
+ * The syntax tree of the whole text. CodeMirror parses long texts incrementally; a manifest is short enough to wait
+ * for.
+ */
 export function treeOf(state: EditorState): Tree {
   return ensureSyntaxTree(state, state.doc.length, 1_000) ?? syntaxTree(state);
 }

@@ -1,5 +1,5 @@
 /**
- * What can be done with the text.
+ * The bar above the editor: the namespace, the force switch, and the actions.
  */
 
 import { type Session, useSession } from '../session/session.js';

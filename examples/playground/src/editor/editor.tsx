@@ -1,6 +1,6 @@
 /**
- * The editor: text, completion, findings while typing, and the actions. The text itself is in the session, so that
- * scenarios and links can put another one there.
+ * The editor: text, completion, diagnostics and actions. The session holds the text, so that scenarios and links can
+ * replace it.
  */
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
@@ -55,12 +55,12 @@ export function Editor({ session }: { readonly session: Session }) {
     if (place.current === null) return;
     const schemas = new Schemas(session);
     const check = async (editor: EditorView): Promise<readonly Diagnostic[]> => {
-      // Text is judged by the present, which is not what the page shows then.
+      // Diagnostics are about the present, but the page shows the past.
       if (session.state.past !== undefined) return [];
       const { state } = editor;
       const source = state.doc.toString();
       const found = await checkText(session, schemas, treeOf(state), source);
-      // Somebody has gone on typing; the next look is on its way.
+      // The text has changed since; another check is scheduled.
       if (editor.state.doc.toString() !== source) return [];
       setFindings(found);
       return found.diagnostics.map((finding) => ({ ...finding, to: Math.min(finding.to, source.length) }));
@@ -111,7 +111,7 @@ export function Editor({ session }: { readonly session: Session }) {
     return () => editor.destroy();
   }, [session]);
 
-  // A text that came from elsewhere. The session is asked, since it may be ahead of what is drawn.
+  // Take over a text that was set elsewhere. Read the session, because it may be ahead of the rendered state.
   useEffect(() => {
     const editor = view.current;
     const wanted = session.state.text;
@@ -119,7 +119,7 @@ export function Editor({ session }: { readonly session: Session }) {
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: wanted } });
   }, [session, text]);
 
-  // What the server says depends on who asks, on what there is, and on when.
+  // The dry run depends on the user, the objects and the time.
   useEffect(() => recheck(view.current), [user, manager, force, namespace, objects, cluster, past]);
 
   return (
@@ -132,7 +132,7 @@ export function Editor({ session }: { readonly session: Session }) {
   );
 }
 
-/** On changes that ask for another look at the same text. */
+/** Marks a transaction that checks the same text again. */
 const RECHECK = Annotation.define<boolean>();
 
 function recheck(editor: EditorView | undefined): void {

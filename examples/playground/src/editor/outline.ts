@@ -1,6 +1,6 @@
 /**
- * A text of YAML as documents whose parts know where they stand, made from the editor's syntax tree. It is good enough to
- * point at things and to check them while somebody types; what is sent to the server is the text itself.
+ * A YAML text as documents whose parts have source positions, made from the editor's syntax tree. It is exact enough
+ * for diagnostics while the user types; the server gets the text itself.
  */
 import type { SyntaxNode, Tree } from '@lezer/common';
 
@@ -12,7 +12,7 @@ interface Place {
 export interface Entry {
   readonly key: string;
   readonly keyAt: Place;
-  /** From the key to the end of the value. */
+  /** The range from the key to the end of the value. */
   readonly at: Place;
   readonly value: Outline | undefined;
 }
@@ -34,7 +34,7 @@ export interface OutlinedDocument extends Place {
   readonly namespace: string | undefined;
 }
 
-/** The documents of a text; empty ones are left out. */
+/** The documents of a text, without empty ones. */
 export function outlineOf(tree: Tree, text: string): readonly OutlinedDocument[] {
   const documents: OutlinedDocument[] = [];
   for (const node of childrenOf(tree.topNode)) {
@@ -133,7 +133,7 @@ function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
   return children;
 }
 
-/** Nodes of the grammar may begin with the blanks before them. */
+/** The range of a node without leading blanks, which the grammar may include. */
 function placeOf({ from, to }: SyntaxNode, text: string): Place {
   return { from: from + (/^\s*/.exec(text.slice(from, to))?.[0].length ?? 0), to };
 }
@@ -154,19 +154,19 @@ function quotedValue(word: string): string {
   return word.startsWith("'") ? inner.replaceAll("''", "'") : inner.replaceAll(/\\(["\\/])/g, '$1');
 }
 
-/** What a path leads to: the last part of it that there is. */
+/** The result of a path lookup: the last part of the path that exists. */
 export interface Found {
-  /** Where to point: a key, or an item. */
+  /** The range to mark: a key, or an item. */
   readonly at: Place;
   readonly node: Outline | undefined;
   readonly entry?: Entry;
-  /** Whether the whole path is there. */
+  /** Whether the whole path exists. */
   readonly whole: boolean;
 }
 
 /**
- * Looks for a path as the server writes it: `spec.containers[0].image`, `.spec.containers[name="web"].image`,
- * `metadata.labels[app]`.
+ * Finds a path in the form in which the server writes it: `spec.containers[0].image`,
+ * `.spec.containers[name="web"].image`, `metadata.labels[app]`.
  */
 export function findPath(root: Outline, path: string): Found {
   let found: Found = { at: root, node: root, whole: true };
@@ -191,7 +191,7 @@ function below(node: Outline | undefined, step: string): Found | undefined {
   return item === undefined ? undefined : { at: firstLine(item), node: item.value, whole: true };
 }
 
-/** Pointing at a whole item would be pointing at a screenful. */
+/** The first line of an item; marking a whole item would mark too many lines. */
 function firstLine({ at, value }: { readonly at: Place; readonly value: Outline | undefined }): Place {
   return value?.type === 'map' && value.entries[0] !== undefined ? value.entries[0].at : at;
 }
@@ -201,7 +201,7 @@ function matches(value: Outline | undefined, keys: string): boolean {
   return [...keys.matchAll(/([^=,]*)=("(?:[^"\\]|\\.)*"|[^,]*)/g)].every(([, key = '', wanted = '']) => {
     const field =
       key === '' ? value : value?.type === 'map' ? value.entries.find((each) => each.key === key)?.value : undefined;
-    // A key that is left out has its default, which is not known here.
+    // An omitted key has its default value, which is not available here.
     if (field === undefined) return key !== 'name';
     return field.type === 'scalar' && String(field.value) === unquoted(wanted);
   });

@@ -1,10 +1,10 @@
 /**
- * What fields there are, and what they are for: the OpenAPI documents of the cluster, fetched when first needed.
+ * The schemas of the served kinds: the cluster's OpenAPI documents, fetched on first use.
  */
 import type { ServedKind } from 'orchplane';
 import type { Session } from '../session/session.js';
 
-/** As far as the editor reads it. */
+/** The part of an OpenAPI schema that the editor reads. */
 export interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
@@ -27,7 +27,7 @@ interface OpenApiDocument {
 
 type KindTag = { readonly group: string; readonly version: string; readonly kind: string };
 
-/** The schema of one kind, with what its references lead to. */
+/** The schema of one kind, with the definitions that it refers to. */
 export class KindSchema {
   readonly root: Schema;
   readonly #document: OpenApiDocument;
@@ -37,7 +37,7 @@ export class KindSchema {
     this.root = root;
   }
 
-  /** Without references: what stands beside one (a description, a default) goes before what it leads to. */
+  /** Resolves references. A description or default beside a reference takes precedence over the referenced schema's. */
   resolved(schema: Schema | undefined): Schema | undefined {
     if (schema === undefined) return undefined;
     const { allOf, $ref, ...own } = schema;
@@ -47,7 +47,7 @@ export class KindSchema {
     return { ...this.resolved(target), ...own };
   }
 
-  /** The schema below a step: a field, or (a number) an item. */
+  /** The schema of a field (a string step) or of an item (a number). */
   below(schema: Schema | undefined, step: string | number): Schema | undefined {
     const whole = this.resolved(schema);
     if (whole === undefined) return undefined;
@@ -74,9 +74,9 @@ export class Schemas {
     this.#session = session;
   }
 
-  /** undefined: it is not served, or nothing is known about it. */
+  /** Returns undefined if the kind is not served or has no schema. */
   async of(apiVersion: string, kind: string): Promise<KindSchema | undefined> {
-    // Definitions come and go; what was known of their groups is asked for again.
+    // CRDs come and go: fetch a group's document again when the served kinds change.
     const served = this.#session.cluster.kinds();
     if (served !== this.#kinds) this.#documents.clear();
     this.#kinds = served;
@@ -95,7 +95,7 @@ export class Schemas {
   #document(path: string): Promise<OpenApiDocument> {
     const known = this.#documents.get(path);
     if (known !== undefined) return known;
-    // Everybody may read these, but the page asks on its own account, not as whoever is chosen.
+    // The page fetches schemas with its own identity, not as the selected user.
     const asked = this.#session
       .ask(`/openapi/v3/${path}`, { as: { user: 'playground', groups: ['system:masters'] } })
       .then(({ ok, body }) => (ok ? (body as OpenApiDocument) : {}));
@@ -109,7 +109,7 @@ function tagsOf(schema: Schema): readonly KindTag[] {
   return Array.isArray(tags) ? (tags as readonly KindTag[]) : [];
 }
 
-/** One word for what may stand there: `string`, `integer`, `[]object`, `map[string]string`. */
+/** The type of a field as a short text: `string`, `integer`, `[]object`, `map[string]string`. */
 export function typeText(known: KindSchema, schema: Schema | undefined): string {
   const whole = known.resolved(schema);
   if (whole === undefined) return '';

@@ -1,5 +1,5 @@
 /**
- * The editor in the colours of the page: everything is a variable of `ui/style.css`, so it changes with the theme.
+ * The editor's theme. All colours are variables of `ui/tokens.css`, so they change with the page's theme.
  */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';

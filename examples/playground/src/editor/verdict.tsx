@@ -1,5 +1,5 @@
 /**
- * One strip below the text: what the server would do with it, or what is wrong.
+ * The strip below the editor: what the server would do with the text, or the errors in it.
  */
 import { refKey } from '../session/refs.js';
 import { type Session, useSession } from '../session/session.js';

@@ -1,6 +1,6 @@
 /**
- * The four things the editor does with its documents: apply, create, replace, delete. Each is one request per document,
- * as kubectl would send it; what the server says goes to the log, to a notice, or to the conflict that is explained.
+ * The four actions of the editor: apply, create, replace, delete. Each sends one request per document, as kubectl does.
+ * The result goes to the log, to a notice, or to the conflict card.
  */
 import type { ApiObject, ServedKind } from 'orchplane';
 import { pathOf, refOf } from '../session/refs.js';
@@ -17,7 +17,7 @@ const DONE: Readonly<Record<Action, string>> = {
   delete: 'deleted',
 };
 
-/** Why nothing is written while the page shows another moment than the one that it would be written at. */
+/** Shown when the user tries to write while the page shows the past. */
 export const NOT_IN_THE_PAST = 'You look at the past, which nobody can change. Go back to now, or fork.';
 
 interface Target {
@@ -26,7 +26,10 @@ interface Target {
   readonly document: OutlinedDocument;
 }
 
-/** Carries out an action on every document, in order, up to the first that is refused. Tells whether all went well. */
+/**
+ * Runs an action on every document, in order, and stops at the first that the server rejects. Returns whether all
+ * succeeded.
+ */
 export async function carryOut(
   session: Session,
   action: Action,
@@ -42,7 +45,7 @@ export async function carryOut(
     return false;
   }
   session.store.set({ conflict: undefined });
-  // What was made last is what others may depend on: they go first.
+  // Delete in reverse order: later documents may depend on earlier ones.
   const inOrder = action === 'delete' ? [...documents].reverse() : documents;
   const done: ApiObject[] = [];
   for (const document of inOrder) {
@@ -120,7 +123,7 @@ function tellDone(session: Session, action: Action, done: readonly ApiObject[]):
   if (action !== 'delete' && first !== undefined) session.select(refOf(first));
 }
 
-/** Deletes one object, as the present user. */
+/** Deletes one object as the selected user. */
 export async function deleteObject(session: Session, ref: ObjectRef): Promise<void> {
   const served = session.kindOf(ref.apiVersion, ref.kind);
   if (served === undefined) return;

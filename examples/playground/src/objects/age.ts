@@ -1,4 +1,4 @@
-/** `12s`, `3m`, `2h`, `5d`: how long ago, the way kubectl says it. */
+/** Formats an age as kubectl does: `12s`, `3m`, `2h`, `5d`. */
 export function ageText(now: number, since: string | undefined): string {
   if (since === undefined) return '';
   const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1_000));

@@ -1,5 +1,5 @@
 /**
- * How an object is doing, in a word and a colour: what its status says, read the way people read it.
+ * The health of an object as a short text and a colour, derived from its status.
  */
 import type { ApiObject } from 'orchplane';
 import { isMap, valueAt } from '../yaml/paths.js';
@@ -7,7 +7,7 @@ import { isMap, valueAt } from '../yaml/paths.js';
 export interface Health {
   readonly tone: 'good' | 'warn' | 'bad' | 'quiet';
   readonly text: string;
-  /** How far it is, where that can be counted. */
+  /** The progress, where it can be counted. */
   readonly progress?: { readonly done: number; readonly of: number };
 }
 

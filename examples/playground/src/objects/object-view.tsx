@@ -1,5 +1,5 @@
 /**
- * One object: how it is doing, who owns its fields, and its YAML with the owners in colour.
+ * Shows one object: its health, the owners of its fields, and its YAML coloured by owner.
  */
 
 import type { ApiObject } from 'orchplane';
@@ -130,7 +130,7 @@ function Conditions({ object }: { readonly object: ApiObject }) {
   );
 }
 
-/** What somebody would have written: no status, nothing that the server has filled into the metadata. */
+/** The object as a user would write it: without status and without metadata that the server sets. */
 function editable(object: ApiObject): string {
   const { status: _, ...rest } = withoutBookkeeping(object) as ApiObject & { readonly status?: unknown };
   const { name, namespace, labels, annotations } = rest.metadata;

@@ -1,6 +1,6 @@
 /**
- * The YAML of an object with a bar of colour at each line that somebody owns. Pointing at a line tells who, how and
- * since when; pointing at a manager shows what is theirs.
+ * The YAML of an object with a coloured bar at each line that has an owner. Pointing at a line shows its owners;
+ * pointing at a manager highlights the manager's lines.
  */
 import type { ApiObject, FieldOwner, Ownership } from 'orchplane';
 import { useEffect, useMemo, useState } from 'preact/hooks';
@@ -17,7 +17,7 @@ interface Props {
   readonly showsAll: boolean;
 }
 
-/** Beyond this the page would draw more than anybody reads. */
+/** Longer objects are cut, to keep the page fast. */
 const MOST_LINES = 1_500;
 
 export function OwnedYaml({ session, object, showsAll }: Props) {
@@ -110,7 +110,7 @@ function LineView({ line, owners, isPointed, session }: LineProps) {
   );
 }
 
-/** Who owns what, asked for anew whenever the object has changed. */
+/** The ownership of the fields, requested again whenever the object changes. */
 function useOwnership(session: Session, object: ApiObject): Ownership | undefined {
   const [known, setKnown] = useState<{ readonly object: ApiObject; readonly ownership: Ownership | undefined }>();
   useEffect(() => {
@@ -126,7 +126,7 @@ function useOwnership(session: Session, object: ApiObject): Ownership | undefine
           );
     void api?.explain(ref.name).then(
       (ownership) => isWanted && setKnown({ object, ownership }),
-      () => isWanted && setKnown({ object, ownership: undefined }), // deleted meanwhile, or of the past: nobody to show
+      () => isWanted && setKnown({ object, ownership: undefined }), // the object is deleted or in the past: no owners to show
     );
     return () => {
       isWanted = false;
@@ -135,10 +135,10 @@ function useOwnership(session: Session, object: ApiObject): Ownership | undefine
   return known?.object.metadata.uid === object.metadata.uid ? known.ownership : undefined;
 }
 
-/** Lines of maps that are owned field by field belong to nobody: their fields do. */
+/** A map whose fields have separate owners has no owner of its own. */
 function ownersOf(ownership: Ownership | undefined, { keyedPath, value }: YamlLine): readonly FieldOwner[] {
   if (ownership === undefined || value === undefined) return [];
-  // An item that only its place tells apart belongs to whoever owns the list.
+  // An item without a key belongs to the owner of the list.
   return ownership.ownersOf(keyedPath.replace(/\[\d+\].*$/, ''));
 }
 

@@ -1,6 +1,5 @@
 /**
- * Everything there is, by namespace and kind, as the watches tell it. What every cluster brings along is hidden unless
- * asked for.
+ * All objects by namespace and kind, kept current by watches. Objects that every cluster has are hidden by default.
  */
 
 import type { ApiObject, ServedKind } from 'orchplane';
@@ -17,7 +16,7 @@ interface Branch {
   readonly count: number;
 }
 
-/** Where the objects of the whole cluster stand. */
+/** The heading of cluster-scoped objects. */
 const CLUSTER = 'Cluster';
 
 export function Tree({ session }: { readonly session: Session }) {
@@ -90,7 +89,7 @@ function BranchView({ branch: { title, kinds, count }, selected, select }: Branc
         <span>{title}</span> <span class="count">{count}</span>
       </summary>
       {kinds.map(({ kind, objects }) => (
-        // There are many Events, and most are read elsewhere.
+        // Events are numerous and shown in other places, so they are collapsed.
         <details key={kind} class="kind" open={kind !== 'Event'}>
           <summary>
             {kind} <span class="count">{objects.length}</span>
@@ -169,7 +168,7 @@ function branchesOf(
     }));
 }
 
-/** What people look at first. */
+/** The kinds that are listed first. */
 const FIRST = [
   'Deployment',
   'StatefulSet',
@@ -189,7 +188,7 @@ function kindRank(kind: string, order: ReadonlyMap<string, number>): number {
   return kind === 'Event' ? 10_000 : 100 + (order.get(kind) ?? 1_000);
 }
 
-/** The namespace that people work in before theirs, the cluster and its own namespaces behind. */
+/** Sorts places: the default namespace first, then other namespaces, then the cluster and its system namespaces. */
 function rankOf(place: string): number {
   if (place === 'default') return 0;
   if (place.startsWith('kube-')) return 3;
@@ -208,7 +207,7 @@ const USUAL_KINDS = new Set([
 ]);
 const USUAL_NAMES = /^(system:|kube-|kubernetes$|default$|admin$|edit$|view$|cluster-admin$|extension-apiserver)/;
 
-/** What a cluster has before anybody does anything. */
+/** Whether an object exists in every new cluster. */
 function isUsual({ kind, metadata: { name, namespace = '' } }: ApiObject): boolean {
   if (USUAL_KINDS.has(kind) || (namespace.startsWith('kube-') && kind !== 'Pod')) return true;
   if (kind === 'Namespace') return name.startsWith('kube-') || name === 'default';

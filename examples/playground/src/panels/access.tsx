@@ -1,5 +1,5 @@
 /**
- * What if: may somebody do something, by which rule, and what may he do at all.
+ * The access panel: whether a user may do something, the rule that allows it, and a matrix of all permissions.
  */
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
@@ -8,7 +8,7 @@ import { type Session, useSession } from '../session/session.js';
 import type { SessionState } from '../session/types.js';
 import type { Panel, PanelProps } from './panel.js';
 
-/** Kinds that people ask about; all others on request. */
+/** The kinds that the matrix shows by default. */
 const USUAL = [
   'pods',
   'deployments',
@@ -168,7 +168,7 @@ function Matrix({ session, user, namespace, choose }: MatrixProps) {
     const shown = showsAll ? kinds : kinds.filter(({ gvr }) => USUAL.includes(gvr.resource));
     const sorted = [...shown].sort((left, right) => order(left.gvr.resource) - order(right.gvr.resource));
     return accessMatrix(cluster, sorted, user, namespace);
-    // Roles and bindings are objects: whatever changes may change the answer.
+    // Roles and bindings are objects, so any change can change the result.
   }, [cluster, kinds, objects, user, namespace, showsAll]);
   return (
     <div class="matrix">

@@ -1,5 +1,6 @@
 /**
- * Expressions of rules and policies, tried against objects: the result, what it costs, or where it is wrong.
+ * The CEL panel: evaluates expressions of rules and policies against objects and shows the result, the cost, or the
+ * errors.
  */
 import { useMemo, useState } from 'preact/hooks';
 import { COST_LIMIT, type Tried, tryExpression } from '../cel/try-expression.js';
@@ -88,7 +89,7 @@ function CelPanel({ session }: PanelProps) {
   );
 }
 
-/** Takes the object that is selected in the tree as `object`, or as `self`. */
+/** Uses the object that is selected in the tree as `object` or as `self`. */
 function SelectedObject({ session, use }: { readonly session: Session; readonly use: (variables: string) => void }) {
   const selected = useSession(session, (state) => state.selected);
   if (selected === undefined) return null;
@@ -112,7 +113,7 @@ function SelectedObject({ session, use }: { readonly session: Session; readonly 
 function Result({ tried }: { readonly tried: Tried }) {
   switch (tried.state) {
     case 'value': {
-      // That something does not hold is an answer like another, and no error.
+      // `false` is a normal result, not an error.
       const tone = tried.type === 'bool' && tried.isTrue ? 'good' : '';
       return (
         <>

@@ -1,5 +1,5 @@
 /**
- * A command line with the most used commands of kubectl, for the cluster of the page.
+ * The command-line panel: the most used commands of kubectl for the page's cluster.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Terminal, type TerminalEntry, terminalOf } from '../command-line/terminal.js';
@@ -98,7 +98,7 @@ interface Typing {
 function onKey(event: KeyboardEvent, { terminal, line, setLine }: Typing): void {
   const field = event.currentTarget as HTMLInputElement;
   const isSelected = field.selectionStart !== field.selectionEnd;
-  // On an empty line Tab leads to the next thing in the page, as everywhere.
+  // On an empty line Tab moves the focus, as everywhere in the page.
   if (event.key === 'Tab' && !event.shiftKey && line !== '') {
     event.preventDefault();
     void terminal.complete(line).then((completion) => setLine(completion.line));

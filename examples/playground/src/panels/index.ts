@@ -1,5 +1,5 @@
 /**
- * Which panels there are, in the order of their tabs, and what else stands in the header.
+ * All panels, in the order of their tabs, and additional items of the header.
  */
 import type { FunctionComponent } from 'preact';
 import { openWithExample } from '../session/first-example.js';
@@ -24,10 +24,12 @@ export const panels: readonly Panel[] = [
   requestsPanel,
 ];
 
-/** Small things at the right end of the header, such as the button that shares. */
+/** Items at the right end of the header, such as the share button. */
 export const headerItems: readonly FunctionComponent<PanelProps>[] = [ShareButton];
 
-/** Run once with a new session: reads the address of the page, fills the cluster. The first that returns true ends it. */
+/**
+ * Run once with a new session, for example to read the address of the page. The first that returns true ends the list.
+ */
 export const openers: readonly ((session: Session) => boolean | Promise<boolean>)[] = [
   openFromAddress,
   openWithExample,

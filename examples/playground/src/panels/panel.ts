@@ -1,6 +1,6 @@
 /**
- * The contract of panels: what stands in the drawer of a wide page, and behind a tab of a narrow one. A panel has its
- * own file, gets the session and nothing else, and is registered in `index.ts` with one line.
+ * The interface of panels: tabs in the drawer of a wide page, or of a narrow page. A panel has its own file, gets only
+ * the session, and is registered in `index.ts`.
  */
 import type { ComponentChildren, FunctionComponent } from 'preact';
 import type { Session } from '../session/session.js';
@@ -10,7 +10,7 @@ export interface PanelProps {
 }
 
 export interface Panel {
-  /** In the state as `panel`, and in the page as `panel-ID`. */
+  /** The value of `panel` in the state; the element's id is `panel-ID`. */
   readonly id: string;
   /** One or two words. */
   readonly title: string;

@@ -1,5 +1,5 @@
 /**
- * What the page has asked the server, and what the server said. A click on a request shows both documents.
+ * The requests panel: the requests of the page and the server's responses. A click on a request shows both documents.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { yamlText } from '../command-line/yaml-text.js';
@@ -7,7 +7,7 @@ import { useSession } from '../session/session.js';
 import type { RequestEntry } from '../session/types.js';
 import type { Panel, PanelProps } from './panel.js';
 
-/** Lists can be long; nobody reads more of one here. */
+/** Longer documents are cut. */
 const MOST_CHARACTERS = 20_000;
 
 function RequestsPanel({ session }: PanelProps) {
@@ -70,7 +70,7 @@ function Details({ entry: { body, answer, code, tookMs } }: { readonly entry: Re
   );
 }
 
-/** Commands send JSON, the editor its text. */
+/** Commands send JSON, the editor sends YAML text. */
 function sentDocument(body: string): unknown {
   try {
     return JSON.parse(body) as unknown;

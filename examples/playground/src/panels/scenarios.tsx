@@ -1,5 +1,5 @@
 /**
- * Stories to click through, each in a cluster of its own.
+ * The scenarios panel: guided examples, each in its own cluster.
  */
 import { useEffect, useRef } from 'preact/hooks';
 import { scenarios } from '../scenarios/index.js';
@@ -135,7 +135,7 @@ function StepView({ step, number, outcome }: StepProps) {
   );
 }
 
-/** Code stands in backquotes. */
+/** Renders text in backquotes as code. */
 function proseOf(prose: string) {
   return prose.split('`').map((part, index) => (index % 2 === 1 ? <code key={String(index)}>{part}</code> : part));
 }

@@ -1,5 +1,6 @@
 /**
- * A slider through the versions of the cluster: the tree and the object view show the moment that it stands at.
+ * The time panel: a slider through the revisions of the cluster. The tree and the object view show the selected
+ * revision.
  */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { refKey, refText } from '../session/refs.js';
@@ -22,15 +23,15 @@ import type { Panel, PanelProps } from './panel.js';
 
 function TimePanel({ session }: PanelProps) {
   const cluster = useSession(session, (state) => state.cluster);
-  // Drawn again whenever something has changed.
+  // Render again whenever an object changes.
   useSession(session, (state) => state.objects);
   const past = useSession(session, (state) => state.past);
   const selected = useSession(session, (state) => state.selected);
-  // Looked at each time: whatever has happened has made it longer, and a restore shorter.
+  // Computed at each render: writes make the span longer, a restore makes it shorter.
   const span = spanOf(cluster);
   const version = past === undefined ? span.last : Math.min(Number(past.resourceVersion), span.last);
 
-  // Who leaves the panel is in the present again.
+  // Closing the panel returns to the present.
   useEffect(() => () => session.showPast(undefined), [session]);
 
   const go = (to: number): void => {
@@ -231,7 +232,7 @@ function Difference({ before, after }: { readonly before: unknown; readonly afte
   );
 }
 
-/** A kind that is served no longer has no history. */
+/** The changes of an object; empty if its kind is no longer served. */
 function knownChanges(session: Session, ref: ObjectRef): readonly Change[] {
   return session.kindOf(ref.apiVersion, ref.kind) === undefined ? [] : changesOf(session.cluster, ref);
 }

@@ -1,5 +1,5 @@
 /**
- * The stream of events behind everything in the page: what came, changed and went, with what has changed on a click.
+ * The watch panel: the events of all watches of the page. A click on an event shows what it changed.
  */
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -11,7 +11,7 @@ import { changedFields, diffLines, withoutBookkeeping } from '../yaml/diff.js';
 import { shortText } from '../yaml/paths.js';
 import type { Panel, PanelProps } from './panel.js';
 
-/** What nobody who watches a rollout is interested in, unless they say so. */
+/** Kinds that are hidden by default. */
 const NOISE = new Set(['Event', 'Lease', 'EndpointSlice', 'Endpoints']);
 
 function WatchPanel({ session }: PanelProps) {
@@ -29,7 +29,7 @@ function WatchPanel({ session }: PanelProps) {
       .slice(-300);
   }, [stream, selected, showsNoise, onlySelected]);
 
-  // Follows the newest, unless somebody has scrolled back.
+  // Follow the newest event, unless the user has scrolled back.
   useEffect(() => {
     if (isAtEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight });
   }, [shown]);

@@ -1,5 +1,5 @@
 /**
- * A finalizer holds an object that was deleted.
+ * Scenario: a finalizer delays the deletion of an object.
  */
 import { listAt, textAt } from '../command-line/json.js';
 import { expectThat, type Scenario } from './scenario.js';

@@ -1,5 +1,5 @@
 /**
- * Which scenarios there are, in the order in which they are offered.
+ * All scenarios, in the order in which the panel lists them.
  */
 import { heldByAFinalizer } from './held-by-a-finalizer.js';
 import { policy } from './policy.js';

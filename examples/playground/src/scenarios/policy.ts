@@ -1,5 +1,5 @@
 /**
- * A ValidatingAdmissionPolicy: from nothing to a warning to a refusal.
+ * Scenario: a ValidatingAdmissionPolicy that first warns and then rejects.
  */
 import type { ObjectRef } from '../session/types.js';
 import { expectThat, type Scenario } from './scenario.js';

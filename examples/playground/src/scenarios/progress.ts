@@ -1,5 +1,5 @@
 /**
- * Where a session is in a scenario, whether the panel is open or not.
+ * A session's progress in a scenario. It exists independently of the panel.
  */
 import type { Session } from '../session/session.js';
 import { Store } from '../session/store.js';
@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.js';
 
 export interface ProgressState {
   readonly runner: ScenarioRunner | undefined;
-  /** What has come of each step that was done, in order. */
+  /** The outcomes of the finished steps, in order. */
   readonly outcomes: readonly StepOutcome[];
   readonly isBusy: boolean;
 }
@@ -19,7 +19,7 @@ export class Progress {
 
   constructor(session: Session) {
     this.#session = session;
-    // Whoever goes back to the own cluster, wherever in the page, has left the story.
+    // Returning to the user's own cluster by any control ends the scenario.
     session.store.subscribe(() => {
       if (this.store.get().runner !== undefined && !isInScenario(session.state)) this.leave();
     });
@@ -32,7 +32,7 @@ export class Progress {
     });
   }
 
-  /** The next step; the last one again, if it was not as it was said. */
+  /** Runs the next step, or repeats the last one if its check failed. */
   async step(): Promise<void> {
     const { runner } = this.store.get();
     if (runner === undefined || runner.isOver) return;
@@ -43,7 +43,7 @@ export class Progress {
     });
   }
 
-  /** Back to what the visitor had before. */
+  /** Returns to the user's own cluster. */
   async goBack(): Promise<void> {
     await this.#busy(() => leaveScenario(this.#session));
   }

@@ -1,5 +1,5 @@
 /**
- * An update of a Deployment, one that cannot work, and the way back. Controllers do all of it.
+ * Scenario: a rollout of a Deployment, one that fails, and a rollback. Controllers do all of it.
  */
 import { at, listAt, numberAt, textAt } from '../command-line/json.js';
 import { expectThat, type Scenario } from './scenario.js';

@@ -1,5 +1,5 @@
 /**
- * A kind of one's own, with rules in CEL.
+ * Scenario: a custom resource kind with CEL validation rules.
  */
 import { at } from '../command-line/json.js';
 import { expectThat, type Scenario } from './scenario.js';

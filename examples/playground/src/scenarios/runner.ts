@@ -1,5 +1,5 @@
 /**
- * Walks through a scenario in a session: one step at a time, each checked before the next.
+ * Runs a scenario in a session, one step at a time. Each step is checked before the next.
  */
 import { runForText, runLine } from '../command-line/interpreter.js';
 import { sessionShell } from '../command-line/session-shell.js';
@@ -10,22 +10,22 @@ import type { Ran, Scenario, Step, World } from './scenario.js';
 
 export type StepOutcome =
   | { readonly state: 'done'; readonly ran: readonly Ran[] }
-  /** Not as it was said: the reason. */
+  /** The check failed, for this reason. */
   | { readonly state: 'differs'; readonly ran: readonly Ran[]; readonly reason: string };
 
-/** In milliseconds of the machine. */
+/** How long a check is repeated, in real milliseconds. */
 const PATIENCE_MS = 12_000;
 const LOOK_AGAIN_MS = 120;
 
-/** A line that waits (`rollout status`) is not waited for longer. */
+/** The timeout of a line that waits, such as `rollout status`. */
 const LINE_PATIENCE_MS = 20_000;
 
-/** A fork of a story is a part of it. */
+/** Whether the page shows a scenario. A fork of a scenario's cluster counts. */
 export function isInScenario({ aside }: Pick<SessionState, 'aside'>): boolean {
   return aside !== undefined && (aside.type === 'scenario' || isInScenario(aside.kept));
 }
 
-/** Back to what the visitor had before any story. */
+/** Returns to the user's own cluster. */
 export async function leaveScenario(session: Session): Promise<void> {
   while (isInScenario(session.state)) await session.comeBack();
 }
@@ -40,7 +40,7 @@ export class ScenarioRunner {
     this.scenario = scenario;
   }
 
-  /** Begins with a new cluster, so that nothing is in the way. The visitor's own is kept; that of a scenario is not. */
+  /** Starts a scenario in a new cluster. The user's own cluster is kept; the cluster of a previous scenario is not. */
   static async begin(session: Session, scenario: Scenario): Promise<ScenarioRunner> {
     await leaveScenario(session);
     session.goAside('scenario', scenario.title, makeCluster());
@@ -49,7 +49,7 @@ export class ScenarioRunner {
     return new ScenarioRunner(session, scenario);
   }
 
-  /** Counted from zero; the number of steps when all are done. */
+  /** The index of the next step; the number of steps when all are done. */
   get next(): number {
     return this.#next;
   }
@@ -58,7 +58,7 @@ export class ScenarioRunner {
     return this.#next >= this.scenario.steps.length;
   }
 
-  /** Does the next step. One that was not as it was said can be done again. */
+  /** Runs the next step. A step whose check failed can be repeated. */
   async step({ patienceMs = PATIENCE_MS } = {}): Promise<StepOutcome> {
     const step = this.scenario.steps[this.#next];
     if (step === undefined) throw new Error(`the scenario "${this.scenario.id}" is over`);

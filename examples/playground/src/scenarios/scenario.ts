@@ -1,10 +1,10 @@
 /**
- * The contract of scenarios: stories in steps. A step says in plain words what is about to happen, does it with the same
- * command line that readers have, and checks that what was said is what happened.
+ * The interface of scenarios. A step describes what is about to happen, runs command lines, and checks the result
+ * against the description.
  */
 import type { ObjectRef } from '../session/types.js';
 
-/** What a line printed. */
+/** A line and its output. */
 export interface Ran {
   readonly line: string;
   readonly code: number;
@@ -12,27 +12,30 @@ export interface Ran {
   readonly text: string;
 }
 
-/** What checks may look at. */
+/** What a check can read. */
 export interface World {
-  /** The lines of this step. */
+  /** The lines of this step and their output. */
   readonly ran: readonly Ran[];
-  /** One more line, for its answer; it is shown to nobody. */
+  /** Runs another line for its output, without showing it. */
   ask(line: string): Promise<Ran>;
-  /** An object by what a line would call it, `deployment/web`; undefined when it is not there. */
+  /** The object that a word such as `deployment/web` names; undefined if it does not exist. */
   find(word: string): Promise<unknown>;
 }
 
 export interface Step {
   readonly title: string;
-  /** Short and plain. `code` stands in backquotes. */
+  /** A short description. `code` is in backquotes. */
   readonly prose: string;
-  /** Put into the editor first. */
+  /** The text to put into the editor first. */
   readonly text?: string;
-  /** Run in order; the step goes on when one fails, because some are meant to. */
+  /** Run in order. The step continues when a line fails, because some are meant to fail. */
   readonly lines: readonly string[];
-  /** The object that the step is about, unless it is that of the scenario. It is selected when the lines have run. */
+  /** The object to select after the lines have run; the scenario's object by default. */
   readonly about?: ObjectRef;
-  /** Nothing when it is as the prose says; otherwise what is not. Asked again for a while, because controllers take time. */
+  /**
+   * Returns undefined if the description holds, otherwise what differs. Repeated for a while, because controllers need
+   * time.
+   */
   check(world: World): Promise<string | undefined>;
 }
 
@@ -41,12 +44,12 @@ export interface Scenario {
   readonly title: string;
   /** One sentence. */
   readonly summary: string;
-  /** The object that the lesson is about: the page shows it, with the owners of its fields. */
+  /** The object that the scenario is about. The page shows it with the owners of its fields. */
   readonly about?: ObjectRef;
   readonly steps: readonly Step[];
 }
 
-/** For checks: nothing if it holds, otherwise what was expected. */
+/** Returns undefined if `holds` is true, otherwise the expectation that failed. */
 export function expectThat(holds: boolean, otherwise: string): string | undefined {
   return holds ? undefined : otherwise;
 }

@@ -1,5 +1,5 @@
 /**
- * Two managers want different things of one field.
+ * Scenario: two field managers set the same field to different values.
  */
 import { at, listAt, textAt } from '../command-line/json.js';
 import { expectThat, type Scenario, type World } from './scenario.js';
@@ -28,7 +28,7 @@ spec:
   replicas: 5
 `;
 
-/** Which managers hold the number of replicas by applying it. */
+/** The managers that own `spec.replicas` by apply. */
 async function holders(world: World): Promise<readonly string[]> {
   const deployment = await world.find('deployment/web');
   return listAt(deployment, 'metadata', 'managedFields')

@@ -1,5 +1,5 @@
 /**
- * What alice may do before and after she is given a role.
+ * Scenario: what alice may do before and after she gets a role.
  */
 import type { ObjectRef } from '../session/types.js';
 import { expectThat, type Scenario } from './scenario.js';

@@ -1,5 +1,6 @@
 /**
- * The cluster lives in the page and goes with it. Whoever has made something of it is asked before that happens.
+ * Asks for confirmation before the page is closed, because the cluster exists only in the page. It does not ask if
+ * there is nothing to lose.
  */
 import type { Session } from './session.js';
 

@@ -1,13 +1,16 @@
 /**
- * Moves the clock of a cluster with the machine's: as fast, faster, or not at all.
+ * Advances a cluster's clock with real time: at the same speed, faster, or not at all.
  */
 import type { TestCluster } from 'orchplane/testing';
 
 const TICK_MS = 50;
-/** A page in the background is called rarely; it does not make up for hours at once. */
+/** Browsers throttle timers of background pages; this limit prevents the cluster's clock from jumping by hours. */
 const LONGEST_STEP_MS = 1_000;
 
-/** Returns what stops it. `speedNow` is asked at each step, `afterStep` called when everything is at rest again. */
+/**
+ * Returns a function that stops it. `speedNow` is called before each step, `afterStep` after each, when the cluster is
+ * settled.
+ */
 export function driveClock(cluster: TestCluster, speedNow: () => number, afterStep: () => void): () => void {
   let isOn = true;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -16,7 +19,7 @@ export function driveClock(cluster: TestCluster, speedNow: () => number, afterSt
     const now = performance.now();
     const elapsed = Math.min(now - last, LONGEST_STEP_MS);
     last = now;
-    // By nothing while time stands still: what is due at this moment is done nevertheless.
+    // While the clock is stopped this advances by zero, which still runs the work that is due.
     await cluster.clock.advance(Math.round(elapsed * speedNow()));
     if (!isOn) return;
     afterStep();

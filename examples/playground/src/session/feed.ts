@@ -1,14 +1,13 @@
 /**
- * Informers of everything a cluster serves, gathered into one map and one stream of events.
- *
- * What happens in one go is told in one go: listeners hear of it after a short while, not once for each event.
+ * Informers of all kinds that a cluster serves, combined into one map of objects and one stream of events. Listeners
+ * are called once for a batch of events.
  */
 import type { ApiObject, Informer, ServedKind } from 'orchplane';
 import type { TestCluster } from 'orchplane/testing';
 import { refKey, refOf } from './refs.js';
 import type { StreamEntry } from './types.js';
 
-/** Long enough for what belongs together, too short to be noticed. */
+/** The batching interval: long enough for related changes, too short to be noticed. */
 const GATHER_MS = 40;
 const LONGEST_STREAM = 600;
 
@@ -28,7 +27,7 @@ export class Feed {
   #stream: readonly StreamEntry[] = [];
   #fresh: StreamEntry[] = [];
   #entries = 0;
-  /** What a cluster does while it starts is of no interest to anybody. */
+  /** Events during the cluster's start are not reported. */
   #hasBegun = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -37,7 +36,7 @@ export class Feed {
     this.#tell = tell;
   }
 
-  /** Follows kinds that have come, forgets those that have gone. Cheap while there is nothing new. */
+  /** Starts informers for new kinds and stops those of removed kinds. Cheap if the kinds have not changed. */
   lookAround(): void {
     const served = this.#cluster.kinds();
     if (served === this.#served) return;
@@ -55,7 +54,7 @@ export class Feed {
     this.#soon();
   }
 
-  /** From now on events are told. */
+  /** Reports events from now on. */
   begin(): void {
     this.#hasBegun = true;
   }
@@ -74,15 +73,15 @@ export class Feed {
   #follow(kind: ServedKind): void {
     const informer = this.#cluster.all(kind.kind).informer() as Informer<ApiObject>;
     this.#informers.set(kind, informer);
-    // What was there before anybody looked is no event.
+    // Objects of the initial list are not events.
     let isLive = false;
     void informer.synced.then(
       () => {
         isLive = true;
       },
-      () => undefined, // closed before its first list: nobody is interested any more
+      () => undefined, // stopped before its first list: nothing to do
     );
-    // Subscribers hear of changes only; what the first list has brought already is there to be read.
+    // Subscribers get changes only; read the objects of the first list here.
     for (const object of informer.list()) this.#objects.set(refKey(refOf(object)), object);
     informer.subscribe(({ type, object, ...rest }) => {
       const ref = refOf(object);
@@ -108,7 +107,7 @@ export class Feed {
   }
 }
 
-/** Each stored kind once, in the version in which it is kept, if it can be watched. */
+/** Each stored kind once, in its storage version, if it can be watched. */
 function shownKinds(served: readonly ServedKind[]): readonly ServedKind[] {
   const shown = new Map<string, ServedKind>();
   for (const kind of served) {

@@ -1,5 +1,5 @@
 /**
- * What a first visitor finds: a manifest that does something as soon as it is applied.
+ * The manifest that the editor shows at first.
  */
 import type { Session } from './session.js';
 

@@ -1,12 +1,12 @@
 /**
- * The cluster of the page: every controller, and stages in place of a kubelet that take their time, so that a rollout
- * can be seen. Its clock is moved by `drive-clock.ts`.
+ * Creates the page's cluster: all controllers, and stages instead of a kubelet, with delays that make a rollout
+ * visible. `drive-clock.ts` advances its clock.
  */
 import { type ClusterState, type ControllerStarter, memoryStorage, randomIds } from 'orchplane';
 import { controllers, crashLoop, readyPods, slowStart, stages, standardControllers } from 'orchplane/controllers';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 
-/** Pods with this label crash, again and again. */
+/** Pods with this label crash repeatedly. */
 export const CRASHING = { 'playground/crash': 'true' } as const;
 
 function playgroundControllers(): ControllerStarter {
@@ -21,9 +21,9 @@ function playgroundControllers(): ControllerStarter {
 }
 
 export interface Beginning {
-  /** Objects that it starts with. */
+  /** The objects that it starts with. */
   readonly from?: ClusterState;
-  /** In milliseconds; the present unless given. */
+  /** The start time in milliseconds; the current time by default. */
   readonly now?: number;
 }
 
@@ -36,7 +36,7 @@ export function makeCluster(
     now,
     storage: memoryStorage({ history: 10_000 }),
     controllers: companion,
-    // Identities that count from one would meet those that the objects have already.
+    // Sequential uids could collide with the uids of these objects.
     ...(from === undefined ? {} : { from, ids: randomIds }),
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Objects by name, and where they are on the wire.
+ * References to objects, and their URL paths.
  */
 import type { ApiObject, ServedKind } from 'orchplane';
 import type { ObjectRef } from './types.js';
@@ -9,7 +9,7 @@ export function refOf({ apiVersion, kind, metadata }: ApiObject): ObjectRef {
   return namespace === undefined ? { apiVersion, kind, name } : { apiVersion, kind, namespace, name };
 }
 
-/** The same text for the same object, whatever version it is shown in. */
+/** A key that is the same for all versions of an object. */
 export function refKey({ apiVersion, kind, namespace = '', name }: ObjectRef): string {
   const slash = apiVersion.lastIndexOf('/');
   return `${slash < 0 ? '' : apiVersion.slice(0, slash)}/${kind}/${namespace}/${name}`;
@@ -19,12 +19,12 @@ export function sameRef(a: ObjectRef | undefined, b: ObjectRef | undefined): boo
   return a === b || (a !== undefined && b !== undefined && refKey(a) === refKey(b));
 }
 
-/** As people say it: `Deployment default/web`. */
+/** A reference as text: `Deployment default/web`. */
 export function refText({ kind, namespace, name }: ObjectRef): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }
 
-/** `/apis/apps/v1/namespaces/default/deployments/web`; without a name that of the collection. */
+/** `/apis/apps/v1/namespaces/default/deployments/web`; without a name, the path of the collection. */
 export function pathOf({ gvr, namespaced }: ServedKind, namespace: string | undefined, name?: string): string {
   const { group, version, resource } = gvr;
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;

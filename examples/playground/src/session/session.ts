@@ -1,6 +1,6 @@
 /**
- * The one store of the page: the cluster, who is asking, what is selected, and what has happened. Panels read it with
- * `useSession` and change things through the methods of {@link Session}; nothing else holds state that two panels need.
+ * The state of the page: the cluster, the user, the selection, and the logs. Panels read it with `useSession` and
+ * change it through the methods of {@link Session}. State that two panels need is held only here.
  */
 import type { ApiObject, Client, ServedKind, Status, User } from 'orchplane';
 import { createFetchHandler, type FetchHandler } from 'orchplane/http';
@@ -22,12 +22,12 @@ const USERS: readonly User[] = [
 
 const LONGEST_LOG = 300;
 
-/** An answer of the server, whatever it is. */
+/** A response of the server, successful or not. */
 export interface Answer {
   readonly ok: boolean;
   readonly code: number;
   readonly body: unknown;
-  /** Present when the server refused. */
+  /** Present if the request failed. */
   readonly status?: Status;
   readonly warnings: readonly string[];
 }
@@ -37,16 +37,16 @@ export interface AskOptions {
   readonly body?: string;
   readonly contentType?: string;
   readonly accept?: string;
-  /** Who asks; the present user unless given. */
+  /** The user; the selected user by default. */
   readonly as?: User;
-  /** Which part of the page asks, for the log. `undefined`: it is not written down. */
+  /** The part of the page that sends the request, for the log. `undefined`: the request is not logged. */
   readonly from?: string;
 }
 
 export class Session {
   readonly store: Store<SessionState>;
   #handler: FetchHandler;
-  /** Whom requests of the handler come from; set right before each. */
+  /** The user of the handler's requests; set right before each. */
   #asking: User = ADMINISTRATOR;
   #feed: Feed;
   #stopClock: () => void;
@@ -87,13 +87,13 @@ export class Session {
     return this.state.cluster;
   }
 
-  /** The typed client, as the present user and manager. Its requests are not in the log; those of `ask` are. */
+  /** The typed client of the selected user and manager. The log does not contain its requests, only those of `ask`. */
   get client(): Client {
     const { user, manager, namespace } = this.state;
     return this.cluster.with({ as: user, fieldManager: manager, namespace });
   }
 
-  /** The page shows this cluster from now on. The old one is left to its owner; who asks, and how fast time goes, stays. */
+  /** Shows another cluster. The caller keeps or closes the previous one. User and clock speed stay. */
   replaceCluster(cluster: TestCluster): void {
     this.#stopClock();
     this.#feed.close();
@@ -111,42 +111,42 @@ export class Session {
     ({ handler: this.#handler, feed: this.#feed, stopClock: this.#stopClock } = this.#attach(cluster));
   }
 
-  /** Goes on with a cluster beside the present one, which is kept for `comeBack`. */
+  /** Switches to a fork or a scenario. The current cluster is kept for `comeBack`. */
   goAside(type: Aside['type'], title: string, to: TestCluster): void {
     const { cluster, text, namespace, selected, aside } = this.state;
     this.replaceCluster(to);
     this.store.set({ aside: { type, title, kept: { cluster, text, namespace, selected, aside } } });
   }
 
-  /** Back to the cluster that was kept, as it was. What was written beside it is lost. */
+  /** Returns to the kept cluster. The writes to the other one are lost. */
   async comeBack(): Promise<void> {
     const { cluster, aside } = this.state;
     if (aside === undefined) return;
     const { kept } = aside;
     this.replaceCluster(kept.cluster);
-    // A fork goes on with the visitor's own text; a scenario has put its texts in the place of that.
+    // A fork uses the user's own text; a scenario has replaced the text.
     const texts = aside.type === 'scenario' ? { text: kept.text, namespace: kept.namespace } : {};
     this.store.set({ aside: kept.aside, selected: kept.selected, ...texts });
     await cluster.close();
   }
 
-  /** Whether the visitor would lose something by leaving the page. */
+  /** Whether closing the page would lose work. */
   get isUnsaved(): boolean {
     const { hasWritten, text, savedText } = this.state;
     return hasWritten || text !== savedText;
   }
 
-  /** The page could come back as it is now: it has just begun, or its address says everything. */
+  /** Marks the current state as one that a reload restores: it is the initial one, or the address contains it. */
   markSaved(): void {
     this.store.set({ hasWritten: false, savedText: this.state.text });
   }
 
-  /** Something was written into the cluster. */
+  /** Marks the cluster as changed. */
   markWritten(): void {
     if (!this.state.hasWritten) this.store.set({ hasWritten: true });
   }
 
-  /** One request as a client far away would make it: `path` is `/apis/…?…`. Never throws for what the server refuses. */
+  /** Sends one HTTP request: `path` is `/apis/…?…`. Does not throw for error responses. */
   async ask(path: string, options: AskOptions = {}): Promise<Answer> {
     const { method = 'GET', body, contentType, accept = 'application/json', as = this.state.user, from } = options;
     const started = performance.now();
@@ -183,12 +183,12 @@ export class Session {
     };
   }
 
-  /** The kind that documents name so; undefined when it is not served. */
+  /** The served kind of a document; undefined if it is not served. */
   kindOf(apiVersion: string, kind: string): ServedKind | undefined {
     return this.cluster.kinds().find((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
   }
 
-  /** The object as the page shows it: now, or in the past that is looked at. */
+  /** The object as the page shows it: now, or at the selected time in the past. */
   objectOf(ref: ObjectRef): ApiObject | undefined {
     const { past, objects } = this.state;
     return (past?.objects ?? objects).get(refKey(ref));
@@ -198,7 +198,7 @@ export class Session {
     this.store.set({ selected });
   }
 
-  /** Puts a text into the editor. */
+  /** Sets the editor's text. */
   setText(text: string): void {
     this.store.set({ text });
   }
@@ -217,7 +217,7 @@ export class Session {
     this.store.set({ panel });
   }
 
-  /** Shows a moment of the past in the tree and the object view; undefined: the present. */
+  /** Shows a past state in the tree and the object view; undefined returns to the present. */
   showPast(past: Past | undefined): void {
     this.store.set({ past });
   }
@@ -228,7 +228,7 @@ export class Session {
 
   notify(tone: Notice['tone'], text: string): void {
     const notice = { id: ++this.#count, tone, text };
-    // What is said again takes the place of what was said before.
+    // A repeated notice replaces the earlier one.
     const others = this.state.notices.filter((each) => each.text !== text);
     this.store.set({ notices: [...others, notice].slice(-3) });
     setTimeout(() => this.dismiss(notice.id), tone === 'bad' ? 7_000 : 4_000);
@@ -258,12 +258,12 @@ export class Session {
   }
 }
 
-/** A part of the session in a component. */
+/** Reads a part of the session in a component. */
 export function useSession<Part>(session: Session, select: (state: SessionState) => Part): Part {
   return useStore(session.store, select);
 }
 
-/** `299 - "text"`, several in one line. */
+/** Parses a Warning header: `299 - "text"`, possibly several in one line. */
 function warningsOf(response: Response): readonly string[] {
   const header = response.headers.get('Warning') ?? '';
   return [...header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replaceAll(/\\(.)/g, '$1'));

@@ -1,6 +1,5 @@
 /**
- * One value that changes as a whole, and who wants to know. Small on purpose: the cluster holds the truth, this holds
- * what the page shows of it.
+ * A minimal state container with subscriptions. It holds only what the page shows; the cluster holds the objects.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 
@@ -16,20 +15,20 @@ export class Store<State extends object> {
     return this.#state;
   }
 
-  /** Takes over the given fields and tells everybody, once. */
+  /** Merges the given fields into the state and notifies all listeners once. */
   set(changes: Partial<State>): void {
     this.#state = { ...this.#state, ...changes };
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 }
 
-/** A part of a store in a component, which is drawn again when the part is another one (by identity). */
+/** Reads a part of a store in a component, which renders again when that part changes (by identity). */
 export function useStore<State extends object, Part>(store: Store<State>, select: (state: State) => Part): Part {
   const part = select(store.get());
   const [, redraw] = useState(0);
@@ -40,7 +39,7 @@ export function useStore<State extends object, Part>(store: Store<State>, select
       const { select: choose, part: known } = latest.current;
       if (!Object.is(choose(store.get()), known)) redraw((count) => count + 1);
     };
-    look(); // whatever has changed between drawing and now
+    look(); // catches changes between render and effect
     return store.subscribe(look);
   }, [store]);
   return part;

@@ -1,10 +1,10 @@
 /**
- * What the page knows beside the cluster itself.
+ * The types of the session's state.
  */
 import type { ApiObject, ServedKind, StatusCause, User } from 'orchplane';
 import type { TestCluster } from 'orchplane/testing';
 
-/** Which object. `namespace` is absent for cluster-scoped kinds. */
+/** A reference to an object. `namespace` is absent for cluster-scoped kinds. */
 export interface ObjectRef {
   readonly apiVersion: string;
   readonly kind: string;
@@ -12,7 +12,7 @@ export interface ObjectRef {
   readonly name: string;
 }
 
-/** One request that somebody in the page has made, as it was on the wire. */
+/** One request of the page, as sent. */
 export interface RequestEntry {
   readonly id: number;
   /** On the cluster's clock, in milliseconds. */
@@ -21,15 +21,15 @@ export interface RequestEntry {
   readonly path: string;
   readonly user: string;
   readonly code: number;
-  /** Of the machine. */
+  /** In real milliseconds. */
   readonly tookMs: number;
-  /** What the server said when it refused. */
+  /** The server's message, if the request failed. */
   readonly message?: string;
-  /** What was sent along, as it was sent. */
+  /** The request's body as sent. */
   readonly body?: string;
-  /** What came back: a document, or text. */
+  /** The response's body: a document, or text. */
   readonly answer: unknown;
-  /** Which part of the page has asked: `editor`, `command line`, … */
+  /** The part of the page that sent the request: `editor`, `command line`, … */
   readonly from: string;
 }
 
@@ -49,7 +49,7 @@ export interface Notice {
   readonly text: string;
 }
 
-/** An apply that others stand in the way of, with what is needed to go on. */
+/** An apply that failed with conflicts, with the data to resolve them. */
 export interface Conflict {
   readonly ref: ObjectRef;
   readonly manager: string;
@@ -59,31 +59,31 @@ export interface Conflict {
   readonly text: string;
 }
 
-/** A moment that the page shows in place of the present. */
+/** A past state that the page shows instead of the present one. */
 export interface Past {
   readonly resourceVersion: string;
   readonly objects: ReadonlyMap<string, ApiObject>;
-  /** A cluster of that moment, to be asked who owned what. */
+  /** A cluster in that state, to read the ownership of fields from. */
   readonly cluster?: Pick<TestCluster, 'api'>;
 }
 
-/** A cluster beside the one that the visitor has, which is kept meanwhile and stands still. */
+/** A fork or a scenario that the page shows. The user's own cluster is kept meanwhile, with its clock stopped. */
 export interface Aside {
   readonly type: 'fork' | 'scenario';
-  /** What it is, in a few words: `of version 12`, or the title of the scenario. */
+  /** A short description: `of version 12`, or the title of the scenario. */
   readonly title: string;
   readonly kept: Pick<SessionState, 'cluster' | 'text' | 'namespace' | 'selected' | 'aside'>;
 }
 
 export interface SessionState {
-  /** Another one in a fork or a scenario. */
+  /** The cluster that the page shows: the user's own, a fork's or a scenario's. */
   readonly cluster: TestCluster;
-  /** What is served, one entry for each kind: the version in which objects are shown. */
+  /** The served kinds, each in the version in which the page shows its objects. */
   readonly kinds: readonly ServedKind[];
-  /** Everything there is now, by `refKey`. */
+  /** All current objects by `refKey`. */
   readonly objects: ReadonlyMap<string, ApiObject>;
   readonly past: Past | undefined;
-  /** Undefined: this is the visitor's own cluster. */
+  /** Undefined if the page shows the user's own cluster. */
   readonly aside: Aside | undefined;
   readonly selected: ObjectRef | undefined;
   /** The text of the editor. */
@@ -93,18 +93,18 @@ export interface SessionState {
   readonly manager: string;
   readonly managers: readonly string[];
   readonly force: boolean;
-  /** Where documents without a namespace go. */
+  /** The namespace of documents that do not name one. */
   readonly namespace: string;
   readonly stream: readonly StreamEntry[];
   readonly requests: readonly RequestEntry[];
   readonly notices: readonly Notice[];
   readonly conflict: Conflict | undefined;
-  /** Seconds of the cluster in a second of the machine; 0: time stands still. */
+  /** Cluster seconds per real second; 0 stops the clock. */
   readonly speed: number;
-  /** The id of the panel that is open in the drawer; undefined: it is closed. */
+  /** The id of the open panel; undefined if the drawer is closed. */
   readonly panel: string | undefined;
-  /** Whether leaving the page would lose something that was written into the cluster. */
+  /** Whether the cluster has writes that closing the page would lose. */
   readonly hasWritten: boolean;
-  /** The text that the page would come back with. */
+  /** The text that a reload restores. */
   readonly savedText: string;
 }

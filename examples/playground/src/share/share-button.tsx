@@ -1,5 +1,5 @@
 /**
- * The button that makes a link to what the page shows, and what opens such a link.
+ * The button that makes a link to the page's state, and the function that opens such a link.
  */
 import { useState } from 'preact/hooks';
 import type { PanelProps } from '../panels/panel.js';
@@ -49,19 +49,19 @@ async function copyLink(session: Session): Promise<void> {
       `Link copied: ${link.length} characters, with the text and every object but Events and Leases`,
     );
   } catch {
-    // Pages without leave to write to the clipboard still show the link where links are shown.
+    // Without permission to write to the clipboard, the link is in the address bar.
     session.notify('info', 'The link is in the address bar; copy it from there');
   }
 }
 
-/** For the start of the page: true when the address held something to show. */
+/** Runs at the start of the page. Returns true if the address contained a shared state. */
 export async function openFromAddress(session: Session): Promise<boolean> {
   try {
     return await openShare(session, location.hash);
   } catch (error) {
     if (!(error instanceof ShareError)) throw error;
     session.notify('bad', error.message);
-    // The page goes on as if nobody had given it a link.
+    // The page starts as it does without a link.
     return false;
   }
 }

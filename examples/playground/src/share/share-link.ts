@@ -1,19 +1,20 @@
 /**
- * What is shared ⇄ the fragment of an address. Everything is in the address: no server keeps anything.
+ * Encodes and decodes a shared state in the fragment of an address. The address contains the whole state; no server
+ * stores anything.
  *
  *   #s1.<base64url of deflate-raw of JSON>
  *
- * The digit is the version of the form. Addresses pass through many hands; what cannot be read is refused with a reason,
- * before anything in the page has changed.
+ * The digit is the version of the format. Links are untrusted input: an invalid link is rejected with a reason before
+ * the page changes.
  */
 import type { ApiObject } from 'orchplane';
 
 export interface SharedState {
   /** The text of the editor. */
   readonly text: string;
-  /** The panel that is open. */
+  /** The open panel. */
   readonly panel?: string;
-  /** Absent: only the text is shared. */
+  /** Absent if only the text is shared. */
   readonly objects?: readonly ApiObject[];
   readonly resourceVersion?: string;
 }
@@ -22,15 +23,15 @@ export class ShareError extends Error {
   override readonly name = 'ShareError';
 }
 
-/** Longer addresses are cut by mail programs and chats. Browsers would take more. */
+/** Mail programs and chats cut longer addresses. Browsers accept more. */
 export const LONGEST_LINK = 32_000;
 
-/** What a link may unfold to: much more than any link of ours does. */
+/** The limit of the decompressed size, against compression bombs. */
 const LARGEST_STATE = 16_000_000;
 
 const MARK = 's1.';
 
-/** The fragment, without `#`. Throws a ShareError when it would be too long. */
+/** Returns the fragment without `#`. Throws a ShareError if it would be too long. */
 export async function encodeShare(state: SharedState): Promise<string> {
   const json = new TextEncoder().encode(JSON.stringify(state));
   const bytes = await collect(readableOf(json).pipeThrough(new CompressionStream('deflate-raw')));
@@ -43,7 +44,7 @@ export async function encodeShare(state: SharedState): Promise<string> {
   return fragment;
 }
 
-/** Undefined when a fragment is nothing of ours. Throws a ShareError that says what is wrong with one that is. */
+/** Returns undefined if a fragment is not a shared state. Throws a ShareError if it is an invalid one. */
 export async function decodeShare(fragment: string): Promise<SharedState | undefined> {
   const bare = fragment.replace(/^#/, '');
   if (!/^s\d+\./.test(bare)) return undefined;
@@ -73,7 +74,7 @@ function parsed(json: Uint8Array): unknown {
   }
 }
 
-/** Only what has the shape that encoding gives it. Whether a cluster takes the objects is the cluster's word. */
+/** Checks the shape of a decoded value. The cluster validates the objects. */
 function checked(value: unknown): SharedState {
   if (!isRecord(value) || typeof value['text'] !== 'string') throw damaged();
   const { text, panel, objects, resourceVersion } = value;
@@ -123,7 +124,7 @@ async function collect(stream: ReadableStream<Uint8Array>, most = Number.POSITIV
 
 function toBase64Url(bytes: Uint8Array): string {
   let text = '';
-  // In pieces: a call takes only so many arguments.
+  // In chunks, because the number of arguments of a call is limited.
   for (let at = 0; at < bytes.length; at += 8_192) text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }

@@ -1,15 +1,16 @@
 /**
- * A session ⇄ a link. Opening one makes a whole cluster of it first; only when that has worked does the page change.
+ * Makes a link from a session, and opens one. Opening builds the whole cluster first; the page changes only if that
+ * succeeds.
  */
 import { captureCluster } from 'orchplane/testing';
 import { makeCluster } from '../session/make-cluster.js';
 import type { Session } from '../session/session.js';
 import { decodeShare, encodeShare, type SharedState, ShareError } from './share-link.js';
 
-/** What tells of the past of a cluster, and not of what it is. */
+/** Kinds that record history and are not shared. */
 const LEFT_OUT = new Set(['Event', 'Lease']);
 
-/** The fragment of a link to the session as it is. Throws a ShareError when it is too much for one. */
+/** The fragment of a link to the session's current state. Throws a ShareError if it would be too long. */
 export function shareSession(session: Session, { withObjects = true } = {}): Promise<string> {
   const { text, panel } = session.state;
   const what: SharedState = { text, ...(panel === undefined ? {} : { panel }) };
@@ -19,7 +20,7 @@ export function shareSession(session: Session, { withObjects = true } = {}): Pro
   return encodeShare({ ...what, objects: kept, resourceVersion });
 }
 
-/** Opens a link. False when the fragment is none of ours; throws a ShareError when it is, and cannot be opened. */
+/** Opens a link. Returns false if the fragment is not a shared state; throws a ShareError if it cannot be opened. */
 export async function openShare(session: Session, fragment: string): Promise<boolean> {
   const shared = await decodeShare(fragment);
   if (shared === undefined) return false;

@@ -1,5 +1,5 @@
 /**
- * Moments of a cluster: how far back they go, what was there, and going on from one of them.
+ * Past revisions of a cluster: which exist, the objects at each, and restoring or forking from one.
  */
 import { type ApiObject, StatusError } from 'orchplane';
 import { captureCluster, type TestCluster } from 'orchplane/testing';
@@ -8,20 +8,20 @@ import { refKey, refOf } from '../session/refs.js';
 import type { Session } from '../session/session.js';
 import type { ObjectRef, Past } from '../session/types.js';
 
-/** The versions that can be looked at: from the oldest that is remembered to the present one. */
+/** The revisions that can be read: from the oldest that is not compacted to the current one. */
 export interface Span {
   readonly first: number;
   readonly last: number;
 }
 
-/** Where the last look found the beginning; it only ever moves on. */
+/** The first readable revision at the last check. Compaction only moves it forward. */
 const beginnings = new WeakMap<TestCluster, number>();
 
 export function spanOf(cluster: TestCluster): Span {
   const last = Number(cluster.resourceVersion);
   const known = beginnings.get(cluster);
   if (known !== undefined && known <= last && isRemembered(cluster, known)) return { first: known, last };
-  // What is forgotten is forgotten from the beginning: half of what is in question is decided by each look.
+  // Compaction removes the oldest revisions first, so a binary search finds the first readable one.
   let [gone, there] = [0, last];
   while (there - gone > 1) {
     const middle = Math.floor((gone + there) / 2);
@@ -42,7 +42,7 @@ function isRemembered(cluster: TestCluster, version: number): boolean {
   }
 }
 
-/** Everything that was there right after a version. */
+/** All objects right after a revision. */
 export function pastAt(cluster: TestCluster, version: number): Past {
   const then = cluster.at(String(version));
   const objects = new Map(then.inside.everything().map((object) => [refKey(refOf(object)), object] as const));
@@ -50,7 +50,7 @@ export function pastAt(cluster: TestCluster, version: number): Past {
   return { resourceVersion: String(version), objects };
 }
 
-/** When a version was written, on the cluster's clock. */
+/** The time of a revision on the cluster's clock. */
 export function timeAt(cluster: TestCluster, version: number): number {
   const then = cluster.at(String(version));
   const time = then.clock.now();
@@ -67,7 +67,7 @@ export interface Change {
   readonly previous: ApiObject | undefined;
 }
 
-/** What happened to one object, oldest first. */
+/** The changes of one object, oldest first. */
 export function changesOf(cluster: TestCluster, ref: ObjectRef): readonly Change[] {
   const { apiVersion, kind, name, namespace } = ref;
   const metadata = namespace === undefined ? { name } : { name, namespace };
@@ -81,7 +81,7 @@ export function changesOf(cluster: TestCluster, ref: ObjectRef): readonly Change
   }));
 }
 
-/** The cluster goes back to a moment; what came after it is undone, and controllers go on from there. */
+/** Restores the cluster to a revision. Later writes are undone, and controllers continue from there. */
 export function restoreTo(session: Session, version: number): void {
   const { cluster } = session;
   const then = cluster.at(String(version));
@@ -90,7 +90,7 @@ export function restoreTo(session: Session, version: number): void {
   session.showPast(undefined);
 }
 
-/** The page goes on with a cluster that begins at a moment of the present one, which is kept. */
+/** Switches to a new cluster that starts at a revision of the current one, which is kept. */
 export function forkAt(session: Session, version: number): void {
   const then = session.cluster.at(String(version));
   const fork = makeCluster(undefined, { from: captureCluster(then), now: then.clock.now() });
@@ -98,13 +98,13 @@ export function forkAt(session: Session, version: number): void {
   session.goAside('fork', `of version ${version}`, fork);
 }
 
-/** What the present cluster was forked from, if it was. */
+/** The cluster that the current one was forked from, if any. */
 export function originOf(session: Session): TestCluster | undefined {
   const { aside } = session.state;
   return aside?.type === 'fork' ? aside.kept.cluster : undefined;
 }
 
-/** Back to what the present cluster was forked from, which has stood still meanwhile. */
+/** Returns to the cluster that the current one was forked from. Its clock was stopped meanwhile. */
 export async function leaveFork(session: Session): Promise<void> {
   if (session.state.aside?.type === 'fork') await session.comeBack();
 }

@@ -1,5 +1,6 @@
 /**
- * Says for as long as it is so that this is not the visitor's own cluster, and leads back to that.
+ * A mark that is visible while the page shows a fork or a scenario, with a button that returns to the user's own
+ * cluster.
  */
 import { progressOf } from '../scenarios/progress.js';
 import { type Session, useSession } from '../session/session.js';

@@ -1,5 +1,5 @@
 /**
- * The time of the cluster: stopped, as ours, or faster.
+ * Controls the speed of the cluster's clock: stopped, real time, or faster.
  */
 import { useEffect, useState } from 'preact/hooks';
 import { type Session, useSession } from '../session/session.js';

@@ -1,5 +1,5 @@
 /**
- * The panels, behind tabs. A click on the tab that is open closes the drawer.
+ * The panels as tabs. A click on the open tab closes the drawer.
  */
 import { panels } from '../panels/index.js';
 import { type Session, useSession } from '../session/session.js';

@@ -1,5 +1,5 @@
 /**
- * Who asks, as which manager, and how fast time goes.
+ * The page's header: the clock, the selected user and the selected field manager.
  */
 import { useState } from 'preact/hooks';
 import { headerItems } from '../panels/index.js';
@@ -38,7 +38,7 @@ export function Header({ session }: { readonly session: Session }) {
   );
 }
 
-/** Chosen instead of a name to write one. */
+/** The select value that opens an input for another name. */
 const OTHER = '\u0000other';
 
 function UserChooser({ session }: { readonly session: Session }) {

@@ -1,11 +1,11 @@
 /**
- * Managers by colour: the same name has the same colour everywhere in the page.
+ * The colours of field managers: a name has the same colour everywhere in the page.
  */
 const COLOURS = 8;
-/** Given out in order of appearance, so that the first few never look alike. */
+/** Colours are assigned in order of appearance, so that the first eight managers have different ones. */
 const given = new Map<string, number>();
 
-/** A number for the variables `--m0` … of the style. */
+/** The index of a manager's colour in the CSS variables `--m0` … `--m7`. */
 export function managerColour(name: string): number {
   const known = given.get(name);
   if (known !== undefined) return known;

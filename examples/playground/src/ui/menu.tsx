@@ -1,5 +1,5 @@
 /**
- * A button with a short list below it. Arrow keys move, Escape and a click elsewhere close.
+ * A button that opens a short menu. Arrow keys move the focus; Escape and a click outside close the menu.
  */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
@@ -21,7 +21,7 @@ export function Menu({ label, items, isDisabled = false }: MenuProps) {
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
 
-  // At once, so that no key gets lost between the click and the focus.
+  // A layout effect, so that no key press is lost between the click and the focus.
   useLayoutEffect(() => {
     if (!isOpen) return;
     root.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();

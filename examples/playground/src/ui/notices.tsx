@@ -1,4 +1,4 @@
-/** What has just happened, for a few seconds. */
+/** Short-lived messages about what has just happened. */
 import { type Session, useSession } from '../session/session.js';
 
 export function Notices({ session }: { readonly session: Session }) {

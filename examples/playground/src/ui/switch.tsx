@@ -1,4 +1,4 @@
-/** On or off. */
+/** An on/off switch. */
 interface SwitchProps {
   readonly label: string;
   readonly isOn: boolean;

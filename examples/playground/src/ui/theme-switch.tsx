@@ -1,5 +1,5 @@
 /**
- * Light or dark: as the system says until somebody says otherwise, which is remembered.
+ * Light or dark theme. The system's setting applies until the user selects another one, which is stored.
  */
 import { useEffect, useState } from 'preact/hooks';
 
@@ -64,7 +64,7 @@ function remembered(): Theme | undefined {
     const theme = localStorage.getItem(KEY);
     return theme === 'light' || theme === 'dark' ? theme : undefined;
   } catch {
-    return undefined; // a page that may store nothing follows the system
+    return undefined; // storage is not available: follow the system
   }
 }
 
@@ -72,6 +72,6 @@ function remember(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // A page that may store nothing forgets it.
+    // Storage is not available: the setting lasts until the page is closed.
   }
 }

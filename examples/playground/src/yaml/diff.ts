@@ -1,5 +1,5 @@
 /**
- * What differs between two objects: as lines, for people, and as fields, for summaries.
+ * Differences between two objects: as lines for display, and as fields for summaries.
  */
 
 import { lineText, yamlLines } from './lines.js';
@@ -10,14 +10,14 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Lines of both, with what they share in between; `around` of them before and after each change. */
+/** The lines of both objects, with `around` unchanged lines before and after each change. */
 export function diffLines(before: unknown, after: unknown, around = 3): readonly (DiffLine | 'gap')[] {
   const a = yamlLines(before).map(lineText);
   const b = yamlLines(after).map(lineText);
   return shorten(align(a, b), around);
 }
 
-/** The longest common part, by the usual table: objects have hundreds of lines, not thousands. */
+/** The longest common subsequence, by dynamic programming: objects have hundreds of lines, not thousands. */
 function align(a: readonly string[], b: readonly string[]): readonly DiffLine[] {
   const width = b.length + 1;
   const table = new Uint16Array((a.length + 1) * width);
@@ -66,7 +66,7 @@ export interface ChangedField {
   readonly after: unknown;
 }
 
-/** What the server keeps about every write, and nobody means by a change. */
+/** Fields that the server changes with every write and that are left out of a diff. */
 const BOOKKEEPING = new Set([
   '.metadata.managedFields',
   '.metadata.resourceVersion',
@@ -75,7 +75,7 @@ const BOOKKEEPING = new Set([
   '.metadata.creationTimestamp',
 ]);
 
-/** The ends of what differs. Lists of another length differ as a whole. */
+/** The leaves that differ. Lists of different lengths differ as a whole. */
 export function changedFields(before: unknown, after: unknown, path = ''): readonly ChangedField[] {
   if (BOOKKEEPING.has(path) || Object.is(before, after)) return [];
   if (isMap(before) && isMap(after)) {
@@ -88,7 +88,7 @@ export function changedFields(before: unknown, after: unknown, path = ''): reado
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path, before, after }];
 }
 
-/** Without what the server writes down about every write. */
+/** A copy without the fields that the server changes with every write. */
 export function withoutBookkeeping<Value>(object: Value): Value {
   if (!isMap(object) || !isMap(object['metadata'])) return object;
   const kept = Object.entries(object['metadata']).filter(([key]) => !BOOKKEEPING.has(`.metadata.${key}`));

@@ -1,26 +1,26 @@
 /**
- * An object as lines of YAML, each of which knows the path of what it shows: for colours of owners, for differences, and
- * for finding a line again after the object has changed.
+ * An object as lines of YAML, each with the path of its field: used to colour owners, to show differences, and to find
+ * a line again after the object has changed.
  */
 import { isMap } from './paths.js';
 
 export interface YamlLine {
-  /** How far it is indented, in characters. */
+  /** The indentation in characters. */
   readonly indent: number;
-  /** `- ` as often as items begin here. */
+  /** One `- ` for each item that begins in this line. */
   readonly dashes: string;
-  /** Absent for items that are no maps, and for further lines of a text. */
+  /** Absent for items that are not maps, and for continuation lines of a text. */
   readonly key?: string;
-  /** Absent where the value follows in the lines below. */
+  /** Absent if the value is in the lines below. */
   readonly value?: string;
   readonly valueType?: 'text' | 'number' | 'word';
-  /** As the server writes it, with items by their number: `.spec.containers[0].image`. */
+  /** The path as the server writes it, with items by index: `.spec.containers[0].image`. */
   readonly path: string;
-  /** The same with items by what tells them apart, as far as that can be seen: `.spec.containers[name="web"].image`. */
+  /** The path with items by their keys where they have one: `.spec.containers[name="web"].image`. */
   readonly keyedPath: string;
 }
 
-/** Fields in the order in which people expect them; the others behind, by name. */
+/** Fields in their usual order; all others follow, sorted by name. */
 const FIRST = [
   'apiVersion',
   'kind',
@@ -46,7 +46,7 @@ export function lineText({ indent, dashes, key, value }: YamlLine): string {
   return `${' '.repeat(indent)}${dashes}${head}${value === undefined ? '' : `${head === '' ? '' : ' '}${value}`}`;
 }
 
-/** The object as text. */
+/** Formats an object as YAML text. */
 export function toYaml(object: unknown): string {
   return `${yamlLines(object).map(lineText).join('\n')}\n`;
 }
@@ -55,7 +55,7 @@ type Position = Pick<YamlLine, 'indent' | 'dashes' | 'path' | 'keyedPath'>;
 
 function writeMap(map: Readonly<Record<string, unknown>>, position: Position, lines: YamlLine[]): void {
   const { indent, dashes } = position;
-  // The first key stands behind the dashes, the others below it.
+  // The first key follows the dashes, the others are below it.
   let here: Position = position;
   for (const key of inOrder(Object.keys(map))) {
     const value = map[key];
@@ -97,7 +97,7 @@ function writeList(list: readonly unknown[], position: Position, lines: YamlLine
   }
 }
 
-/** What most lists tell their items by; others are told by their place. */
+/** The key by which most lists identify their items; other items are identified by index. */
 function keyOfItem(item: unknown, index: number): string {
   if (typeof item === 'string') return `[=${JSON.stringify(item)}]`;
   if (!isMap(item)) return `[${index}]`;
@@ -133,7 +133,7 @@ function typeOf(value: unknown): 'text' | 'number' | 'word' {
 
 function scalarText(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
-  // Whatever could be read as something else is written in quotes.
+  // Quote every text that YAML could read as something else.
   const isPlain = /^[A-Za-z/_][\w ./@+-]*$/.test(value) || /^[A-Za-z_/][\w./@+-]*(:[\w./@+-]+)+$/.test(value);
   const isOther = /^(true|false|yes|no|on|off|null|y|n|~)$/i.test(value) || /\s$/.test(value);
   return isPlain && !isOther ? value : JSON.stringify(value);

@@ -1,5 +1,5 @@
 /**
- * Values by the paths that the server writes: `.spec.containers[name="web"].image`, `spec.containers[0].image`.
+ * Reads values by the paths that the server writes: `.spec.containers[name="web"].image`, `spec.containers[0].image`.
  */
 import { stepsOf } from '../editor/outline.js';
 
@@ -9,7 +9,7 @@ export function isMap(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** undefined: there is nothing. */
+/** Returns undefined if the path does not exist. */
 export function valueAt(value: unknown, path: string): unknown {
   let found = value;
   for (const step of stepsOf(path)) found = below(found, step);
@@ -38,7 +38,7 @@ function unquoted(word: string): string {
   return /^".*"$/.test(word) ? word.slice(1, -1).replaceAll(/\\(.)/g, '$1') : word;
 }
 
-/** In one line, for tables: `3`, `"web:1"`, `{…}`. */
+/** A value in one line, for tables: `3`, `"web:1"`, `{…}`. */
 export function shortText(value: unknown): string {
   if (value === undefined) return '(absent)';
   const text = JSON.stringify(value);

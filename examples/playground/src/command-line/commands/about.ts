@@ -1,6 +1,6 @@
 /**
- * What the cluster is and has: `api-resources`, `api-versions`, `events`, `version`, and the namespace that lines without
- * `-n` are about (`config`).
+ * Commands about the cluster: `api-resources`, `api-versions`, `events`, `version`, and `config`, which sets the
+ * default namespace.
  */
 
 import { ageText, timeOf } from '../age.js';

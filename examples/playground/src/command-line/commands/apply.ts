@@ -1,6 +1,6 @@
 /**
- * `apply`: the documents of the editor, applied by the server. There is no apply on the client's side here; without
- * `--server-side` the same is told in the words of that one (created, configured, unchanged).
+ * `apply`: applies the documents of the editor. It always uses server-side apply; without `--server-side` the output
+ * uses the terms of client-side apply (created, configured, unchanged).
  */
 import type { AppliedManifest } from 'orchplane';
 import { type Command, type CommandContext, DRY_RUN_FLAG, OUTPUT_FLAG } from '../command.js';
@@ -41,7 +41,7 @@ export const apply: Command = {
   },
 };
 
-/** What `-f` names: only the editor is at hand. */
+/** The text that `-f` names. Only the editor can be read. */
 export function textOf({ flags, shell }: CommandContext): string {
   const file = flags.text('filename');
   if (file === undefined) throw new LineError('error: must specify one of -f and -k');
@@ -104,7 +104,7 @@ function failureText(error: Error): string {
   return new ServerError(status, 0, 'applying "STDIN"').text();
 }
 
-/** What is told of an object that a command has written. */
+/** Prints the result of a write. */
 export function done(context: CommandContext, resource: Resource, name: string, what: string): void {
   context.print(`${typeName(resource)}/${name} ${what}${isDryRun(context) ? ' (server dry run)' : ''}`);
 }

@@ -1,5 +1,5 @@
 /**
- * `auth`: who asks, and what he may do. The answers are the server's own reviews.
+ * `auth`: the current user and the user's permissions, from the server's review APIs.
  */
 import { type Command, type CommandContext, SELECTOR_FLAGS } from '../command.js';
 import { at, listAt, mapAt, textAt } from '../json.js';
@@ -31,7 +31,7 @@ export const auth: Command = {
   },
 };
 
-/** Where reviews are sent: their group is spelled in the dialect of the cluster. */
+/** The resource of a review kind; its group depends on the cluster's dialect. */
 async function reviews(context: CommandContext, name: string): Promise<Resource> {
   return (await context.resources()).one(name);
 }

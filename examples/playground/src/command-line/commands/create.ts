@@ -1,5 +1,6 @@
 /**
- * `create`: an object from flags, or those of the editor. Each kind that can be made from flags is an entry of a table.
+ * `create`: creates an object from flags, or the objects of the editor. A table lists the kinds that can be created
+ * from flags.
  */
 import { type Command, type CommandContext, DRY_RUN_FLAG, OUTPUT_FLAG } from '../command.js';
 import type { Json } from '../json.js';
@@ -8,7 +9,7 @@ import { LineError } from '../words.js';
 import { done, isDryRun, textOf } from './apply.js';
 import { documentText, withoutOwners } from './get.js';
 
-/** Flags → the rest of the document. */
+/** Builds the document from the flags. */
 type Maker = (context: CommandContext, name: string) => Json;
 
 const MAKERS: Readonly<Record<string, Maker>> = {
@@ -87,17 +88,17 @@ export const create: Command = {
 interface Post {
   readonly path: string;
   readonly body: Json;
-  /** Unless the line names another. */
+  /** The field manager unless the line names another. */
   readonly fieldManager?: string;
 }
 
-/** Makes an object, and tells of it as the line wants it told. */
+/** Creates an object and prints it in the requested format. */
 export async function post(
   context: CommandContext,
   { path, body, fieldManager: usual = 'kubectl-create' }: Post,
   tell: (object: Json) => void,
 ): Promise<number> {
-  // On the client's side nothing is asked: the document is shown as it would be sent.
+  // A client-side dry run sends no request and prints the document.
   if (context.flags.text('dry-run') === 'client') {
     tell(body);
     return 0;
@@ -108,7 +109,10 @@ export async function post(
   return 0;
 }
 
-/** Objects of a text are told apart by applying them for show; what is there already is refused, as create does. */
+/**
+ * Creates the objects of the editor's text. A dry-run apply first finds objects that already exist, which create
+ * rejects.
+ */
 async function fromEditor(context: CommandContext): Promise<number> {
   const { namespace, identity, shell, flags } = context;
   const text = textOf(context);

@@ -1,6 +1,6 @@
 /**
- * `delete`: objects by name, by selector, or those of the editor. It does not wait for finalizers as kubectl would; it says
- * who holds what is still there.
+ * `delete`: deletes objects by name, by selector, or those of the editor. Unlike kubectl it does not wait for
+ * finalizers; it prints the finalizers of objects that still exist.
  */
 import { type Command, type CommandContext, DRY_RUN_FLAG, SELECTOR_FLAGS } from '../command.js';
 import { listAt, textAt } from '../json.js';
@@ -71,13 +71,13 @@ async function meant(context: CommandContext): Promise<readonly Target[]> {
   return targets.named.map((named) => ({ ...named, namespace: context.namespace }));
 }
 
-/** A dry run of applying tells which objects a text is about. */
+/** Uses a dry-run apply to find the objects of the editor's text. */
 async function ofEditor(context: CommandContext): Promise<readonly Target[]> {
   const { namespace, identity } = context;
   const request = { fieldManager: 'kubectl', force: true, dryRun: true, namespace, identity };
   const report = await context.shell.apply(textOf(context), request);
   const resources = await context.resources();
-  // Objects go before what they stand in: those of a definition before it, as long as it is there.
+  // Delete in reverse order: custom resources before their CRD.
   return report.toReversed().map((each) => {
     const { apiVersion = '', kind = '', name } = each;
     const resource = resources.ofKind(apiVersion, kind);
@@ -141,7 +141,7 @@ async function tellWhatHolds(context: CommandContext, path: string): Promise<voi
     const holding = [...finalizers, ...own];
     if (isGoing && holding.length > 0) context.note(`# still there, held by ${holding.join(', ')}`);
   } catch (error) {
-    // Gone, or not to be read by who deleted it.
+    // The object is deleted, or the user may not read it.
     if (!(error instanceof ServerError)) throw error;
   }
 }

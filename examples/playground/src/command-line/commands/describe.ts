@@ -1,5 +1,5 @@
 /**
- * `describe`: everything an object says of itself, as an outline, and the Events about it.
+ * `describe`: prints an object's fields as an outline, and its Events.
  */
 
 import { ageText, timeOf } from '../age.js';
@@ -52,7 +52,7 @@ function pairs(map: unknown, separator: string): readonly string[] {
   return entries.length === 0 ? ['<none>'] : entries.map(([key, value]) => `${key}${separator}${String(value)}`);
 }
 
-/** Fields with capital letters, values beside them, and what is below indented. */
+/** Prints fields with titles, values beside them, and nested fields indented. */
 function outline(value: Json, indent: string): string[] {
   const entries = Object.entries(value).filter(([, each]) => each !== null && !isEmpty(each));
   const scalars = entries.filter(([, each]) => typeof each !== 'object');
@@ -73,7 +73,7 @@ function isEmpty(value: unknown): boolean {
   return isJson(value) && Object.keys(value).length === 0;
 }
 
-/** `readyReplicas` → `Ready Replicas`. Keys that people chose (labels, data) stay as they are. */
+/** `readyReplicas` → `Ready Replicas`. Keys that users chose (labels, data) stay unchanged. */
 function title(key: string): string {
   if (!/^[a-z][a-zA-Z0-9]*$/.test(key)) return key;
   const words = key.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2');

@@ -1,5 +1,5 @@
 /**
- * `explain`: what fields a kind has, from the OpenAPI documents of the server.
+ * `explain`: prints the fields of a kind from the server's OpenAPI documents.
  */
 import type { Command, CommandContext } from '../command.js';
 import { at, isJson, type Json, listAt, mapAt, textAt } from '../json.js';
@@ -65,7 +65,7 @@ function documentOf({ server }: CommandContext, { group, version }: Resource): P
 
 function schemaOf(document: Json, { group, version, kind }: Resource): Json {
   const found = Object.values(mapAt(document, 'components', 'schemas')).find((schema) => {
-    // The extension that names a schema's kind is spelled in the dialect of the cluster.
+    // The name of the group-version-kind extension depends on the cluster's dialect.
     const key = Object.keys(isJson(schema) ? schema : {}).find((each) => each.endsWith('-group-version-kind'));
     return listAt(schema, key ?? '').some(
       (each) => textAt(each, 'group') === group && textAt(each, 'version') === version && textAt(each, 'kind') === kind,
@@ -75,14 +75,14 @@ function schemaOf(document: Json, { group, version, kind }: Resource): Json {
   return found;
 }
 
-/** Follows references, also through the lists of one by which a description is added to them. */
+/** Resolves references, also those inside a single-element `allOf`, which adds a description. */
 function resolved(document: Json, schema: Json): Json {
   const reference = textAt(schema, '$ref') || textAt(schema, 'allOf', 0, '$ref');
   if (reference === '') return schema;
   return resolved(document, mapAt(document, 'components', 'schemas', reference.split('/').at(-1) ?? ''));
 }
 
-/** What a list holds, what a map holds, or the thing itself. */
+/** The schema of a list's items or a map's values, or the schema itself. */
 function elementOf(document: Json, schema: Json): Json {
   const whole = resolved(document, schema);
   if (at(whole, 'items') !== undefined) return elementOf(document, mapAt(whole, 'items'));
@@ -105,7 +105,7 @@ function typeOf(document: Json, schema: Json): string {
 interface FieldContext {
   readonly document: Json;
   readonly isRecursive: boolean;
-  /** Schemas that refer to themselves are shown once. */
+  /** Schemas that are already printed, because schemas can refer to themselves. */
   readonly seen: ReadonlySet<Json>;
 }
 

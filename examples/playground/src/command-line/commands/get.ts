@@ -1,5 +1,5 @@
 /**
- * `get`: objects as the server's own tables, or as documents. `-w` goes on until it is stopped.
+ * `get`: prints objects as the server's tables, or as documents. `-w` watches until it is stopped.
  */
 import { type Command, type CommandContext, OUTPUT_FLAG, SELECTOR_FLAGS } from '../command.js';
 import { at, isJson, type Json, listAt, mapAt, textAt } from '../json.js';
@@ -57,7 +57,7 @@ async function tables(context: CommandContext, targets: Targets): Promise<number
         found.push(await table(context, resource, name));
       } catch (error) {
         if (!(error instanceof ServerError)) throw error;
-        // Of several, each is told of, and the others are shown nevertheless.
+        // With several names, print each error and the objects that exist.
         if (error.reason === 'NotFound' && context.flags.isOn('ignore-not-found')) continue;
         failed = true;
         context.note(error.text());
@@ -143,7 +143,7 @@ async function watch(context: CommandContext, targets: Targets): Promise<number>
     accept: TABLE,
     signal: context.signal,
   });
-  // Only the first table of a watch says what its columns are.
+  // Only the first table of a watch contains column definitions.
   const columnDefinitions = listAt(first, 'columnDefinitions');
   for await (const event of events) {
     if (at(event, 'type') === 'ERROR') throw new ServerError(mapAt(event, 'object'), 0);
@@ -186,7 +186,7 @@ export function withoutOwners(object: Json): Json {
   return { ...object, metadata: rest };
 }
 
-/** The document of one object, as it is shown and edited. */
+/** Reads one object as the document that is printed and edited. */
 export async function readDocument(context: CommandContext, found: Omit<Found, 'object'>): Promise<Json> {
   return withoutOwners(await context.server.json({ path: placeOf(context, found) }));
 }

@@ -1,5 +1,5 @@
 /**
- * Which commands there are, in the order in which help lists them.
+ * All commands, in the order in which help lists them.
  */
 import type { Command } from '../command.js';
 import { apiResources, apiVersions, config, events, version } from './about.js';

@@ -1,5 +1,5 @@
 /**
- * `rollout`: how far an update has come, which revisions there were, and beginning anew.
+ * `rollout`: prints the progress and the revisions of a workload, restarts it, and rolls it back.
  */
 import { type Command, type CommandContext, DRY_RUN_FLAG, type Named } from '../command.js';
 import { at, type Json, listAt, mapAt, numberAt, textAt } from '../json.js';
@@ -167,7 +167,7 @@ async function history(context: CommandContext, target: Named): Promise<number> 
   return 0;
 }
 
-/** In order; those of a Deployment are its ReplicaSets, those of others its ControllerRevisions. */
+/** The revisions in order: ReplicaSets of a Deployment, ControllerRevisions of other kinds. */
 async function revisionsOf(context: CommandContext, target: Named): Promise<readonly Revision[]> {
   const owner = await context.server.json({ path: placeOf(context, target) });
   const isDeployment = target.resource.kind === 'Deployment';
@@ -215,7 +215,7 @@ async function undo(context: CommandContext, target: Named): Promise<number> {
   return 0;
 }
 
-/** The label by which ReplicaSets tell their pods apart is no part of what people wrote. */
+/** Removes the `pod-template-hash` label, which is not part of the user's template. */
 function withoutHash(template: unknown): Json {
   const { 'pod-template-hash': _hash, ...labels } = mapAt(template, 'metadata', 'labels');
   return { ...(template as Json), metadata: { ...mapAt(template, 'metadata'), labels } };

@@ -1,5 +1,5 @@
 /**
- * `run`: one pod with one container.
+ * `run`: creates a pod with one container.
  */
 import { type Command, DRY_RUN_FLAG, OUTPUT_FLAG } from '../command.js';
 import { pathOf } from '../resources.js';

@@ -1,5 +1,6 @@
 /**
- * `wait`: until objects have a condition, a value, or are gone. The time that it is given passes on the cluster's clock.
+ * `wait`: waits until objects have a condition or a value, or are deleted. The timeout is measured on the cluster's
+ * clock.
  */
 import { type Command, type CommandContext, SELECTOR_FLAGS } from '../command.js';
 import { at, type Json, listAt, mapAt, numberAt, textAt } from '../json.js';
@@ -9,10 +10,10 @@ import { ServerError } from '../server.js';
 import { type Found, namespaceOf, objectsOf, targetsOf } from '../targets.js';
 import { LineError } from '../words.js';
 
-/** Whether it is so; undefined: the object is not there. */
+/** Whether the condition is met. The object is undefined if it does not exist. */
 type Condition = (object: Json | undefined) => boolean;
 
-/** How often the clock of the cluster is looked at, in milliseconds of the machine. */
+/** The interval at which the cluster's clock is polled, in real milliseconds. */
 const LOOK_MS = 100;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -61,7 +62,7 @@ async function meant(context: CommandContext, isForDelete: boolean): Promise<rea
     if (found.length === 0 && !isForDelete) throw new LineError('error: no matching resources found');
     return found;
   } catch (error) {
-    // What is not there has gone already.
+    // An object that does not exist counts as deleted.
     if (isForDelete && error instanceof ServerError && error.reason === 'NotFound') return [];
     throw error;
   }
@@ -69,7 +70,7 @@ async function meant(context: CommandContext, isForDelete: boolean): Promise<rea
 
 interface Wanted {
   readonly isMet: Condition;
-  /** On the cluster's clock. */
+  /** The deadline on the cluster's clock. */
   readonly deadline: number;
 }
 
@@ -123,7 +124,7 @@ function conditionOf(word: string): Condition {
   throw new LineError(`error: unrecognized condition: "${word}"`);
 }
 
-/** What a controller said of an earlier generation does not count. */
+/** Ignores conditions that a controller observed for an earlier generation. */
 function hasCondition(object: Json, type: string, value: string): boolean {
   const condition = listAt(object, 'status', 'conditions').find((each) => textAt(each, 'type').toLowerCase() === type);
   if (condition === undefined || textAt(condition, 'status').toLowerCase() !== value) return false;
@@ -131,7 +132,7 @@ function hasCondition(object: Json, type: string, value: string): boolean {
   return observed === 0 || observed >= numberAt(object, 'metadata', 'generation');
 }
 
-/** `90s`, `1m30s`; a negative time is a week, as kubectl has it. */
+/** Parses `90s` or `1m30s`. A negative timeout means one week, as in kubectl. */
 function millisecondsOf(text: string): number {
   if (text.startsWith('-')) return 7 * 24 * 3_600_000;
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smh])/g)];

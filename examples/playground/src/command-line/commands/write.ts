@@ -1,5 +1,5 @@
 /**
- * Small changes of objects that are there: `edit`, `patch`, `label`, `annotate`, `scale`, `set image`.
+ * Commands that change existing objects: `edit`, `patch`, `label`, `annotate`, `scale`, `set image`.
  */
 import { type Command, type CommandContext, DRY_RUN_FLAG, OUTPUT_FLAG, SELECTOR_FLAGS } from '../command.js';
 import { at, isJson, type Json, listAt, mapAt, textAt } from '../json.js';
@@ -226,7 +226,7 @@ function imageUpdates(word: string, containers: readonly string[]): readonly Jso
   return [{ name, image }];
 }
 
-/** A call that writes, in somebody's name. */
+/** Adds the dry-run and field-manager parameters to a write request. */
 export function change(context: CommandContext, call: Call, manager: string): Call {
   const fieldManager = context.flags.text('field-manager') ?? manager;
   return { ...call, query: { ...call.query, fieldManager, ...(isDryRun(context) ? { dryRun: 'All' } : {}) } };
