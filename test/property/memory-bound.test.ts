@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const HEAP_MB = 256;
 
 const SERVER = `
-  import { createCluster } from './src/full-cluster.js';
+  import { createCluster } from './src/cluster/full-cluster.js';
   import { createFetchHandler } from './src/http/index.js';
   import { protobuf } from './src/codec/protobuf/index.js';
   import { cbor } from './src/codec/cbor/index.js';
