@@ -101,7 +101,9 @@ describe('argument checks of defineKind', () => {
         return z.optional(node);
       },
     });
-    expect(() => defineKind({ ...definition, body: { spec: node } })).toThrow(/^spec\.child\.child\.child…: recursive schemas are not supported/);
+    expect(() => defineKind({ ...definition, body: { spec: node } })).toThrow(
+      /^spec\.child\.child\.child…: recursive schemas are not supported/,
+    );
   });
 });
 
