@@ -68,7 +68,7 @@ export interface TimeoutFreeStream extends DirectWatchStream {
 }
 
 export function isLasting(stream: WatchStream): stream is TimeoutFreeStream {
-  return 'keep' in stream;
+  return 'disableTimeout' in stream;
 }
 
 /** A stage between a stream and its reader. */
@@ -84,5 +84,5 @@ export interface InterceptableStream extends DirectWatchStream {
 }
 
 export function isInterceptable(stream: WatchStream): stream is InterceptableStream {
-  return 'divert' in stream;
+  return 'insertStage' in stream;
 }

@@ -22,7 +22,7 @@ export function copyAsDraft(object: ApiObject): DraftObject {
 }
 
 /** A converted copy of an object. `Stored` is the type of the storage version. */
-export function inStoredForm<Stored = unknown>(
+export function toStorageVersion<Stored = unknown>(
   object: ApiObject,
   { toStored }: Pick<Conversion, 'toStored'>,
   dialect: Dialect,
@@ -37,8 +37,8 @@ export function inStoredForm<Stored = unknown>(
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function throughStored(stored: Strategy, conversion: Conversion): StrategyDefinition {
-  const converted = (object: ApiObject, dialect: Dialect) => inStoredForm(object, conversion, dialect);
+export function storageVersionHooks(stored: Strategy, conversion: Conversion): StrategyDefinition {
+  const converted = (object: ApiObject, dialect: Dialect) => toStorageVersion(object, conversion, dialect);
   const changed = (draft: DraftObject, dialect: Dialect, change: () => void): void => {
     conversion.toStored(draft, dialect);
     change();

@@ -68,7 +68,7 @@ export function statusSubresource<Object = unknown>(
     },
     ...(validate === undefined ? {} : { validate }),
     ...(tables === undefined ? {} : { tables }),
-    ...(metadataValidation === undefined ? {} : { metadata: metadataValidation }),
+    ...(metadataValidation === undefined ? {} : { metadataValidation }),
     ...(warnings === undefined ? {} : { warnings }),
   });
 }
