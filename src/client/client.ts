@@ -7,7 +7,7 @@ import type { Transport } from '../protocol/transport.js';
 import { isRecord } from '../util/json.js';
 import type { Api, Collection } from './api.js';
 import type { ClientConfig, EndpointScope } from './endpoint.js';
-import { resolveDefaults, describeValue, Endpoint } from './endpoint.js';
+import { describeValue, Endpoint, resolveDefaults } from './endpoint.js';
 import type { ClientDefaults } from './options.js';
 import { CollectionResource, ObjectResource } from './resource.js';
 

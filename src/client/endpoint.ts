@@ -75,19 +75,19 @@ export interface EndpointScope {
 
 /** Builds and sends the requests for one kind at one place. */
 export class Endpoint {
-  readonly connection: ClientConfig;
+  readonly config: ClientConfig;
   readonly kind: Kind;
   readonly resource: GroupVersionResource;
-  readonly place: EndpointScope;
+  readonly scope: EndpointScope;
   /** The kind of bodies at this endpoint; that of a subresource may differ from the object's. */
   readonly #bodyKind: Kind;
   readonly #apiVersion: string;
 
   constructor(connection: ClientConfig, kind: Kind, place: EndpointScope) {
     const names = serverNames(connection, kind);
-    this.connection = connection;
+    this.config = connection;
     this.kind = kind;
-    this.place = place;
+    this.scope = place;
     this.resource = names.resource;
     this.#bodyKind = bodyKindOf(kind, place.subresource);
     const { apiVersion } = this.#bodyKind === kind ? names : serverNames(connection, this.#bodyKind);
@@ -96,13 +96,13 @@ export class Endpoint {
 
   /** The endpoint of a subresource. */
   below(subresource: string): Endpoint {
-    return new Endpoint(this.connection, this.kind, { namespace: this.place.namespace, subresource });
+    return new Endpoint(this.config, this.kind, { namespace: this.scope.namespace, subresource });
   }
 
   /** A request for the collection; the caller adds a name or a body. */
   // All members are set, so that all requests have the same hidden class, which is fastest for the server.
   request(verb: Verb, options: RequestOptions, signal: AbortSignal | undefined): DraftRequest {
-    const { place, connection } = this;
+    const { scope: place, config: connection } = this;
     return {
       verb,
       resource: this.resource,
@@ -135,7 +135,7 @@ export class Endpoint {
   /** Errors of a server in this process get the caller's stack instead of the server's. */
   #send(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     try {
-      return this.connection.transport.send(request);
+      return this.config.transport.send(request);
     } catch (error) {
       if (StatusError.is(error) && error.code < 500) Error.captureStackTrace?.(error, this.send);
       throw error;
@@ -144,7 +144,7 @@ export class Endpoint {
 
   /** Sends a watch request. The caller must close the stream. */
   open(request: ApiRequest): MaybePromise<WatchStream> {
-    const sent = this.connection.transport.send(request);
+    const sent = this.config.transport.send(request);
     return isPromise(sent) ? sent.then((response) => this.#stream(response)) : this.#stream(sent);
   }
 
@@ -173,7 +173,7 @@ export class Endpoint {
   /** Throws a helpful error for an apiVersion of another dialect, which the server would only report as unknown. */
   #checkDialect(apiVersion: unknown): void {
     const { group, version } = this.#bodyKind;
-    const { dialect } = this.connection.transport;
+    const { dialect } = this.config.transport;
     for (const other of dialects) {
       if (other.name === dialect.name || apiVersion !== apiVersionOf({ group: other.group(group), version })) continue;
       throw new TypeError(
@@ -183,7 +183,7 @@ export class Endpoint {
   }
 
   #answer<Answer>(response: ApiResponse): Answer {
-    invariant(response.type === 'object', 'a watch answered a request that was none');
+    invariant(response.type === 'object', 'expected an object, got a watch stream');
     if (response.warnings.length > 0) this.#warn(response.warnings);
     return response.object as ObjectResponse['object'] & Answer;
   }
@@ -195,7 +195,7 @@ export class Endpoint {
   }
 
   #warn(warnings: readonly string[]): void {
-    const { onWarning } = this.connection.defaults;
+    const { onWarning } = this.config.defaults;
     if (onWarning !== undefined) for (const warning of warnings) onWarning(warning);
   }
 }

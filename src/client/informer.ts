@@ -102,7 +102,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
     // Prevents an unhandled rejection when `synced` is not awaited.
     this.synced.catch(() => undefined);
     const { signal } = options;
-    const { closing } = endpoint.connection.transport;
+    const { closing } = endpoint.config.transport;
     const offs = [onAbort(signal, () => this.#end(signal?.reason)), onAbort(closing, () => this.#end(closing?.reason))];
     this.#offSignal = () => {
       for (const off of offs) off();
@@ -110,7 +110,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
     void reflect({ endpoint, options: selectors, signal: this.#stop.signal }, this);
   }
 
-  get(name: string, namespace: string | undefined = this.#endpoint.place.namespace): Object | undefined {
+  get(name: string, namespace: string | undefined = this.#endpoint.scope.namespace): Object | undefined {
     if (namespace === undefined && this.#endpoint.kind.scope === 'Namespaced') {
       throw new TypeError(`orchplane: ${this.#describe()} spans namespaces: get needs the namespace of "${name}"`);
     }

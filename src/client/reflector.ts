@@ -14,7 +14,7 @@
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { RequestOptions } from '../protocol/request.js';
-import type { BookmarkEvent, ChangeEvent, TimeoutFreeStream, ServerWatchEvent } from '../protocol/watch-event.js';
+import type { BookmarkEvent, ChangeEvent, ServerWatchEvent, TimeoutFreeStream } from '../protocol/watch-event.js';
 import { onAbort } from '../util/abort.js';
 import type { Clock } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
@@ -57,7 +57,7 @@ type Outcome =
 /** Runs until the signal aborts. The first list is requested synchronously. Never rejects. */
 export async function reflect<Object>(source: ReflectorSource, observer: Observer<Object>): Promise<void> {
   const { signal } = source;
-  const { clock } = source.endpoint.connection.transport;
+  const { clock } = source.endpoint.config.transport;
   const round = new ListWatch<Object>(source, observer);
   let fruitless = 0;
   while (!signal.aborted) {

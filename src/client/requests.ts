@@ -22,7 +22,7 @@ export function getObject<Stored>(endpoint: Endpoint, name: string, options?: Ge
 }
 
 export function createObject<Stored>(endpoint: Endpoint, input: unknown, options?: WriteOptions): MaybePromise<Stored> {
-  const request = endpoint.request('create', writeOptions(endpoint.connection.writes, options), options?.signal);
+  const request = endpoint.request('create', writeOptions(endpoint.config.writes, options), options?.signal);
   request.body = valueBody(endpoint.body(input, 'create'));
   return endpoint.send(request);
 }
@@ -33,7 +33,7 @@ export function createSubresource<Answer>(
   target: { readonly name: string; readonly input: unknown },
   options?: WriteOptions,
 ): MaybePromise<Answer> {
-  const request = endpoint.request('create', writeOptions(endpoint.connection.writes, options), options?.signal);
+  const request = endpoint.request('create', writeOptions(endpoint.config.writes, options), options?.signal);
   request.name = endpoint.name(target.name, 'create');
   request.body = valueBody(endpoint.body(target.input, 'create'));
   return endpoint.send(request);
@@ -48,7 +48,7 @@ export function updateObject<Stored>(
   const body = endpoint.body(change.input, 'update');
   const metadata = body['metadata'];
   const name = change.name ?? (isRecord(metadata) ? metadata['name'] : undefined);
-  const request = endpoint.request('update', writeOptions(endpoint.connection.writes, options), options?.signal);
+  const request = endpoint.request('update', writeOptions(endpoint.config.writes, options), options?.signal);
   request.name = endpoint.name(name, 'update');
   request.body = valueBody(body);
   return endpoint.send(request);
@@ -59,7 +59,7 @@ export function patchObject<Stored>(
   change: { readonly name: string; readonly patch: Patch<unknown> },
   options?: WriteOptions,
 ): MaybePromise<Stored> {
-  const request = endpoint.request('patch', writeOptions(endpoint.connection.writes, options), options?.signal);
+  const request = endpoint.request('patch', writeOptions(endpoint.config.writes, options), options?.signal);
   request.name = endpoint.name(change.name, 'patch');
   request.body = valueBody(patchBody(change.patch));
   request.patchType = change.patch.type;
@@ -75,7 +75,7 @@ export function applyObject<Stored>(
   const body = endpoint.body(change.input, 'apply');
   const metadata = body['metadata'];
   const name = change.name ?? (isRecord(metadata) ? metadata['name'] : undefined);
-  const request = endpoint.request('patch', applyOptions(endpoint.connection.writes, options), options?.signal);
+  const request = endpoint.request('patch', applyOptions(endpoint.config.writes, options), options?.signal);
   request.name = endpoint.name(name, 'apply');
   request.body = valueBody(body);
   request.patchType = 'apply';

@@ -146,14 +146,14 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
 
   async delete(name: string, options?: DeleteOptions): Promise<Stored<AnyKind> | Status> {
     const { endpoint } = this;
-    const request = endpoint.request('delete', deleteOptions(endpoint.connection.deletes, options), options?.signal);
+    const request = endpoint.request('delete', deleteOptions(endpoint.config.deletes, options), options?.signal);
     request.name = endpoint.name(name, 'delete');
     return endpoint.send(request);
   }
 
   async deleteCollection(options?: DeleteCollectionOptions): Promise<ApiList<Stored<AnyKind>> | Status> {
     const { endpoint } = this;
-    const query = deleteCollectionOptions(endpoint.connection.deletes, options);
+    const query = deleteCollectionOptions(endpoint.config.deletes, options);
     return endpoint.send(endpoint.request('deletecollection', query, options?.signal));
   }
 

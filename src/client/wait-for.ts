@@ -42,7 +42,7 @@ export interface WaitRequest<Object> {
  */
 export function waitFor<Object>(endpoint: Endpoint, wait: WaitRequest<Object>): Promise<Object | undefined> {
   const { predicate, options } = wait;
-  const { clock } = endpoint.connection.transport;
+  const { clock } = endpoint.config.transport;
   const { signal, timeoutMs } = options;
   if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
     const why = new TypeError(`orchplane: waitFor: timeoutMs is a number of milliseconds, not ${timeoutMs}`);
@@ -86,7 +86,7 @@ export function waitFor<Object>(endpoint: Endpoint, wait: WaitRequest<Object>): 
   });
 }
 
-function describe({ kind, place }: Endpoint, { name, predicate }: WaitRequest<never>): string {
+function describe({ kind, scope: place }: Endpoint, { name, predicate }: WaitRequest<never>): string {
   const where = place.namespace === undefined ? '' : ` in namespace "${place.namespace}"`;
   const required = isDescribed(predicate) ? `the condition "${predicate.description}"` : 'the condition';
   return `${kind.kind} "${name}"${where} did not meet ${required}`;

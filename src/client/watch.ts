@@ -9,10 +9,10 @@ import {
   type BookmarkEvent,
   type ChangeEvent,
   type DirectWatchStream,
-  isLasting,
+  isTimeoutFree,
+  type ServerWatchEvent,
   type TimeoutFreeStream,
   type WatchStream,
-  type ServerWatchEvent,
 } from '../protocol/watch-event.js';
 import { onAbort } from '../util/abort.js';
 import type { Undo } from '../util/clock.js';
@@ -76,7 +76,7 @@ export class LiveWatch<Object> implements Watch<Object> {
 
   /** The underlying stream, for direct reading; absent for a remote stream, or when the request was rejected. */
   get lasting(): TimeoutFreeStream | undefined {
-    return this.#stream !== undefined && isLasting(this.#stream) ? this.#stream : undefined;
+    return this.#stream !== undefined && isTimeoutFree(this.#stream) ? this.#stream : undefined;
   }
 
   next(): Promise<IteratorResult<WatchEvent<Object>, undefined>> {
@@ -197,7 +197,9 @@ export class LiveWatch<Object> implements Watch<Object> {
     else this.#resolve(DONE);
   };
 
-  readonly #deliver = (result: IteratorResult<ServerWatchEvent, undefined>): IteratorResult<WatchEvent<Object>, undefined> => {
+  readonly #deliver = (
+    result: IteratorResult<ServerWatchEvent, undefined>,
+  ): IteratorResult<WatchEvent<Object>, undefined> => {
     this.#reading = false;
     if (this.#ended) return DONE;
     if (result.done !== true && result.value.type !== 'ERROR') return result as IteratorYieldResult<WatchEvent<Object>>;

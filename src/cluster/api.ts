@@ -95,8 +95,8 @@ export type {
   Webhooks,
 } from '../kinds/reconciler.js';
 export type { ServedKind } from '../kinds/served-kind.js';
+export { status } from '../kinds/status-subresource.js';
 export type { ScalePaths } from '../kinds/subresource.js';
-export { status } from '../kinds/subresources/status.js';
 export { type Dialect, type DialectName, dialectNamed } from '../meta/dialect.js';
 // 3. Errors
 export { errors, StatusError } from '../meta/errors.js';
@@ -136,7 +136,7 @@ export type {
   BookmarkEvent,
   ChangeEvent,
   ErrorEvent,
-  ServerWatchEvent as WireEvent,
+  ServerWatchEvent,
   WatchStream,
 } from '../protocol/watch-event.js';
 export type { RuntimeConfig } from '../registry/availability.js';

@@ -115,7 +115,7 @@ export function assembleCluster<Extra extends object = object>(
     features,
     release,
     admission: strict === undefined ? admission : [...admission, strict.admission(strictSettingOf(options), warn)],
-    respond: strict?.respond ?? dispatch,
+    dispatch: strict?.respond ?? dispatch,
     authorizer: options.authorizer ?? defaults.authorizer ?? allowAuthenticated(),
     authentication: options.authentication ?? {},
     accountTokens: defaults.accountTokens,
@@ -155,7 +155,7 @@ function strictOf({ strict }: ClusterDefaults): StrictMode {
 
 interface ClusterParts extends ContextParts {
   readonly isFork: boolean;
-  readonly respond: typeof dispatch;
+  readonly dispatch: typeof dispatch;
   readonly reconcilers: (registry: Registry) => ExtraReconcilers;
   readonly audit: AuditLog | undefined;
   readonly client: ClientDefaults;
@@ -171,7 +171,7 @@ function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): S
   return {
     objects: objectReader(store, registry),
     everything: () => store.allObjects(),
-    writeCount: view.lastChange,
+    lastChange: view.lastChange,
     count: (resource) => store.count(qualifiedResource(resource)),
   };
 }
@@ -204,12 +204,12 @@ function assemble(parts: ClusterParts): Assembled {
   // A fork starts in a reconciled state, so its reconcilers run with the first write, unless there are CRDs to serve.
   if (!parts.isFork || registry.hasOwned()) reconcilers.reconcile();
 
-  const { respond, audit, journal } = parts;
+  const { dispatch: respond, audit, journal } = parts;
   const received = createReceiver({
     context,
     reconcilers,
     middlewares,
-    respond,
+    dispatch: respond,
     audit,
     journal,
     closing: closing.signal,

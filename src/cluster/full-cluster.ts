@@ -10,7 +10,7 @@ import type { ClientDefaults } from '../client/options.js';
 import { ValidatingAdmissionPolicy } from '../kinds/admissionregistration/index.js';
 import { builtInKinds } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
-import { formerKinds } from '../kinds/releases/index.js';
+import { removedKinds } from '../kinds/releases/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { AppliedManifest } from '../manifests/apply.js';
 import { type ApplyYamlOptions, applyYaml } from '../manifests/apply-yaml.js';
@@ -77,7 +77,7 @@ const FULL: ClusterDefaults = {
 };
 
 /** For the option `release`: kinds that later releases removed. */
-const EVER: ClusterDefaults = { ...FULL, kinds: [...builtInKinds, ...formerKinds] };
+const EVER: ClusterDefaults = { ...FULL, kinds: [...builtInKinds, ...removedKinds] };
 
 function policyAttendants(registry: { all(): readonly ServedKind[] }): ExtraReconcilers {
   const kinds = () => registry.all();

@@ -11,9 +11,9 @@ import {
   checkAggregation,
   messageOfFailure,
   pathOfVersion,
-  type Reached,
-  reach,
-  tellIdentity,
+  type AggregationTarget,
+  resolveAggregation,
+  setRemoteUserHeaders,
 } from '../kinds/apiregistration/reach.js';
 import { APIService } from '../kinds/apiregistration/v1/api-service.js';
 import {
@@ -22,7 +22,7 @@ import {
   availableOf,
   failedCheck,
   PASSED,
-  whyUnreachable,
+  unreachableCondition,
   withAvailable,
 } from '../kinds/apiregistration/v1/availability.js';
 import { Endpoints } from '../kinds/core/v1/endpoints.js';
@@ -91,8 +91,8 @@ function start(context: ControllerContext, { aggregate, recheckMs = RECHECK_MS }
       const api = service === undefined ? undefined : aggregatedApi(service as APIService);
       // A change that makes the service reachable queues it again.
       if (service?.spec.service === undefined || api === undefined) return;
-      if (whyUnreachable(service.spec.service, view) !== undefined) return;
-      const found = await check(api, reach(aggregate, api), context.clock);
+      if (unreachableCondition(service.spec.service, view) !== undefined) return;
+      const found = await check(api, resolveAggregation(aggregate, api), context.clock);
       const live = services.at(key);
       // The APIService may have changed during the check.
       if (live === undefined || live.metadata.uid !== service.metadata.uid || live.spec !== service.spec) {
@@ -136,9 +136,9 @@ function hasCondition(service: Parameters<typeof availableOf>[0], found: Availab
   return found !== undefined && noted?.status === found.status && noted.message === found.message;
 }
 
-async function check(api: AggregatedApi, reached: Reached, clock: Clock): Promise<AvailableCondition> {
+async function check(api: AggregatedApi, reached: AggregationTarget, clock: Clock): Promise<AvailableCondition> {
   const url = `${reached.address}${pathOfVersion(api)}`;
-  const requests = Array.from({ length: reached.isFar ? ATTEMPTS : 1 }, () => requestDiscovery(url, reached, clock));
+  const requests = Array.from({ length: reached.isRemote ? ATTEMPTS : 1 }, () => requestDiscovery(url, reached, clock));
   try {
     await Promise.any(requests);
     return PASSED;
@@ -149,9 +149,9 @@ async function check(api: AggregatedApi, reached: Reached, clock: Clock): Promis
 }
 
 /** Requests the discovery document. Rejects with the reason if it is not available. */
-async function requestDiscovery(url: string, reached: Reached, clock: Clock): Promise<void> {
+async function requestDiscovery(url: string, reached: AggregationTarget, clock: Clock): Promise<void> {
   const headers = new Headers();
-  tellIdentity(headers, AGGREGATOR);
+  setRemoteUserHeaders(headers, AGGREGATOR);
   const timeout = new AbortController();
   const late = new Promise<never>((_, reject) => {
     timeout.signal.addEventListener('abort', () => reject(timeout.signal.reason), { once: true });

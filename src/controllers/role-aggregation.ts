@@ -4,7 +4,7 @@
  * controller; it only makes the result visible.
  */
 import type { Stored } from '../client/api.js';
-import { statedRules } from '../kinds/rbac/role-rules.js';
+import { ownRules } from '../kinds/rbac/role-rules.js';
 import { ClusterRole } from '../kinds/rbac/v1/cluster-role.js';
 import { type LabelSelector, labelSelectorFromObject, matchesLabels } from '../meta/labels.js';
 import type { ApiObject } from '../meta/object.js';
@@ -35,7 +35,7 @@ export function clusterRoleAggregation(): Controller {
         const selectors = gathering.get(name);
         if (role === undefined || selectors === undefined) return;
         const rules = gather(name, selectors, roles.list());
-        if (deepEqual(rules, statedRules(role as ApiObject))) return;
+        if (deepEqual(rules, ownRules(role as ApiObject))) return;
         // Applying no rules gives up the fields of the previous apply and leaves those of other managers.
         await client
           .api(ClusterRole)

@@ -11,8 +11,8 @@ import type { CustomResourceDefinitionVersion } from '../kinds/generated/apiexte
 import type { Kind, Scope, Strategy, StrategyDefinition } from '../kinds/kind.js';
 import type { ReconcilerHost } from '../kinds/reconciler.js';
 import { unqualifiedFinalizerWarnings } from '../kinds/shared/finalizers.js';
+import { status } from '../kinds/status-subresource.js';
 import type { AnySubresource } from '../kinds/subresource.js';
-import { status } from '../kinds/subresources/status.js';
 import { compareVersions } from '../meta/gvk.js';
 import type { ApiObject, DeepReadonly } from '../meta/object.js';
 import type { JSONSchemaProps } from '../schema/json-schema.js';
@@ -27,7 +27,7 @@ import { compileRules, type RuleNode } from './rules/compile.js';
 import { scaleSubresource } from './scale.js';
 import { schemaNodeOf } from './schema-node.js';
 import type { StructuralSchema } from './structural-schema.js';
-import { schemaView } from './structural-schema.js';
+import { structuralSchemaOf } from './structural-schema.js';
 import { type VersionFamily, VersionHandler } from './version-handler.js';
 
 type Version = DeepReadonly<CustomResourceDefinitionVersion>;
@@ -73,7 +73,7 @@ function buildVersionKind(
 ): Kind {
   const apiVersion = `${spec.group}/${version.name}`;
   const raw = (version.schema?.openAPIV3Schema ?? {}) as JSONSchemaProps;
-  const view = schemaView(raw, dialect);
+  const view = structuralSchemaOf(raw, dialect);
   const { subresources } = version;
   const schema = once(() => objectSchemaFromBody(schemaNodeOf(view), acceptedNames.kind));
   const handler = new VersionHandler(

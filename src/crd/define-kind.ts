@@ -22,10 +22,10 @@ import { isRecord } from '../util/json.js';
 import { findField } from './definition/field-path.js';
 import { RULE_REASONS } from './definition/validate-schema-nodes.js';
 import { compileRules } from './rules/compile.js';
-import { ruleErrors } from './rules/evaluate.js';
+import { evaluateRules } from './rules/evaluate.js';
 import { RatchetingContext } from './rules/ratcheting.js';
-import { ruleDefinitionErrors } from './rules/validate-rules.js';
-import { type StructuralSchema, schemaView } from './structural-schema.js';
+import { validateRules } from './rules/validate-rules.js';
+import { type StructuralSchema, structuralSchemaOf } from './structural-schema.js';
 import { schemaFromZod } from './zod/schema-from-zod.js';
 
 /**
@@ -78,7 +78,7 @@ export function compileKindRules(name: string, body: z.ZodObject, rules: readonl
   const environments = { rule: storedEnvironment, message: storedEnvironment };
   const problems = [
     ...rules.flatMap((rule) => ruleProblems(root, rule)),
-    ...ruleDefinitionErrors(root, '', {
+    ...validateRules(root, '', {
       environments,
       extensionName: () => 'rules',
       isValidNode: () => true,
@@ -90,7 +90,7 @@ export function compileKindRules(name: string, body: z.ZodObject, rules: readonl
   const compiled = compileRules(root, true, environments);
   if (compiled === undefined) return () => ({ errors: [], warnings: [] });
   return (next, live) =>
-    ruleErrors(
+    evaluateRules(
       compiled,
       next,
       live === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(root, next, live),
@@ -117,7 +117,7 @@ function checkRuleKeys(name: string, given: Readonly<Record<string, unknown>>): 
 /** The schema that the kind would have as a CRD, so that a rule means the same in both. Dates are strings in zod. */
 function crdSchemaOf(owner: string, body: z.ZodObject): StructuralSchema {
   const options = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
-  return schemaView(schemaFromZod(body, options), kubernetesDialect);
+  return structuralSchemaOf(schemaFromZod(body, options), kubernetesDialect);
 }
 
 /** The server prints the whole rule as a Go struct, which is omitted here. */

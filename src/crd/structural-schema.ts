@@ -32,9 +32,9 @@ export interface StructuralSchema {
 }
 
 /** Creates the view of a schema and of all schemas inside it. */
-export function schemaView(raw: JSONSchemaProps, dialect: Dialect): StructuralSchema {
+export function structuralSchemaOf(raw: JSONSchemaProps, dialect: Dialect): StructuralSchema {
   const extension = (name: string) => raw[dialect.extension(name) as `x-${string}`];
-  const view = (schema: JSONSchemaProps) => schemaView(schema, dialect);
+  const view = (schema: JSONSchemaProps) => structuralSchemaOf(schema, dialect);
   const byName = (schemas: Record<string, JSONSchemaProps> = {}) =>
     new Map(Object.keys(schemas).map((name) => [name, view(schemas[name] as JSONSchemaProps)]));
   const { items, additionalProperties: additional, not } = raw;

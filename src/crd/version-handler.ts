@@ -23,7 +23,7 @@ import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { compareText } from '../util/order.js';
 import { type Converter, withApiVersion } from './conversion.js';
 import type { RuleNode } from './rules/compile.js';
-import { ruleErrors } from './rules/evaluate.js';
+import { evaluateRules } from './rules/evaluate.js';
 import { RatchetingContext } from './rules/ratcheting.js';
 import { scaleSpecErrors, scaleStatusErrors } from './scale.js';
 import type { StructuralSchema } from './structural-schema.js';
@@ -105,7 +105,7 @@ export class VersionHandler implements CustomResourceHandler {
       return { problems: [...problems, RULES_SKIPPED], warnings: [] };
     const ratcheting =
       live === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(this.#settings.schema, next, live);
-    const { errors, warnings } = ruleErrors(rules, next, ratcheting);
+    const { errors, warnings } = evaluateRules(rules, next, ratcheting);
     return { problems: [...problems, ...errors], warnings };
   }
 

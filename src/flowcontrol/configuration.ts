@@ -4,9 +4,8 @@
  */
 
 import { mandatoryFlow } from '../kinds/flowcontrol/v1/flow-schema/bootstrap.js';
-import { byPrecedence } from '../kinds/flowcontrol/v1/precedence.js';
 import { mandatoryLevel } from '../kinds/flowcontrol/v1/priority-level-bootstrap.js';
-import { FLOW_SCHEMAS, PRIORITY_LEVELS } from '../kinds/flowcontrol/v1/resources.js';
+import { byPrecedence, FLOW_SCHEMAS, PRIORITY_LEVELS } from '../kinds/flowcontrol/v1/resources.js';
 import type { AccessAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { Undo } from '../util/clock.js';
@@ -75,8 +74,8 @@ export class Configuration {
 
   /** Updates everything; cheap if nothing changed. */
   refresh(now: number): void {
-    const flows = this.#options.writeCount(FLOW_SCHEMAS);
-    const levels = this.#options.writeCount(PRIORITY_LEVELS);
+    const flows = this.#options.lastChange(FLOW_SCHEMAS);
+    const levels = this.#options.lastChange(PRIORITY_LEVELS);
     if (flows !== this.#seen.flows || levels !== this.#seen.levels) {
       this.#seen = { flows, levels };
       this.#rebuild(now);

@@ -49,7 +49,7 @@ export interface FlowControl {
 export interface FlowControlOptions {
   readonly objects: ObjectReader;
   /** The number of writes to a resource so far; an unchanged number means an unchanged state. */
-  writeCount(resource: GroupResource): number;
+  lastChange(resource: GroupResource): number;
   readonly clock: Clock;
   readonly dialect: Dialect;
   /** The seats of the whole server. Default: 600. */

@@ -307,7 +307,7 @@ export interface UpdateStrategy<Object = unknown> {
   readonly validationOrder?: readonly UpdateStep[];
   readonly prepare?: (draft: DraftObject & Object, live: ApiObject & Object, context: HookContext) => void;
   readonly validate?: ValidateUpdate<Object>;
-  /** As in {@link CreateStrategy}, before all other rules. `placed`: `validate` reports metadata errors itself. */
+  /** As in {@link CreateStrategy}, before all other rules. `inValidate`: `validate` reports metadata errors itself. */
   readonly metadataValidation?: MetadataStrictness | 'inValidate';
 }
 

@@ -27,7 +27,7 @@ export interface StorageReader {
   /** All stored objects of all kinds, served or not, in no particular order. */
   everything(): readonly ApiObject[];
   /** The number of writes to a resource so far. It changes if and only if an object changes. */
-  writeCount(resource: GroupResource): number;
+  lastChange(resource: GroupResource): number;
   /** The number of objects of a resource. The group is in the cluster's dialect. */
   count(resource: GroupResource): number;
 }

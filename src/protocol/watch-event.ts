@@ -67,7 +67,7 @@ export interface TimeoutFreeStream extends DirectWatchStream {
   disableTimeout(onBookmark: (resourceVersion: string) => void): void;
 }
 
-export function isLasting(stream: WatchStream): stream is TimeoutFreeStream {
+export function isTimeoutFree(stream: WatchStream): stream is TimeoutFreeStream {
   return 'disableTimeout' in stream;
 }
 

@@ -1,12 +1,12 @@
 /**
- * The structural schema that all generic code uses: decoding, defaulting, pruning, field ownership, strategic merge,
+ * The schema tree that all generic code uses: decoding, defaulting, pruning, field ownership, strategic merge,
  * OpenAPI. It is created once per kind, from zod (`from-zod.ts`) or from a CRD, and is immutable.
  *
  * There are two representations. Built-in kinds are `struct`s: like Go structs of the reference server, they omit empty
  * optional fields and always contain required structs. User-defined kinds are `document`s: they are stored as sent.
  */
 
-/** A node of a structural schema. */
+/** A node of the schema tree. */
 export type SchemaNode = ObjectNode | MapNode | ListNode | ScalarNode | AnyNode;
 
 interface NodeBase {

@@ -45,9 +45,9 @@ export interface ServerContext {
   /** Running watches; they end with the cluster. */
   readonly watches: Set<RunningWatch>;
   readonly bookmarks: BookmarkTicker;
-  /** Cache of {@link writeContext}. */
-  readonly lastWriteContext: LastWriteContext;
-  /** What it has stored, and takes as it is when it comes again. */
+  /** Cache of {@link hookContext}. */
+  readonly hookContextCache: HookContextCache;
+  /** Parts of stored objects that are reused without decoding when a client sends them back. */
   readonly reusableParts: ReusableParts;
 }
 
@@ -59,9 +59,9 @@ export function metaGroup(dialect: Dialect): string {
 }
 
 /** The WriteContext of the current second; all writes within a second share it. */
-export function writeContext(context: ServerContext): HookContext {
+export function hookContext(context: ServerContext): HookContext {
   const second = Math.floor(context.clock.now() / 1000);
-  const last = context.lastWriteContext;
+  const last = context.hookContextCache;
   if (last.second === second && last.context !== undefined) return last.context;
   last.second = second;
   last.context = Object.freeze({
@@ -73,7 +73,7 @@ export function writeContext(context: ServerContext): HookContext {
 }
 
 /** Cached, because formatting a time costs more than most steps of a write. */
-export interface LastWriteContext {
+export interface HookContextCache {
   second: number;
   context: HookContext | undefined;
 }

@@ -36,7 +36,7 @@ export interface EventStreamOptions {
   /** Makes a bookmark for the current revision if anything is new; absent: the client wants none. */
   readonly bookmark?: () => Bookmark | undefined;
   /** Converts a stored object to the version of the request; absent: no conversion. */
-  readonly inVersion?: (object: ApiObject) => ApiObject;
+  readonly toServedVersion?: (object: ApiObject) => ApiObject;
   /** Events are delivered when they are durable in this journal. */
   readonly journal?: Journal | undefined;
   /** When bookmarks are due. */
@@ -77,7 +77,7 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
   #receive: ((event: ServerWatchEvent | undefined) => void) | undefined;
   #pending: Promise<unknown> = Promise.resolve();
   #isNextWaiting = false;
-  /** What the reader reads from instead of this stream; see `divert`. */
+  /** What the reader reads from instead of this stream; see `insertStage`. */
   #front: WatchStage | undefined;
   /** The revision after which the stream ends, once `finish` was called. */
   #last: number | undefined;
@@ -160,7 +160,7 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
     if (waiting !== undefined) front.read(waiting);
   }
 
-  /** This stream without its fronts. */
+  /** This stream without its stages. */
   #bare(): WatchStage {
     return {
       take: () => this.#take(),
@@ -284,7 +284,7 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
   }
 
   #converted(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
-    const { inVersion } = this.#options;
+    const { toServedVersion: inVersion } = this.#options;
     if (inVersion === undefined || event === undefined || event.type === 'ERROR' || event.type === 'BOOKMARK') {
       return event;
     }

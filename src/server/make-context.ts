@@ -65,7 +65,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     continueTokenMs: parts.storage.continueTokenMs,
     watches: new Set(),
     bookmarks: new BookmarkTicker(clock, store),
-    lastWriteContext: { second: Number.NaN, context: undefined },
+    hookContextCache: { second: Number.NaN, context: undefined },
     reusableParts: parts.reusableParts,
   };
   return context;

@@ -19,7 +19,7 @@ export interface ReceiverParts {
   readonly context: ServerContext;
   readonly reconcilers: ServerReconcilers;
   readonly middlewares: MiddlewareStack;
-  readonly respond: typeof dispatch;
+  readonly dispatch: typeof dispatch;
   readonly audit: AuditLog | undefined;
   readonly journal: Journal | undefined;
   /** Requests after `close` fail with its reason. */
@@ -33,7 +33,7 @@ export interface Receiver {
 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { context, reconcilers, middlewares, respond, audit, closing } = parts;
+  const { context, reconcilers, middlewares, dispatch: respond, audit, closing } = parts;
   /** A plain flag, because `signal.aborted` is slow. */
   let isClosed = false;
 

@@ -18,7 +18,7 @@ import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
 import { isPromise } from '../util/maybe-promise.js';
 import type { ServerContext } from './context.js';
-import { writeContext } from './context.js';
+import { hookContext } from './context.js';
 import { dispatch } from './dispatch.js';
 import { NO_PLUGINS } from './plugins.js';
 import { objectReader } from './strategy-context.js';
@@ -143,7 +143,7 @@ export class ServerReconcilers {
       },
       external: this.#external,
       clock: context.clock,
-      now: () => writeContext(context).now,
+      now: () => hookContext(context).now,
       serve: (owner, kinds, stored) => registry.setOwned(owner, kinds, stored),
       endWatches: (resource) => {
         const name = tableOf(resource);

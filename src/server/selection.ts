@@ -20,7 +20,7 @@ export interface Selection {
   /** Absent when every object of the range is selected. */
   readonly matches?: (object: ApiObject) => boolean;
   /** False when no object can match. */
-  readonly possible: boolean;
+  readonly canMatch: boolean;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface Selection {
 export function selectionOf(request: ApiRequest, served: ServedKind, whileStoring = false): Selection {
   const { labelSelector = '', fieldSelector = '' } = request.options;
   const scope: Range = served.namespaced && request.namespace ? { namespace: request.namespace } : {};
-  if (labelSelector === '' && fieldSelector === '') return { range: scope, possible: true };
+  if (labelSelector === '' && fieldSelector === '') return { range: scope, canMatch: true };
   return worded(() => {
     const labels = labelSelector === '' ? undefined : parseLabelSelector(labelSelector);
     const fields = parseFieldSelector(fieldSelector);
@@ -92,17 +92,17 @@ function fieldTest(fields: FieldSelector, served: ServedKind): (object: ApiObjec
 }
 
 /** An exact name or namespace narrows the key range, so that less is scanned and fewer events are tested. */
-function narrow(scope: Range, fields: FieldSelector, served: ServedKind): { range: Range; possible: boolean } {
+function narrow(scope: Range, fields: FieldSelector, served: ServedKind): { range: Range; canMatch: boolean } {
   const pinnedNamespace = served.namespaced ? requiresExactMatch(fields, 'metadata.namespace') : undefined;
   const name = requiresExactMatch(fields, 'metadata.name');
-  if (pinnedNamespace === '' || name === '') return { range: scope, possible: false };
+  if (pinnedNamespace === '' || name === '') return { range: scope, canMatch: false };
   if (scope.namespace !== undefined && pinnedNamespace !== undefined && pinnedNamespace !== scope.namespace) {
-    return { range: scope, possible: false };
+    return { range: scope, canMatch: false };
   }
   const namespace = scope.namespace ?? pinnedNamespace;
   const oneKey = name !== undefined && (namespace !== undefined || !served.namespaced);
   return {
     range: { ...(namespace === undefined ? {} : { namespace }), ...(oneKey ? { name } : {}) },
-    possible: true,
+    canMatch: true,
   };
 }

@@ -7,7 +7,7 @@ import type { HookContext } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ServerContext } from './context.js';
-import { writeContext } from './context.js';
+import { hookContext } from './context.js';
 
 export interface WriteOperation {
   readonly server: ServerContext;
@@ -53,7 +53,7 @@ export function startWrite(
     dryRun,
     user: request.user ?? ADMINISTRATOR,
     namespace: served.namespaced ? (request.namespace ?? '') : '',
-    context: writeContext(context),
+    context: hookContext(context),
     warnings: warnings === undefined ? [] : [...warnings],
     commitEffects: [],
     deletion,

@@ -44,7 +44,7 @@ export interface CreateParameters {
   readonly fromUpdate?: boolean;
 }
 
-/** How an update obtains its draft, and what it may do. */
+/** How an update makes its draft from the live object. upstream: apiserver/pkg/registry/rest UpdatedObjectInfo */
 export interface UpdatedObjectInfo {
   readonly name: string;
   readonly subresource: SubresourceStrategy | undefined;
@@ -56,7 +56,7 @@ export interface UpdatedObjectInfo {
   readonly hasManagedFields?: boolean;
   /** Makes a new draft from the live object; called again after a lost race. */
   readonly makeDraft: (live: ApiObject | undefined) => DraftObject;
-  /** Present when the client updates a view (`scale`): `draft` returns the view, and plugins see the view. */
+  /** Present when the client updates a view (`scale`): `makeDraft` returns the view, and plugins see the view. */
   readonly view?: ViewUpdate;
 }
 
@@ -83,17 +83,17 @@ export interface WriteTarget {
 export function createObject(
   draft: DraftObject,
   write: WriteOperation,
-  plan: CreateParameters = {},
+  parameters: CreateParameters = {},
 ): MaybePromise<WriteResult> {
   clearSystemFields(draft.metadata);
   ensureNamespaceMatches(draft.metadata, write);
   dedupOwnerReferences(draft.metadata, 'as sent', write.warnings);
-  if (plan.hasManagedFields !== true) trackCreate(draft, write);
+  if (parameters.hasManagedFields !== true) trackCreate(draft, write);
   const restoreManagedFields = detachManagedFields(draft, write);
   return chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft }, write), () => {
     const mutated = redecodeMutated(draft, write);
     restoreManagedFields(mutated);
-    return chain(finishCreate(mutated, write, plan), (object) => ({ object, created: true }));
+    return chain(finishCreate(mutated, write, parameters), (object) => ({ object, created: true }));
   });
 }
 
@@ -103,13 +103,13 @@ const MAX_CREATE_ATTEMPTS = 8;
 function finishCreate(
   draft: DraftObject,
   write: WriteOperation,
-  plan: CreateParameters,
+  parameters: CreateParameters,
   attempt = 1,
 ): MaybePromise<ApiObject> {
-  const { fromUpdate = false } = plan;
+  const { fromUpdate = false } = parameters;
   const hasGeneratedName = !draft.metadata.name && Boolean(draft.metadata.generateName);
   const mayRetry = hasGeneratedName || write.served.kind.strategy.write.allocate !== undefined;
-  // Each attempt starts from the same draft, because `store` fills it in and freezes parts of it.
+  // Each attempt starts from the same draft, because `finishWrite` fills it in and freezes parts of it.
   const original = mayRetry ? copyJson(draft) : undefined;
   const target: WriteTarget = { live: undefined, fromUpdate, retriesTakenName: hasGeneratedName || fromUpdate };
   const recover = (error: unknown): MaybePromise<ApiObject> => {
@@ -120,30 +120,30 @@ function finishCreate(
     if (original === undefined || !isRetried || attempt >= MAX_CREATE_ATTEMPTS) {
       throw storageFailure(error, { verb: 'create', draft }, write);
     }
-    return finishCreate(original, write, plan, attempt + 1);
+    return finishCreate(original, write, parameters, attempt + 1);
   };
   return rescue(() => finishWrite(draft, target, write), recover);
 }
 
 /** Updates, patches or (for PUT) creates an object. */
-export function updateObject(plan: UpdatedObjectInfo, write: WriteOperation, attempt = 1): MaybePromise<WriteResult> {
-  const live = readLive(write, plan.name);
-  checkUidPrecondition(plan, live, write);
-  if (live === undefined && !plan.allowCreateOnUpdate) throw errors.notFound(write.served.groupResource, plan.name);
-  const draft = plan.makeDraft(live);
+export function updateObject(info: UpdatedObjectInfo, write: WriteOperation, attempt = 1): MaybePromise<WriteResult> {
+  const live = readLive(write, info.name);
+  checkUidPrecondition(info, live, write);
+  if (live === undefined && !info.allowCreateOnUpdate) throw errors.notFound(write.served.groupResource, info.name);
+  const draft = info.makeDraft(live);
   ensureNamespaceMatches(draft.metadata, write);
-  ensureNameMatches(draft.metadata, plan.name);
+  ensureNameMatches(draft.metadata, info.name);
   const recover = (error: unknown): MaybePromise<WriteResult> => {
     if (!(error instanceof StorageError)) throw error;
-    if (attempt < MAX_UPDATE_ATTEMPTS) return updateObject(plan, write, attempt + 1);
+    if (attempt < MAX_UPDATE_ATTEMPTS) return updateObject(info, write, attempt + 1);
     throw storageFailure(error, { verb: 'update', draft }, write);
   };
   return rescue(() => {
-    if (live === undefined) return createAbsent(draft, plan, write);
+    if (live === undefined) return createAbsent(draft, info, write);
     const stored =
-      plan.view === undefined
-        ? updateLive(draft, live, plan, write)
-        : updateView(draft, live, { view: plan.view, plan }, write);
+      info.view === undefined
+        ? updateLive(draft, live, info, write)
+        : updateView(draft, live, { view: info.view, info }, write);
     return chain(stored, (object) => ({ object, created: false }));
   }, recover);
 }
@@ -151,25 +151,25 @@ export function updateObject(plan: UpdatedObjectInfo, write: WriteOperation, att
 /** More lost races than real contention causes. A plugin that writes the same object would loop forever. */
 const MAX_UPDATE_ATTEMPTS = 100;
 
-function createAbsent(draft: DraftObject, plan: UpdatedObjectInfo, write: WriteOperation): MaybePromise<WriteResult> {
+function createAbsent(draft: DraftObject, info: UpdatedObjectInfo, write: WriteOperation): MaybePromise<WriteResult> {
   // There is no live version to compare with, but the syntax of a given version is checked.
   checkResourceVersionSyntax(draft);
   draft.metadata.resourceVersion = undefined;
-  return createObject(draft, write, { hasManagedFields: plan.hasManagedFields, fromUpdate: true });
+  return createObject(draft, write, { hasManagedFields: info.hasManagedFields, fromUpdate: true });
 }
 
 function updateLive(
   draft: DraftObject,
   live: ApiObject,
-  plan: UpdatedObjectInfo,
+  info: UpdatedObjectInfo,
   write: WriteOperation,
 ): MaybePromise<ApiObject> {
-  if (plan.hasManagedFields !== true) trackUpdate(draft, live, write);
+  if (info.hasManagedFields !== true) trackUpdate(draft, live, write);
   const restoreManagedFields = detachManagedFields(draft, write);
   return chain(runAdmissionPhase('mutate', { operation: 'UPDATE', object: draft, oldObject: live }, write), () => {
     const mutated = redecodeMutated(draft, write);
     restoreManagedFields(mutated);
-    return finishWrite(mutated, { live, subresource: plan.subresource }, write);
+    return finishWrite(mutated, { live, subresource: info.subresource }, write);
   });
 }
 
@@ -177,15 +177,15 @@ function updateLive(
 function updateView(
   draft: DraftObject,
   live: ApiObject,
-  { view, plan }: { readonly view: ViewUpdate; readonly plan: UpdatedObjectInfo },
+  { view, info }: { readonly view: ViewUpdate; readonly info: UpdatedObjectInfo },
   write: WriteOperation,
 ): MaybePromise<ApiObject> {
   const input: AdmissionInput = { operation: 'UPDATE', object: draft, oldObject: view.toView(live), as: view.kind };
   return chain(runAdmissionPhase('mutate', input, write), () => {
     const next = view.fromView(redecodeMutated(draft, { ...write, served: view.kind }), live);
     ensureNamespaceMatches(next.metadata, write);
-    ensureNameMatches(next.metadata, plan.name);
-    return finishWrite(next, { live, subresource: plan.subresource, view }, write);
+    ensureNameMatches(next.metadata, info.name);
+    return finishWrite(next, { live, subresource: info.subresource, view }, write);
   });
 }
 

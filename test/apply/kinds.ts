@@ -4,7 +4,7 @@
  */
 import { defineKind, type Kind } from 'orchplane';
 import * as z from 'zod';
-import { status } from '../../src/kinds/subresources/status.js';
+import { status } from '../../src/kinds/status-subresource.js';
 import { atomic, mapList, setList } from '../../src/schema/hints.js';
 
 /** A kind with one field of each type that apply treats differently. */

@@ -100,7 +100,7 @@ describe.skipIf(executablePath === undefined)(
         expect(await story.locator('.differs-reason').allTextContents()).toEqual([]);
         if (index === 1) await shot(`scenario-${id}`);
       }
-      await visit.see(story, 'That was it.');
+      await visit.see(story, 'The scenario is complete.');
     });
 
     test("show a scenario, and return to the visitor's cluster and text", {
@@ -124,7 +124,7 @@ describe.skipIf(executablePath === undefined)(
       expect(await visit.text()).toContain('# a note');
       await visit.see(visit.line('.data.size'), 'mine');
       expect(await visit.page.locator('.aside-mark').count()).toBe(0);
-      await visit.see(story, 'A scenario has a cluster of its own.');
+      await visit.see(story, 'Each scenario runs in its own cluster.');
     });
 
     test('keep the columns of scenario tables on a phone', { timeout: 60_000 }, async () => {
@@ -208,9 +208,9 @@ describe.skipIf(executablePath === undefined)(
       await visit.see(visit.page.locator('#access-verdict'), /Yes.*view.*readers/);
       await visit.see(visit.page.locator('#access-verdict'), 'verbs: [get, list, watch]');
       await access.getByRole('button', { name: 'delete pods: no' }).click();
-      await visit.see(visit.page.locator('#access-verdict'), 'No role that is bound to this user says so.');
+      await visit.see(visit.page.locator('#access-verdict'), 'No role of this user allows it.');
       await shot('access');
-      await access.getByRole('button', { name: 'Go on as alice' }).click();
+      await access.getByRole('button', { name: 'Switch to alice' }).click();
       await visit.write(CONFIG);
       await visit.apply();
       await visit.see(visit.notices, 'User "alice" cannot');
@@ -246,8 +246,8 @@ describe.skipIf(executablePath === undefined)(
       const apply = visit.page.getByRole('button', { name: 'Apply', exact: true });
       expect(await apply.isDisabled()).toBe(true);
       expect(await visit.object.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
-      await visit.see(visit.verdict, 'Nothing is judged or written until you are back in the present');
-      await visit.tree.getByRole('button', { name: 'Back to now' }).click();
+      await visit.see(visit.verdict, 'Validation and writes are disabled until you go back to the present');
+      await visit.tree.getByRole('button', { name: 'Back to the present' }).click();
       await visit.see(visit.line('.data.size'), 'large');
       expect(await apply.isDisabled()).toBe(false);
       for (const id of ['time-restore', 'time-fork'])
@@ -255,12 +255,12 @@ describe.skipIf(executablePath === undefined)(
       await visit.see(time.locator('.time-hint'), /Restore undoes.*Fork leaves it/);
       await changes.nth(1).locator('button').click();
       await visit.see(time.locator('.diff'), /- {3}size: small[\s\S]*\+ {3}size: medium/);
-      await time.getByRole('button', { name: 'Against the present' }).click();
+      await time.getByRole('button', { name: 'Compare with the present' }).click();
       await visit.see(time.locator('.diff'), /- {3}size: medium[\s\S]*\+ {3}size: large/);
       await shot('time');
 
       await visit.page.locator('#time-fork').click();
-      await visit.see(visit.notices, 'This is another cluster now');
+      await visit.see(visit.notices, 'This is a fork of version');
       await visit.see(visit.page.locator('.aside-mark'), /Fork of version \d+.*Leave the fork/);
       await visit.tree.getByText('sizes').click();
       await visit.see(visit.line('.data.size'), 'medium');

@@ -125,7 +125,7 @@ describe.skipIf(executablePath === undefined)(
 
       test('reports invalid YAML, unknown fields and wrong types with their line', async () => {
         await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata: [\n');
-        await visit.see(visit.verdict, 'This is not YAML');
+        await visit.see(visit.verdict, 'Invalid YAML');
         await visit.write(DEPLOYMENT.replace('replicas: 3', 'replicsa: "3"').replace('image: web:1', 'image: 1'));
         await visit.see(visit.verdict, 'line 6 unknown field spec.replicsa; did you mean replicas?');
         await visit.see(visit.verdict, 'line 17 spec.template.spec.containers[0].image is a string, not the number 1');
@@ -250,7 +250,7 @@ describe.skipIf(executablePath === undefined)(
 
       test('restricts another user, and reports that before and after a request', async () => {
         await visit.be('User', 'bob');
-        await visit.see(visit.tree, 'The page itself looks as admin; only what you send is sent as bob.');
+        await visit.see(visit.tree, 'The page itself reads as admin; your requests are sent as bob.');
         await visit.see(visit.verdict, 'User "bob" cannot patch resource "deployments" in API group "apps"');
         await visit.apply();
         await visit.see(visit.notices, 'is forbidden');

@@ -5,7 +5,7 @@
 import { CelError, CelObject, type CelValue, type Variables } from '../../cel/index.js';
 import { unescapeName } from '../../crd/rules/escape.js';
 import type { CompiledExpression } from '../../kinds/admissionregistration/expressions/compile.js';
-import { VARIABLES_TYPE } from '../../kinds/admissionregistration/expressions/variable-types.js';
+import { VARIABLES_TYPE } from '../../kinds/admissionregistration/expressions/environment.js';
 import { quote } from '../../text/go/go-text.js';
 
 export type CompiledVariables = ReadonlyMap<string, CompiledExpression>;

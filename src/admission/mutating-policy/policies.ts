@@ -12,7 +12,7 @@ import {
 } from '../../kinds/admissionregistration/expressions/compile.js';
 import { admissionEnvironment } from '../../kinds/admissionregistration/expressions/environment.js';
 import { JSON_PATCH_TYPE, OBJECT_TYPE } from '../../kinds/admissionregistration/expressions/patch-types.js';
-import { VariableTypes } from '../../kinds/admissionregistration/expressions/variable-types.js';
+import { VariableTypes } from '../../kinds/admissionregistration/expressions/environment.js';
 import type {
   MutatingAdmissionPolicyBindingSpec,
   MutatingAdmissionPolicySpec,

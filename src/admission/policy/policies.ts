@@ -13,7 +13,7 @@ import {
   type Results,
 } from '../../kinds/admissionregistration/expressions/compile.js';
 import { admissionEnvironment } from '../../kinds/admissionregistration/expressions/environment.js';
-import { VariableTypes } from '../../kinds/admissionregistration/expressions/variable-types.js';
+import { VariableTypes } from '../../kinds/admissionregistration/expressions/environment.js';
 import type {
   ValidatingAdmissionPolicyBindingSpec,
   ValidatingAdmissionPolicySpec,

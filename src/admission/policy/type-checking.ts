@@ -26,13 +26,13 @@ import {
   selfTypeOf,
 } from '../../crd/rules/decl-type.js';
 import { escapeName } from '../../crd/rules/escape.js';
-import { schemaView } from '../../crd/structural-schema.js';
+import { structuralSchemaOf } from '../../crd/structural-schema.js';
 import {
   DECLARED_TYPES,
   NAMESPACE_TYPE,
   REQUEST_TYPE,
 } from '../../kinds/admissionregistration/expressions/declared-types.js';
-import { VARIABLES_TYPE, VariableTypes } from '../../kinds/admissionregistration/expressions/variable-types.js';
+import { VARIABLES_TYPE, VariableTypes } from '../../kinds/admissionregistration/expressions/environment.js';
 import type { ExpressionWarning } from '../../kinds/generated/admissionregistration-v1.js';
 import type { ReconcilerHost, ServerReconciler } from '../../kinds/reconciler.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -244,7 +244,7 @@ function declTypeOfKind(served: ServedKind): ObjectDeclType {
 
 function readKind({ kind, schema, dialect }: ServedKind): ObjectDeclType {
   const whole = objectDeclType(schema, []);
-  const given = kind.custom && declTypeOf(schemaView(kind.custom.publishedSchema, dialect), true);
+  const given = kind.custom && declTypeOf(structuralSchemaOf(kind.custom.publishedSchema, dialect), true);
   if (given?.kind !== 'object') return whole;
   // CRD schemas say little about metadata; the published schema has all of it.
   const fields = new Map(given.fields);

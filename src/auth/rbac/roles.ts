@@ -10,7 +10,7 @@ import {
   roleOf,
   rulesOf,
   sourcesOf,
-  statedRules,
+  ownRules,
 } from '../../kinds/rbac/role-rules.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
@@ -66,7 +66,7 @@ export class Roles {
   }
 
   #plainRole(object: ApiObject): Role {
-    const role = this.#plainRoles.get(object) ?? new Role(statedRules(object));
+    const role = this.#plainRoles.get(object) ?? new Role(ownRules(object));
     this.#plainRoles.set(object, role);
     return role;
   }

@@ -107,7 +107,7 @@ export async function explainApply<Object>(
     conflict = error;
     object = await rehearse(true);
   }
-  const { dialect } = endpoint.connection.transport;
+  const { dialect } = endpoint.config.transport;
   const kind = bodyKind(endpoint);
   const schema = schemaInDialect(kind.schema, dialect);
   return new Plan<Object>({
@@ -115,15 +115,15 @@ export async function explainApply<Object>(
     live,
     object,
     named: fieldsOfIntent(schema, input),
-    manager: options.fieldManager ?? endpoint.connection.defaults.fieldManager ?? '',
-    subresource: endpoint.place.subresource ?? '',
+    manager: options.fieldManager ?? endpoint.config.defaults.fieldManager ?? '',
+    subresource: endpoint.scope.subresource ?? '',
     isView: kind !== endpoint.kind,
     conflicts: conflict?.status.details?.causes ?? [],
   });
 }
 
 /** A subresource may have a kind of its own. */
-function bodyKind({ kind, place }: Endpoint): Kind {
+function bodyKind({ kind, scope: place }: Endpoint): Kind {
   const declared = place.subresource === undefined ? undefined : own(kind.subresources, place.subresource);
   return declared?.type === undefined ? kind : declared.kind;
 }

@@ -57,7 +57,7 @@ export interface Ownership {
 /** Reads an object and explains its field ownership. */
 export async function explainObject(endpoint: Endpoint, name: string, options?: GetOptions): Promise<Ownership> {
   const object = await getObject<ApiObject>(endpoint, name, options);
-  return ownershipOf(endpoint.kind, object, endpoint.connection.transport.dialect);
+  return ownershipOf(endpoint.kind, object, endpoint.config.transport.dialect);
 }
 
 /** Explains the field ownership of an object. */

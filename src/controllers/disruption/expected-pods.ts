@@ -4,7 +4,7 @@
  */
 import { Deployment } from '../../kinds/apps/v1/deployment.js';
 import { ReplicaSet } from '../../kinds/apps/v1/replica-set.js';
-import { StatefulSet } from '../../kinds/apps/v1/stateful-set/stateful-set.js';
+import { StatefulSet } from '../../kinds/apps/v1/stateful-set.js';
 import { ReplicationController } from '../../kinds/core/v1/replication-controller.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';

@@ -4,7 +4,7 @@
 import type { SubresourceApi } from '../../client/api.js';
 import { Deployment } from '../../kinds/apps/v1/deployment.js';
 import { ReplicaSet } from '../../kinds/apps/v1/replica-set.js';
-import { StatefulSet } from '../../kinds/apps/v1/stateful-set/stateful-set.js';
+import { StatefulSet } from '../../kinds/apps/v1/stateful-set.js';
 import type { Scale } from '../../kinds/autoscaling/v1/scale.js';
 import { ReplicationController } from '../../kinds/core/v1/replication-controller.js';
 import type { Kind } from '../../kinds/kind.js';

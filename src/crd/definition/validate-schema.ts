@@ -12,11 +12,11 @@ import { forbidden, invalid, keyPath, printFieldError } from '../../meta/field-e
 import type { MutableRecord } from '../../util/json.js';
 import { copyJson, deepEqual, setOwn } from '../../util/json.js';
 import { compileRules } from '../rules/compile.js';
-import { REQUEST_BUDGET, ruleErrors } from '../rules/evaluate.js';
+import { evaluateRules, REQUEST_BUDGET } from '../rules/evaluate.js';
 import type { PreexistingExpressions } from '../rules/preexisting-expressions.js';
 import { RatchetingContext } from '../rules/ratcheting.js';
-import { ruleDefinitionErrors } from '../rules/validate-rules.js';
-import { type StructuralSchema, schemaView } from '../structural-schema.js';
+import { validateRules } from '../rules/validate-rules.js';
+import { type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
 import { CorrelatedObject } from '../value/correlated-object.js';
 import { hasDefault } from '../value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from '../value/embedded-resources.js';
@@ -46,7 +46,7 @@ export function versionSchemaErrors(
   if (given?.openAPIV3Schema === undefined) return [];
   const { dialect, hasStatus, history, isUnchanged } = context;
   const path = `${at}.openAPIV3Schema`;
-  const root = schemaView(given.openAPIV3Schema, dialect);
+  const root = structuralSchemaOf(given.openAPIV3Schema, dialect);
   const found = hasStatus ? statusRootErrors(root, path, dialect) : [];
   if (root.raw.nullable === true) found.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
   const unsupported = unsupportedKeyword(root, dialect.extension);
@@ -64,7 +64,7 @@ export function versionSchemaErrors(
   const isAllFine = found.length === 0 && ofNodes.length === 0;
   if (unsupported !== undefined && isAllFine) return [invalid(path, '', unsupported)];
   if (!validatesRules) return [...found, ...ofNodes];
-  const ofRules = ruleDefinitionErrors(root, path, {
+  const ofRules = validateRules(root, path, {
     environments: history.environments,
     extensionName: dialect.extension,
     isValidNode: (node) => validNodes.has(node),
@@ -110,7 +110,7 @@ function defaultRuleEvaluator(): (schema: StructuralSchema, value: unknown, path
       message: storedEnvironment,
     });
     if (rules === undefined) return [];
-    const ratcheted = ruleErrors(
+    const ratcheted = evaluateRules(
       rules,
       value,
       RatchetingContext.of(new CorrelatedObject(schema, value, value), false),
@@ -120,7 +120,7 @@ function defaultRuleEvaluator(): (schema: StructuralSchema, value: unknown, path
       budget = ratcheted.budgetLeft;
       return ratcheted.errors;
     }
-    const added = ruleErrors(rules, value, RatchetingContext.NONE, { path, budget });
+    const added = evaluateRules(rules, value, RatchetingContext.NONE, { path, budget });
     budget = Math.min(ratcheted.budgetLeft, added.budgetLeft);
     return added.errors;
   };

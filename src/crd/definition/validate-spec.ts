@@ -17,7 +17,7 @@ import { byteLength, dns1035LabelProblems, dnsSubdomainProblems } from '../../me
 import { isPrintable } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import { PreexistingExpressions } from '../rules/preexisting-expressions.js';
-import { additionalSchema, type StructuralSchema, schemaView } from '../structural-schema.js';
+import { additionalSchema, type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
 import { caBundleErrors, caBundleProblem } from './ca-bundle.js';
 import { versionsGoSyntax } from './go-syntax.js';
 import { versionSchemaErrors } from './validate-schema.js';
@@ -118,7 +118,7 @@ function preserveUnknownDefaultErrors(
 ): FieldError[] {
   if (preserveUnknownFields !== true) return [];
   const schemas = versions.flatMap(({ schema }) => schema?.openAPIV3Schema ?? []);
-  if (!schemas.some((schema) => hasDefaultsInside(schemaView(schema, dialect)))) return [];
+  if (!schemas.some((schema) => hasDefaultsInside(structuralSchemaOf(schema, dialect)))) return [];
   return [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')];
 }
 

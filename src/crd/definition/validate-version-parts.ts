@@ -11,7 +11,7 @@ import type {
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required, tooMany } from '../../meta/field-error.js';
-import { schemaView } from '../structural-schema.js';
+import { structuralSchemaOf } from '../structural-schema.js';
 import { findField } from './field-path.js';
 import { unsupportedKeyword } from './validate-structure.js';
 
@@ -82,7 +82,7 @@ export function selectableFieldErrors(
       : 'selectableFields may only be set when version.schema.openAPIV3Schema is not included';
     return [invalid(at, '', detail)];
   }
-  const root = schemaView(schema.openAPIV3Schema, dialect);
+  const root = structuralSchemaOf(schema.openAPIV3Schema, dialect);
   const unsupported = unsupportedKeyword(root, dialect.extension);
   const found: FieldError[] = [];
   if (unsupported !== undefined) found.push(invalid(`${path}.schema.openAPIV3Schema`, '', unsupported));

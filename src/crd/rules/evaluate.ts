@@ -59,7 +59,7 @@ export interface RuleResult {
 }
 
 /** Evaluates all rules at and below `root` on a value. Never throws for an error of a rule. */
-export function ruleErrors(
+export function evaluateRules(
   root: RuleNode,
   value: unknown,
   ratcheting: RatchetingContext,

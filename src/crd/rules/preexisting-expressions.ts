@@ -7,7 +7,7 @@ import { apiServerEnvironment, storedEnvironment } from '../../cel/index.js';
 import type { CustomResourceDefinitionVersion } from '../../kinds/generated/apiextensions-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { deepEqual } from '../../util/json.js';
-import { additionalSchema, type StructuralSchema, schemaView } from '../structural-schema.js';
+import { additionalSchema, type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
 import type { Environments } from './compile.js';
 
 type Version = Pick<CustomResourceDefinitionVersion, 'name' | 'schema'>;
@@ -24,7 +24,7 @@ export class PreexistingExpressions {
     const messages = new Set<string>();
     for (const { schema } of before) {
       if (schema?.openAPIV3Schema === undefined) continue;
-      for (const { rule, messageExpression } of rulesInside(schemaView(schema.openAPIV3Schema, dialect))) {
+      for (const { rule, messageExpression } of rulesInside(structuralSchemaOf(schema.openAPIV3Schema, dialect))) {
         rules.add(rule);
         if (messageExpression !== undefined) messages.add(messageExpression);
       }

@@ -26,11 +26,7 @@ export interface RuleValidationOptions {
 }
 
 /** Validates the rules of a schema. Errors are in the order of the reference server: from the innermost node out. */
-export function ruleDefinitionErrors(
-  root: StructuralSchema,
-  path: string,
-  options: RuleValidationOptions,
-): FieldError[] {
+export function validateRules(root: StructuralSchema, path: string, options: RuleValidationOptions): FieldError[] {
   const validator = new RuleValidator(options);
   validator.node(new NodeContext({ schema: root, path }), 1);
   const totalErrors =

@@ -1,7 +1,7 @@
 /**
  * The APIServices of the cluster: the order of groups and versions in discovery, and which versions are aggregated.
  */
-import { orderApiServices } from '../../kinds/apiregistration/order.js';
+import { orderApiServices } from '../../kinds/apiregistration/priorities.js';
 import { apiServiceName } from '../../kinds/apiregistration/priorities.js';
 import { type AggregatedApi, aggregatedApi } from '../../kinds/apiregistration/reach.js';
 import type { APIService } from '../../kinds/apiregistration/v1/api-service.js';
@@ -11,7 +11,7 @@ import {
   ENDPOINTS,
   FAILED_CHECK,
   SERVICES,
-  whyUnreachable,
+  unreachableCondition,
 } from '../../kinds/apiregistration/v1/availability.js';
 import { API_SERVICES } from '../../kinds/apiregistration/v1/reconciler.js';
 import type { Endpoints } from '../../kinds/core/v1/endpoints.js';
@@ -62,11 +62,11 @@ export class ApiServiceIndex {
     const condition = availableOf(service);
     if (condition?.status === 'True') return true;
     if (condition?.reason === FAILED_CHECK || service.spec.service === undefined) return false;
-    return whyUnreachable(service.spec.service, this.#availabilityView()) === undefined;
+    return unreachableCondition(service.spec.service, this.#availabilityView()) === undefined;
   }
 
   #refresh(): void {
-    const changes = this.#reader.writeCount(API_SERVICES);
+    const changes = this.#reader.lastChange(API_SERVICES);
     if (changes === this.#seenChanges) return;
     this.#seenChanges = changes;
     this.#services = this.#reader.objects.list(API_SERVICES) as unknown as readonly APIService[];

@@ -3,15 +3,15 @@
  * version whose backend does not respond is listed as stale, without resources.
  */
 
-import { orderApiServices, type RankedVersion } from '../../kinds/apiregistration/order.js';
+import { orderApiServices, type RankedVersion } from '../../kinds/apiregistration/priorities.js';
 import { apiServiceName, priorityOf, REGISTRATION_GROUP } from '../../kinds/apiregistration/priorities.js';
 import {
   AGGREGATOR,
   type Aggregation,
   pathOfVersion,
-  type Reached,
-  reach,
-  tellIdentity,
+  type AggregationTarget,
+  resolveAggregation,
+  setRemoteUserHeaders,
 } from '../../kinds/apiregistration/reach.js';
 import type { APIService } from '../../kinds/apiregistration/v1/api-service.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -73,7 +73,7 @@ export class RemoteDiscovery {
 
   async #fetch({ api }: RemoteApi): Promise<VersionDiscovery> {
     const { aggregation, dialect } = this.#options;
-    const reached = reach(aggregation, api);
+    const reached = resolveAggregation(aggregation, api);
     const group = dialect.group(serviceGroup('apidiscovery'));
     const acceptFor = (version: string) => `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
     const all = await this.#fetchPath(reached, '/apis', `${acceptFor('v2')},${acceptFor('v2beta1')}`);
@@ -87,9 +87,9 @@ export class RemoteDiscovery {
     return { version: api.version, resources: resourcesOf(await one.json()), freshness: 'Current' };
   }
 
-  async #fetchPath(reached: Reached, path: string, accept: string): Promise<Response> {
+  async #fetchPath(reached: AggregationTarget, path: string, accept: string): Promise<Response> {
     const headers = new Headers({ accept });
-    tellIdentity(headers, AGGREGATOR);
+    setRemoteUserHeaders(headers, AGGREGATOR);
     const timeout = new AbortController();
     const late = new Promise<never>((_, reject) => {
       timeout.signal.addEventListener('abort', () => reject(timeout.signal.reason), { once: true });

@@ -8,8 +8,8 @@ import {
   type Aggregation,
   checkAggregation,
   messageOfFailure,
-  reach,
-  tellIdentity,
+  resolveAggregation,
+  setRemoteUserHeaders,
 } from '../../kinds/apiregistration/reach.js';
 import type { User } from '../../protocol/request.js';
 import type { Answer, HttpRequest } from '../answer.js';
@@ -71,8 +71,8 @@ export async function proxyRequest(exchange: Exchange, remote: RemoteApi, user: 
   let response: Response;
   let isFar: boolean;
   try {
-    const reached = reach(aggregator.aggregation, remote.api);
-    isFar = reached.isFar;
+    const reached = resolveAggregation(aggregator.aggregation, remote.api);
+    isFar = reached.isRemote;
     const headers = forwardedHeaders(exchange, user ?? ADMINISTRATOR);
     const body = await bodyOf(request);
     const init: RequestInit & { duplex?: 'half' } = {
@@ -98,7 +98,7 @@ function forwardedHeaders({ request, auditId }: Exchange, user: User): Headers {
     const isPassed = !HOP_BY_HOP.has(name) && !NOT_FORWARDED.has(name) && !named.has(name);
     if (isPassed && !name.startsWith('impersonate-')) headers.append(name, value);
   }
-  tellIdentity(headers, user);
+  setRemoteUserHeaders(headers, user);
   const { origin, path } = urlParts(request.url);
   const [scheme = '', host = ''] = origin.split('://');
   headers.set('Audit-Id', auditId);

@@ -42,26 +42,26 @@ export function pathOfVersion({ group, version }: Pick<AggregatedApi, 'group' | 
 }
 
 /** A resolved target. */
-export interface Reached {
+export interface AggregationTarget {
   /** The base URL without a trailing slash. */
   readonly address: string;
   /** The target is reached over a network and may be unavailable. */
-  readonly isFar: boolean;
+  readonly isRemote: boolean;
   /** Sends a request; `url` starts with the address. Rejects if there is no response. */
   send(url: string, init: RequestInit): Promise<Response>;
 }
 
 /** Resolves the target of an aggregated API. */
-export function reach(aggregation: Aggregation | undefined, api: AggregatedApi): Reached {
+export function resolveAggregation(aggregation: Aggregation | undefined, api: AggregatedApi): AggregationTarget {
   const target = targetOf(aggregation, api);
   const { name, namespace, port } = api.service;
   if (typeof target !== 'function') {
     const address = withoutSlash(target ?? `https://${name}.${namespace}.svc:${port}`);
-    return { address, isFar: true, send: (url, init) => fetch(url, { ...init, redirect: 'manual' }) };
+    return { address, isRemote: true, send: (url, init) => fetch(url, { ...init, redirect: 'manual' }) };
   }
   return {
     address: `https://${name}.${namespace}.svc:${port}`,
-    isFar: false,
+    isRemote: false,
     send: async (url, init) => {
       const response = await target(new Request(url, init));
       if (!(response instanceof Response)) throw new TypeError(`the handler of ${api.name} returned no Response`);
@@ -100,7 +100,7 @@ export function messageOfFailure(error: unknown): string {
 }
 
 /** Sets the X-Remote headers that identify the user to an aggregated server, and removes existing ones. */
-export function tellIdentity(headers: Headers, user: RemoteUser): void {
+export function setRemoteUserHeaders(headers: Headers, user: RemoteUser): void {
   for (const name of [...headers.keys()]) if (name.startsWith('x-remote-')) headers.delete(name);
   headers.set('X-Remote-User', user.user);
   if (user.uid !== undefined && user.uid !== '') headers.set('X-Remote-Uid', user.uid);

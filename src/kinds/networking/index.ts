@@ -2,17 +2,17 @@
  * The networking group.
  */
 import type { Kind } from '../kind.js';
-import { Ingress } from './v1/ingress/ingress.js';
+import { Ingress } from './v1/ingress.js';
 import { IngressClass } from './v1/ingress-class.js';
 import { IPAddress } from './v1/ip-address.js';
-import { NetworkPolicy } from './v1/network-policy/network-policy.js';
+import { NetworkPolicy } from './v1/network-policy.js';
 import { ServiceCIDR } from './v1/service-cidr.js';
 import { IPAddressV1beta1, ServiceCIDRV1beta1 } from './v1beta1.js';
 
-export { Ingress, type IngressInput } from './v1/ingress/ingress.js';
+export { Ingress, type IngressInput } from './v1/ingress.js';
 export * from './v1/ingress-class.js';
 export * from './v1/ip-address.js';
-export { NetworkPolicy, type NetworkPolicyInput } from './v1/network-policy/network-policy.js';
+export { NetworkPolicy, type NetworkPolicyInput } from './v1/network-policy.js';
 export * from './v1/service-cidr.js';
 export * from './v1beta1.js';
 

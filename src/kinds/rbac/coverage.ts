@@ -13,7 +13,7 @@ import { quote } from '../../text/go/go-text.js';
  * // [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }]
  */
 export function missingRules(held: readonly AccessRule[], wanted: readonly AccessRule[]): AccessRule[] {
-  let left = MOST_PARTS;
+  let left = MAX_PARTS;
   return wanted.flatMap((rule) => {
     left -= partsOf(rule);
     if (left < 0) return held.some((one) => covers(one, rule)) ? [] : [rule];
@@ -49,11 +49,11 @@ export function printRule(rule: AccessRule): string {
     ['Verbs', rule.verbs],
   ];
   const given = parts.filter(([, values = []]) => values.length > 0);
-  return `{${given.map(([name, values = []]) => `${name}:${printWords(values)}`).join(', ')}}`;
+  return `{${given.map(([name, values = []]) => `${name}:${printStringList(values)}`).join(', ')}}`;
 }
 
 /** Prints a list as in messages: `["a" "b"]`. */
-export function printWords(words: readonly string[]): string {
+export function printStringList(words: readonly string[]): string {
   return `[${words.map(quote).join(' ')}]`;
 }
 
@@ -61,7 +61,7 @@ export function printWords(words: readonly string[]): string {
  * The limit for the expansion of rules, because a large rule can have billions of combinations. Rules beyond it are
  * covered only if a single held rule covers them.
  */
-const MOST_PARTS = 200_000;
+const MAX_PARTS = 200_000;
 
 function partsOf({ verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: AccessRule) {
   const named = apiGroups.length * resources.length * Math.max(1, resourceNames.length);

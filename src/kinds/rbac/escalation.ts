@@ -10,13 +10,13 @@ import { quote } from '../../text/go/go-text.js';
 import type { RoleRef } from '../generated/rbac-v1.js';
 import type { StrategyContext } from '../kind.js';
 import { isGarbageCollectionUpdate } from '../shared/strategies.js';
-import { compactRules, missingRules, printRule, printWords } from './coverage.js';
-import { CLUSTER_ROLES, isAggregated, RBAC_GROUP, roleOf, rulesOf, statedRules } from './role-rules.js';
+import { compactRules, missingRules, printRule, printStringList } from './coverage.js';
+import { CLUSTER_ROLES, isAggregated, ownRules, RBAC_GROUP, roleOf, rulesOf } from './role-rules.js';
 
 type Permit = (next: ApiObject, live: ApiObject | undefined, context: StrategyContext) => void;
 
 /** Authorizes writes of roles. Throws Forbidden. */
-export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
+export function authorizeRole(resource: 'roles' | 'clusterroles'): Permit {
   return (next, live, context) => {
     const { access, user, namespace, request, dialect } = context;
     const group = dialect.group(RBAC_GROUP);
@@ -24,11 +24,11 @@ export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
     const escalate = { type: 'resource', verb: 'escalate', version: '*', subresource: '' } as const;
     if (access.decide(user, { group, resource, namespace, name, ...escalate }).allowed) return;
     if (live !== undefined && isGarbageCollectionUpdate(next, live)) return;
-    const why = notHeld(statedRules(next), resource, context);
+    const why = missingRulesMessage(ownRules(next), resource, context);
     if (why !== undefined) throw forbidden(next, resource, { why, context });
     // An aggregated role can include any rule, now or later.
     const gathers = isAggregated(next) || (live !== undefined && isAggregated(live));
-    if (gathers && notHeld(EVERYTHING, resource, context) !== undefined) {
+    if (gathers && missingRulesMessage(EVERYTHING, resource, context) !== undefined) {
       throw forbidden(next, resource, {
         why: 'must have cluster-admin privileges to use the aggregationRule',
         context,
@@ -38,7 +38,7 @@ export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
 }
 
 /** Authorizes writes of bindings. Throws Forbidden, or NotFound if the role does not exist. */
-export function permitBinding(resource: 'rolebindings' | 'clusterrolebindings'): Permit {
+export function authorizeBinding(resource: 'rolebindings' | 'clusterrolebindings'): Permit {
   return (next, live, context) => {
     if (live !== undefined && isGarbageCollectionUpdate(next, live)) return;
     const { access, user, namespace, objects, dialect } = context;
@@ -57,7 +57,7 @@ export function permitBinding(resource: 'rolebindings' | 'clusterrolebindings'):
     // The reference server's message has the resource of the request, not of the role.
     if (role === undefined) throw errors.notFound({ group: dialect.group(RBAC_GROUP), resource }, name);
     const rules = rulesOf(role, () => objects.list(CLUSTER_ROLES));
-    const why = notHeld(rules, resource, context);
+    const why = missingRulesMessage(rules, resource, context);
     if (why !== undefined) throw forbidden(next, resource, { why, context });
   };
 }
@@ -70,15 +70,15 @@ const EVERYTHING: readonly AccessRule[] = [
 function forbidden(
   { metadata }: ApiObject,
   resource: string,
-  about: { readonly why: string; readonly context: StrategyContext },
+  options: { readonly why: string; readonly context: StrategyContext },
 ): StatusError {
   // A generated name is not known yet.
   const { name = '' }: { readonly name?: string } = metadata;
-  return errors.forbidden({ group: about.context.dialect.group(RBAC_GROUP), resource }, name, about.why);
+  return errors.forbidden({ group: options.context.dialect.group(RBAC_GROUP), resource }, name, options.why);
 }
 
 /** The message about rules that the user does not hold; undefined if the user holds all of them. */
-function notHeld(
+function missingRulesMessage(
   wanted: readonly AccessRule[],
   resource: string,
   { access, user, namespace, dialect }: StrategyContext,
@@ -86,7 +86,7 @@ function notHeld(
   const { resourceRules, nonResourceRules, missing = [] } = access.rules(user, namespace);
   const lacking = missingRules([...resourceRules, ...nonResourceRules], wanted);
   if (lacking.length === 0) return undefined;
-  const who = `user ${quote(user.user)} (groups=${printWords(user.groups ?? [])})`;
+  const who = `user ${quote(user.user)} (groups=${printStringList(user.groups ?? [])})`;
   const lines = [...new Set(compactRules(lacking).map(printRule))].sort();
   // As above, the message has the resource of the request.
   const group = dialect.group(RBAC_GROUP);

@@ -37,16 +37,16 @@ export function isAggregated(role: ApiObject): boolean {
 }
 
 /** The rules in the role itself. */
-export function statedRules(role: ApiObject): readonly AccessRule[] {
+export function ownRules(role: ApiObject): readonly AccessRule[] {
   return (role as ApiObject & ClusterRole).rules ?? [];
 }
 
 /** The effective rules of a role. `clusterRoles` is called only for an aggregated role. */
 export function rulesOf(role: ApiObject, clusterRoles: () => readonly ApiObject[]): readonly AccessRule[] {
-  if (!isAggregated(role)) return statedRules(role);
+  if (!isAggregated(role)) return ownRules(role);
   const rules = new Map<string, AccessRule>();
   for (const source of sourcesOf(role, clusterRoles())) {
-    for (const rule of statedRules(source)) {
+    for (const rule of ownRules(source)) {
       const text = JSON.stringify(rule);
       // Equal rules are listed once.
       if (!rules.has(text)) rules.set(text, rule);

@@ -11,7 +11,7 @@ import { EndpointSlice } from '../discovery/v1/endpoint-slice.js';
 import type { Endpoint } from '../generated/discovery-v1.js';
 import { endpointSliceBody } from '../generated/discovery-v1beta1.js';
 import type { Kind } from '../kind.js';
-import { type Conversion, throughStored } from '../shared/storage-conversion.js';
+import { type Conversion, storageVersionHooks } from '../shared/storage-conversion.js';
 
 type EndpointV1beta1 = Omit<Endpoint, 'deprecatedTopology' | 'zone'> & { topology?: Record<string, string> };
 
@@ -20,7 +20,7 @@ const conversion: Conversion = {
   fromStored: (draft, dialect) => changeEndpoints<Endpoint>(draft, (item) => withTopology(item, dialect)),
 };
 
-const strategy = throughStored(EndpointSlice.strategy, conversion);
+const strategy = storageVersionHooks(EndpointSlice.strategy, conversion);
 
 export const endpointSliceV1beta1: Kind = anotherVersion(EndpointSlice, {
   apiVersion: `${serviceGroup('discovery')}/v1beta1`,

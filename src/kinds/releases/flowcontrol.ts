@@ -23,14 +23,14 @@ import { priorityLevelConfigurationSpec as priorityLevelConfigurationSpecV1beta3
 import type { InitialManager, InitialObject, Kind, StrategyDefinition } from '../kind.js';
 import type { Lifecycle } from '../lifecycle.js';
 import { NONE, textColumn } from '../shared/common-columns.js';
-import { type Conversion, throughStored } from '../shared/storage-conversion.js';
+import { type Conversion, storageVersionHooks } from '../shared/storage-conversion.js';
 
 type Version = 'v1beta1' | 'v1beta2' | 'v1beta3';
 
 const GROUP = serviceGroup('flowcontrol.apiserver');
 const DEFAULT_SHARES = 30;
 
-const LIVES: Readonly<Record<Version, Lifecycle & { readonly next: string }>> = {
+const LIFECYCLES: Readonly<Record<Version, Lifecycle & { readonly next: string }>> = {
   v1beta1: { introducedIn: '1.20', deprecatedIn: '1.23', removedIn: '1.26', next: 'v1beta2' },
   v1beta2: { introducedIn: '1.23', deprecatedIn: '1.26', removedIn: '1.29', next: 'v1beta3' },
   // Served by default although newer beta versions are not, because it replaces a version that was.
@@ -39,7 +39,7 @@ const LIVES: Readonly<Record<Version, Lifecycle & { readonly next: string }>> = 
 
 /** @__NO_SIDE_EFFECTS__ */
 function named(version: Version, kind: string): { readonly apiVersion: string; readonly lifecycle: Lifecycle } {
-  const { next, ...lifecycle } = LIVES[version];
+  const { next, ...lifecycle } = LIFECYCLES[version];
   const replacement = { apiVersion: `${GROUP}/${next}`, kind };
   return { apiVersion: `${GROUP}/${version}`, lifecycle: { ...lifecycle, servedByDefault: true, replacement } };
 }
@@ -88,7 +88,7 @@ const levels = PriorityLevelConfiguration.strategy;
 
 /** @__NO_SIDE_EFFECTS__ */
 function assuredStrategy(): StrategyDefinition {
-  const through = throughStored(levels, assured);
+  const through = storageVersionHooks(levels, assured);
   const here = (field: string) =>
     field === 'spec.limited.nominalConcurrencyShares' ? 'spec.limited.assuredConcurrencyShares' : field;
   return mergeStrategies(through, {
@@ -104,7 +104,7 @@ function assuredStrategy(): StrategyDefinition {
 
 /** @__NO_SIDE_EFFECTS__ */
 function nominalStrategy(): StrategyDefinition {
-  return mergeStrategies(throughStored(levels, nominal), {
+  return mergeStrategies(storageVersionHooks(levels, nominal), {
     decode: {
       defaults(draft, { dialect }) {
         const limited = limitedOf(draft);
@@ -165,7 +165,7 @@ function assuredLevel(version: 'v1beta1' | 'v1beta2'): Kind<PriorityLevelConfigu
 }
 
 /** The newest version first: the server writes its own objects in the first served version. */
-export const flowcontrolBefore: readonly Kind[] = [
+export const flowcontrolBetaKinds: readonly Kind[] = [
   anotherVersion(FlowSchema, named('v1beta3', 'FlowSchema')),
   anotherVersion(FlowSchema, { ...named('v1beta2', 'FlowSchema'), body: flowBody }),
   anotherVersion(FlowSchema, { ...named('v1beta1', 'FlowSchema'), body: flowBody }),

@@ -16,7 +16,7 @@ import {
   withoutEmptySelectorLabel,
 } from '../policy/v1/pod-disruption-budget.js';
 import { conditionErrors } from '../shared/condition-rules.js';
-import { type Conversion, throughStored } from '../shared/storage-conversion.js';
+import { type Conversion, storageVersionHooks } from '../shared/storage-conversion.js';
 import { statusSubresource } from '../shared/strategies.js';
 
 const conversion: Conversion = {
@@ -47,7 +47,7 @@ export const podDisruptionBudgetV1beta1: Kind<PodDisruptionBudget> = anotherVers
   },
   body: podDisruptionBudgetBody,
   ...conversion,
-  strategy: throughStored(PodDisruptionBudget.strategy, conversion),
+  strategy: storageVersionHooks(PodDisruptionBudget.strategy, conversion),
   // The rules for counts exist only in v1.
   subresources: { status: statusSubresource({ validate: statusProblems }) },
 });

@@ -1,16 +1,23 @@
 /**
- * Defaults of device requests, and fields of claims that are dropped because their gate is disabled or their device is
- * deallocated. The code handles all versions: an exact request is in `exactly`, or in older versions in the request
- * itself.
+ * Defaults of device requests, fields of claims that are dropped because their gate is disabled or their device is
+ * deallocated, and the check for admin access. The code handles all versions: an exact request is in `exactly`, or in
+ * older versions in the request itself.
  */
+import { type Dialect, serviceGroup } from '../../meta/dialect.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { fieldError, forbidden, keyPath } from '../../meta/field-error.js';
+import { own } from '../../util/json.js';
 import type { FeatureGates } from '../feature-gates.js';
 import type { ResourceClaimStatus } from '../generated/resource-v1beta2.js';
+import type { StrategyContext } from '../kind.js';
 import { deviceId } from './rules/claim-status.js';
+
+const errorsByDraft = new WeakMap<object, FieldError>();
 
 /** A request of any version. */
 export interface AnyRequest {
-  exactly?: AnyWish;
-  firstAvailable?: AnyWish[];
+  exactly?: AnyRequestFields;
+  firstAvailable?: AnyRequestFields[];
   deviceClassName?: string;
   allocationMode?: string;
   count?: number;
@@ -18,7 +25,7 @@ export interface AnyRequest {
 }
 
 /** The fields of an exact request or of an alternative. */
-export interface AnyWish {
+export interface AnyRequestFields {
   allocationMode?: string;
   count?: number;
   adminAccess?: boolean | null;
@@ -39,7 +46,7 @@ export function defaultRequests({ devices: { requests } }: AnyClaimSpec): void {
   }
 }
 
-function defaultCount(wish: AnyWish): void {
+function defaultCount(wish: AnyRequestFields): void {
   wish.allocationMode ||= 'ExactCount';
   if (wish.allocationMode === 'ExactCount') wish.count ||= 1;
 }
@@ -62,7 +69,7 @@ export function dropDisabledRequestFields(
 }
 
 function dropAdminAccess(request: AnyRequest): void {
-  const wish = wishOf(request);
+  const wish = requestFieldsOf(request);
   // A request with admin access is an exact one, so validation must report its missing class.
   if (wish === request && (wish.adminAccess ?? null) !== null) request.deviceClassName ??= '';
   delete wish.adminAccess;
@@ -100,10 +107,42 @@ function keepsDeviceStatus(features: FeatureGates, before: ResourceClaimStatus):
 
 function usesAdminAccess(requests: readonly AnyRequest[], status: ResourceClaimStatus | undefined): boolean {
   const results = status?.allocation?.devices.results ?? [];
-  return [...requests.map(wishOf), ...results].some(({ adminAccess = null }) => adminAccess !== null);
+  return [...requests.map(requestFieldsOf), ...results].some(({ adminAccess = null }) => adminAccess !== null);
 }
 
 /** The part of a request with the exact request's fields. */
-export function wishOf(request: AnyRequest): AnyWish {
+export function requestFieldsOf(request: AnyRequest): AnyRequestFields {
   return request.exactly ?? request;
+}
+
+/** Checks a new object. Updates need no check, because requests are immutable. */
+export function checkAdminAccess(draft: object, spec: AnyClaimSpec, context: StrategyContext): void {
+  errorsByDraft.delete(draft);
+  if (!context.features.enabled('DRAAdminAccess')) return;
+  const index = (spec.devices.requests ?? []).findIndex((request) => requestFieldsOf(request).adminAccess === true);
+  if (index < 0) return;
+  // The reference server uses the claim's path for templates too.
+  const problem = namespaceLabelProblem(`${keyPath('spec.devices.requests', index)}.adminAccess`, context);
+  if (problem !== undefined) errorsByDraft.set(draft, problem);
+}
+
+/** The error that {@link checkAdminAccess} found for the object. */
+export function adminAccessProblems(object: object): readonly FieldError[] {
+  const problem = errorsByDraft.get(object);
+  return problem === undefined ? [] : [problem];
+}
+
+function namespaceLabelProblem(path: string, { objects, namespace, dialect }: StrategyContext): FieldError | undefined {
+  const holder = objects.get({ group: '', resource: 'namespaces', namespace: '', name: namespace });
+  if (holder === undefined) {
+    const detail = `could not retrieve namespace to verify admin access: namespaces "${namespace}" not found`;
+    return fieldError('internal', path, { detail });
+  }
+  const label = adminAccessLabel(dialect);
+  if (own(holder.metadata.labels ?? {}, label) === 'true') return undefined;
+  return forbidden(path, `admin access to devices requires the \`${label}: true\` label on the containing namespace`);
+}
+
+function adminAccessLabel(dialect: Dialect): string {
+  return `${dialect.group(serviceGroup('resource'))}/admin-access`;
 }

@@ -2,35 +2,38 @@
  * The resource group (dynamic resource allocation): devices that pods claim.
  */
 import type { Kind } from '../kind.js';
-import { DeviceClassV1alpha3, DeviceClassV1beta1 } from './older/device-class.js';
-import { ResourceClaimV1alpha3, ResourceClaimV1beta1 } from './older/resource-claim.js';
-import { ResourceClaimTemplateV1alpha3, ResourceClaimTemplateV1beta1 } from './older/resource-claim-template.js';
-import { ResourceSliceV1alpha3, ResourceSliceV1beta1 } from './older/resource-slice.js';
+import {
+  DeviceClassV1alpha3,
+  DeviceClassV1beta1,
+  ResourceClaimTemplateV1alpha3,
+  ResourceClaimTemplateV1beta1,
+  ResourceClaimV1alpha3,
+  ResourceClaimV1beta1,
+  ResourceSliceV1alpha3,
+  ResourceSliceV1beta1,
+} from './older-versions.js';
 import { DeviceTaintRule } from './v1alpha3/device-taint-rule.js';
 import { DeviceClass } from './v1beta2/device-class.js';
 import { ResourceClaim } from './v1beta2/resource-claim.js';
 import { ResourceClaimTemplate } from './v1beta2/resource-claim-template.js';
 import { ResourceSlice } from './v1beta2/resource-slice.js';
 
-export { DeviceClassV1alpha3, DeviceClassV1beta1 } from './older/device-class.js';
 export {
-  ResourceClaimV1alpha3,
-  type ResourceClaimV1alpha3Input,
-  ResourceClaimV1beta1,
-  type ResourceClaimV1beta1Input,
-} from './older/resource-claim.js';
-export {
+  DeviceClassV1alpha3,
+  DeviceClassV1beta1,
   ResourceClaimTemplateV1alpha3,
   type ResourceClaimTemplateV1alpha3Input,
   ResourceClaimTemplateV1beta1,
   type ResourceClaimTemplateV1beta1Input,
-} from './older/resource-claim-template.js';
-export {
+  ResourceClaimV1alpha3,
+  type ResourceClaimV1alpha3Input,
+  ResourceClaimV1beta1,
+  type ResourceClaimV1beta1Input,
   ResourceSliceV1alpha3,
   type ResourceSliceV1alpha3Input,
   ResourceSliceV1beta1,
   type ResourceSliceV1beta1Input,
-} from './older/resource-slice.js';
+} from './older-versions.js';
 export { DeviceTaintRule, type DeviceTaintRuleInput } from './v1alpha3/device-taint-rule.js';
 export { DeviceClass, type DeviceClassInput } from './v1beta2/device-class.js';
 export { ResourceClaim, type ResourceClaimInput } from './v1beta2/resource-claim.js';

@@ -138,7 +138,7 @@ function documentProblems(
 ): readonly FieldError[] {
   const { kind } = write.served;
   const problems = [...bodyProblems(kind.body, kind.schema, object), ...repeatedItems(kind.schema, object)];
-  if (problems.length === 0) return [...validationRuleErrors(object, live, write), ...ownRules(rules, write)];
+  if (problems.length === 0) return [...kindRuleErrors(object, live, write), ...runValidateHook(rules, write)];
   try {
     return [...problems, ...(rules() ?? [])];
   } catch {
@@ -147,18 +147,14 @@ function documentProblems(
   }
 }
 
-function validationRuleErrors(
-  object: ApiObject,
-  live: ApiObject | undefined,
-  write: WriteOperation,
-): readonly FieldError[] {
+function kindRuleErrors(object: ApiObject, live: ApiObject | undefined, write: WriteOperation): readonly FieldError[] {
   const result = write.served.kind.strategy.write.rules?.(object, live);
   if (result === undefined) return [];
   append(write.warnings, result.warnings);
   return result.problems;
 }
 
-/** Validates a custom resource by its CRD. */
+/** Validates a custom resource by its CRD: schema and x-kubernetes-validations, in `crd/version-handler.ts`. */
 function customResourceErrors(
   custom: CustomResourceHandler,
   next: ApiObject,
@@ -184,7 +180,7 @@ function requireType(object: ApiObject, { served }: WriteOperation): void {
 }
 
 /** A rule that throws is a bug of the kind: 500. */
-function ownRules(rules: () => readonly FieldError[] | undefined, write: WriteOperation): readonly FieldError[] {
+function runValidateHook(rules: () => readonly FieldError[] | undefined, write: WriteOperation): readonly FieldError[] {
   try {
     return rules() ?? [];
   } catch (error) {

@@ -50,7 +50,7 @@ export function readList(context: ServerContext, request: ApiRequest, served: Se
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
     };
     // A list that cannot match anything still fails if its revision is compacted.
-    const page = readPage(context, selection.possible ? query : { ...query, matches: () => false }, plan);
+    const page = readPage(context, selection.canMatch ? query : { ...query, matches: () => false }, plan);
     return listObject(page, { context, served, request, plan });
   });
 }

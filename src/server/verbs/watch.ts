@@ -81,7 +81,7 @@ function openWithState(start: Start): EventStream {
   const { context, served, selection, options } = start;
   const { range, matches } = selection;
   const query = { resource: served.storage, ...range, ...(matches === undefined ? {} : { matches }) };
-  const page = selection.possible ? context.store.list(query) : { items: [], revision: context.store.revision };
+  const page = selection.canMatch ? context.store.list(query) : { items: [], revision: context.store.revision };
   const initial: ServerWatchEvent[] = toServedAll(served, page.items).map(added);
   if (options.allowBookmarks) initial.push({ type: 'BOOKMARK', object: initialEventsEnd(start, page.revision) });
   return open(start, page.revision, initial);
@@ -98,7 +98,7 @@ function streamParts({ clock, bookmarks, watches, store }: ServerContext) {
 
 function open(start: Start, after: number, initial: readonly ServerWatchEvent[]): EventStream {
   const { context, request, served, selection, options } = start;
-  const { range, matches, possible } = selection;
+  const { range, matches, canMatch: possible } = selection;
   const impossible = () => false;
   const test = possible ? matches : impossible;
   try {
@@ -117,7 +117,7 @@ function open(start: Start, after: number, initial: readonly ServerWatchEvent[])
       signal: request.signal,
       timeoutMs: timeoutMs(options, context),
       timeoutIsAwaited: options.timeoutSeconds > 0,
-      ...(differsFromStored(served) ? { inVersion: (object: ApiObject) => toServed(served, object) } : {}),
+      ...(differsFromStored(served) ? { toServedVersion: (object: ApiObject) => toServed(served, object) } : {}),
       ...(options.allowBookmarks ? { bookmark: bookmarks(start, after) } : {}),
     });
   } catch (error) {

@@ -1,6 +1,6 @@
 /** The structural schema of a CRD schema, as apply and field ownership use it. */
 import { describe, expect, test } from 'vitest';
-import { schemaView } from '../../../src/crd/structural-schema.js';
+import { structuralSchemaOf } from '../../../src/crd/structural-schema.js';
 import { schemaNodeOf } from '../../../src/crd/schema-node.js';
 import { fieldsOfIntent, IntentError } from '../../../src/merge/apply/intent-fields.js';
 import { merge } from '../../../src/merge/apply/merge.js';
@@ -10,7 +10,7 @@ import type { JSONSchemaProps } from '../../../src/schema/json-schema.js';
 const X = 'x-kubernetes-' as const;
 const text = { type: 'string' };
 const formOf = (spec: JSONSchemaProps) =>
-  schemaNodeOf(schemaView({ type: 'object', properties: { spec } }, kubernetesDialect));
+  schemaNodeOf(structuralSchemaOf({ type: 'object', properties: { spec } }, kubernetesDialect));
 const nodeOf = (spec: JSONSchemaProps) => formOf(spec).fields.get('spec')?.node;
 
 /** The fields that somebody owns who applies a spec, or why it does not fit. */
@@ -77,7 +77,7 @@ describe('objects', () => {
   });
 
   test('omit the three fields of every object at the root', () => {
-    const root = schemaView(
+    const root = structuralSchemaOf(
       { type: 'object', properties: { kind: text, apiVersion: text, metadata: { type: 'object' }, spec: text } },
       kubernetesDialect,
     );

@@ -1,7 +1,7 @@
 /** Matching of requests with FlowSchemas: compared with a slow evaluator and with the reference implementation. */
 import { describe, expect, test } from 'vitest';
 import { compileFlow, type FlowSource } from '../../../src/flowcontrol/classify.js';
-import { byPrecedence } from '../../../src/kinds/flowcontrol/v1/precedence.js';
+import { byPrecedence } from '../../../src/kinds/flowcontrol/v1/resources.js';
 import type {
   FlowSchemaSpec,
   NonResourcePolicyRule,

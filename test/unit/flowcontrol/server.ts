@@ -46,7 +46,7 @@ export function flowServer(
         get: ({ name, ...resource }) => table(resource)[name] as unknown as ApiObject | undefined,
         list: (resource) => Object.values(table(resource)) as unknown as readonly ApiObject[],
       },
-      writeCount: () => version,
+      lastChange: () => version,
       clock,
       dialect,
       ...options,

@@ -10,7 +10,7 @@ import { defineKind } from '../../../src/kinds/define-kind.js';
 import { ConfigMap, Lease, Namespace } from '../../../src/kinds/index.js';
 import type { Kind } from '../../../src/kinds/kind.js';
 import { serveKind } from '../../../src/kinds/served-kind.js';
-import { status } from '../../../src/kinds/subresources/status.js';
+import { status } from '../../../src/kinds/status-subresource.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../src/meta/object.js';
 import type { ApiRequest } from '../../../src/protocol/request.js';
@@ -84,7 +84,7 @@ export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
     inside: {
       objects: { get: () => undefined, list: () => [] },
       everything: () => [],
-      writeCount: () => 0,
+      lastChange: () => 0,
       count: () => 0,
     },
     authentication: createAuthentication({}, NO_ACCOUNTS, undefined),

@@ -87,7 +87,7 @@ describe('playground get command', () => {
     expect(await run('get pods --colour')).toBe('error: unknown flag: --colour');
     expect(await run('get pods -x')).toBe("error: unknown shorthand flag: 'x' in -x");
     expect(await run('gte pods')).toMatch(/unknown command "gte"[\s\S]*\tget$/);
-    expect(await run("get 'pods")).toBe("error: the quote ' is never closed");
+    expect(await run("get 'pods")).toBe("error: unclosed quote '");
     expect(await run('get pods | grep web')).toMatch(/^error: "\|" is for a shell/);
     expect(await run('get')).toMatch(/^error: You must specify the type of resource to get\./);
     expect(await run('get pods -o wrong')).toMatch(/unable to match a printer suitable for the output format "wrong"/);
@@ -196,7 +196,7 @@ describe('playground write commands', () => {
     await run('create configmap settings');
     await run(`patch cm settings -p '{"metadata":{"finalizers":["example.com/guard"]}}'`);
     expect(await run('delete cm settings')).toBe(
-      'configmap "settings" deleted\n# still there, held by example.com/guard',
+      'configmap "settings" deleted\n# not removed yet, because of finalizers: example.com/guard',
     );
     await run(`patch cm settings --type=merge -p '{"metadata":{"finalizers":null}}'`);
     expect(await run('delete cm settings')).toBe('Error from server (NotFound): configmaps "settings" not found');

@@ -66,7 +66,7 @@ test('reports why a step differs and repeats it', { timeout: 60_000 }, async () 
   expect(runner.next).toBe(0);
   isFine = true;
   expect(await runner.step()).toMatchObject({ state: 'done' });
-  await expect(runner.step()).rejects.toThrow('is over');
+  await expect(runner.step()).rejects.toThrow('has no more steps');
 });
 
 test('restores the cluster, text and namespace of the visitor after a scenario', { timeout: 60_000 }, async () => {

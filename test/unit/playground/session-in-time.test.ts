@@ -89,7 +89,7 @@ test('changes nothing when a link cannot be opened', async () => {
   const { encodeShare } = await import('../../../examples/playground/src/share/share-link.js');
   const link = await encodeShare({ text: 'theirs', objects: [strange as never], resourceVersion: '9' });
   await expect(openShare(session, link)).rejects.toThrow(
-    /^The objects of this link cannot be put into a cluster: .*Nothing/,
+    /^The objects of this link cannot be loaded into a cluster: .*Nothing/,
   );
   expect(session.state).toMatchObject({ text: 'mine', cluster });
   const textAlone = await shareSession(session, { withObjects: false });

@@ -42,7 +42,7 @@ test('rejects a state that is too long for a link', async () => {
   };
   const text = Array.from({ length: LONGEST_LINK }, next).join('');
   await expect(encodeShare({ text })).rejects.toThrow(
-    /^This is too much for an address: \d+ characters, and 32000 fit\./,
+    /^The link would be too long: \d+ characters, the limit is 32000\./,
   );
 });
 
@@ -63,7 +63,7 @@ describe('damaged links', () => {
       /damaged/,
     ],
     ['an invalid resourceVersion', linkOf({ text: '', objects: [web], resourceVersion: 'x' }), /damaged/],
-    ['too much content', linkOf({ text: 'a'.repeat(20_000_000) }), /unfolds to more/],
+    ['too much content', linkOf({ text: 'a'.repeat(20_000_000) }), /contains more data/],
   ])('rejects a link with %s', async (_name, fragment, message) => {
     await expect(decodeShare(fragment)).rejects.toThrow(message);
   });

@@ -1,7 +1,7 @@
 /**
  * The pods of a StatefulSet: their ordinals, the contents of new ones, and checks of existing ones.
  */
-import type { StatefulSet } from '../../../kinds/apps/v1/stateful-set/stateful-set.js';
+import type { StatefulSet } from '../../../kinds/apps/v1/stateful-set.js';
 import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import type { Dialect } from '../../../meta/dialect.js';

@@ -2,7 +2,7 @@
  * The controller of StatefulSets: pods with stable names and storage, managed in order.
  */
 import { ControllerRevision } from '../../../kinds/apps/v1/controller-revision.js';
-import { StatefulSet } from '../../../kinds/apps/v1/stateful-set/stateful-set.js';
+import { StatefulSet } from '../../../kinds/apps/v1/stateful-set.js';
 import { PersistentVolumeClaim } from '../../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { labelSelectorFromObject } from '../../../meta/labels.js';

@@ -5,14 +5,13 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { fieldError, invalid } from '../../../meta/field-error.js';
 import type { ExpressionError, Results } from './compile.js';
 import { ANYTHING, CONDITION, compileExpression } from './compile.js';
-import { admissionEnvironment, type ExpressionScope } from './environment.js';
-import { VariableTypes } from './variable-types.js';
+import { admissionEnvironment, type ExpressionScope, VariableTypes } from './environment.js';
 
 /** The expressions of the live object. */
 export type Accepted = ReadonlySet<string>;
 
 /** For a field whose expressions are always validated as new. */
-export const NOTHING_ACCEPTED: Accepted = new Set();
+export const NONE_ACCEPTED: Accepted = new Set();
 
 /** The path, scope and result types of an expression. */
 export interface Expected {

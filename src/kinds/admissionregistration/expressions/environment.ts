@@ -1,19 +1,55 @@
 /**
- * The CEL environments of policies and webhooks: the API server's libraries and the variables of a request. An
- * environment is built once for each combination of options and shared; only `variables` belong to one policy.
+ * The CEL environments of policies and webhooks: the API server's libraries, the variables of a request and the type of
+ * a policy's `variables`. An environment is built once for each combination of options and shared; only `variables`
+ * belong to one policy.
  */
 import {
   AUTHORIZER_TYPE,
   apiServerEnvironment,
+  type CelType,
+  type CelValue,
   DYN,
   type Environment,
   JSON_PATCHES,
+  listOf,
+  mapOf,
+  objectType,
   RESOURCE_CHECK_TYPE,
   storedEnvironment,
+  type TypeProvider,
 } from '../../../cel/index.js';
-import { DECLARED_TYPES, NAMESPACE_TYPE, REQUEST_TYPE } from './declared-types.js';
+import { expressionType } from '../../../meta/dialect.js';
+import { DECLARED_TYPES, NAMESPACE_TYPE, REQUEST_TYPE, unknownType } from './declared-types.js';
 import { PATCH_TYPES } from './patch-types.js';
-import { VARIABLES_TYPE, type VariableTypes } from './variable-types.js';
+
+/** The object type of `variables`. */
+export const VARIABLES_TYPE = objectType(expressionType('variables'));
+
+/** The fields of `variables` in one policy. */
+export class VariableTypes implements TypeProvider {
+  readonly #fields = new Map<string, CelType>();
+
+  /** Adds a variable. `type` is undefined if its expression does not compile; the variable is then dynamic. */
+  add(name: string, type: CelType | undefined): void {
+    this.#fields.set(name, type === undefined ? DYN : remembered(type));
+  }
+
+  hasType(name: string): boolean {
+    return name === VARIABLES_TYPE.name;
+  }
+
+  fieldType(typeName: string, field: string): CelType | undefined {
+    return this.hasType(typeName) ? this.#fields.get(field) : undefined;
+  }
+
+  fieldNames(typeName: string): readonly string[] {
+    return this.hasType(typeName) ? [...this.#fields.keys()] : [];
+  }
+
+  construct(typeName: string): CelValue {
+    return unknownType(typeName);
+  }
+}
 
 /** The variables and types of an expression besides those that all expressions have. */
 export interface ExpressionScope {
@@ -71,4 +107,23 @@ function withVariables(environment: Environment, variables: VariableTypes): Envi
     extended.set(environment, own);
   }
   return own;
+}
+
+/** Objects and library values lose their type in a variable. */
+function remembered(type: CelType): CelType {
+  switch (type.kind) {
+    case 'list':
+      return listOf(remembered(type.element));
+    case 'map':
+      return mapOf(remembered(type.key), remembered(type.value));
+    case 'object':
+    case 'opaque':
+    case 'param':
+    case 'type':
+    case 'wrapper':
+    case 'error':
+      return DYN;
+    default:
+      return type;
+  }
 }

@@ -24,13 +24,13 @@ const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
 /** Requires a value from a list. An empty value is not absent and must be in the list. */
-export function wordErrors(value: string | undefined, known: readonly string[], path: string): FieldError[] {
+export function enumErrors(value: string | undefined, known: readonly string[], path: string): FieldError[] {
   return value === undefined || known.includes(value) ? [] : [notSupported(path, value, known)];
 }
 
 /** Validates a match policy. */
 export function matchPolicyErrors(value: string | undefined, path: string): FieldError[] {
-  return wordErrors(value, MATCH_POLICIES, path);
+  return enumErrors(value, MATCH_POLICIES, path);
 }
 
 /** Validates a MatchResources value at `path`. */
@@ -66,7 +66,7 @@ export function ruleErrors(rule: RuleWithOperations, path: string): FieldError[]
   return [
     ...listErrors(operations, `${path}.operations`, { what: 'operations', shown: shownOperations }),
     ...operations.flatMap((operation, index) =>
-      wordErrors(operation, OPERATIONS, keyPath(`${path}.operations`, index)),
+      enumErrors(operation, OPERATIONS, keyPath(`${path}.operations`, index)),
     ),
     ...listErrors(apiGroups, `${path}.apiGroups`, { what: 'API groups' }),
     ...listErrors(apiVersions, `${path}.apiVersions`, { what: 'API versions' }),
@@ -74,7 +74,7 @@ export function ruleErrors(rule: RuleWithOperations, path: string): FieldError[]
       version === '' ? [required(keyPath(`${path}.apiVersions`, index))] : [],
     ),
     ...resourceErrors(resources, `${path}.resources`),
-    ...wordErrors(scope, SCOPES, `${path}.scope`),
+    ...enumErrors(scope, SCOPES, `${path}.scope`),
   ];
 }
 
@@ -82,11 +82,13 @@ export function ruleErrors(rule: RuleWithOperations, path: string): FieldError[]
 function listErrors(
   list: readonly string[],
   path: string,
-  about: { readonly what: string; readonly shown?: unknown },
+  options: { readonly what: string; readonly shown?: unknown },
 ): FieldError[] {
   if (list.length === 0) return [required(path)];
   if (list.length === 1 || !list.includes('*')) return [];
-  return [invalid(path, about.shown ?? stringSlice(list), `if '*' is present, must not specify other ${about.what}`)];
+  return [
+    invalid(path, options.shown ?? stringSlice(list), `if '*' is present, must not specify other ${options.what}`),
+  ];
 }
 
 function resourceErrors(resources: readonly string[], path: string): FieldError[] {

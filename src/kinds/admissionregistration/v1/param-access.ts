@@ -25,7 +25,7 @@ interface BindingWithParams {
 }
 
 /** Throws 422 if the user may not read the policy's parameters. An unchanged paramKind is not authorized again. */
-export function permitParamKind(
+export function authorizeParamKind(
   next: ApiObject & PolicyWithParams,
   live: PolicyWithParams | undefined,
   context: StrategyContext,
@@ -43,7 +43,7 @@ export function permitParamKind(
 }
 
 /** The messages of the two binding kinds, which differ in the reference server. */
-export interface BindingWords {
+export interface BindingMessages {
   /** The resource of the bound policies. */
   readonly policies: string;
   readonly failed: (error: string) => string;
@@ -51,7 +51,7 @@ export interface BindingWords {
 }
 
 /** Throws 422 if the user may not read the parameters that a binding references. Runs on every write. */
-export function permitParamRef(words: BindingWords) {
+export function authorizeParamRef(words: BindingMessages) {
   return (next: ApiObject & BindingWithParams, _live: object | undefined, context: StrategyContext): void => {
     const { paramRef, policyName = '' } = next.spec;
     if (paramRef === undefined) return;
@@ -77,14 +77,14 @@ export function permitParamRef(words: BindingWords) {
 }
 
 /** The messages of ValidatingAdmissionPolicyBindings. */
-export const VALIDATING_BINDINGS: BindingWords = {
+export const VALIDATING_BINDINGS: BindingMessages = {
   policies: 'validatingadmissionpolicies',
   failed: (error) => `failed to authorize request: ${error}`,
   refused: (user, verb) => `user ${user} does not have "${verb}" permission on the object referenced by paramRef`,
 };
 
 /** The messages of MutatingAdmissionPolicyBindings; the reference server swaps user and verb. */
-export const MUTATING_BINDINGS: BindingWords = {
+export const MUTATING_BINDINGS: BindingMessages = {
   policies: 'mutatingadmissionpolicies',
   failed: (error) => error,
   refused: (user, verb) => `user ${verb} does not have "${user}" permission on the object referenced by paramRef`,

@@ -18,7 +18,30 @@ import type {
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { goStringLabelSelector } from '../../shared/go-syntax.js';
 import type { Accepted, DefinedExpressions } from '../expressions/definition.js';
-import { FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors, wordErrors } from './match-resources.js';
+import { enumErrors, FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors } from './match-resources.js';
+
+const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
+
+/** The names of these types. */
+export const OWN_POLICY_TYPES: readonly string[] = [
+  'ValidatingAdmissionPolicySpec',
+  'ValidatingAdmissionPolicyStatus',
+  'ValidatingAdmissionPolicyBindingSpec',
+  'ParamKind',
+  'ParamRef',
+  'ParameterNotFoundActionType',
+  'MatchResources',
+  'NamedRuleWithOperations',
+  'MatchPolicyType',
+  'FailurePolicyType',
+  'MatchCondition',
+  'Validation',
+  'ValidationAction',
+  'AuditAnnotation',
+  'Variable',
+  'TypeChecking',
+  'ExpressionWarning',
+];
 
 /** The spec fields that all policies have. */
 export interface PolicySpec {
@@ -30,7 +53,7 @@ export interface PolicySpec {
 }
 
 /** Options for the validation of a policy's expressions. */
-export interface PolicyJudgement {
+export interface PolicyValidationOptions {
   readonly expressions: DefinedExpressions;
   /** The expressions of the live policy. */
   readonly accepted: {
@@ -44,10 +67,10 @@ export interface PolicyJudgement {
 /** Validates the fields that all policies have. `more` adds rules for `matchConstraints`. */
 export function policySpecErrors(
   spec: PolicySpec,
-  { expressions, accepted, ignoresConditions }: PolicyJudgement,
+  { expressions, accepted, ignoresConditions }: PolicyValidationOptions,
   more: (match: MatchResources) => FieldError[] = () => [],
 ): FieldError[] {
-  const found = wordErrors(spec.failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy');
+  const found = enumErrors(spec.failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy');
   if (spec.paramKind !== undefined) found.push(...paramKindErrors(spec.paramKind, 'spec.paramKind'));
   if (spec.matchConstraints === undefined) found.push(required('spec.matchConstraints'));
   else {
@@ -183,4 +206,12 @@ function paramRefErrors(ref: ParamRef, path: string): FieldError[] {
   if (action === '') found.push(required(actionPath));
   else if (!known.includes(action)) found.push(notSupported(actionPath, action, known));
   return found;
+}
+
+/** Rejects other operations. */
+export function operationErrors({ resourceRules = [] }: MatchResources, path: string): FieldError[] {
+  return resourceRules
+    .flatMap(({ operations = [] }) => operations)
+    .filter((operation) => !OPERATIONS.includes(operation))
+    .map((operation) => notSupported(`${path}.resourceRules.operations`, operation, OPERATIONS));
 }

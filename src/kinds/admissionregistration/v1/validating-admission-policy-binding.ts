@@ -14,8 +14,8 @@ import {
 } from '../../generated/admissionregistration-v1.js';
 import type { Kind } from '../../kind.js';
 import { specGeneration } from '../../shared/strategies.js';
-import { wordErrors } from './match-resources.js';
-import { permitParamRef, VALIDATING_BINDINGS } from './param-access.js';
+import { enumErrors } from './match-resources.js';
+import { authorizeParamRef, VALIDATING_BINDINGS } from './param-access.js';
 import { bindingColumns, bindingSpecErrors } from './policy-parts.js';
 
 export interface ValidatingAdmissionPolicyBinding extends ObjectBase, ValidatingAdmissionPolicyBindingBody {}
@@ -36,7 +36,7 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   strategy: {
     create: { metadataValidation: 'plain', validate },
     update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
-    write: { generation: specGeneration, authorizeValidated: permitParamRef(VALIDATING_BINDINGS) },
+    write: { generation: specGeneration, authorizeValidated: authorizeParamRef(VALIDATING_BINDINGS) },
   },
   columns: bindingColumns,
 });
@@ -52,7 +52,7 @@ function validate(object: ValidatingAdmissionPolicyBinding): readonly FieldError
   const found = bindingSpecErrors(spec);
   const seen = new Set<string>();
   for (const [index, action] of actions.entries()) {
-    found.push(...wordErrors(action, ACTIONS, keyPath(path, index)));
+    found.push(...enumErrors(action, ACTIONS, keyPath(path, index)));
     if (seen.has(action)) found.push(duplicate(keyPath(path, index), action));
     seen.add(action);
   }

@@ -23,8 +23,13 @@ import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { ANNOTATION, CONDITION, MESSAGE } from '../expressions/compile.js';
 import { type Accepted, DefinedExpressions } from '../expressions/definition.js';
-import { permitParamKind } from './param-access.js';
-import { acceptedTexts, conditionsAreUntouched, type PolicyJudgement, policySpecErrors } from './policy-parts.js';
+import { authorizeParamKind } from './param-access.js';
+import {
+  acceptedTexts,
+  conditionsAreUntouched,
+  type PolicyValidationOptions,
+  policySpecErrors,
+} from './policy-parts.js';
 
 export interface ValidatingAdmissionPolicy extends ObjectBase, ValidatingAdmissionPolicyBody {}
 export interface ValidatingAdmissionPolicyInput extends InputBase, ValidatingAdmissionPolicyBodyInput {}
@@ -44,7 +49,7 @@ export const ValidatingAdmissionPolicy: Kind<
   strategy: {
     create: { metadataValidation: 'plain', validate: (object, _context, live) => validate(object, live) },
     update: { allowUnconditionalUpdate: false, validationOrder: ['update', 'create'] },
-    write: { separateStatus: true, generation: specGeneration, authorizeValidated: permitParamKind },
+    write: { separateStatus: true, generation: specGeneration, authorizeValidated: authorizeParamKind },
   },
   subresources: {
     status: statusSubresource({
@@ -80,14 +85,17 @@ function paramKindCell({ paramKind: kind }: ValidatingAdmissionPolicySpec): stri
 const NOTHING_TO_DO = 'validations or auditAnnotations must contain at least one item';
 
 /** Options for the validation of one policy, with the live policy's expressions by purpose. */
-interface Judged extends PolicyJudgement {
-  readonly accepted: PolicyJudgement['accepted'] & {
+interface ValidationOptions extends PolicyValidationOptions {
+  readonly accepted: PolicyValidationOptions['accepted'] & {
     readonly messages: Accepted;
     readonly annotations: Accepted;
   };
 }
 
-function judgementOf(spec: ValidatingAdmissionPolicySpec, live?: ValidatingAdmissionPolicySpec): Judged {
+function validationOptions(
+  spec: ValidatingAdmissionPolicySpec,
+  live?: ValidatingAdmissionPolicySpec,
+): ValidationOptions {
   return {
     expressions: new DefinedExpressions({
       params: spec.paramKind !== undefined,
@@ -107,7 +115,7 @@ function judgementOf(spec: ValidatingAdmissionPolicySpec, live?: ValidatingAdmis
 function validate(object: ValidatingAdmissionPolicy, live?: ValidatingAdmissionPolicy): readonly FieldError[] {
   const { spec } = object;
   const { validations = [], auditAnnotations = [] } = spec;
-  const judged = judgementOf(spec, live?.spec);
+  const judged = validationOptions(spec, live?.spec);
   const found = policySpecErrors(spec, judged);
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const fields = ['spec.validations', 'spec.auditAnnotations'];
@@ -122,7 +130,7 @@ function validate(object: ValidatingAdmissionPolicy, live?: ValidatingAdmissionP
 
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
-function validationErrors(rule: Validation, path: string, { expressions, accepted }: Judged): FieldError[] {
+function validationErrors(rule: Validation, path: string, { expressions, accepted }: ValidationOptions): FieldError[] {
   const { expression, message = '', messageExpression = '', reason } = rule;
   const found: FieldError[] = [];
   if (expression.trim() === '') found.push(required(`${path}.expression`, 'expression is not specified'));
@@ -152,7 +160,7 @@ const MAX_VALUE_EXPRESSION_BYTES = 5 * 1024;
 function auditAnnotationErrors(
   annotations: readonly AuditAnnotation[],
   name: string,
-  { expressions, accepted }: Judged,
+  { expressions, accepted }: ValidationOptions,
 ): FieldError[] {
   const path = 'spec.auditAnnotations';
   const found: FieldError[] = [];

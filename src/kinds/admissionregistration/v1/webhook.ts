@@ -13,12 +13,12 @@ import type { StrategyDefinition } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { REVIEW_VERSIONS, reviewVersionErrors, webhookClientErrors } from '../../shared/webhook-client.js';
 import {
+  enumErrors,
   FAILURE_POLICIES,
   matchConditionErrors,
   matchPolicyErrors,
   REINVOCATION_POLICIES,
   ruleErrors,
-  wordErrors,
 } from './match-resources.js';
 
 type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
@@ -51,7 +51,7 @@ function webhooksOf(object: ApiObject): readonly AnyWebhook[] {
 
 /** Validates the webhooks of a configuration; `live` are those of the live object. */
 export function webhookErrors(webhooks: readonly AnyWebhook[], live?: readonly AnyWebhook[]): FieldError[] {
-  const conditions = judgedConditions(webhooks, live);
+  const conditions = conditionOptions(webhooks, live);
   const found: FieldError[] = [];
   const seen = new Set<string>();
   for (const [index, webhook] of webhooks.entries()) {
@@ -68,7 +68,7 @@ export function webhookErrors(webhooks: readonly AnyWebhook[], live?: readonly A
 /**
  * Match conditions are validated only if one of them changes. Unchanged ones may use features that new ones may not.
  */
-function judgedConditions(webhooks: readonly AnyWebhook[], live: readonly AnyWebhook[] | undefined) {
+function conditionOptions(webhooks: readonly AnyWebhook[], live: readonly AnyWebhook[] | undefined) {
   const conditionsOf = (all: readonly AnyWebhook[]) => all.map(({ matchConditions = [] }) => matchConditions);
   if (live !== undefined && deepEqual(conditionsOf(webhooks), conditionsOf(live))) return () => [];
   const accepted = new Set(conditionsOf(live ?? []).flatMap((all) => all.map(({ expression }) => expression)));
@@ -86,7 +86,7 @@ function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
   const found = [
     ...qualifiedDomainErrors(name, `${path}.name`),
     ...rules.flatMap((rule, index) => ruleErrors(rule, keyPath(`${path}.rules`, index))),
-    ...wordErrors(webhook.failurePolicy, FAILURE_POLICIES, `${path}.failurePolicy`),
+    ...enumErrors(webhook.failurePolicy, FAILURE_POLICIES, `${path}.failurePolicy`),
     ...matchPolicyErrors(webhook.matchPolicy, `${path}.matchPolicy`),
   ];
   if (sideEffects === undefined) {
@@ -102,7 +102,7 @@ function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
     ...found,
     ...labelSelectorObjectErrors(namespaceSelector, `${path}.namespaceSelector`),
     ...labelSelectorObjectErrors(objectSelector, `${path}.objectSelector`),
-    ...wordErrors(webhook.reinvocationPolicy, REINVOCATION_POLICIES, `${path}.reinvocationPolicy`),
+    ...enumErrors(webhook.reinvocationPolicy, REINVOCATION_POLICIES, `${path}.reinvocationPolicy`),
     ...webhookClientErrors(webhook.clientConfig, `${path}.clientConfig`),
   ];
 }

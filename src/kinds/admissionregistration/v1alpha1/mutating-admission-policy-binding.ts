@@ -11,10 +11,8 @@ import {
 } from '../../generated/admissionregistration-v1alpha1.js';
 import type { Kind } from '../../kind.js';
 import { specGeneration } from '../../shared/strategies.js';
-import { OWN_POLICY_TYPES } from '../own-types.js';
-import { MUTATING_BINDINGS, permitParamRef } from '../v1/param-access.js';
-import { bindingColumns, bindingSpecErrors } from '../v1/policy-parts.js';
-import { operationErrors } from './operations.js';
+import { authorizeParamRef, MUTATING_BINDINGS } from '../v1/param-access.js';
+import { bindingColumns, bindingSpecErrors, OWN_POLICY_TYPES, operationErrors } from '../v1/policy-parts.js';
 
 export interface MutatingAdmissionPolicyBinding extends ObjectBase, MutatingAdmissionPolicyBindingBody {}
 export interface MutatingAdmissionPolicyBindingInput extends InputBase, MutatingAdmissionPolicyBindingBodyInput {}
@@ -35,7 +33,7 @@ export const MutatingAdmissionPolicyBinding: Kind<
   strategy: {
     create: { metadataValidation: 'plain', validate },
     update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
-    write: { generation: specGeneration, authorizeValidated: permitParamRef(MUTATING_BINDINGS) },
+    write: { generation: specGeneration, authorizeValidated: authorizeParamRef(MUTATING_BINDINGS) },
   },
   columns: bindingColumns,
 });

@@ -19,13 +19,18 @@ import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import type { Results } from '../expressions/compile.js';
-import { type Accepted, DefinedExpressions, NOTHING_ACCEPTED } from '../expressions/definition.js';
+import { type Accepted, DefinedExpressions, NONE_ACCEPTED } from '../expressions/definition.js';
 import { JSON_PATCH_TYPE, OBJECT_TYPE } from '../expressions/patch-types.js';
-import { OWN_POLICY_TYPES } from '../own-types.js';
 import { REINVOCATION_POLICIES } from '../v1/match-resources.js';
-import { permitParamKind } from '../v1/param-access.js';
-import { acceptedTexts, conditionsAreUntouched, type PolicyJudgement, policySpecErrors } from '../v1/policy-parts.js';
-import { operationErrors } from './operations.js';
+import { authorizeParamKind } from '../v1/param-access.js';
+import {
+  acceptedTexts,
+  conditionsAreUntouched,
+  OWN_POLICY_TYPES,
+  operationErrors,
+  type PolicyValidationOptions,
+  policySpecErrors,
+} from '../v1/policy-parts.js';
 
 export interface MutatingAdmissionPolicy extends ObjectBase, MutatingAdmissionPolicyBody {}
 export interface MutatingAdmissionPolicyInput extends InputBase, MutatingAdmissionPolicyBodyInput {}
@@ -42,7 +47,7 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     strategy: {
       create: { metadataValidation: 'plain', validate },
       update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
-      write: { generation: specGeneration, authorizeValidated: permitParamKind },
+      write: { generation: specGeneration, authorizeValidated: authorizeParamKind },
     },
     columns: [
       nameColumn,
@@ -67,16 +72,16 @@ function paramKindCell({ paramKind: kind }: MutatingAdmissionPolicySpec): string
 }
 
 /** Options for the validation of one policy, with the live policy's patch expressions. */
-interface Judged extends PolicyJudgement {
+interface ValidationOptions extends PolicyValidationOptions {
   readonly patches: Accepted;
 }
 
-function judgementOf(spec: MutatingAdmissionPolicySpec, live?: MutatingAdmissionPolicySpec): Judged {
+function validationOptions(spec: MutatingAdmissionPolicySpec, live?: MutatingAdmissionPolicySpec): ValidationOptions {
   return {
     expressions: new DefinedExpressions({ params: spec.paramKind !== undefined, composes: true }),
     accepted: {
       conditions: acceptedTexts(live?.matchConditions?.map(({ expression }) => expression)),
-      variables: NOTHING_ACCEPTED,
+      variables: NONE_ACCEPTED,
     },
     // As in the reference server, JSON patch expressions are compared with these too.
     patches: acceptedTexts(live?.mutations?.map(({ applyConfiguration: apply }) => apply?.expression)),
@@ -91,7 +96,7 @@ function validate(
 ): readonly FieldError[] {
   const { spec } = object;
   const { mutations = [], reinvocationPolicy } = spec;
-  const judged = judgementOf(spec, live?.spec);
+  const judged = validationOptions(spec, live?.spec);
   const found = policySpecErrors(spec, judged, (match) => operationErrors(match, 'spec.matchConstraints'));
   if (mutations.length === 0) found.push(required('spec.mutations', 'mutations must contain at least one item'));
   found.push(...mutations.flatMap((one, index) => mutationErrors(one, keyPath('spec.mutations', index), judged)));
@@ -111,7 +116,7 @@ const PATCHES: Readonly<Record<string, { readonly field: PatchField; readonly re
 
 type PatchField = 'applyConfiguration' | 'jsonPatch';
 
-function mutationErrors(mutation: Mutation, path: string, { expressions, patches }: Judged): FieldError[] {
+function mutationErrors(mutation: Mutation, path: string, { expressions, patches }: ValidationOptions): FieldError[] {
   const patchType: string = mutation.patchType;
   if (patchType === '') return [required(`${path}.patchType`)];
   const patch = own(PATCHES, patchType);

@@ -5,7 +5,7 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import { anotherVersion } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import type { Lifecycle } from '../../lifecycle.js';
-import { OWN_POLICY_TYPES } from '../own-types.js';
+import { OWN_POLICY_TYPES } from '../v1/policy-parts.js';
 import type { ValidatingAdmissionPolicyInput } from '../v1/validating-admission-policy.js';
 import { ValidatingAdmissionPolicy } from '../v1/validating-admission-policy.js';
 import type { ValidatingAdmissionPolicyBindingInput } from '../v1/validating-admission-policy-binding.js';

@@ -20,7 +20,7 @@ import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.j
 import { statusSubresource } from '../../shared/strategies.js';
 import { datedCondition, LOCAL } from './availability.js';
 import { initialApiServices } from './initial.js';
-import { attendApiServices } from './reconciler.js';
+import { apiServiceReconciler } from './reconciler.js';
 
 export interface APIService extends ObjectBase, APIServiceBody {}
 export interface APIServiceInput extends InputBase, APIServiceBodyInput {}
@@ -40,7 +40,7 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
     ageColumn,
   ],
   initial: initialApiServices,
-  reconciler: attendApiServices,
+  reconciler: apiServiceReconciler,
   body: apiServiceBody,
   strategy: {
     create: { metadataValidation: 'plain', prepare: markLocalAvailable, validate },

@@ -47,7 +47,10 @@ export interface AvailabilityView {
 }
 
 /** The condition of a Service that cannot be reached; undefined if no object shows a problem. */
-export function whyUnreachable(reference: ServiceReference, view: AvailabilityView): AvailableCondition | undefined {
+export function unreachableCondition(
+  reference: ServiceReference,
+  view: AvailabilityView,
+): AvailableCondition | undefined {
   const { namespace = '', name = '', port } = reference;
   const where = `service/${name} in ${quote(namespace)}`;
   const service = view.service(namespace, name);

@@ -19,14 +19,14 @@ export function managedLabel(dialect: Dialect): string {
 }
 
 /** The desired APIService of a version that this server serves. */
-export interface WantedService {
+export interface DesiredService {
   readonly name: string;
   readonly managed: Managed;
   readonly spec: APIServiceSpec;
 }
 
 /** The desired APIService of a version; undefined for the group of APIServices. */
-export function wantedService(gv: GroupVersion, dialect: Dialect): WantedService | undefined {
+export function desiredService(gv: GroupVersion, dialect: Dialect): DesiredService | undefined {
   const { group, version } = gv;
   if (group === dialect.group(REGISTRATION_GROUP)) return undefined;
   const builtIn = builtInPriority(gv, dialect);
@@ -44,7 +44,7 @@ export function wantedService(gv: GroupVersion, dialect: Dialect): WantedService
 }
 
 /** A cache for one second, because tests create many clusters in a second. */
-const lastMade = new Map<Dialect, { readonly now: string; readonly byName: Map<string, InitialObject> }>();
+const lastBuilt = new Map<Dialect, { readonly now: string; readonly byName: Map<string, InitialObject> }>();
 
 /** The initial APIServices of the served versions. */
 export function initialApiServices(
@@ -52,17 +52,17 @@ export function initialApiServices(
   now: string,
   served: () => readonly GroupVersion[],
 ): readonly InitialObject[] {
-  let made = lastMade.get(dialect);
+  let made = lastBuilt.get(dialect);
   if (made?.now !== now) {
     made = { now, byName: new Map() };
-    lastMade.set(dialect, made);
+    lastBuilt.set(dialect, made);
   }
   const { byName } = made;
   return served().flatMap((gv) => {
     const name = apiServiceName(gv);
     let object = byName.get(name);
     if (object === undefined) {
-      const wanted = wantedService(gv, dialect);
+      const wanted = desiredService(gv, dialect);
       if (wanted === undefined) return [];
       object = initialObject(wanted, dialect, now);
       byName.set(name, object);
@@ -71,7 +71,7 @@ export function initialApiServices(
   });
 }
 
-function initialObject({ name, managed, spec }: WantedService, dialect: Dialect, now: string): InitialObject {
+function initialObject({ name, managed, spec }: DesiredService, dialect: Dialect, now: string): InitialObject {
   const label = managedLabel(dialect);
   const labels: FieldSet = { '.': LEAF, [fieldElement(label)]: LEAF };
   const fields: FieldSet = { 'f:metadata': { 'f:labels': labels }, 'f:spec': setOfFields(Object.keys(spec).sort()) };

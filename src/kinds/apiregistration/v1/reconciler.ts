@@ -20,35 +20,35 @@ import {
   ENDPOINTS,
   LOCAL,
   SERVICES,
-  whyUnreachable,
+  unreachableCondition,
   withAvailable,
 } from './availability.js';
-import { managedLabel, type WantedService, wantedService } from './initial.js';
+import { type DesiredService, desiredService, managedLabel } from './initial.js';
 
 /** The resource of APIServices. */
 export const API_SERVICES: GroupResource = { group: REGISTRATION_GROUP, resource: 'apiservices' };
 const DEFINITIONS: GroupResource = { group: serviceGroup('apiextensions'), resource: 'customresourcedefinitions' };
 
 /** The reconciler of APIServices. */
-export function attendApiServices(server: ReconcilerHost): ServerReconciler {
-  return new ApiServiceAttendant(server);
+export function apiServiceReconciler(server: ReconcilerHost): ServerReconciler {
+  return new ApiServiceReconciler(server);
 }
 
 type StoredService = ApiObject & APIService;
 
-class ApiServiceAttendant implements ServerReconciler {
+class ApiServiceReconciler implements ServerReconciler {
   readonly #server: ReconcilerHost;
   #kinds: readonly ServedKind[] | undefined;
   #definitionsSeen = -1;
   #servicesSeen = -1;
   #networkSeen = -1;
-  #wanted: ReadonlyMap<string, WantedService> = new Map();
+  #desired: ReadonlyMap<string, DesiredService> = new Map();
   /** Versions of built-in groups whose APIService was created once; users may change or delete it. */
-  readonly #begun = new Set<string>();
-  readonly #wantedBy = new WeakMap<object, readonly WantedService[]>();
-  readonly #right = new WeakSet<APIService>();
+  readonly #createdOnStart = new Set<string>();
+  readonly #desiredBySource = new WeakMap<object, readonly DesiredService[]>();
+  readonly #matching = new WeakSet<APIService>();
   /** The APIServices with a Service, or with a condition that is not that of a local version. */
-  #judged: readonly StoredService[] = [];
+  #checked: readonly StoredService[] = [];
 
   constructor(server: ReconcilerHost) {
     this.#server = server;
@@ -63,9 +63,9 @@ class ApiServiceAttendant implements ServerReconciler {
       const isFirst = this.#kinds === undefined;
       this.#kinds = kinds;
       this.#definitionsSeen = definitions;
-      this.#wanted = this.#want(kinds);
+      this.#desired = this.#desiredServices(kinds);
       // A new cluster has them as initial objects.
-      if (isFirst) this.#begin();
+      if (isFirst) this.#markInitial();
     }
     if (isServedAnew || server.lastChange(API_SERVICES) !== this.#servicesSeen) {
       // Writes of this reconciler trigger another reconcile, which does the rest.
@@ -78,41 +78,41 @@ class ApiServiceAttendant implements ServerReconciler {
         this.#servicesSeen = -1;
         throw error;
       }
-      this.#judged = services.filter(
+      this.#checked = services.filter(
         (service) => service.spec.service !== undefined || availableOf(service)?.reason !== LOCAL.reason,
       );
       this.#networkSeen = -1;
       if (server.lastChange(API_SERVICES) !== this.#servicesSeen) return;
     }
-    if (this.#judged.length > 0) this.#judge();
+    if (this.#checked.length > 0) this.#setAvailability();
   }
 
   /** The desired APIServices by name. */
-  #want(kinds: readonly ServedKind[]): ReadonlyMap<string, WantedService> {
-    const wanted = new Map<string, WantedService>();
+  #desiredServices(kinds: readonly ServedKind[]): ReadonlyMap<string, DesiredService> {
+    const wanted = new Map<string, DesiredService>();
     for (const kind of kinds) {
-      for (const service of this.#wantedFor(kind, () => [kind.gvr])) wanted.set(service.name, service);
+      for (const service of this.#desiredFor(kind, () => [kind.gvr])) wanted.set(service.name, service);
     }
     const definitions = this.#server.objects.list(DEFINITIONS) as readonly (ApiObject & DefinedVersions)[];
     for (const definition of definitions) {
-      for (const service of this.#wantedFor(definition, () => versionsOf(definition)))
+      for (const service of this.#desiredFor(definition, () => versionsOf(definition)))
         wanted.set(service.name, service);
     }
     return wanted;
   }
 
   /** Cached by source, because every change of a CRD calls this for all CRDs. */
-  #wantedFor(source: object, versions: () => readonly GroupVersion[]): readonly WantedService[] {
-    let wanted = this.#wantedBy.get(source);
+  #desiredFor(source: object, versions: () => readonly GroupVersion[]): readonly DesiredService[] {
+    let wanted = this.#desiredBySource.get(source);
     if (wanted === undefined) {
-      wanted = versions().flatMap((gv) => wantedService(gv, this.#server.dialect) ?? []);
-      this.#wantedBy.set(source, wanted);
+      wanted = versions().flatMap((gv) => desiredService(gv, this.#server.dialect) ?? []);
+      this.#desiredBySource.set(source, wanted);
     }
     return wanted;
   }
 
-  #begin(): void {
-    for (const { name, managed } of this.#wanted.values()) if (managed === 'onstart') this.#begun.add(name);
+  #markInitial(): void {
+    for (const { name, managed } of this.#desired.values()) if (managed === 'onstart') this.#createdOnStart.add(name);
   }
 
   #register(services: readonly StoredService[]): void {
@@ -120,23 +120,23 @@ class ApiServiceAttendant implements ServerReconciler {
     const present = new Map(services.map((service) => [service.metadata.name, service]));
     // A cluster under construction has none yet; it gets them as initial objects.
     if (present.size === 0) return;
-    for (const wanted of this.#wanted.values()) {
+    for (const wanted of this.#desired.values()) {
       const service = present.get(wanted.name);
       if (wanted.managed === 'onstart') {
-        if (service === undefined && !this.#begun.has(wanted.name)) this.#create(wanted, label);
-        this.#begun.add(wanted.name);
+        if (service === undefined && !this.#createdOnStart.has(wanted.name)) this.#create(wanted, label);
+        this.#createdOnStart.add(wanted.name);
       } else if (service === undefined) this.#create(wanted, label);
-      else if (!this.#right.has(service)) this.#putRight(service, wanted, label);
+      else if (!this.#matching.has(service)) this.#restoreSpec(service, wanted, label);
     }
     for (const service of present.values()) {
       const { name, labels } = service.metadata;
-      if (labels?.[label] === 'true' && !this.#wanted.has(name)) this.#server.remove(service);
+      if (labels?.[label] === 'true' && !this.#desired.has(name)) this.#server.remove(service);
     }
   }
 
-  #putRight(service: StoredService, { spec }: WantedService, label: string): void {
+  #restoreSpec(service: StoredService, { spec }: DesiredService, label: string): void {
     // The desired spec of a name never changes, so a matching object needs no further comparison.
-    if (service.metadata.labels?.[label] !== 'true' || deepEqual(service.spec, spec)) this.#right.add(service);
+    if (service.metadata.labels?.[label] !== 'true' || deepEqual(service.spec, spec)) this.#matching.add(service);
     else {
       this.#server.update(service, (draft) => {
         draft['spec'] = spec;
@@ -144,7 +144,7 @@ class ApiServiceAttendant implements ServerReconciler {
     }
   }
 
-  #create({ name, managed, spec }: WantedService, label: string): void {
+  #create({ name, managed, spec }: DesiredService, label: string): void {
     try {
       this.#server.create({ metadata: { name, labels: { [label]: managed } }, spec });
     } catch (error) {
@@ -154,14 +154,14 @@ class ApiServiceAttendant implements ServerReconciler {
   }
 
   /** Sets the Available condition of APIServices with a Service, and of those that became local. */
-  #judge(): void {
+  #setAvailability(): void {
     const server = this.#server;
     const network = server.lastChange(SERVICES) + server.lastChange(ENDPOINTS);
     if (network === this.#networkSeen) return;
     this.#networkSeen = network;
-    for (const service of this.#judged) {
+    for (const service of this.#checked) {
       const { service: reference } = service.spec;
-      const found = reference === undefined ? LOCAL : whyUnreachable(reference, this.#view());
+      const found = reference === undefined ? LOCAL : unreachableCondition(reference, this.#view());
       const conditions = found === undefined ? undefined : withAvailable(service, found, server.now());
       if (conditions === undefined) continue;
       server.writeStatus(service, (draft) => {

@@ -41,15 +41,15 @@ import {
   collisionProblems,
   countOrPercentProblems,
   isEmptySelector,
-  isReadable,
-  lastingPodProblems,
+  isValidSelector,
   mismatchProblems,
   nonNegativeFields,
   overHundredProblems,
-  type Selecting,
+  type SelectorAndTemplate,
   selectorUpdateProblems,
   templateRules,
   templateWarnings,
+  terminatingPodProblems,
 } from './workload.js';
 
 export interface DaemonSet extends ObjectBase, DaemonSetBody {}
@@ -68,7 +68,7 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings: templateWarnings },
     update: { metadataValidation: 'inValidate', prepare: prepareForUpdate, validate: validateUpdate },
-    decode: { decodeError: unreadable, defaults },
+    decode: { decodeError: decodeProblem, defaults },
     create: {
       prepare: (draft, { features }) => {
         dropDisabledTemplateFields(draft.spec.template, undefined, features);
@@ -117,7 +117,7 @@ function defaults(draft: DraftObject & DaemonSet): void {
   if (updateStrategy.type === 'RollingUpdate') updateStrategy.rollingUpdate ??= { maxUnavailable: 1, maxSurge: 0 };
 }
 
-function unreadable(draft: DaemonSet): string | undefined {
+function decodeProblem(draft: DaemonSet): string | undefined {
   const text = annotationText(draft, TEMPLATE_GENERATION);
   return text === undefined ? undefined : integerProblem(text);
 }
@@ -156,12 +156,12 @@ function validateUpdate(
 
 function specProblems(
   spec: DaemonSetSpec,
-  about: { readonly context: HookContext; readonly live?: DaemonSetSpec },
+  options: { readonly context: HookContext; readonly live?: DaemonSetSpec },
 ): FieldError[] {
   return [
     ...selectionProblems(spec),
-    ...podTemplateProblems('spec.template', spec.template, templateRules(about)),
-    ...lastingPodProblems('spec.template', spec.template, 'DaemonSet'),
+    ...podTemplateProblems('spec.template', spec.template, templateRules(options)),
+    ...terminatingPodProblems('spec.template', spec.template, 'DaemonSet'),
     ...nonNegative('spec.minReadySeconds', spec.minReadySeconds),
     ...strategyProblems('spec.updateStrategy', spec.updateStrategy),
     ...nonNegative('spec.revisionHistoryLimit', spec.revisionHistoryLimit),
@@ -169,10 +169,10 @@ function specProblems(
 }
 
 /** Unlike in other workloads, an absent selector is reported only as a mismatch with the labels. */
-function selectionProblems(spec: Selecting): FieldError[] {
+function selectionProblems(spec: SelectorAndTemplate): FieldError[] {
   const { selector } = spec;
   const problems = selector === undefined ? [] : labelSelectorObjectErrors(selector, 'spec.selector');
-  if (isReadable(selector)) problems.push(...mismatchProblems('spec', spec));
+  if (isValidSelector(selector)) problems.push(...mismatchProblems('spec', spec));
   if (selector !== undefined && isEmptySelector(selector)) {
     problems.push(invalid('spec.selector', goSyntaxLabelSelector(selector), 'empty selector is invalid for daemonset'));
   }

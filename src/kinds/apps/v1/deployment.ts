@@ -59,7 +59,7 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
         ...templateWarnings(object, live, context),
       ],
     },
-    decode: { decodeError: unreadable, defaults },
+    decode: { decodeError: decodeProblem, defaults },
     create: {
       prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
       validate: (object, context) => specProblems(object, { context }),
@@ -98,7 +98,7 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
   ],
 });
 
-function unreadable(draft: Deployment): string | undefined {
+function decodeProblem(draft: Deployment): string | undefined {
   const text = annotationText(draft, ROLLBACK_TO) ?? '';
   const why = text === '' ? undefined : integerProblem(text);
   return why === undefined ? undefined : `failed to parse annotation[${ROLLBACK_TO}]=${text} as int64: ${why}`;

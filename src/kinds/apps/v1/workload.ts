@@ -15,7 +15,7 @@ import { nonNegative } from '../../shared/number-rules.js';
  * The selector and the template of a workload. The selector is optional: validation runs before its absence is
  * rejected.
  */
-export interface Selecting {
+export interface SelectorAndTemplate {
   readonly selector?: LabelSelectorObject | undefined;
   readonly template: PodTemplateSpec;
 }
@@ -45,12 +45,12 @@ export function isEmptySelector({ matchLabels = {}, matchExpressions = [] }: Lab
 }
 
 /** True for an absent or well-formed selector. */
-export function isReadable(selector: LabelSelectorObject | undefined): boolean {
+export function isValidSelector(selector: LabelSelectorObject | undefined): boolean {
   return selector === undefined || labelSelectorObjectErrors(selector, '').length === 0;
 }
 
 /** Requires that the selector matches the template's labels. An absent selector matches nothing. */
-export function mismatchProblems(path: string, { selector, template }: Selecting): FieldError[] {
+export function mismatchProblems(path: string, { selector, template }: SelectorAndTemplate): FieldError[] {
   const { labels } = template.metadata;
   if (selectsLabels(selector, labels)) return [];
   const detail = '`selector` does not match template `labels`';
@@ -60,10 +60,10 @@ export function mismatchProblems(path: string, { selector, template }: Selecting
 /** Validates the template of a ReplicaSet or a Deployment. */
 export function replicaTemplateProblems(
   path: string,
-  spec: Selecting,
-  options: { readonly context: HookContext; readonly live?: Selecting | undefined },
+  spec: SelectorAndTemplate,
+  options: { readonly context: HookContext; readonly live?: SelectorAndTemplate | undefined },
 ): FieldError[] {
-  if (!isReadable(spec.selector)) {
+  if (!isValidSelector(spec.selector)) {
     const dump = goSyntaxLabelSelector(spec.selector ?? {});
     return [invalid(childPath(path, 'selector'), dump, 'invalid label selector')];
   }
@@ -71,7 +71,7 @@ export function replicaTemplateProblems(
   return [
     ...mismatchProblems(path, spec),
     ...podTemplateProblems(template, spec.template, templateRules(options)),
-    ...lastingPodProblems(template, spec.template, 'ReplicaSet'),
+    ...terminatingPodProblems(template, spec.template, 'ReplicaSet'),
   ];
 }
 
@@ -87,7 +87,7 @@ export function templateRules({
 }
 
 /** Rejects pods that terminate by themselves: their controller would replace them. */
-export function lastingPodProblems(path: string, { spec }: PodTemplateSpec, kind: string): FieldError[] {
+export function terminatingPodProblems(path: string, { spec }: PodTemplateSpec, kind: string): FieldError[] {
   const { restartPolicy = '', activeDeadlineSeconds } = spec;
   const problems: FieldError[] = [];
   if (restartPolicy !== 'Always') {
@@ -101,7 +101,7 @@ export function lastingPodProblems(path: string, { spec }: PodTemplateSpec, kind
 }
 
 /** The selector is immutable; a changed one would orphan the existing pods. */
-export function selectorUpdateProblems(next: Selecting, live: Selecting): FieldError[] {
+export function selectorUpdateProblems(next: SelectorAndTemplate, live: SelectorAndTemplate): FieldError[] {
   if (deepEqual(next.selector, live.selector)) return [];
   const dump = next.selector === undefined ? undefined : goSyntaxLabelSelector(next.selector);
   return [invalid('spec.selector', dump, 'field is immutable')];

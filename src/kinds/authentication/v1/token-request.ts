@@ -1,11 +1,15 @@
 /**
- * The TokenRequest kind and the `token` subresource of service accounts. spec: TokenRequest
+ * The TokenRequest kind and the `token` subresource of service accounts, with the validation of the bound object. spec:
+ * TokenRequest
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import { type FieldError, invalid } from '../../../meta/field-error.js';
-import type { DraftObject } from '../../../meta/object.js';
+import { parseApiVersion } from '../../../meta/gvk.js';
+import { pathSegmentProblems } from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
+import type { BoundObjectReference } from '../../generated/authentication-v1.js';
 import {
   type TokenRequestBody,
   type TokenRequestBodyInput,
@@ -14,7 +18,12 @@ import {
 import type { Kind, StrategyContext } from '../../kind.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
 import { defineAction, type SubresourceAction } from '../../subresource.js';
-import { readBinding } from './token-binding.js';
+import type { BoundObject, TokenClaims } from '../../tokens.js';
+
+const RESOURCES = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const satisfies Record<
+  BoundObject['kind'],
+  string
+>;
 
 export interface TokenRequest extends ReviewBase, TokenRequestBody {}
 export interface TokenRequestInput extends ReviewInputBase, TokenRequestBodyInput {}
@@ -115,4 +124,58 @@ function shortened(seconds: number, { tokens: { maxExpirationSeconds: most }, wa
   if (most === undefined || seconds <= most) return seconds;
   warnings.push(`requested expiration of ${seconds} seconds shortened to ${most} seconds`);
   return most;
+}
+
+/** The claims of a bound token. */
+type Binding = Pick<TokenClaims, 'bound' | 'node'>;
+
+/** Throws 400 for a kind that tokens cannot be bound to, 404 for an absent object, 409 for a different uid. */
+function readBinding(ref: BoundObjectReference, account: string, context: StrategyContext): Binding {
+  const { apiVersion = '', kind = '', name = '', uid: expected = '' } = ref;
+  // An invalid apiVersion counts as absent.
+  const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' };
+  if (group !== '' || !isBindable(kind)) {
+    throw errors.badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
+  }
+  const gate = 'ServiceAccountTokenNodeBinding';
+  if (kind === 'Node' && !context.features.enabled(gate)) {
+    throw errors.badRequest(`cannot bind token to a Node object as the "${gate}" feature-gate is disabled`);
+  }
+  const object = objectAt(RESOURCES[kind], name, context);
+  const pod = kind === 'Pod' ? (object as ApiObject & RunningPod) : undefined;
+  if (pod !== undefined && pod.spec.serviceAccountName !== account) {
+    throw errors.badRequest(
+      `cannot bind token for serviceaccount "${account}" to pod running with different serviceaccount name.`,
+    );
+  }
+  const { uid } = object.metadata;
+  if (expected !== '' && expected !== uid) {
+    const why = `the UID in the bound object reference (${expected}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw errors.conflict({ group, resource: kind }, name, why);
+  }
+  const bound = { kind, name, uid };
+  return pod?.spec.nodeName ? { bound, node: nodeOf(pod.spec.nodeName, context) } : { bound };
+}
+
+function isBindable(kind: string): kind is BoundObject['kind'] {
+  return Object.hasOwn(RESOURCES, kind);
+}
+
+interface RunningPod {
+  readonly spec: { readonly serviceAccountName?: string; readonly nodeName?: string };
+}
+
+function objectAt(resource: string, name: string, { objects, namespace }: StrategyContext): ApiObject {
+  if (name === '') throw errors.badRequest('Name parameter required.');
+  const problems = pathSegmentProblems(name);
+  if (problems.length > 0) throw errors.badRequest(`Name parameter invalid: "${name}": ${problems.join(';')}`);
+  const object = objects.get({ group: '', resource, namespace: resource === 'nodes' ? '' : namespace, name });
+  if (object === undefined) throw errors.notFound({ group: '', resource }, name);
+  return object;
+}
+
+/** The node's name, and its uid if the node exists. */
+function nodeOf(name: string, { objects }: StrategyContext): NonNullable<Binding['node']> {
+  const node = objects.get({ group: '', resource: 'nodes', namespace: '', name });
+  return node === undefined ? { name } : { name, uid: node.metadata.uid };
 }

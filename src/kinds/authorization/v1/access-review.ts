@@ -27,7 +27,6 @@ import {
 import type { Kind, StrategyContext } from '../../kind.js';
 import { goSyntaxObjectMeta } from '../../shared/go-syntax.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
-import { attributesProblems } from './attributes.js';
 import { readSelectors, selectorProblems } from './selectors.js';
 
 /** The apiVersion of the reviews. */
@@ -174,4 +173,25 @@ function answered(draft: DraftObject, user: User, { access }: StrategyContext): 
     ...(evaluationError === '' ? {} : { evaluationError }),
   } satisfies SubjectAccessReviewStatus;
   return draft;
+}
+
+/** Requires exactly one of resource and non-resource attributes. */
+function attributesProblems(spec: {
+  readonly resourceAttributes?: ResourceAttributes;
+  readonly nonResourceAttributes?: NonResourceAttributes;
+}): FieldError[] {
+  const { resourceAttributes: resource, nonResourceAttributes: other } = spec;
+  const problems: FieldError[] = [];
+  if (resource !== undefined && other !== undefined) {
+    const { path = '', verb = '' } = other;
+    const dump = verbatim(`authorization.NonResourceAttributes{Path:${quote(path)}, Verb:${quote(verb)}}`);
+    problems.push(
+      invalid('spec.nonResourceAttributes', dump, 'cannot be specified in combination with resourceAttributes'),
+    );
+  }
+  if (resource === undefined && other === undefined) {
+    const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    problems.push(invalid('spec.resourceAttributes', 'null', detail));
+  }
+  return problems;
 }

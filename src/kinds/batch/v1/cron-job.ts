@@ -27,8 +27,7 @@ import {
 import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
 import { nonNegative } from '../../shared/number-rules.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { jobTemplateProblems } from './job/validate.js';
-import { jobSpecWarnings } from './job/warnings.js';
+import { jobSpecWarnings, jobTemplateProblems } from './job/validate.js';
 
 export interface CronJob extends ObjectBase, CronJobBody {}
 export interface CronJobInput extends InputBase, CronJobBodyInput {}

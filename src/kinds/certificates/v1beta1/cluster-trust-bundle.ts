@@ -21,7 +21,7 @@ export interface ClusterTrustBundle extends ObjectBase, ClusterTrustBundleBody {
 export interface ClusterTrustBundleInput extends InputBase, ClusterTrustBundleBodyInput {}
 
 /** The required prefix of the name depends on the signer. */
-const nameOfSigner: NameRule = (name, isPrefix, object) => {
+const requireSignerPrefix: NameRule = (name, isPrefix, object) => {
   const { spec } = (object ?? {}) as Partial<ClusterTrustBundle>;
   const signerName = spec?.signerName ?? '';
   return trustBundleNameProblems(isPrefix ? maskTrailingDash(name) : name, signerName);
@@ -35,7 +35,7 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
   lifecycle: { introducedIn: '1.33' },
   body: clusterTrustBundleBody,
   strategy: {
-    name: { validate: nameOfSigner },
+    name: { validate: requireSignerPrefix },
     update: {
       allowUnconditionalUpdate: false,
       validationOrder: ['create', 'metadata', 'update'],

@@ -3,12 +3,18 @@
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden, invalid } from '../../../meta/field-error.js';
+import { forbidden, invalid, notSupported } from '../../../meta/field-error.js';
+import { qualifiedNameProblems } from '../../../meta/names.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type LeaseBody, type LeaseBodyInput, leaseBody } from '../../generated/coordination-v1.js';
 import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { strategyProblems } from '../lease-strategy.js';
+
+/** The only built-in strategy; other strategies are qualified names. */
+export const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion';
+
+/** The reference server repeats the field's name in the path. */
+const STRATEGY_PATH = 'spec.strategy.strategy';
 
 export interface Lease extends ObjectBase, LeaseBody {}
 export interface LeaseInput extends InputBase, LeaseBodyInput {}
@@ -57,4 +63,14 @@ function validate({ spec }: Lease): readonly FieldError[] {
     problems.push(forbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined'));
   }
   return problems;
+}
+
+/** Validates a strategy. */
+export function strategyProblems(strategy: string): FieldError[] {
+  if (strategy.includes('/')) {
+    return qualifiedNameProblems(strategy).map((detail) => invalid(STRATEGY_PATH, strategy, detail));
+  }
+  return strategy === OLDEST_EMULATION_VERSION
+    ? []
+    : [notSupported(STRATEGY_PATH, strategy, [OLDEST_EMULATION_VERSION])];
 }

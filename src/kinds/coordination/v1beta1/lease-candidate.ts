@@ -15,7 +15,7 @@ import {
 } from '../../generated/coordination-v1beta1.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { OLDEST_EMULATION_VERSION, strategyProblems } from '../lease-strategy.js';
+import { OLDEST_EMULATION_VERSION, strategyProblems } from '../v1/lease.js';
 
 export interface LeaseCandidate extends ObjectBase, LeaseCandidateBody {}
 export interface LeaseCandidateInput extends InputBase, LeaseCandidateBodyInput {}

@@ -182,10 +182,10 @@ function topologyProblems(path: string, topology: Endpoint['deprecatedTopology']
 function validateAddress(
   list: string,
   address: string,
-  about: { readonly index: number; readonly addressType: AddressType },
+  options: { readonly index: number; readonly addressType: AddressType },
 ): FieldError[] {
-  const { addressType } = about;
-  const path = keyPath(list, about.index);
+  const { addressType } = options;
+  const path = keyPath(list, options.index);
   if (addressType === 'FQDN') return domainProblems(path, address);
   if (addressType !== 'IPv4' && addressType !== 'IPv6') return [];
   const problems = validIpProblems(address).map((detail) => invalid(path, address, detail));

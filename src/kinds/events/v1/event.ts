@@ -16,7 +16,7 @@ import { anotherVersion, type InputBase, type ObjectBase } from '../../define-ki
 import type { EventSource, ObjectReference } from '../../generated/core-v1.js';
 import { type EventBody, type EventBodyInput, eventBody } from '../../generated/events-v1.js';
 import type { Kind } from '../../kind.js';
-import { inStoredForm } from '../../shared/storage-conversion.js';
+import { toStorageVersion } from '../../shared/storage-conversion.js';
 
 export interface Event extends ObjectBase, EventBody {}
 export interface EventInput extends InputBase, EventBodyInput {}
@@ -38,7 +38,7 @@ export const eventConversion = { toStored, fromStored };
 export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersion(CoreEvent, {
   apiVersion: `${serviceGroup('events')}/v1`,
   body: eventBody,
-  columns: eventColumns((object) => inStoredForm<CoreEvent>(object, eventConversion, orchDialect)),
+  columns: eventColumns((object) => toStorageVersion<CoreEvent>(object, eventConversion, orchDialect)),
   ...eventConversion,
   strategy: {
     name: { validate: requireSubdomainName },

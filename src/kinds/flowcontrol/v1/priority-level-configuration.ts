@@ -22,11 +22,10 @@ import type { HookContext, Kind } from '../../kind.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { bootstrapMetadata, bootstrapObjects } from './bootstrap.js';
 import { priorityLevelColumns } from './columns.js';
-import { validateConditions } from './conditions.js';
-import { pointerDump } from './pointer-dump.js';
+import { pointerDump, validateConditions } from './common-rules.js';
 import { mandatoryLevel, ownedLevelSpec, suggestedLevels } from './priority-level-bootstrap.js';
 import { PRIORITY_LEVELS } from './resources.js';
-import { keepUp } from './upkeep.js';
+import { bootstrapReconciler } from './upkeep.js';
 
 export interface PriorityLevelConfiguration extends ObjectBase, PriorityLevelConfigurationBody {}
 export interface PriorityLevelConfigurationInput extends InputBase, PriorityLevelConfigurationBodyInput {}
@@ -49,7 +48,7 @@ export const PriorityLevelConfiguration: Kind<
       status: {},
     })),
   reconciler: (server) =>
-    keepUp(server, {
+    bootstrapReconciler(server, {
       resource: PRIORITY_LEVELS,
       specs: () => bootstrapObjects(mandatoryLevel, suggestedLevels()),
     }),

@@ -11,7 +11,7 @@ import { deepEqual } from '../../../util/json.js';
 import type { ReconcilerHost, ServerReconciler } from '../../reconciler.js';
 import { isMandatory, PRODUCER, updateAnnotation } from './bootstrap.js';
 
-const PATIENCE_MS = 60_000;
+const REPAIR_DELAY_MS = 60_000;
 
 /** The initial objects of a kind. */
 export interface Bootstrap {
@@ -20,7 +20,7 @@ export interface Bootstrap {
 }
 
 /** The reconciler of the initial objects of a kind. */
-export function keepUp(server: ReconcilerHost, { resource, specs }: Bootstrap): ServerReconciler {
+export function bootstrapReconciler(server: ReconcilerHost, { resource, specs }: Bootstrap): ServerReconciler {
   let wanted: ReadonlyMap<string, object> | undefined;
   let seen = -1;
   let waiting: { readonly dueMs: number; readonly undo: Undo } | undefined;
@@ -51,7 +51,7 @@ export function keepUp(server: ReconcilerHost, { resource, specs }: Bootstrap): 
       const isDue = waiting !== undefined && waiting.dueMs <= now;
       if (!isDue && server.lastChange(resource) === seen) return;
       // Older releases have other field names, so the specs cannot be compared there.
-      if (!isServedAsKept(server, resource)) return;
+      if (!isServedInV1(server, resource)) return;
       const needed = repairs();
       if (isDue) {
         waiting = undefined;
@@ -59,22 +59,22 @@ export function keepUp(server: ReconcilerHost, { resource, specs }: Bootstrap): 
       } else if (needed.length === 0) {
         waiting?.undo();
         waiting = undefined;
-      } else waiting ??= { dueMs: now + PATIENCE_MS, undo: server.wakeAfter(PATIENCE_MS) };
+      } else waiting ??= { dueMs: now + REPAIR_DELAY_MS, undo: server.wakeAfter(REPAIR_DELAY_MS) };
       seen = server.lastChange(resource);
     },
   };
 }
 
-function isServedAsKept({ kinds, dialect }: ReconcilerHost, { group, resource }: GroupResource): boolean {
+function isServedInV1({ kinds, dialect }: ReconcilerHost, { group, resource }: GroupResource): boolean {
   const served = dialect.group(group);
   return kinds().some(({ gvr }) => gvr.resource === resource && gvr.group === served && gvr.version === 'v1');
 }
 
 function revision(
-  about: { readonly object: ApiObject; readonly spec: object; readonly annotation: string },
+  target: { readonly object: ApiObject; readonly spec: object; readonly annotation: string },
   server: ReconcilerHost,
 ): readonly (() => void)[] {
-  const { object, spec, annotation } = about;
+  const { object, spec, annotation } = target;
   const { name, annotations, generation } = object.metadata;
   const said = parseBool(annotations?.[annotation]);
   // Without the annotation, an unchanged object (generation 1) may be updated.

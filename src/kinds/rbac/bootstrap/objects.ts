@@ -228,25 +228,25 @@ function addsTo(dialect: Dialect, target: string | undefined): Readonly<Record<s
 function metadata(
   dialect: Dialect,
   name: string,
-  about: {
+  options: {
     readonly namespace?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly body: Readonly<Record<string, unknown>>;
   },
 ): InitialObject['metadata'] {
   const annotations = { [dialect.subkey('rbac.authorization', 'autoupdate')]: 'true' };
-  const labels = { [dialect.key('bootstrapping')]: 'rbac-defaults', ...about.labels };
+  const labels = { [dialect.key('bootstrapping')]: 'rbac-defaults', ...options.labels };
   const owned: Record<string, FieldSet> = {
     'f:metadata': { 'f:annotations': keysOf(annotations), 'f:labels': keysOf(labels) },
   };
-  for (const field of Object.keys(about.body)) {
+  for (const field of Object.keys(options.body)) {
     // The only field with nested ownership.
     owned[fieldElement(field)] = field === 'aggregationRule' ? { '.': LEAF, 'f:clusterRoleSelectors': LEAF } : LEAF;
   }
   const fields = sortedRecord(Object.entries(owned));
   return {
     name,
-    ...(about.namespace === undefined ? {} : { namespace: about.namespace }),
+    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
     labels,
     annotations,
     managers: [{ manager: SERVER_MANAGER, fields }],

@@ -9,7 +9,7 @@ import { dnsSubdomainProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import type { ClusterRoleBindingBody, Subject } from '../../generated/rbac-v1.js';
 import type { HookContext, StrategyDefinition } from '../../kind.js';
-import { permitBinding } from '../escalation.js';
+import { authorizeBinding } from '../escalation.js';
 import { rbacName } from './policy-rule.js';
 
 interface Binding extends ClusterRoleBindingBody {}
@@ -35,7 +35,7 @@ export function bindingStrategy(rules: BindingRules): StrategyDefinition<Binding
     },
     decode: { defaults: fillInGroups },
     create: { validate },
-    write: { authorize: permitBinding(rules.isNamespaced ? 'rolebindings' : 'clusterrolebindings') },
+    write: { authorize: authorizeBinding(rules.isNamespaced ? 'rolebindings' : 'clusterrolebindings') },
   };
 }
 
@@ -70,7 +70,7 @@ function validateBinding({ roleRef: ref, subjects = [] }: Binding, rules: Bindin
   return found;
 }
 
-function validateSubject(path: string, one: Subject, about: BindingRules & { readonly group: string }): FieldError[] {
+function validateSubject(path: string, one: Subject, options: BindingRules & { readonly group: string }): FieldError[] {
   const { kind, apiGroup = '', name, namespace = '' } = one;
   const namePath = childPath(path, 'name');
   const groupPath = childPath(path, 'apiGroup');
@@ -78,9 +78,9 @@ function validateSubject(path: string, one: Subject, about: BindingRules & { rea
   if (kind === 'ServiceAccount') {
     if (name !== '') found.push(...dnsSubdomainProblems(name).map((detail) => invalid(namePath, name, detail)));
     if (apiGroup !== '') found.push(notSupported(groupPath, apiGroup, ['']));
-    if (!about.isNamespaced && namespace === '') found.push(required(childPath(path, 'namespace')));
+    if (!options.isNamespaced && namespace === '') found.push(required(childPath(path, 'namespace')));
   } else if (USERS_AND_GROUPS.includes(kind)) {
-    if (apiGroup !== about.group) found.push(notSupported(groupPath, apiGroup, [about.group]));
+    if (apiGroup !== options.group) found.push(notSupported(groupPath, apiGroup, [options.group]));
   } else {
     found.push(notSupported(childPath(path, 'kind'), kind, ['ServiceAccount', ...USERS_AND_GROUPS]));
   }

@@ -12,7 +12,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import { type ClusterRoleBody, type ClusterRoleBodyInput, clusterRoleBody } from '../../generated/rbac-v1.js';
 import type { Kind } from '../../kind.js';
 import { clusterRolesFor } from '../bootstrap/objects.js';
-import { permitRole } from '../escalation.js';
+import { authorizeRole } from '../escalation.js';
 import { roleColumns } from './columns.js';
 import { rbacName, validatePolicyRules } from './policy-rule.js';
 
@@ -36,7 +36,7 @@ export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> 
       validate: (object, _context, live) =>
         validate(object, { allowInvalidValues: live !== undefined && hasInvalidValues(live) }),
     },
-    write: { authorize: permitRole('clusterroles') },
+    write: { authorize: authorizeRole('clusterroles') },
   },
   initial: clusterRolesFor,
 });

@@ -14,18 +14,18 @@ export const rbacName: NameRule = (name, prefix) =>
 /** Validates the rules of a role. Rules of a namespaced role cannot have non-resource URLs. */
 export function validatePolicyRules(
   rules: readonly PolicyRule[] | null,
-  about: { readonly isNamespaced: boolean },
+  options: { readonly isNamespaced: boolean },
 ): FieldError[] {
-  return (rules ?? []).flatMap((rule, index) => validatePolicyRule(keyPath('rules', index), rule, about));
+  return (rules ?? []).flatMap((rule, index) => validatePolicyRule(keyPath('rules', index), rule, options));
 }
 
-function validatePolicyRule(path: string, rule: PolicyRule, about: { readonly isNamespaced: boolean }): FieldError[] {
+function validatePolicyRule(path: string, rule: PolicyRule, options: { readonly isNamespaced: boolean }): FieldError[] {
   const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const found: FieldError[] = [];
   if (isEmptyList(rule.verbs)) found.push(required(childPath(path, 'verbs'), 'verbs must contain at least one value'));
   if (nonResourceURLs.length > 0) {
     const at = childPath(path, 'nonResourceURLs');
-    if (about.isNamespaced) {
+    if (options.isNamespaced) {
       found.push(invalid(at, nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs'));
     }
     if (apiGroups.length + resources.length + resourceNames.length > 0) {

@@ -7,7 +7,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import { type RoleBody, type RoleBodyInput, roleBody } from '../../generated/rbac-v1.js';
 import type { Kind } from '../../kind.js';
 import { initialRoles } from '../bootstrap/objects.js';
-import { permitRole } from '../escalation.js';
+import { authorizeRole } from '../escalation.js';
 import { roleColumns } from './columns.js';
 import { rbacName, validatePolicyRules } from './policy-rule.js';
 
@@ -28,7 +28,7 @@ export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
       validationOrder: ['create', 'create', 'metadata'],
     },
     create: { validate },
-    write: { authorize: permitRole('roles') },
+    write: { authorize: authorizeRole('roles') },
   },
   initial: initialRoles,
 });

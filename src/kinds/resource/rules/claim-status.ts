@@ -50,7 +50,7 @@ export interface ClaimStatusContext {
 export function claimStatusProblems(
   path: string,
   status: ResourceClaimStatus,
-  about: ClaimStatusContext,
+  context: ClaimStatusContext,
 ): FieldError[] {
   const { allocation, reservedFor = [], devices = [] } = status;
   const allocated = new Set((allocation?.devices.results ?? []).map(deviceId));
@@ -66,10 +66,10 @@ export function claimStatusProblems(
       key: deviceId,
       // The reference server's path has a name that is not a field.
       keyField: 'deviceID',
-      show: (device) => verbatim(deviceId(device)),
+      print: (device) => verbatim(deviceId(device)),
     }),
-    ...reservationProblems(childPath(path, 'reservedFor'), status, about),
-    ...allocationProblems(childPath(path, 'allocation'), allocation, about),
+    ...reservationProblems(childPath(path, 'reservedFor'), status, context),
+    ...allocationProblems(childPath(path, 'allocation'), allocation, context),
   ];
 }
 
@@ -84,13 +84,13 @@ function consumerProblems(path: string, consumer: ResourceClaimConsumerReference
     .map((field) => required(childPath(path, field)));
 }
 
-function reservationProblems(path: string, status: ResourceClaimStatus, about: ClaimStatusContext): FieldError[] {
+function reservationProblems(path: string, status: ResourceClaimStatus, context: ClaimStatusContext): FieldError[] {
   const { allocation, reservedFor = [] } = status;
   if (reservedFor.length === 0) return [];
   if (allocation === undefined) return [forbidden(path, 'may not be specified when `allocated` is not set')];
-  const before = about.before.reservedFor ?? [];
+  const before = context.before.reservedFor ?? [];
   const isNew = (consumer: ResourceClaimConsumerReference) => !before.some((old) => deepEqual(old, consumer));
-  if (!about.isDeleted || !reservedFor.some(isNew)) return [];
+  if (!context.isDeleted || !reservedFor.some(isNew)) return [];
   return [forbidden(path, 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set')];
 }
 

@@ -64,14 +64,14 @@ function requestProblems(path: string, request: DeviceRequest, options: StoredOp
         max: MAX_ALTERNATIVES,
         item: (at, one: DeviceSubRequest) => [
           ...labelNameProblems(childPath(at, 'name'), one.name),
-          ...wishProblems(at, one, options),
+          ...requestFieldProblems(at, one, options),
         ],
         key: (one) => one.name,
         keyField: 'name',
       }),
     );
   }
-  if (exactly !== undefined) found.push(...wishProblems(childPath(path, 'exactly'), exactly, options));
+  if (exactly !== undefined) found.push(...requestFieldProblems(childPath(path, 'exactly'), exactly, options));
   if (exactly === undefined && firstAvailable.length === 0) found.push(required(path, ONE_OF));
   if (exactly !== undefined && firstAvailable.length > 0) {
     found.push(invalid(path, undefined, `${ONE_OF}, but multiple fields are set`));
@@ -80,7 +80,11 @@ function requestProblems(path: string, request: DeviceRequest, options: StoredOp
 }
 
 /** Validates the fields that exact requests and alternatives share. */
-function wishProblems(path: string, wish: ExactDeviceRequest | DeviceSubRequest, options: StoredOptions): FieldError[] {
+function requestFieldProblems(
+  path: string,
+  wish: ExactDeviceRequest | DeviceSubRequest,
+  options: StoredOptions,
+): FieldError[] {
   const { deviceClassName, selectors, tolerations = [] } = wish;
   const tolerationsPath = childPath(path, 'tolerations');
   return [

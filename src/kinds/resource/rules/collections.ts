@@ -30,7 +30,7 @@ export interface SetRules<Item> extends ListRules<Item> {
   /** The field at which a duplicate is reported; absent: the item. */
   readonly keyField?: string;
   /** Prints a duplicate; absent: its key. */
-  readonly show?: (item: Item) => string | Verbatim;
+  readonly print?: (item: Item) => string | Verbatim;
 }
 
 /** Validates a list without duplicates. */
@@ -42,7 +42,7 @@ export function setProblems<Item>(path: string, items: readonly Item[], rules: S
     const at = keyPath(path, index);
     if (seen.has(key)) {
       const field = rules.keyField === undefined ? at : childPath(at, rules.keyField);
-      found.push(duplicate(field, rules.show?.(item) ?? key));
+      found.push(duplicate(field, rules.print?.(item) ?? key));
     }
     seen.add(key);
   }

@@ -10,21 +10,21 @@ import type { DeviceClaim } from '../../generated/resource-v1beta2.js';
 
 /** Requires a DNS label: names of devices, requests, counters and counter sets. */
 export function labelNameProblems(path: string, name: string): FieldError[] {
-  return worded(path, name, dnsLabelProblems);
+  return nameErrors(path, name, dnsLabelProblems);
 }
 
 /** Validates a node name. */
 export function nodeNameProblems(path: string, name: string): FieldError[] {
-  return worded(path, name, dnsSubdomainProblems);
+  return nameErrors(path, name, dnsSubdomainProblems);
 }
 
 /** Validates the name of a device class. */
 export function classNameProblems(path: string, name: string): FieldError[] {
-  return name === '' ? [required(path)] : worded(path, name, dnsSubdomainProblems);
+  return name === '' ? [required(path)] : nameErrors(path, name, dnsSubdomainProblems);
 }
 
 /** Reports every problem of a name as an error at its path. */
-export function worded(path: string, name: string, problems: NameProblems): FieldError[] {
+export function nameErrors(path: string, name: string, problems: NameProblems): FieldError[] {
   return problems(name).map((problem) => invalid(path, name, problem));
 }
 
@@ -35,7 +35,7 @@ export function poolNameProblems(path: string, name: string): FieldError[] {
   if (name === '') return [required(path)];
   return [
     ...(byteLength(name) > MAX_POOL_NAME ? [tooLong(path, MAX_POOL_NAME)] : []),
-    ...name.split('/').flatMap((part) => worded(path, part, dnsSubdomainProblems)),
+    ...name.split('/').flatMap((part) => nameErrors(path, part, dnsSubdomainProblems)),
   ];
 }
 

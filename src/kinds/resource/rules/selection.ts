@@ -22,7 +22,7 @@ import type {
   OpaqueDeviceConfiguration,
 } from '../../generated/resource-v1beta2.js';
 import { listProblems } from './collections.js';
-import { worded } from './names.js';
+import { nameErrors } from './names.js';
 
 const MAX_SELECTORS = 32;
 const MAX_EXPRESSION = 10 * 1024;
@@ -91,8 +91,8 @@ export function deviceTaintProblems(path: string, taint: DeviceTaint): FieldErro
   const { key, value = '' } = taint;
   const effect: string = taint.effect;
   return [
-    ...worded(childPath(path, 'key'), key, qualifiedNameProblems),
-    ...worded(childPath(path, 'value'), value, labelValueProblems),
+    ...nameErrors(childPath(path, 'key'), key, qualifiedNameProblems),
+    ...nameErrors(childPath(path, 'value'), value, labelValueProblems),
     ...(effect === '' ? [required(childPath(path, 'effect'))] : effectProblems(path, effect)),
   ];
 }
@@ -101,11 +101,11 @@ export function deviceTaintProblems(path: string, taint: DeviceTaint): FieldErro
 export function deviceTolerationProblems(path: string, toleration: DeviceToleration): FieldError[] {
   const { key = '', value = '', effect = '' } = toleration;
   const operator: string = toleration.operator;
-  const found = key === '' ? [] : worded(childPath(path, 'key'), key, qualifiedNameProblems);
+  const found = key === '' ? [] : nameErrors(childPath(path, 'key'), key, qualifiedNameProblems);
   if (operator === 'Exists') {
     if (value !== '') found.push(invalid(childPath(path, 'value'), value, 'must be empty for operator `Exists`'));
   } else if (operator === 'Equal') {
-    found.push(...worded(childPath(path, 'value'), value, labelValueProblems));
+    found.push(...nameErrors(childPath(path, 'value'), value, labelValueProblems));
   } else {
     found.push(notSupported(childPath(path, 'operator'), operator, OPERATORS));
   }

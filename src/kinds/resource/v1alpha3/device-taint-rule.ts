@@ -17,7 +17,7 @@ import {
 import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn, since, textColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
-import { labelNameProblems, poolNameProblems, worded } from '../rules/names.js';
+import { labelNameProblems, nameErrors, poolNameProblems } from '../rules/names.js';
 import { deviceTaintProblems, type StoredOptions, selectorsProblems } from '../rules/selection.js';
 
 export interface DeviceTaintRule extends ObjectBase, DeviceTaintRuleBody {}
@@ -73,7 +73,9 @@ function specProblems(spec: DeviceTaintRuleSpec, before?: DeviceTaintRuleSpec): 
 function selectorProblems(path: string, selector: DeviceTaintSelector, options: StoredOptions): FieldError[] {
   const { deviceClassName, driver, pool, device, selectors } = selector;
   return [
-    ...(deviceClassName === undefined ? [] : worded(`${path}.deviceClassName`, deviceClassName, dnsSubdomainProblems)),
+    ...(deviceClassName === undefined
+      ? []
+      : nameErrors(`${path}.deviceClassName`, deviceClassName, dnsSubdomainProblems)),
     ...(driver === undefined ? [] : driverNameProblems(`${path}.driver`, driver)),
     ...(pool === undefined ? [] : poolNameProblems(`${path}.pool`, pool)),
     ...(device === undefined ? [] : labelNameProblems(`${path}.device`, device)),

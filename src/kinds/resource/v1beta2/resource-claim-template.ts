@@ -16,8 +16,13 @@ import {
 import type { Kind, StrategyContext, StrategyDefinition } from '../../kind.js';
 import { annotationErrors } from '../../shared/annotations.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
-import { adminAccessProblems, checkAdminAccess } from '../admin-access.js';
-import { type AnyClaimSpec, defaultRequests, dropDisabledRequestFields } from '../claim-features.js';
+import {
+  type AnyClaimSpec,
+  adminAccessProblems,
+  checkAdminAccess,
+  defaultRequests,
+  dropDisabledRequestFields,
+} from '../claim-features.js';
 import { deviceClaimProblems } from '../rules/claim.js';
 import { dumpTemplateSpec } from '../rules/dump.js';
 import type { StoredOptions } from '../rules/selection.js';

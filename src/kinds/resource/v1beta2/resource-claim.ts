@@ -17,9 +17,10 @@ import type { HookContext, Kind, StrategyContext, StrategyDefinition } from '../
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../subresource.js';
-import { adminAccessProblems, checkAdminAccess } from '../admin-access.js';
 import {
   type AnyClaimSpec,
+  adminAccessProblems,
+  checkAdminAccess,
   defaultRequests,
   dropDeallocatedDevices,
   dropDisabledRequestFields,

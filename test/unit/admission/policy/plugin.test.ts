@@ -239,7 +239,7 @@ describe('audit annotations', () => {
 test('reads no objects if there are no policies', () => {
   const looked: string[] = [];
   const view = {
-    writeCount: (resource: { readonly resource: string }) => {
+    lastChange: (resource: { readonly resource: string }) => {
       looked.push(`writes ${resource.resource}`);
       return 0;
     },

@@ -25,7 +25,7 @@ function serverWith(policies: ApiObject[]) {
   const written: { readonly name: string; readonly status: unknown; readonly by: string | undefined }[] = [];
   let changes = 1;
   const server = {
-    writeCount: () => changes,
+    lastChange: () => changes,
     objects: { list: () => policies },
     writeStatus(object: ApiObject, change: (draft: DraftObject) => void, by?: string) {
       const draft = {} as DraftObject;

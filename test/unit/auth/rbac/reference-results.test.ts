@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { createAccessReader } from '../../../../src/auth/authorizer.js';
 import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import type { StrategyContext } from '../../../../src/kinds/kind.js';
-import { permitRole } from '../../../../src/kinds/rbac/escalation.js';
+import { authorizeRole } from '../../../../src/kinds/rbac/escalation.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
 import type { AccessReader } from '../../../../src/protocol/access.js';
@@ -70,7 +70,7 @@ function refusal(access: AccessReader, { user, groups, namespace, rules }: Escal
   const role = { kind: 'Role', apiVersion: `${GROUP}/v1`, metadata: { name: 'x' }, rules } as unknown as ApiObject;
   const context = { access, user: { user, groups }, namespace, request: {}, dialect: kubernetesDialect };
   try {
-    permitRole('roles')(role, undefined, context as unknown as StrategyContext);
+    authorizeRole('roles')(role, undefined, context as unknown as StrategyContext);
     return '';
   } catch (error) {
     return (error as Error).message.replace(`roles.${GROUP} "x" is forbidden: `, '');

@@ -9,10 +9,10 @@ import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
 import { versionSchemaErrors } from '../../../../src/crd/definition/validate-schema.js';
 import { compileNodeRules } from '../../../../src/crd/rules/compile.js';
 import { declTypeOf, maxCardinalityInRequest } from '../../../../src/crd/rules/decl-type.js';
-import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
+import { evaluateRules } from '../../../../src/crd/rules/evaluate.js';
 import { PreexistingExpressions } from '../../../../src/crd/rules/preexisting-expressions.js';
 import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
-import { additionalSchema, type StructuralSchema, schemaView } from '../../../../src/crd/structural-schema.js';
+import { additionalSchema, type StructuralSchema, structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
 import { kubernetesDialect as dialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
 import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
@@ -44,7 +44,7 @@ describe.each(['definition-cases.jsonl', 'object-cases.jsonl', 'random-cases.jso
 
   test.each(cases.map((given, index) => [index + 1, given] as const))('line %i', (_, given) => {
     const { want } = given;
-    const view = schemaView(given.schema, dialect);
+    const view = structuralSchemaOf(given.schema, dialect);
     expect(definitionErrors(given)).toEqual(want.definition ?? []);
     expect(costsOf(view)).toEqual(want.costs);
     if (given.object === undefined) return;
@@ -67,7 +67,7 @@ function judged(view: StructuralSchema, { object, old, budget }: Case) {
   const rules = compileStoredRules(view);
   if (rules === undefined) return { errors: [], warnings: [], budgetLeft: 0 };
   const before = old === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(view, object, old);
-  return ruleErrors(rules, object, before, budget === undefined ? {} : { budget });
+  return evaluateRules(rules, object, before, budget === undefined ? {} : { budget });
 }
 
 function costsOf(root: StructuralSchema): Record<string, string> {

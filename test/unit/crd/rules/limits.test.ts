@@ -1,9 +1,9 @@
 /** Cost limits of validation rules at runtime, and limits of their messages. */
 import { describe, expect, test } from 'vitest';
 import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
-import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
+import { evaluateRules } from '../../../../src/crd/rules/evaluate.js';
 import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
-import { schemaView } from '../../../../src/crd/structural-schema.js';
+import { structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
 import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
@@ -11,9 +11,9 @@ import { invariant } from '../../../../src/util/invariant.js';
 
 function judge(properties: Record<string, JSONSchemaProps>, rules: object[], object: unknown, budget?: number) {
   const rootSchema: JSONSchemaProps = { type: 'object', properties, 'x-orch-validations': rules };
-  const root = compileStoredRules(schemaView(rootSchema, orchDialect));
+  const root = compileStoredRules(structuralSchemaOf(rootSchema, orchDialect));
   invariant(root !== undefined, 'there are rules');
-  const result = ruleErrors(root, object, RatchetingContext.NONE, budget === undefined ? {} : { budget });
+  const result = evaluateRules(root, object, RatchetingContext.NONE, budget === undefined ? {} : { budget });
   return { errors: result.errors.map(printFieldError), left: result.budgetLeft };
 }
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { defaultErrors } from '../../../../src/crd/definition/validate-schema.js';
 import { scaleSpecErrors, scaleStatusErrors } from '../../../../src/crd/scale.js';
-import { schemaView } from '../../../../src/crd/structural-schema.js';
+import { structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
 import { applyDefaults, dropNulls, withDefaults } from '../../../../src/crd/value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from '../../../../src/crd/value/embedded-resources.js';
 import { listTypeErrors } from '../../../../src/crd/value/list-types.js';
@@ -30,7 +30,7 @@ const cases: Readonly<Record<Operation, readonly Case[]>> = JSON.parse(
   readFileSync(new URL('./cases/shape.json', import.meta.url), 'utf8'),
 );
 
-const view = (schema: JSONSchemaProps) => schemaView(deepFreeze(copyJson(schema)), kubernetesDialect);
+const view = (schema: JSONSchemaProps) => structuralSchemaOf(deepFreeze(copyJson(schema)), kubernetesDialect);
 const told = (errors: readonly FieldError[]) =>
   errors
     .map(({ type, field, message }) => [type, field, message])

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { schemaView } from '../../../../src/crd/structural-schema.js';
+import { structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
 import { type ValueOptions, validateValue } from '../../../../src/crd/value/validate.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
@@ -26,12 +26,12 @@ function inOrder(errors: readonly unknown[]): readonly string[] {
 
 /** Errors of a value, as they are printed. */
 function errorsOf(schema: JSONSchemaProps, value: unknown, options: ValueOptions = {}): string[] {
-  return validateValue(schemaView(schema, kubernetesDialect), value, options).map(printFieldError);
+  return validateValue(structuralSchemaOf(schema, kubernetesDialect), value, options).map(printFieldError);
 }
 
 test('reports all violations with the messages of the reference server', () => {
   const wrong = cases.flatMap(({ schema, value, old, errors }, index) => {
-    const view = schemaView(schema, kubernetesDialect);
+    const view = structuralSchemaOf(schema, kubernetesDialect);
     const found = validateValue(view, value, old === undefined ? {} : { old });
     const got = inOrder(found.map(({ type, field, message }) => [type, field, message]));
     return JSON.stringify(got) === JSON.stringify(inOrder(errors)) ? [] : [{ index, got, want: inOrder(errors) }];
@@ -169,7 +169,7 @@ test('prints a long enum only a limited number of times', () => {
 });
 
 test('validates a small object within microseconds', () => {
-  const schema = schemaView(
+  const schema = structuralSchemaOf(
     {
       type: 'object',
       properties: {

@@ -9,7 +9,7 @@ import { type ToCRDOptions, toCRD } from '../../../../src/crd/zod/to-crd.js';
 import { defineKind } from '../../../../src/kinds/define-kind.js';
 import { ConfigMap } from '../../../../src/kinds/index.js';
 import type { Kind } from '../../../../src/kinds/kind.js';
-import { status } from '../../../../src/kinds/subresources/status.js';
+import { status } from '../../../../src/kinds/status-subresource.js';
 import { atomic, mapList, setList } from '../../../../src/schema/hints.js';
 import { re2Matches } from '../../../../src/text/re2/index.js';
 import fc from '../../../property/seeded.js';

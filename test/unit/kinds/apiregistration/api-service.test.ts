@@ -2,7 +2,7 @@
 import { APIService, type APIServiceInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { orderApiServices } from '../../../../src/kinds/apiregistration/order.js';
+import { orderApiServices } from '../../../../src/kinds/apiregistration/priorities.js';
 import { refusal } from '../refusals.js';
 
 const local = { group: 'example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 10 };

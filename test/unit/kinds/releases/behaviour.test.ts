@@ -4,7 +4,7 @@ import { createFetchHandler } from 'orchplane/http';
 import { HorizontalPodAutoscaler } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { compareReleases, OLDEST_RELEASE, REFERENCE_RELEASE } from '../../../../src/kinds/lifecycle.js';
-import { formerKinds } from '../../../../src/kinds/releases/index.js';
+import { removedKinds } from '../../../../src/kinds/releases/index.js';
 import { emulate } from './wire.js';
 
 const FLOW = '/apis/flowcontrol.apiserver.k8s.io';
@@ -330,7 +330,7 @@ test('explains why a newer kind is not served', async () => {
 });
 
 test('has a complete lifecycle before the reference release for each former version', () => {
-  for (const { lifecycle, kind, version } of formerKinds) {
+  for (const { lifecycle, kind, version } of removedKinds) {
     const { introducedIn = '', deprecatedIn = '', removedIn = '', servedByDefault: onByDefault } = lifecycle ?? {};
     const name = `${version} ${kind}`;
     expect(compareReleases(introducedIn, deprecatedIn), name).toBeLessThan(0);
@@ -339,7 +339,7 @@ test('has a complete lifecycle before the reference release for each former vers
     expect(compareReleases(removedIn, REFERENCE_RELEASE), name).toBeLessThanOrEqual(0);
     expect(onByDefault, name).toBe(true);
   }
-  expect(formerKinds).toHaveLength(14);
+  expect(removedKinds).toHaveLength(14);
 });
 
 test('emulates the same release in forks', async () => {

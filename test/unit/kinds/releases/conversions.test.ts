@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { builtInKinds } from '../../../../src/kinds/index.js';
 import type { HookContext } from '../../../../src/kinds/kind.js';
-import { formerKinds } from '../../../../src/kinds/releases/index.js';
+import { removedKinds } from '../../../../src/kinds/releases/index.js';
 import { type ServedKind, serveKind } from '../../../../src/kinds/served-kind.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../../src/meta/object.js';
@@ -33,7 +33,7 @@ const cases = readFileSync(new URL('conversions.jsonl', import.meta.url), 'utf8'
   .map((line) => JSON.parse(line) as Case);
 
 const kinds = new Map(
-  [...builtInKinds, ...formerKinds].map((kind) => {
+  [...builtInKinds, ...removedKinds].map((kind) => {
     const served = serveKind(kind, kubernetesDialect);
     return [`${served.apiVersion} ${kind.kind}`, served] as const;
   }),

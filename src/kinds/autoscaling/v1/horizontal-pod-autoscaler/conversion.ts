@@ -24,19 +24,32 @@ import {
   cpuMetric,
   defaultMetrics,
 } from '../../v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
-import { readMetricSpec, readMetricStatus, writeMetricSpec, writeMetricStatus } from './metrics.js';
-import { amount, type Fields, list, optionalRecord, present, readAnnotation, record, text, whole } from './reader.js';
+import {
+  type Fields,
+  readAnnotation,
+  readInteger,
+  readList,
+  readMetricSpec,
+  readMetricStatus,
+  readOptionalRecord,
+  readQuantity,
+  readRecord,
+  readText,
+  withoutUndefined,
+  writeMetricSpec,
+  writeMetricStatus,
+} from './metrics.js';
 
 /** Converts from v1 to v2, in place. */
 export function toV2(draft: DraftObject): void {
   const annotation = (name: AnnotationName) => annotationOf(draft, name);
   draft['spec'] = specToV2(draft['spec'] as AutoscalerSpecV1, {
-    metrics: readAnnotation(annotation('metrics'), (value) => list(value, readMetricSpec)),
+    metrics: readAnnotation(annotation('metrics'), (value) => readList(value, readMetricSpec)),
     behavior: behaviorOf(draft),
   });
   draft['status'] = statusToV2(draft['status'] as AutoscalerStatusV1, {
-    currentMetrics: readAnnotation(annotation('current-metrics'), (value) => list(value, readMetricStatus)),
-    conditions: readAnnotation(annotation('conditions'), (value) => list(value, readCondition)),
+    currentMetrics: readAnnotation(annotation('current-metrics'), (value) => readList(value, readMetricStatus)),
+    conditions: readAnnotation(annotation('conditions'), (value) => readList(value, readCondition)),
   });
   setAnnotations(draft, {}, orchDialect);
 }
@@ -127,7 +140,7 @@ function statusToV2(status: AutoscalerStatusV1, annotations: StatusAnnotations):
       : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: percent } } }];
   const { conditions = [] } = annotations;
   return {
-    ...present({ observedGeneration, lastScaleTime }),
+    ...withoutUndefined({ observedGeneration, lastScaleTime }),
     ...(currentReplicas === 0 ? {} : { currentReplicas }),
     desiredReplicas,
     currentMetrics: annotations.currentMetrics ?? cpu ?? null,
@@ -144,7 +157,7 @@ function statusToV1(status: HorizontalPodAutoscalerStatusV2): AutoscalerStatusV1
     )
     .findLast((value) => value !== undefined);
   return {
-    ...present({ observedGeneration, lastScaleTime }),
+    ...withoutUndefined({ observedGeneration, lastScaleTime }),
     currentReplicas,
     desiredReplicas,
     ...(percent === undefined ? {} : { currentCPUUtilizationPercentage: percent }),
@@ -152,11 +165,11 @@ function statusToV1(status: HorizontalPodAutoscalerStatusV2): AutoscalerStatusV1
 }
 
 function readCondition(fields: Fields): HorizontalPodAutoscalerCondition {
-  const time = text(fields, 'lastTransitionTime');
-  const [reason, message] = [text(fields, 'reason'), text(fields, 'message')];
+  const time = readText(fields, 'lastTransitionTime');
+  const [reason, message] = [readText(fields, 'reason'), readText(fields, 'message')];
   return {
-    type: text(fields, 'type'),
-    status: text(fields, 'status') as HorizontalPodAutoscalerCondition['status'],
+    type: readText(fields, 'type'),
+    status: readText(fields, 'status') as HorizontalPodAutoscalerCondition['status'],
     lastTransitionTime: time === '' ? null : time,
     ...(reason === '' ? {} : { reason }),
     ...(message === '' ? {} : { message }),
@@ -186,30 +199,30 @@ function writeRules(rules: HPAScalingRules | undefined): object | null {
 
 /** The behavior; undefined if it is empty. */
 function readBehavior(value: unknown): HorizontalPodAutoscalerBehavior | undefined {
-  const fields = anyCase(record(value));
-  const behavior = present({
-    scaleUp: optionalRecord(own(fields, 'scaleup'), readRules),
-    scaleDown: optionalRecord(own(fields, 'scaledown'), readRules),
+  const fields = anyCase(readRecord(value));
+  const behavior = withoutUndefined({
+    scaleUp: readOptionalRecord(own(fields, 'scaleup'), readRules),
+    scaleDown: readOptionalRecord(own(fields, 'scaledown'), readRules),
   });
   return Object.keys(behavior).length === 0 ? undefined : (behavior as HorizontalPodAutoscalerBehavior);
 }
 
 function readRules(given: Fields): HPAScalingRules {
   const fields = anyCase(given);
-  const selectPolicy = text(fields, 'selectpolicy');
+  const selectPolicy = readText(fields, 'selectpolicy');
   const policies = own(fields, 'policies') ?? undefined;
-  return present({
-    stabilizationWindowSeconds: whole(fields, 'stabilizationwindowseconds'),
+  return withoutUndefined({
+    stabilizationWindowSeconds: readInteger(fields, 'stabilizationwindowseconds'),
     selectPolicy: selectPolicy === '' ? undefined : selectPolicy,
-    policies: policies === undefined ? undefined : list(policies, readPolicy),
-    tolerance: amount(fields, 'tolerance'),
+    policies: policies === undefined ? undefined : readList(policies, readPolicy),
+    tolerance: readQuantity(fields, 'tolerance'),
   }) as HPAScalingRules;
 }
 
 function readPolicy(given: Fields) {
   const fields = anyCase(given);
-  const [value = 0, periodSeconds = 0] = [whole(fields, 'value'), whole(fields, 'periodseconds')];
-  return { type: text(fields, 'type') as 'Pods' | 'Percent', value, periodSeconds };
+  const [value = 0, periodSeconds = 0] = [readInteger(fields, 'value'), readInteger(fields, 'periodseconds')];
+  return { type: readText(fields, 'type') as 'Pods' | 'Percent', value, periodSeconds };
 }
 
 /** Go decodes field names case-insensitively. */

@@ -13,11 +13,11 @@ import {
   horizontalPodAutoscalerV1Body,
 } from '../../../generated/autoscaling-v1.js';
 import type { HookContext, Kind } from '../../../kind.js';
-import { inStoredForm } from '../../../shared/storage-conversion.js';
+import { toStorageVersion } from '../../../shared/storage-conversion.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { annotationKeys, SPEC_ANNOTATIONS, STATUS_ANNOTATIONS } from '../../annotations.js';
-import { autoscalerColumns } from '../../v2/horizontal-pod-autoscaler/columns.js';
 import {
+  autoscalerColumns,
   autoscalerStatusProblems,
   HorizontalPodAutoscaler,
 } from '../../v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
@@ -70,7 +70,7 @@ export const HorizontalPodAutoscalerV1: Kind<
 });
 
 function inV2(object: ApiObject): ApiObject & HorizontalPodAutoscaler {
-  return inStoredForm(object, { toStored: toV2 }, orchDialect);
+  return toStorageVersion(object, { toStored: toV2 }, orchDialect);
 }
 
 function throughV2(draft: DraftObject, { dialect }: HookContext, change?: (form: DraftObject) => void): void {

@@ -1,8 +1,10 @@
 /**
- * Converts metrics between v2 and the v2beta1 form in v1's annotations. The field order is the reference server's,
- * because the annotation's text is visible to clients.
+ * Converts metrics between v2 and the v2beta1 form in v1's annotations, and decodes JSON annotations. The field order
+ * is the reference server's, because the annotation's text is visible to clients.
  */
-import { own } from '../../../../util/json.js';
+import { Quantity, QuantityError } from '../../../../meta/quantity.js';
+import { JsonSyntaxError, parseJson } from '../../../../text/json/parse-json.js';
+import { isRecord, own } from '../../../../util/json.js';
 import type {
   CrossVersionObjectReference,
   MetricIdentifier,
@@ -12,24 +14,27 @@ import type {
   MetricTarget,
 } from '../../../generated/autoscaling-v2.js';
 import type { LabelSelector } from '../../../generated/meta-v1.js';
-import { amount, type Fields, optionalRecord, present, record, text, whole } from './reader.js';
+
+class UnreadableError extends Error {
+  override readonly name = 'UnreadableError';
+}
 
 /** The value of an absent required quantity. */
 const ZERO = '0';
 
 /** Encodes a metric of the spec. */
 export function writeMetricSpec({ type, object, pods, resource, containerResource, external }: MetricSpec): object {
-  return present({
+  return withoutUndefined({
     type,
     object: object && {
       ...objectTarget(object.describedObject, object.metric),
       targetValue: object.target.value ?? ZERO,
-      ...present({ selector: object.metric.selector, averageValue: object.target.averageValue }),
+      ...withoutUndefined({ selector: object.metric.selector, averageValue: object.target.averageValue }),
     },
     pods: pods && {
       metricName: pods.metric.name,
       targetAverageValue: pods.target.averageValue ?? ZERO,
-      ...present({ selector: pods.metric.selector }),
+      ...withoutUndefined({ selector: pods.metric.selector }),
     },
     resource: resource && { name: resource.name, ...writtenTarget(resource.target) },
     containerResource: containerResource && {
@@ -39,7 +44,7 @@ export function writeMetricSpec({ type, object, pods, resource, containerResourc
     },
     external:
       external &&
-      present({
+      withoutUndefined({
         metricName: external.metric.name,
         metricSelector: external.metric.selector,
         targetValue: external.target.value,
@@ -49,27 +54,27 @@ export function writeMetricSpec({ type, object, pods, resource, containerResourc
 }
 
 function objectTarget({ kind, name, apiVersion }: CrossVersionObjectReference, metric: MetricIdentifier) {
-  return { target: present({ kind, name, apiVersion }), metricName: metric.name };
+  return { target: withoutUndefined({ kind, name, apiVersion }), metricName: metric.name };
 }
 
 function writtenTarget({ averageUtilization, averageValue }: MetricTarget) {
-  return present({ targetAverageUtilization: averageUtilization, targetAverageValue: averageValue });
+  return withoutUndefined({ targetAverageUtilization: averageUtilization, targetAverageValue: averageValue });
 }
 
 /** Encodes a metric of the status. */
 export function writeMetricStatus(status: MetricStatus): object {
   const { type, object, pods, resource, containerResource, external } = status;
-  return present({
+  return withoutUndefined({
     type,
     object: object && {
       ...objectTarget(object.describedObject, object.metric),
       currentValue: object.current.value ?? ZERO,
-      ...present({ selector: object.metric.selector, averageValue: object.current.averageValue }),
+      ...withoutUndefined({ selector: object.metric.selector, averageValue: object.current.averageValue }),
     },
     pods: pods && {
       metricName: pods.metric.name,
       currentAverageValue: pods.current.averageValue ?? ZERO,
-      ...present({ selector: pods.metric.selector }),
+      ...withoutUndefined({ selector: pods.metric.selector }),
     },
     resource: resource && { name: resource.name, ...writtenCurrent(resource.current) },
     containerResource: containerResource && {
@@ -79,51 +84,51 @@ export function writeMetricStatus(status: MetricStatus): object {
     },
     external: external && {
       metricName: external.metric.name,
-      ...present({ metricSelector: external.metric.selector }),
+      ...withoutUndefined({ metricSelector: external.metric.selector }),
       currentValue: external.current.value ?? ZERO,
-      ...present({ currentAverageValue: external.current.averageValue }),
+      ...withoutUndefined({ currentAverageValue: external.current.averageValue }),
     },
   });
 }
 
 function writtenCurrent(current: { averageUtilization?: number; averageValue?: string }) {
   const { averageUtilization, averageValue = ZERO } = current;
-  return { ...present({ currentAverageUtilization: averageUtilization }), currentAverageValue: averageValue };
+  return { ...withoutUndefined({ currentAverageUtilization: averageUtilization }), currentAverageValue: averageValue };
 }
 
 /** Decodes a metric of the spec. */
 export function readMetricSpec(fields: Fields): MetricSpec {
-  return present({
-    type: text(fields, 'type') as MetricSourceType,
-    object: optionalRecord(own(fields, 'object'), (source) => {
-      const averageValue = amount(source, 'averageValue');
-      const value = amount(source, 'targetValue') ?? ZERO;
+  return withoutUndefined({
+    type: readText(fields, 'type') as MetricSourceType,
+    object: readOptionalRecord(own(fields, 'object'), (source) => {
+      const averageValue = readQuantity(source, 'averageValue');
+      const value = readQuantity(source, 'targetValue') ?? ZERO;
       const type = averageValue === undefined ? ('Value' as const) : ('AverageValue' as const);
       return {
         describedObject: readReference(own(source, 'target')),
-        target: present({ type, value, averageValue }),
+        target: withoutUndefined({ type, value, averageValue }),
         metric: readIdentifier(source, 'selector'),
       };
     }),
-    pods: optionalRecord(own(fields, 'pods'), (source) => ({
+    pods: readOptionalRecord(own(fields, 'pods'), (source) => ({
       metric: readIdentifier(source, 'selector'),
-      target: { type: 'AverageValue' as const, averageValue: amount(source, 'targetAverageValue') ?? ZERO },
+      target: { type: 'AverageValue' as const, averageValue: readQuantity(source, 'targetAverageValue') ?? ZERO },
     })),
-    resource: optionalRecord(own(fields, 'resource'), (source) => ({
-      name: text(source, 'name'),
+    resource: readOptionalRecord(own(fields, 'resource'), (source) => ({
+      name: readText(source, 'name'),
       target: readTarget(source),
     })),
-    containerResource: optionalRecord(own(fields, 'containerResource'), (source) => ({
-      name: text(source, 'name'),
+    containerResource: readOptionalRecord(own(fields, 'containerResource'), (source) => ({
+      name: readText(source, 'name'),
       target: readTarget(source),
-      container: text(source, 'container'),
+      container: readText(source, 'container'),
     })),
-    external: optionalRecord(own(fields, 'external'), (source) => {
-      const value = amount(source, 'targetValue');
+    external: readOptionalRecord(own(fields, 'external'), (source) => {
+      const value = readQuantity(source, 'targetValue');
       const type = value === undefined ? ('AverageValue' as const) : ('Value' as const);
       return {
         metric: readIdentifier(source, 'metricSelector'),
-        target: present({ type, value, averageValue: amount(source, 'targetAverageValue') }),
+        target: withoutUndefined({ type, value, averageValue: readQuantity(source, 'targetAverageValue') }),
       };
     }),
   }) as MetricSpec;
@@ -131,60 +136,128 @@ export function readMetricSpec(fields: Fields): MetricSpec {
 
 /** Decodes a metric of the status. */
 export function readMetricStatus(fields: Fields): MetricStatus {
-  return present({
-    type: text(fields, 'type') as MetricSourceType,
-    object: optionalRecord(own(fields, 'object'), (source) => ({
+  return withoutUndefined({
+    type: readText(fields, 'type') as MetricSourceType,
+    object: readOptionalRecord(own(fields, 'object'), (source) => ({
       metric: readIdentifier(source, 'selector'),
-      current: present({
-        value: amount(source, 'currentValue') ?? ZERO,
-        averageValue: amount(source, 'averageValue'),
+      current: withoutUndefined({
+        value: readQuantity(source, 'currentValue') ?? ZERO,
+        averageValue: readQuantity(source, 'averageValue'),
       }),
       describedObject: readReference(own(source, 'target')),
     })),
-    pods: optionalRecord(own(fields, 'pods'), (source) => ({
+    pods: readOptionalRecord(own(fields, 'pods'), (source) => ({
       metric: readIdentifier(source, 'selector'),
-      current: { averageValue: amount(source, 'currentAverageValue') ?? ZERO },
+      current: { averageValue: readQuantity(source, 'currentAverageValue') ?? ZERO },
     })),
-    resource: optionalRecord(own(fields, 'resource'), (source) => ({
-      name: text(source, 'name'),
+    resource: readOptionalRecord(own(fields, 'resource'), (source) => ({
+      name: readText(source, 'name'),
       current: readCurrent(source),
     })),
-    containerResource: optionalRecord(own(fields, 'containerResource'), (source) => ({
-      name: text(source, 'name'),
+    containerResource: readOptionalRecord(own(fields, 'containerResource'), (source) => ({
+      name: readText(source, 'name'),
       current: readCurrent(source),
-      container: text(source, 'container'),
+      container: readText(source, 'container'),
     })),
-    external: optionalRecord(own(fields, 'external'), (source) => ({
+    external: readOptionalRecord(own(fields, 'external'), (source) => ({
       metric: readIdentifier(source, 'metricSelector'),
-      current: present({
-        value: amount(source, 'currentValue') ?? ZERO,
-        averageValue: amount(source, 'currentAverageValue'),
+      current: withoutUndefined({
+        value: readQuantity(source, 'currentValue') ?? ZERO,
+        averageValue: readQuantity(source, 'currentAverageValue'),
       }),
     })),
   }) as MetricStatus;
 }
 
 function readReference(value: unknown): CrossVersionObjectReference {
-  const fields = record(value);
-  const apiVersion = text(fields, 'apiVersion');
-  return { kind: text(fields, 'kind'), name: text(fields, 'name'), ...(apiVersion === '' ? {} : { apiVersion }) };
+  const fields = readRecord(value);
+  const apiVersion = readText(fields, 'apiVersion');
+  return {
+    kind: readText(fields, 'kind'),
+    name: readText(fields, 'name'),
+    ...(apiVersion === '' ? {} : { apiVersion }),
+  };
 }
 
 function readIdentifier(fields: Fields, selectorName: string): MetricIdentifier {
-  const selector = optionalRecord(own(fields, selectorName), (value) => value as LabelSelector);
-  return present({ name: text(fields, 'metricName'), selector }) as MetricIdentifier;
+  const selector = readOptionalRecord(own(fields, selectorName), (value) => value as LabelSelector);
+  return withoutUndefined({ name: readText(fields, 'metricName'), selector }) as MetricIdentifier;
 }
 
 function readTarget(fields: Fields): MetricTarget {
-  const averageUtilization = whole(fields, 'targetAverageUtilization');
-  const averageValue = amount(fields, 'targetAverageValue');
+  const averageUtilization = readInteger(fields, 'targetAverageUtilization');
+  const averageValue = readQuantity(fields, 'targetAverageValue');
   const type = averageUtilization === undefined ? ('AverageValue' as const) : ('Utilization' as const);
-  return present({ type, averageValue, averageUtilization }) as MetricTarget;
+  return withoutUndefined({ type, averageValue, averageUtilization }) as MetricTarget;
 }
 
 function readCurrent(fields: Fields) {
-  return present({
-    averageValue: amount(fields, 'currentAverageValue') ?? ZERO,
-    averageUtilization: whole(fields, 'currentAverageUtilization'),
+  return withoutUndefined({
+    averageValue: readQuantity(fields, 'currentAverageValue') ?? ZERO,
+    averageUtilization: readInteger(fields, 'currentAverageUtilization'),
   });
+}
+
+/** The fields of a JSON object. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Decodes a JSON text with `read`; undefined if the text is absent or invalid. */
+export function readAnnotation<Result>(text: string | undefined, read: (value: unknown) => Result): Result | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return read(parseJson(text).value);
+  } catch (error) {
+    const expected = [UnreadableError, JsonSyntaxError, QuantityError].some((type) => error instanceof type);
+    if (expected) return undefined;
+    throw error;
+  }
+}
+
+/** Decodes a list of objects. */
+export function readList<Item>(value: unknown, read: (fields: Fields) => Item): Item[] {
+  if (value === null) return [];
+  if (!Array.isArray(value)) throw new UnreadableError('not a list');
+  return value.map((item: unknown) => read(readRecord(item)));
+}
+
+/** Decodes an object; absent and null are empty. */
+export function readRecord(value: unknown): Fields {
+  if (value === null || value === undefined) return {};
+  if (!isRecord(value)) throw new UnreadableError('not an object');
+  return value;
+}
+
+/** Decodes an optional object; absent and null are undefined. */
+export function readOptionalRecord<Result>(value: unknown, read: (fields: Fields) => Result): Result | undefined {
+  return value === null || value === undefined ? undefined : read(readRecord(value));
+}
+
+/** Decodes a string field; absent and null are empty. */
+export function readText(fields: Fields, name: string): string {
+  const value = own(fields, name) ?? '';
+  if (typeof value !== 'string') throw new UnreadableError(`${name} is no text`);
+  return value;
+}
+
+/** Decodes an integer field. */
+export function readInteger(fields: Fields, name: string): number | undefined {
+  const value = own(fields, name) ?? undefined;
+  if (value !== undefined && !Number.isInteger(value)) throw new UnreadableError(`${name} is no whole number`);
+  return value as number | undefined;
+}
+
+/** Decodes a quantity field to its canonical form. */
+export function readQuantity(fields: Fields, name: string): string | undefined {
+  const value = own(fields, name) ?? undefined;
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' && typeof value !== 'number') throw new UnreadableError(`${name} is no quantity`);
+  return Quantity.parse(String(value).trim()).toString();
+}
+
+/** Removes undefined fields. */
+export function withoutUndefined<Value extends object>(
+  value: Value,
+): { [Key in keyof Value]: Exclude<Value[Key], undefined> } {
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof Value]: Exclude<Value[Key], undefined> };
 }

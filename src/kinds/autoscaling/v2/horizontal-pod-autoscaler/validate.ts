@@ -26,13 +26,16 @@ import type { HookContext } from '../../../kind.js';
 import { goSyntaxQuantity } from '../../../shared/go-syntax.js';
 import { validateContainerResourceName, validateNonNegativeQuantity } from '../../../shared/resources.js';
 
-interface Judged {
+interface SpecOptions {
   readonly context: HookContext;
   readonly live: HorizontalPodAutoscalerSpec | undefined;
 }
 
 /** Validates a spec. */
-export function autoscalerSpecProblems(spec: HorizontalPodAutoscalerSpec, { context, live }: Judged): FieldError[] {
+export function autoscalerSpecProblems(
+  spec: HorizontalPodAutoscalerSpec,
+  { context, live }: SpecOptions,
+): FieldError[] {
   const { minReplicas, maxReplicas } = spec;
   const least = context.features.enabled('HPAScaleToZero') || live?.minReplicas === 0 ? 0 : 1;
   const problems: FieldError[] = [];

@@ -20,10 +20,8 @@ import type { HookContext, Kind, MetadataErrors } from '../../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../../shared/common-columns.js';
 import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../../shared/strategies.js';
-import { jobSpecProblems } from './validate.js';
+import { jobSpecProblems, jobSpecUpdateProblems, jobSpecWarnings } from './validate.js';
 import { jobStatusProblems } from './validate-status.js';
-import { jobSpecUpdateProblems } from './validate-update.js';
-import { jobSpecWarnings } from './warnings.js';
 
 export interface Job extends ObjectBase, JobBody {}
 export interface JobInput extends InputBase, JobBodyInput {}

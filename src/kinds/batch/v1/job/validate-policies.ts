@@ -26,7 +26,7 @@ import type {
 import { countIndexes, IndexesError } from './indexes.js';
 
 /** An Invalid error without a value. */
-export function invalidAsSuch(field: string, detail: string): FieldError {
+export function invalidWithoutValue(field: string, detail: string): FieldError {
   return { type: 'invalid', field, message: `Invalid value: ${detail}` };
 }
 
@@ -55,10 +55,10 @@ function failureRuleProblems(path: string, rule: PodFailurePolicyRule, spec: Job
   }
   problems.push(...conditionProblems(childPath(path, 'onPodConditions'), onPodConditions));
   if (onExitCodes !== undefined && onPodConditions.length > 0) {
-    problems.push(invalidAsSuch(path, 'specifying both OnExitCodes and OnPodConditions is not supported'));
+    problems.push(invalidWithoutValue(path, 'specifying both OnExitCodes and OnPodConditions is not supported'));
   }
   if (onExitCodes === undefined && onPodConditions.length === 0) {
-    problems.push(invalidAsSuch(path, 'specifying one of OnExitCodes and OnPodConditions is required'));
+    problems.push(invalidWithoutValue(path, 'specifying one of OnExitCodes and OnPodConditions is required'));
   }
   return problems;
 }

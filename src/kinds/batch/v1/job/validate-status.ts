@@ -10,7 +10,7 @@ import { deepEqual } from '../../../../util/json.js';
 import type { JobCondition, JobSpec, JobStatus, UncountedTerminatedPods } from '../../../generated/batch-v1.js';
 import { nonNegative } from '../../../shared/number-rules.js';
 import { indexesProblem, overlappingIndex } from './indexes.js';
-import { invalidAsSuch } from './validate-policies.js';
+import { invalidWithoutValue } from './validate-policies.js';
 
 interface JobState {
   readonly spec: JobSpec;
@@ -100,7 +100,7 @@ function uncountedProblems(path: string, pods: UncountedTerminatedPods | undefin
 function endProblems({ status, now, ends, changed }: Comparison): FieldError[] {
   const { startTime, completionTime, active = 0, uncountedTerminatedPods: pods } = status;
   const problems: FieldError[] = [];
-  const condition = (detail: string) => problems.push(invalidAsSuch(CONDITIONS, detail));
+  const condition = (detail: string) => problems.push(invalidWithoutValue(CONDITIONS, detail));
   if ((ends('complete') || ends('failed')) && now.complete && now.failed) {
     condition('cannot set Complete=True and Failed=true conditions');
   }
@@ -204,7 +204,7 @@ function podProblems({ status, now, ends, changed }: Comparison): FieldError[] {
 
 function successProblems({ spec, now }: Comparison): FieldError[] {
   const problems: FieldError[] = [];
-  const condition = (detail: string) => problems.push(invalidAsSuch(CONDITIONS, detail));
+  const condition = (detail: string) => problems.push(invalidWithoutValue(CONDITIONS, detail));
   if (now.successCriteriaMet && now.failed) condition('cannot set SuccessCriteriaMet=True and Failed=true conditions');
   if (now.successCriteriaMet && now.failureTarget) {
     condition('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions');
@@ -219,7 +219,7 @@ const TERMINAL: readonly ConditionType[] = ['Failed', 'Complete', 'FailureTarget
 
 function transitionProblems({ spec, status, live, changed }: Comparison): FieldError[] {
   const problems = TERMINAL.filter((type) => isTrue(live.status, type) && !isTrue(status, type)).map((type) =>
-    invalidAsSuch(CONDITIONS, `cannot disable the terminal ${type}=True condition`),
+    invalidWithoutValue(CONDITIONS, `cannot disable the terminal ${type}=True condition`),
   );
   // An elastic indexed Job that shrinks loses the results of the removed indexes.
   const mayShrink = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
@@ -244,11 +244,11 @@ function transitionProblems({ spec, status, live, changed }: Comparison): FieldE
 function successTransitionProblems({ now, before }: Comparison): FieldError[] {
   const problems: FieldError[] = [];
   if (before.successCriteriaMet && !now.successCriteriaMet) {
-    problems.push(invalidAsSuch(CONDITIONS, 'cannot disable the SuccessCriteriaMet=True condition'));
+    problems.push(invalidWithoutValue(CONDITIONS, 'cannot disable the SuccessCriteriaMet=True condition'));
   }
   if (before.complete && !before.successCriteriaMet && now.successCriteriaMet) {
     const detail = 'cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions';
-    problems.push(invalidAsSuch(CONDITIONS, detail));
+    problems.push(invalidWithoutValue(CONDITIONS, detail));
   }
   return problems;
 }

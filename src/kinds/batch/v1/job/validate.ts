@@ -1,16 +1,30 @@
 /**
- * Validates the spec of a Job, in the reference server's message order. CronJobs share the rules of the template.
+ * Validates the spec of a Job and its changes, in the reference server's message order, and computes warnings. CronJobs
+ * share the rules of the template.
  */
+import { SERVICE_NAME } from '../../../../meta/dialect.js';
 import { childPath, type FieldError, invalid, notSupported, required, tooLong } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { byteLength, dnsSubdomainProblems, patternMessage } from '../../../../meta/names.js';
-import { podTemplateProblems } from '../../../core/v1/pod-spec/pod-template.js';
+import { type Verbatim, verbatim } from '../../../../text/go/go-text.js';
+import { copyJson, deepEqual } from '../../../../util/json.js';
+import { podTemplateProblems, podTemplateWarnings } from '../../../core/v1/pod-spec/pod-template.js';
 import type { JobSpec } from '../../../generated/batch-v1.js';
-import type { PodSpec } from '../../../generated/core-v1.js';
+import type { PodSpec, PodTemplateSpec } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
-import { goSyntaxLabels } from '../../../shared/go-syntax.js';
+import { goSyntaxLabelSelector, goSyntaxLabels } from '../../../shared/go-syntax.js';
 import { nonNegative } from '../../../shared/number-rules.js';
-import { podFailurePolicyProblems, podReplacementPolicyProblems, successPolicyProblems } from './validate-policies.js';
+import {
+  dumpPodFailurePolicy,
+  dumpSuccessPolicy,
+  podFailurePolicyProblems,
+  podReplacementPolicyProblems,
+  successPolicyProblems,
+} from './validate-policies.js';
+
+const MANY_COMPLETIONS = 100_000;
+
+const MUCH_PARALLELISM = 10_000;
 
 /** Options of the rules. */
 export interface JobRules {
@@ -20,9 +34,9 @@ export interface JobRules {
 }
 
 /** Validates a Job's spec: the selector is required and must match the template. */
-export function jobSpecProblems(path: string, spec: JobSpec, about: JobRules): FieldError[] {
+export function jobSpecProblems(path: string, spec: JobSpec, options: JobRules): FieldError[] {
   const { selector, template } = spec;
-  const problems = jobTemplateProblems(path, spec, about);
+  const problems = jobTemplateProblems(path, spec, options);
   const malformed = selector === undefined ? [] : labelSelectorObjectErrors(selector, childPath(path, 'selector'));
   if (selector === undefined) problems.push(required(childPath(path, 'selector')));
   problems.push(...malformed);
@@ -35,7 +49,7 @@ export function jobSpecProblems(path: string, spec: JobSpec, about: JobRules): F
 }
 
 /** Validates the part of a Job's spec that does not depend on the selector. */
-export function jobTemplateProblems(path: string, spec: JobSpec, about: JobRules): FieldError[] {
+export function jobTemplateProblems(path: string, spec: JobSpec, options: JobRules): FieldError[] {
   const { podFailurePolicy, successPolicy } = spec;
   const problems = [
     ...countProblems(path, spec),
@@ -48,7 +62,7 @@ export function jobTemplateProblems(path: string, spec: JobSpec, about: JobRules
   if (successPolicy !== undefined) {
     problems.push(...successPolicyProblems(childPath(path, 'successPolicy'), successPolicy, spec));
   }
-  const { context, live } = about;
+  const { context, live } = options;
   const rules = { dialect: context.dialect, features: context.features, live };
   return [
     ...problems,
@@ -161,4 +175,93 @@ function restartPolicyProblems(path: string, spec: JobSpec): FieldError[] {
     return [invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified')];
   }
   return [];
+}
+
+/** The warnings about a Job's spec. */
+export function jobSpecWarnings(path: string, spec: JobSpec, { dialect }: HookContext): string[] {
+  const ofPods = podTemplateWarnings(`${path}.template`, spec.template, { dialect });
+  const { completionMode, completions = 0, parallelism = 0 } = spec;
+  if (completionMode !== 'Indexed' || completions <= MANY_COMPLETIONS || parallelism <= MUCH_PARALLELISM) return ofPods;
+  return [
+    `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, ${SERVICE_NAME} might not be able to track completedIndexes when a big number of indexes fail`,
+    ...ofPods,
+  ];
+}
+
+/** `started` is false if the Job has never run. */
+export function jobSpecUpdateProblems(
+  next: JobSpec,
+  live: JobSpec,
+  options: { readonly started: boolean },
+): FieldError[] {
+  const mayMove = live.suspend === true && !options.started;
+  return [
+    ...completionsProblems(next, live),
+    ...fixed('selector', next, live, dumpSelector),
+    ...templateProblems(next.template, live.template, mayMove),
+    ...fixed('completionMode', next, live),
+    ...fixed('podFailurePolicy', next, live, (spec) => dumpPodFailurePolicy(spec.podFailurePolicy)),
+    ...fixed('backoffLimitPerIndex', next, live),
+    ...fixed('managedBy', next, live),
+    ...fixed('successPolicy', next, live, (spec) => dumpSuccessPolicy(spec.successPolicy)),
+  ];
+}
+
+function fixed(
+  field: keyof JobSpec,
+  next: JobSpec,
+  live: JobSpec,
+  dump: (spec: JobSpec) => Verbatim | undefined | unknown = (spec) => spec[field],
+): FieldError[] {
+  if (deepEqual(listed(next[field]), listed(live[field]))) return [];
+  return [invalid(`spec.${field}`, dump(next), 'field is immutable')];
+}
+
+/** For comparisons: `rules: null` equals an empty list. */
+function listed(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('rules' in value)) return value;
+  return { ...value, rules: value.rules ?? [] };
+}
+
+function dumpSelector({ selector }: JobSpec) {
+  return selector === undefined ? undefined : goSyntaxLabelSelector(selector);
+}
+
+/** Completions can change only for indexed Jobs, together with the parallelism. */
+function completionsProblems(next: JobSpec, live: JobSpec): FieldError[] {
+  if (next.completionMode !== 'Indexed') return fixed('completions', next, live);
+  const { completions, parallelism } = next;
+  if (completions === undefined || completions === live.completions || completions === parallelism) return [];
+  return [invalid('spec.completions', completions, 'can only be modified in tandem with spec.parallelism')];
+}
+
+function templateProblems(next: PodTemplateSpec, live: PodTemplateSpec, mayMove: boolean): FieldError[] {
+  const before = mayMove ? withMutableFields(live, next) : live;
+  if (deepEqual(next, before)) return [];
+  // The reference server prints the whole template with pointer addresses, which are not predictable.
+  return [invalid('spec.template', verbatim('core.PodTemplateSpec{…}'), 'field is immutable')];
+}
+
+/** The live template with the mutable fields of the new one. */
+function withMutableFields(live: PodTemplateSpec, next: PodTemplateSpec): PodTemplateSpec {
+  const template = copyJson(live);
+  copyFields(template.metadata, next.metadata, ['labels', 'annotations']);
+  copyFields(template.spec, next.spec, ['nodeSelector', 'tolerations', 'schedulingGates']);
+  const { nodeAffinity } = next.spec.affinity ?? {};
+  const { nodeAffinity: _, ...rest } = template.spec.affinity ?? {};
+  if (next.spec.affinity === undefined) {
+    // The affinity is removed if nothing else is in it.
+    if (Object.keys(rest).length === 0) delete template.spec.affinity;
+    else template.spec.affinity = rest;
+  } else {
+    template.spec.affinity = { ...rest, ...(nodeAffinity === undefined ? {} : { nodeAffinity }) };
+  }
+  return template;
+}
+
+function copyFields<Value extends object>(to: Value, from: Value, fields: readonly (keyof Value)[]): void {
+  for (const field of fields) {
+    if (from[field] === undefined) delete to[field];
+    else to[field] = from[field];
+  }
 }

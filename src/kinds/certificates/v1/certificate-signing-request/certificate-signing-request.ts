@@ -17,7 +17,7 @@ import type { HookContext, Kind, StrategyContext } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
-import { APPROVAL, conditionsOfType, type Powers, requestProblems, requestUpdateProblems } from './validate.js';
+import { type AllowedChanges, APPROVAL, conditionsOfType, requestProblems, requestUpdateProblems } from './validate.js';
 
 const certificateSigningRequestColumns: readonly Column<CertificateSigningRequest>[] = [
   nameColumn,
@@ -54,7 +54,7 @@ export const CertificateSigningRequest: Kind<
       // The spec is immutable.
       prepare: (draft, live) => keepLive(draft, live, ['spec']),
     },
-    write: { separateStatus: true, ownableFields: { except: ['spec', 'status'] }, allocate: nameRequester },
+    write: { separateStatus: true, ownableFields: { except: ['spec', 'status'] }, allocate: setRequester },
     create: { validate: requestProblems },
     read: {
       selectableFields: { 'spec.signerName': (object) => object.spec.signerName },
@@ -76,7 +76,7 @@ export const CertificateSigningRequest: Kind<
 });
 
 /** Sets the requester in the spec to the user of the request. */
-function nameRequester(
+function setRequester(
   draft: CertificateSigningRequest,
   live: CertificateSigningRequest | undefined,
   { user }: StrategyContext,
@@ -94,7 +94,7 @@ function nameRequester(
 }
 
 function subresource(
-  powers: Powers,
+  powers: AllowedChanges,
   unclaimed: readonly string[],
   keep: (draft: CertificateSigningRequest, live: CertificateSigningRequest) => void,
 ): SubresourceStrategy<CertificateSigningRequest> {

@@ -61,13 +61,13 @@ export function requestProblems(object: ApiObject, context: HookContext): FieldE
 }
 
 /** What an update at an endpoint may change. */
-export interface Powers {
+export interface AllowedChanges {
   readonly approve: boolean;
   readonly issue: boolean;
 }
 
 /** Validates a change of a request. */
-export function requestUpdateProblems(next: ApiObject, live: ApiObject, powers: Powers): FieldError[] {
+export function requestUpdateProblems(next: ApiObject, live: ApiObject, powers: AllowedChanges): FieldError[] {
   const found: FieldError[] = [];
   const count = (object: ApiObject, type: string) => conditionsOfType(statusOf(object), type).length;
   const touched = (what: 'remove' | 'add', type: string) =>

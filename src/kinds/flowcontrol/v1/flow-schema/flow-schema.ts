@@ -19,13 +19,11 @@ import type { ReconcilerHost, ServerReconciler } from '../../../reconciler.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { bootstrapMetadata, bootstrapObjects, CONSUMER, danglingCondition } from '../bootstrap.js';
 import { flowSchemaColumns } from '../columns.js';
-import { validateConditions } from '../conditions.js';
-import { byPrecedence } from '../precedence.js';
-import { FLOW_SCHEMAS, PRIORITY_LEVELS } from '../resources.js';
-import { keepUp } from '../upkeep.js';
+import { validateConditions } from '../common-rules.js';
+import { byPrecedence, FLOW_SCHEMAS, PRIORITY_LEVELS } from '../resources.js';
+import { bootstrapReconciler } from '../upkeep.js';
 import { mandatoryFlow, suggestedFlows } from './bootstrap.js';
-import { fixedSpecProblems } from './validate.js';
-import { validateFlowSchemaSpec } from './validate.js';
+import { fixedSpecProblems, validateFlowSchemaSpec } from './validate.js';
 
 export interface FlowSchema extends ObjectBase, FlowSchemaBody {}
 export interface FlowSchemaInput extends InputBase, FlowSchemaBodyInput {}
@@ -45,7 +43,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
     })),
   reconciler: (server) => {
     const dangling = flowSchemaReconciler(server);
-    const upkeep = keepUp(server, {
+    const upkeep = bootstrapReconciler(server, {
       resource: FLOW_SCHEMAS,
       specs: (dialect) => bootstrapObjects(mandatoryFlow, suggestedFlows(dialect)),
     });

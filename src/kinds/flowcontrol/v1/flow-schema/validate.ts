@@ -1,11 +1,13 @@
 /**
- * Validates the spec of a FlowSchema. Required lists are null on the wire if a client omits them, so the rules handle
- * null.
+ * Validates the spec of a FlowSchema, and requires the specs of the mandatory FlowSchemas. Required lists are null on
+ * the wire if a client omits them, so the rules handle null.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
+import type { Verbatim } from '../../../../text/go/go-text.js';
+import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
+import { deepEqual } from '../../../../util/json.js';
 import type {
   FlowSchemaSpec,
   NonResourcePolicyRule,
@@ -14,10 +16,7 @@ import type {
   ServiceAccountSubject,
   Subject,
 } from '../../../generated/flowcontrol-v1.js';
-import type { Verbatim } from '../../../../text/go/go-text.js';
-import { stringSlice } from '../../../../text/go/go-text.js';
-import { deepEqual } from '../../../../util/json.js';
-import { pointerDump } from '../pointer-dump.js';
+import { pointerDump } from '../common-rules.js';
 import { mandatoryFlow } from './bootstrap.js';
 
 type List<Item> = readonly Item[] | null;

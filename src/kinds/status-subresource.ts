@@ -1,8 +1,8 @@
 /**
  * The `status` subresource of user-defined kinds.
  */
-import type { ApiObject, DraftObject } from '../../meta/object.js';
-import type { SubresourceStrategy } from '../subresource.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { SubresourceStrategy } from './subresource.js';
 
 /** Writes change only the status. Metadata is reset too; the main endpoint resets the status. */
 export const status: SubresourceStrategy = Object.freeze({

@@ -1,5 +1,5 @@
 /**
- * Validates the conditions of both kinds of the group: types are required and unique.
+ * Validation rules and message parts that FlowSchemas and priority levels share.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, keyPath, required } from '../../../meta/field-error.js';
@@ -15,4 +15,9 @@ export function validateConditions(conditions: readonly { readonly type?: string
     if (type === '') found.push(required(at, 'must not be empty'));
   }
   return found;
+}
+
+/** Prints a pointer as Go's %#v; the address is a constant, so that responses can be compared. */
+export function pointerDump(name: string, value: unknown): string {
+  return `(*flowcontrol.${name})(${value === undefined ? 'nil' : '0xc000000000'})`;
 }

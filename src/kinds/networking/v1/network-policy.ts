@@ -1,24 +1,77 @@
 /**
- * Validates NetworkPolicies, in the reference server's message order.
+ * The NetworkPolicy kind: the allowed traffic of the selected pods. Errors are in the reference server's order. spec:
+ * NetworkPolicy
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
-import { cidrWarnings, contains, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
-import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
-import { portNameProblems } from '../../../../meta/names.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { cidrWarnings, contains, parseCidrSloppy, validCidrProblems } from '../../../meta/ip.js';
+import { labelSelectorFromObject, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
+import { portNameProblems } from '../../../meta/names.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type {
   IPBlock,
   NetworkPolicyPeer,
   NetworkPolicyPort,
   NetworkPolicySpec,
-} from '../../../generated/networking-v1.js';
-import { portNumberProblems } from '../../../shared/number-rules.js';
+} from '../../generated/networking-v1.js';
+import {
+  type NetworkPolicyBody,
+  type NetworkPolicyBodyInput,
+  networkPolicyBody,
+} from '../../generated/networking-v1.js';
+import type { Kind } from '../../kind.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { portNumberProblems } from '../../shared/number-rules.js';
+import { specGeneration } from '../../shared/strategies.js';
 
 const POLICY_TYPES = ['Ingress', 'Egress'];
 
+const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
+
+export interface NetworkPolicy extends ObjectBase, NetworkPolicyBody {}
+export interface NetworkPolicyInput extends InputBase, NetworkPolicyBodyInput {}
+
+export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('networking')}/v1`,
+  kind: 'NetworkPolicy',
+  scope: 'Namespaced',
+  names: { shortNames: ['netpol'] },
+  body: networkPolicyBody,
+  strategy: {
+    write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(object.spec) },
+    update: {
+      metadataValidation: 'inValidate',
+      // The reference server validates an update first as a new object and then as an update.
+      validate: (next, _live, _context, metadata) => {
+        const problems = networkPolicyProblems(next.spec);
+        return [...metadata.forCreate(), ...problems, ...metadata.forUpdate(), ...problems];
+      },
+    },
+    decode: { defaults: defaultPolicyTypes },
+    create: { validate: (object) => networkPolicyProblems(object.spec) },
+  },
+  columns: [
+    nameColumn,
+    textColumn(
+      'Pod-Selector',
+      'The labels of the pods that it governs.',
+      (object) => printLabelSelector(labelSelectorFromObject(object.spec.podSelector)) || NONE,
+    ),
+    ageColumn,
+  ],
+});
+
+/** The default types are Ingress, and Egress if there are egress rules. */
+function defaultPolicyTypes(draft: NetworkPolicy): void {
+  const { spec } = draft;
+  if (spec.policyTypes?.length) return;
+  spec.policyTypes = spec.egress?.length ? ['Ingress', 'Egress'] : ['Ingress'];
+}
+
 /** Validates a spec. */
-export function networkPolicyProblems(spec: NetworkPolicySpec): FieldError[] {
+function networkPolicyProblems(spec: NetworkPolicySpec): FieldError[] {
   const found = labelSelectorObjectErrors(spec.podSelector, 'spec.podSelector');
   for (const { path, ports, peers, peersPath } of rulesOf(spec)) {
     ports.forEach((port, index) => {
@@ -40,7 +93,7 @@ export function networkPolicyProblems(spec: NetworkPolicySpec): FieldError[] {
 }
 
 /** Warnings about CIDRs of a spec. */
-export function networkPolicyWarnings(spec: NetworkPolicySpec): string[] {
+function networkPolicyWarnings(spec: NetworkPolicySpec): string[] {
   return rulesOf(spec).flatMap(({ peers, peersPath }) =>
     peers.flatMap(({ ipBlock }, index) => {
       if (ipBlock === undefined) return [];
@@ -67,8 +120,6 @@ function rulesOf({ ingress = [], egress = [] }: NetworkPolicySpec) {
     }),
   ];
 }
-
-const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
 
 function portProblems(path: string, { protocol, port, endPort }: NetworkPolicyPort): FieldError[] {
   const portPath = childPath(path, 'port');

@@ -1,17 +1,17 @@
 /**
  * The StatefulSet kind: pods with stable names and storage. spec: StatefulSet
  */
-import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported } from '../../../../meta/field-error.js';
-import { dumpIntOrString, type IntOrString } from '../../../../meta/int-or-string.js';
-import { labelErrors } from '../../../../meta/labels.js';
-import { dnsLabelProblems, maskTrailingDash } from '../../../../meta/names.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
-import { deepEqual } from '../../../../util/json.js';
-import { scaleSubresource } from '../../../autoscaling/v1/scale.js';
-import { podAnnotationsProblems } from '../../../core/v1/pod-spec/annotations.js';
-import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
-import { claimSpecWarnings } from '../../../core/v1/pod-spec/volume-warnings.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
+import { dumpIntOrString, type IntOrString } from '../../../meta/int-or-string.js';
+import { labelErrors } from '../../../meta/labels.js';
+import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
+import { deepEqual } from '../../../util/json.js';
+import { scaleSubresource } from '../../autoscaling/v1/scale.js';
+import { podAnnotationsProblems } from '../../core/v1/pod-spec/annotations.js';
+import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
+import { claimSpecWarnings } from '../../core/v1/pod-spec/volume-warnings.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
   type RollingUpdateStatefulSetStrategy,
   type StatefulSetBody,
@@ -19,26 +19,26 @@ import {
   type StatefulSetSpec,
   type StatefulSetUpdateStrategy,
   statefulSetBody,
-} from '../../../generated/apps-v1.js';
-import type { HookContext, Kind, MetadataErrors, NameRule } from '../../../kind.js';
-import { annotationErrors } from '../../../shared/annotations.js';
-import { ageColumn, containerColumns, nameColumn, textColumn } from '../../../shared/common-columns.js';
-import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
-import { nonNegative } from '../../../shared/number-rules.js';
-import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
+} from '../../generated/apps-v1.js';
+import type { HookContext, Kind, MetadataErrors, NameRule } from '../../kind.js';
+import { annotationErrors } from '../../shared/annotations.js';
+import { ageColumn, containerColumns, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
+import { nonNegative } from '../../shared/number-rules.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import {
   amountOf,
   atMost,
   collisionProblems,
   countOrPercentProblems,
-  isReadable,
-  lastingPodProblems,
+  isValidSelector,
   mismatchProblems,
   nonNegativeFields,
   overHundredProblems,
   selectorProblems,
   templateWarnings,
-} from '../workload.js';
+  terminatingPodProblems,
+} from './workload.js';
 
 export interface StatefulSet extends ObjectBase, StatefulSetBody {}
 export interface StatefulSetInput extends InputBase, StatefulSetBodyInput {}
@@ -133,7 +133,7 @@ function specProblems(
     ...(isNew ? serviceNameProblems(spec.serviceName) : []),
     ...selectorProblems('spec.selector', spec.selector, 'statefulset'),
     ...templateProblems(spec, context),
-    ...lastingPodProblems('spec.template', spec.template, 'StatefulSet'),
+    ...terminatingPodProblems('spec.template', spec.template, 'StatefulSet'),
   ];
 }
 
@@ -183,7 +183,7 @@ function retentionProblems({ persistentVolumeClaimRetentionPolicy: policy }: Sta
 /** Does not validate the pod spec: its volumes also come from volumeClaimTemplates. */
 function templateProblems(spec: StatefulSetSpec, { dialect }: HookContext): FieldError[] {
   const selector: StatefulSetSpec['selector'] | undefined = spec.selector;
-  if (!isReadable(selector)) return [invalid('spec.selector', goSyntaxLabelSelector(selector), '')];
+  if (!isValidSelector(selector)) return [invalid('spec.selector', goSyntaxLabelSelector(selector), '')];
   const { metadata, spec: podSpec } = spec.template;
   const { labels = {}, annotations = {} } = metadata;
   // The reference server leaves `metadata` out of these paths.

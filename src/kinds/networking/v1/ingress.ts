@@ -1,29 +1,127 @@
 /**
- * Validates Ingresses, in the reference server's message order.
+ * The Ingress kind: routes external hosts and paths to backends. Errors are in the reference server's order. spec:
+ * Ingress
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
-import { parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { parseIpSloppy, validIpProblems } from '../../../meta/ip.js';
 import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
   portNameProblems,
   wildcardSubdomainProblems,
-} from '../../../../meta/names.js';
-import { verbatim } from '../../../../text/go/go-text.js';
+} from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
+import { own } from '../../../util/json.js';
+import type { Column } from '../../columns.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type {
   HTTPIngressPath,
   IngressBackend,
   IngressLoadBalancerStatus,
   IngressRule,
   IngressSpec,
+  IngressStatus,
   IngressTLS,
-} from '../../../generated/networking-v1.js';
-import { portNumberProblems } from '../../../shared/number-rules.js';
-import { groupKindNameProblems } from '../../reference.js';
+} from '../../generated/networking-v1.js';
+import { type IngressBody, type IngressBodyInput, ingressBody } from '../../generated/networking-v1.js';
+import type { HookContext, Kind } from '../../kind.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { portNumberProblems } from '../../shared/number-rules.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { groupKindNameProblems } from '../reference.js';
+
+const NOT_A_NAME = 'must be a DNS name, not an IP address';
+
+const FORBIDDEN_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F'];
+
+const FORBIDDEN_ENDS = ['/..', '/.'];
+
+const specOf = (object: ApiObject) => object['spec'] as IngressSpec;
+
+/** The columns. */
+const ingressColumns: readonly Column[] = [
+  nameColumn,
+  textColumn('Class', 'The class that it belongs to.', (object) => specOf(object).ingressClassName ?? NONE),
+  textColumn('Hosts', 'The host names that it has rules for.', hosts),
+  textColumn('Address', 'Where it can be reached from outside.', (object) =>
+    addresses((object['status'] as IngressStatus).loadBalancer.ingress ?? []),
+  ),
+  textColumn('Ports', 'The ports that it takes requests on.', (object) =>
+    specOf(object).tls?.length ? '80, 443' : '80',
+  ),
+  ageColumn,
+];
+
+const MOST_HOSTS = 3;
+
+export interface Ingress extends ObjectBase, IngressBody {}
+export interface IngressInput extends InputBase, IngressBodyInput {}
+
+export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status'> = defineBuiltIn({
+  apiVersion: `${serviceGroup('networking')}/v1`,
+  kind: 'Ingress',
+  scope: 'Namespaced',
+  names: { shortNames: ['ing'] },
+  body: ingressBody,
+  strategy: {
+    write: { separateStatus: true, generation: specGeneration, warnings },
+    create: {
+      validate: (object, context) => [...ingressSpecProblems(object.spec), ...classProblems(object, context)],
+    },
+    update: {
+      // Only a new object must have consistent class annotation and field.
+      validate: (next, _live, _context, metadata) => [...metadata.forCreate(), ...ingressSpecProblems(next.spec)],
+    },
+  },
+  subresources: {
+    status: statusSubresource({
+      validate: (next) => ingressStatusProblems(next.status.loadBalancer),
+    }),
+  },
+  columns: ingressColumns,
+});
+
+/** The deprecated class annotation. */
+function classAnnotation(object: Ingress, { dialect }: HookContext): { key: string; value: string | undefined } {
+  const key = dialect.key('ingress.class');
+  return { key, value: own(object.metadata.annotations ?? {}, key) };
+}
+
+function classProblems(object: Ingress, context: HookContext): FieldError[] {
+  const { ingressClassName } = object.spec;
+  const { key, value } = classAnnotation(object, context);
+  if (value === undefined || ingressClassName === undefined || value === ingressClassName) return [];
+  // The reference server's path lacks `metadata`.
+  return [invalid(`annotations.${key}`, value, 'must match `ingressClassName` when both are specified')];
+}
+
+function warnings(object: Ingress, live: Ingress | undefined, context: HookContext): readonly string[] {
+  const { key, value } = classAnnotation(object, context);
+  if (live !== undefined || value === undefined || object.spec.ingressClassName !== undefined) return [];
+  return [`annotation ${quote(key)} is deprecated, please use 'spec.ingressClassName' instead`];
+}
+
+function hosts(object: ApiObject): string {
+  const rules = specOf(object).rules ?? [];
+  const shown: string[] = [];
+  for (const { host = '' } of rules) {
+    if (shown.length === MOST_HOSTS) return `${shown.join(',')} + ${rules.length - MOST_HOSTS} more...`;
+    if (host !== '') shown.push(host);
+  }
+  return shown.length === 0 ? '*' : shown.join(',');
+}
+
+/** The distinct addresses in order; the hostname of an entry without an IP. */
+function addresses(points: readonly { readonly ip?: string; readonly hostname?: string }[]): string {
+  const found = points.map(({ ip = '', hostname = '' }) => ip || hostname).filter((text) => text !== '');
+  return [...new Set(found)].sort().join(',');
+}
 
 /** Validates a spec. */
-export function ingressSpecProblems(spec: IngressSpec): FieldError[] {
+function ingressSpecProblems(spec: IngressSpec): FieldError[] {
   const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
   const found: FieldError[] = [];
   if (rules.length === 0 && defaultBackend === undefined) {
@@ -44,7 +142,7 @@ export function ingressSpecProblems(spec: IngressSpec): FieldError[] {
 }
 
 /** Validates the load balancer status. */
-export function ingressStatusProblems(status: IngressLoadBalancerStatus): FieldError[] {
+function ingressStatusProblems(status: IngressLoadBalancerStatus): FieldError[] {
   return (status.ingress ?? []).flatMap(({ ip = '', hostname = '' }, index) => {
     const path = keyPath('status.loadBalancer.ingress', index);
     const found = ip === '' ? [] : each(childPath(path, 'ip'), ip, validIpProblems(ip));
@@ -54,8 +152,6 @@ export function ingressStatusProblems(status: IngressLoadBalancerStatus): FieldE
     return found;
   });
 }
-
-const NOT_A_NAME = 'must be a DNS name, not an IP address';
 
 function ruleProblems(path: string, rule: IngressRule): FieldError[] {
   const { host = '' } = rule;
@@ -79,9 +175,6 @@ function httpProblems(path: string, { http }: IngressRule): FieldError[] {
   if (paths.length === 0) return [required(pathsPath)];
   return paths.flatMap((entry, index) => pathProblems(keyPath(pathsPath, index), entry));
 }
-
-const FORBIDDEN_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F'];
-const FORBIDDEN_ENDS = ['/..', '/.'];
 
 function pathProblems(path: string, entry: HTTPIngressPath): FieldError[] {
   const { path: text = '', pathType } = entry;

@@ -3,19 +3,19 @@
  * replace values and do not change them, because parts of a draft may be shared with the live object.
  */
 
-import { orchDialect } from '../../../meta/dialect.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { orchDialect } from '../../meta/dialect.js';
+import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type {
   Device as DeviceV1alpha3,
   ResourceSliceSpec as ResourceSliceSpecV1alpha3,
-} from '../../generated/resource-v1alpha3.js';
+} from '../generated/resource-v1alpha3.js';
 import type {
   DeviceRequest as DeviceRequestV1beta1,
   Device as DeviceV1beta1,
   ResourceClaimSpec as ResourceClaimSpecV1beta1,
   ResourceClaimTemplateSpec as ResourceClaimTemplateSpecV1beta1,
   ResourceSliceSpec as ResourceSliceSpecV1beta1,
-} from '../../generated/resource-v1beta1.js';
+} from '../generated/resource-v1beta1.js';
 import type {
   DeviceRequest as DeviceRequestV1beta2,
   Device as DeviceV1beta2,
@@ -23,8 +23,8 @@ import type {
   ResourceClaimSpec as ResourceClaimSpecV1beta2,
   ResourceClaimTemplateSpec as ResourceClaimTemplateSpecV1beta2,
   ResourceSliceSpec as ResourceSliceSpecV1beta2,
-} from '../../generated/resource-v1beta2.js';
-import { inStoredForm } from '../../shared/storage-conversion.js';
+} from '../generated/resource-v1beta2.js';
+import { toStorageVersion } from '../shared/storage-conversion.js';
 
 type Change = (draft: DraftObject) => void;
 
@@ -33,8 +33,8 @@ type Change = (draft: DraftObject) => void;
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function storedCopy<Stored>(toStored: Change): (object: ApiObject) => ApiObject & Stored {
-  return (object) => inStoredForm<Stored>(object, { toStored }, orchDialect);
+export function storageConverter<Stored>(toStored: Change): (object: ApiObject) => ApiObject & Stored {
+  return (object) => toStorageVersion<Stored>(object, { toStored }, orchDialect);
 }
 
 export const claimToStored: Change = (draft) => {

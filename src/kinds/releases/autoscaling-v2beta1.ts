@@ -2,36 +2,36 @@
  * HorizontalPodAutoscaler in v2beta1. Its metrics have the form of v1's annotations; the behavior, for which it has no
  * field, is in an annotation.
  */
-import { orchDialect } from '../../../meta/dialect.js';
-import { SPEC_ANNOTATIONS, setAnnotations } from '../../autoscaling/annotations.js';
-import { behaviorOf, behaviorText } from '../../autoscaling/v1/horizontal-pod-autoscaler/conversion.js';
-import { keepAnnotations } from '../../autoscaling/v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+import { orchDialect } from '../../meta/dialect.js';
+import { SPEC_ANNOTATIONS, setAnnotations } from '../autoscaling/annotations.js';
+import { behaviorOf, behaviorText } from '../autoscaling/v1/horizontal-pod-autoscaler/conversion.js';
+import { keepAnnotations } from '../autoscaling/v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+import type { Fields } from '../autoscaling/v1/horizontal-pod-autoscaler/metrics.js';
 import {
   readMetricSpec,
   readMetricStatus,
   writeMetricSpec,
   writeMetricStatus,
-} from '../../autoscaling/v1/horizontal-pod-autoscaler/metrics.js';
-import type { Fields } from '../../autoscaling/v1/horizontal-pod-autoscaler/reader.js';
-import { autoscalerColumns } from '../../autoscaling/v2/horizontal-pod-autoscaler/columns.js';
+} from '../autoscaling/v1/horizontal-pod-autoscaler/metrics.js';
 import {
+  autoscalerColumns,
   autoscalerStatusProblems,
   HorizontalPodAutoscaler,
-} from '../../autoscaling/v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
-import { anotherVersion } from '../../define-kind.js';
+} from '../autoscaling/v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+import { anotherVersion } from '../define-kind.js';
 import type {
   HorizontalPodAutoscalerSpec,
   HorizontalPodAutoscalerStatus,
   MetricSpec,
-} from '../../generated/autoscaling-v2.js';
-import { horizontalPodAutoscalerBody } from '../../generated/autoscaling-v2beta1.js';
-import type { Kind } from '../../kind.js';
-import { type Conversion, inStoredForm, throughStored } from '../../shared/storage-conversion.js';
-import { statusSubresource } from '../../shared/strategies.js';
-import { type ShownStatus, shownStatus, storedStatus } from './v2beta2.js';
+} from '../generated/autoscaling-v2.js';
+import { horizontalPodAutoscalerBody } from '../generated/autoscaling-v2beta1.js';
+import type { Kind } from '../kind.js';
+import { type Conversion, storageVersionHooks, toStorageVersion } from '../shared/storage-conversion.js';
+import { statusSubresource } from '../shared/strategies.js';
+import { type StatusV2beta2, statusFromStored, statusToStored } from './autoscaling-v2beta2.js';
 
 type Spec = Omit<HorizontalPodAutoscalerSpec, 'metrics' | 'behavior'> & { readonly metrics?: readonly Fields[] };
-type Status = Omit<ShownStatus, 'currentMetrics'> & { readonly currentMetrics: readonly Fields[] | null };
+type Status = Omit<StatusV2beta2, 'currentMetrics'> & { readonly currentMetrics: readonly Fields[] | null };
 
 const conversion: Conversion = {
   toStored(draft, dialect) {
@@ -44,7 +44,7 @@ const conversion: Conversion = {
     };
     const shown = draft['status'] as Status;
     const currentMetrics = shown.currentMetrics?.map(readMetricStatus) ?? null;
-    draft['status'] = storedStatus({ ...shown, currentMetrics });
+    draft['status'] = statusToStored({ ...shown, currentMetrics });
     setAnnotations(draft, {}, dialect);
   },
   fromStored(draft, dialect) {
@@ -54,7 +54,10 @@ const conversion: Conversion = {
       ...(metrics === undefined ? {} : { metrics: metrics.map((metric) => writeMetricSpec(withoutContainer(metric))) }),
     };
     const stored = draft['status'] as HorizontalPodAutoscalerStatus;
-    draft['status'] = { ...shownStatus(stored), currentMetrics: stored.currentMetrics?.map(writeMetricStatus) ?? null };
+    draft['status'] = {
+      ...statusFromStored(stored),
+      currentMetrics: stored.currentMetrics?.map(writeMetricStatus) ?? null,
+    };
     setAnnotations(draft, behavior === undefined ? {} : { behavior: behaviorText(behavior) }, dialect);
   },
 };
@@ -84,7 +87,7 @@ export const horizontalPodAutoscalerV2beta1: Kind<{ readonly status: Status }> =
     },
     body: horizontalPodAutoscalerBody,
     ...conversion,
-    strategy: throughStored(HorizontalPodAutoscaler.strategy, conversion),
+    strategy: storageVersionHooks(HorizontalPodAutoscaler.strategy, conversion),
     subresources: {
       status: statusSubresource({
         // The behavior annotation belongs to the spec.
@@ -93,6 +96,6 @@ export const horizontalPodAutoscalerV2beta1: Kind<{ readonly status: Status }> =
       }),
     },
     // The dialect does not matter: the annotation is read under the names of both dialects.
-    columns: autoscalerColumns((object) => inStoredForm<HorizontalPodAutoscaler>(object, conversion, orchDialect)),
+    columns: autoscalerColumns((object) => toStorageVersion<HorizontalPodAutoscaler>(object, conversion, orchDialect)),
   },
 );
