@@ -138,7 +138,7 @@ describe('impersonation headers without a user', () => {
     ],
     [[['impersonate-uid', 'u']], '{UID  u  authentication.k8s.io/v1  }'],
     [[['impersonate-extra-k', 'v']], '{UserExtra  v  authentication.k8s.io/v1  k}'],
-  ])('%j', (lines, printed) => {
+  ])('are rejected: %j', (lines, printed) => {
     expect(readImpersonation(separate(...(lines as [string, string][])), kubernetesDialect)).toEqual({
       type: 'invalid',
       error: `requested [${printed}] without impersonating a user`,

@@ -165,9 +165,7 @@ test('runs no controllers in the past cluster', async () => {
 
 test('rejects a future resourceVersion and an invalid one', async () => {
   const { cluster } = await written();
-  expect(() => cluster.at('99')).toThrow(
-    new RangeError('orchplane: at: version 99 is in the future, the newest is 7'),
-  );
+  expect(() => cluster.at('99')).toThrow(new RangeError('orchplane: at: version 99 is in the future, the newest is 7'));
   for (const wrong of ['0', '', 'x', '1.5', '-1', 7 as unknown as string]) {
     expect(() => cluster.at(wrong)).toThrow(TypeError);
   }
