@@ -5,8 +5,8 @@
  * Errors are values, because decoding continues after an error: an array or map reports its first error, but a duplicate
  * key replaces earlier errors of its map.
  *
- * Existing packages are not suitable: they decode byte strings as bytes, have no limits, accept documents that the
- * reference server rejects (duplicate keys, large numbers, undefined) and have other error messages.
+ * cbor-x is not suitable: its values do not tell `1.0` from `1` or contain duplicate keys, and it accepts invalid UTF-8. See
+ * docs/decisions/0013-own-cbor.md.
  */
 import { encodeBase64 } from '../../util/base64.js';
 import { decodeStrictUtf8, decodeUtf8, toHex } from '../../util/bytes.js';

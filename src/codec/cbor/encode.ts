@@ -2,7 +2,7 @@
  * Encodes JSON as CBOR like the reference server: text and keys as byte strings, numbers in their smallest form, maps in
  * key order. Binary fields stay base64 text, which the reference server's decoder accepts.
  *
- * Existing packages are not suitable: they write text strings, and integers beyond 32 bits as floats.
+ * A layer on cbor-x writes the same bytes, but is larger than this codec: see docs/decisions/0013-own-cbor.md.
  */
 import { jsonView } from '../../util/json.js';
 import { ARRAY, BYTES, MAP, type MajorType, NEGATIVE, POSITIVE } from './head.js';

@@ -5,10 +5,9 @@
  */
 
 /**
- * What can be wrong with a CBOR document, in the reference server's words. Faults are values, not exceptions, because a
- * fault found later may be the one that is reported: see `decode.ts`.
+ * An error of a CBOR document with the reference server's message. It is a value, not an exception, because a later error
+ * may replace it: see `decode.ts`.
  */
-
 export class CborFault {
   constructor(readonly message: string) {}
 }
