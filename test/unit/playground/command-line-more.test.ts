@@ -70,7 +70,9 @@ test('prints values of simple JSONPath expressions', async () => {
   expect(await run("get cm b -o jsonpath='{.metadata.name}={.data.z}{.data.nothing}'")).toBe('b=2');
   expect(await run("get cm -o jsonpath='{.items[*].metadata.name}'")).toBe('a b');
   expect(await run("get cm a -o jsonpath='{.data.x\\.y}'")).toBe('1');
-  expect(await run("get cm a -o jsonpath='{range .items[*]}{.x}{end}'")).toMatch(/^error: unsupported JSONPath .* loops/);
+  expect(await run("get cm a -o jsonpath='{range .items[*]}{.x}{end}'")).toMatch(
+    /^error: unsupported JSONPath .* loops/,
+  );
   expect(jsonPathText(`{.a[-1]}{"\\n"}{.a[0].b['c.d']}`, { a: [{ b: { 'c.d': true } }, 7] })).toBe('7\ntrue');
   expect(jsonPathText('.a', { a: { b: 1 } })).toBe('{"b":1}');
 });
@@ -80,6 +82,6 @@ test('explains why a command is not supported', async () => {
   expect(await run('kubectl logs web')).toMatch(/^error: "logs" is not available: nothing runs here: /);
   for (const name of ['exec', 'attach', 'port-forward', 'top'])
     expect(await run(`${name} web`)).toContain('nothing runs');
-  for (const name of ['expose', 'diff', 'cluster-info']) expect(await run(name)).toContain('is not to be had');
+  for (const name of ['expose', 'diff', 'cluster-info']) expect(await run(name)).toContain('is not available');
   expect(await run('run web')).toBe('error: required flag(s) "image" not set');
 });

@@ -88,7 +88,7 @@ describe('playground get command', () => {
     expect(await run('get pods -x')).toBe("error: unknown shorthand flag: 'x' in -x");
     expect(await run('gte pods')).toMatch(/unknown command "gte"[\s\S]*\tget$/);
     expect(await run("get 'pods")).toBe("error: unclosed quote '");
-    expect(await run('get pods | grep web')).toMatch(/^error: "\|" is for a shell/);
+    expect(await run('get pods | grep web')).toMatch(/^error: "\|" is shell syntax/);
     expect(await run('get')).toMatch(/^error: You must specify the type of resource to get\./);
     expect(await run('get pods -o wrong')).toMatch(/unable to match a printer suitable for the output format "wrong"/);
   });

@@ -16,7 +16,7 @@ export function readVariables(text: string): Readonly<Record<string, unknown>> {
     throw new VariablesError(error instanceof Error ? error.message : String(error), { cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new VariablesError('the variables are a map: each key is the name of one');
+    throw new VariablesError('the variables must be a map: each key is the name of a variable');
   }
   const wrong = Object.keys(value).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
   if (wrong !== undefined) throw new VariablesError(`"${wrong}" cannot be the name of a variable`);

@@ -72,9 +72,9 @@ const namespaceFlag: FlagRule = { type: 'text', short: 'n', help: 'the namespace
 /** The flags of every command. */
 export const COMMON_FLAGS: FlagRules = {
   namespace: namespaceFlag,
-  as: { type: 'text', help: 'ask as this user' },
-  'as-group': { type: 'texts', help: 'ask as a member of this group; may stand several times' },
-  help: { type: 'switch', short: 'h', help: 'how the command is used' },
+  as: { type: 'text', help: 'impersonate this user' },
+  'as-group': { type: 'texts', help: 'impersonate a member of this group; can be repeated' },
+  help: { type: 'switch', short: 'h', help: 'print the help of the command' },
 };
 
 export const OUTPUT_FLAG: FlagRule = {
@@ -93,7 +93,7 @@ export const SELECTOR_FLAGS: FlagRules = {
 export const DRY_RUN_FLAG: FlagRule = {
   type: 'text',
   alone: 'client',
-  help: 'none, client or server: do everything but store it',
+  help: 'none, client or server: do not store the result',
   values: ['none', 'client', 'server'],
 };
 

@@ -12,8 +12,8 @@ export function overview(commands: readonly Command[]): string {
     '',
     ...lines,
     '',
-    'Tab completes, the arrow keys go through what was typed before, Ctrl+C stops a watch, Ctrl+L clears.',
-    '"help COMMAND" tells more. "-f -" is the text of the editor.',
+    'Tab completes, the arrow keys browse the history, Ctrl+C stops a watch, Ctrl+L clears.',
+    '"help COMMAND" prints details. "-f -" reads the text of the editor.',
   ].join('\n');
 }
 

@@ -95,10 +95,10 @@ async function runWords(shell: Shell, words: readonly string[], options: Require
 
 function unknownCommand(name: string): string {
   const reason = whyNotHere(name);
-  if (reason !== undefined) return `error: "${name}" is not to be had: ${reason}`;
+  if (reason !== undefined) return `error: "${name}" is not available: ${reason}`;
   const near = commands.map((command) => command.name).filter((each) => isNear(each, name));
   const hint = near.length === 0 ? '' : `\n\nDid you mean this?\n${near.map((each) => `\t${each}`).join('\n')}`;
-  return `error: unknown command "${name}"; "help" lists what there is${hint}`;
+  return `error: unknown command "${name}"; "help" lists all commands${hint}`;
 }
 
 /** Whether one is a prefix of the other, or both differ in one letter. */

@@ -41,7 +41,7 @@ function stepsOf(path: string): readonly Step[] {
     const [all = '', key, index, quoted] = STEP.exec(rest) ?? [];
     if (all === '') {
       throw new LineError(
-        `error: the JSONPath "${path}" is more than this command line reads: fields, [0], [*] and ['name'] are, loops and filters are not`,
+        `error: unsupported JSONPath "${path}": fields, [0], [*] and ['name'] are supported, loops and filters are not`,
       );
     }
     const name = (key ?? quoted)?.replaceAll(/\\(.)/g, '$1');

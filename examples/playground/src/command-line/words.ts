@@ -37,12 +37,14 @@ export function splitWords(line: string, { lenient = false } = {}): Words {
       break;
     } else {
       if (/[|;&<>]/.test(character) && !lenient) {
-        throw new LineError(`error: "${character}" is for a shell; there is none here. Quote it to pass it on.`);
+        throw new LineError(
+          `error: "${character}" is shell syntax, which is not supported. Quote it to pass it as text.`,
+        );
       }
       word = (word ?? '') + character;
     }
   }
-  if (quote !== '' && !lenient) throw new LineError(`error: the quote ${quote} is never closed`);
+  if (quote !== '' && !lenient) throw new LineError(`error: unclosed quote ${quote}`);
   if (word !== undefined) words.push(word);
   return { words, isOpen: word !== undefined };
 }

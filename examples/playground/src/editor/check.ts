@@ -46,13 +46,13 @@ export async function checkText(session: Session, schemas: Schemas, tree: Tree, 
 function syntaxErrors(tree: Tree, text: string): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const tab = text.search(/^\t/m);
-  if (tab >= 0) found.push(at({ from: tab, to: tab + 1 }, 'YAML is indented with blanks, not with tabs'));
+  if (tab >= 0) found.push(at({ from: tab, to: tab + 1 }, 'YAML must be indented with spaces, not with tabs'));
   tree.iterate({
     enter(node) {
       if (!node.type.isError || found.length > 4) return;
       const from = Math.min(node.from, Math.max(0, text.length - 1));
       const to = Math.min(text.length, Math.max(node.to, from + 1));
-      found.push(at({ from, to }, 'This is not YAML: check the indentation, and the blank behind each colon'));
+      found.push(at({ from, to }, 'Invalid YAML: check the indentation, and the space after each colon'));
     },
   });
   return found;
@@ -65,7 +65,7 @@ async function checkDocument(
 ): Promise<readonly Diagnostic[]> {
   const { root, apiVersion, kind, name } = document;
   if (root === undefined) return [];
-  if (root.type !== 'map') return [at(root, 'A manifest is a map that begins with apiVersion and kind')];
+  if (root.type !== 'map') return [at(root, 'A manifest must be a map with apiVersion and kind')];
   const pointAt = (key: string) => {
     const entry = root.entries.find((each) => each.key === key);
     return entry?.at ?? root.entries[0]?.keyAt ?? root;
@@ -122,7 +122,7 @@ function checkMap(
   );
   const seen = new Set<string>();
   for (const { key, keyAt, value } of node.entries) {
-    if (seen.has(key)) found.push(at(keyAt, `${key} stands here twice`));
+    if (seen.has(key)) found.push(at(keyAt, `duplicate field ${key}`));
     seen.add(key);
     const below = known.below(schema, key);
     const where = path === '' ? key : `${path}.${key}`;

@@ -94,7 +94,7 @@ function kinds({ cluster }: Session, apiVersion: string | undefined): readonly C
       label: kind.gvk.kind,
       type: 'class',
       detail: kind.apiVersion,
-      info: `${kind.namespaced ? 'In a namespace' : 'For the whole cluster'}: ${pathOf(kind, kind.namespaced ? '…' : undefined)}`,
+      info: `${kind.namespaced ? 'Namespaced' : 'Cluster-scoped'}: ${pathOf(kind, kind.namespaced ? '…' : undefined)}`,
     }));
 }
 

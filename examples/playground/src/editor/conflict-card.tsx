@@ -38,7 +38,7 @@ export function ConflictCard({ session, conflict, view, run }: CardProps) {
   return (
     <section class="conflict" aria-label="Conflict" role="alert">
       <header>
-        <h3>{`${rows.length === 1 ? 'A field belongs' : 'Fields belong'} to somebody else`}</h3>
+        <h3>{`Another manager owns ${rows.length === 1 ? 'a field' : 'fields'}`}</h3>
         <button
           type="button"
           class="icon"
@@ -50,8 +50,8 @@ export function ConflictCard({ session, conflict, view, run }: CardProps) {
       </header>
       <p>
         <ManagerChip name={conflict.manager} />{' '}
-        {`wanted to change ${rows.length === 1 ? 'a field' : 'fields'} of ${refText(conflict.ref)}. `}
-        The server refused, and nothing has changed.
+        {`tried to change ${rows.length === 1 ? 'a field' : 'fields'} of ${refText(conflict.ref)}. `}
+        The server rejected the request, and nothing has changed.
       </p>
       <table>
         <thead>
@@ -86,11 +86,11 @@ export function ConflictCard({ session, conflict, view, run }: CardProps) {
       <div class="ways">
         <button type="button" onClick={() => run('apply', { force: true })}>
           <b>Take over</b>
-          <span>{`Force: your value counts, and it is taken from ${others}.`}</span>
+          <span>{`Force: apply your value and take the ownership from ${others}.`}</span>
         </button>
         <button type="button" onClick={() => change('leave')}>
           <b>Leave it to them</b>
-          <span>{`Drop it from your manifest: it stays with ${others}.`}</span>
+          <span>{`Remove it from your manifest: ${others} keeps it.`}</span>
         </button>
         <button type="button" onClick={() => change('adopt')}>
           <b>Share</b>

@@ -24,7 +24,7 @@ export function EditorBar({ session, run }: BarProps) {
   return (
     <div class="bar">
       <h2>Manifest</h2>
-      <label class="field labelled" title="Where documents go that name no namespace">
+      <label class="field labelled" title="The namespace of documents that do not name one">
         <span>Namespace</span>
         <select value={namespace} onChange={(event) => session.store.set({ namespace: event.currentTarget.value })}>
           {known.sort().map((name) => (
@@ -39,7 +39,7 @@ export function EditorBar({ session, run }: BarProps) {
         label="Force"
         isOn={force}
         set={(isOn) => session.store.set({ force: isOn })}
-        title="Take fields that belong to other managers"
+        title="Take over fields that other managers own"
       />
       <div class="split">
         <button
@@ -55,9 +55,9 @@ export function EditorBar({ session, run }: BarProps) {
           label="More actions"
           isDisabled={isPast}
           items={[
-            { label: 'Create', hint: 'POST: it must not exist yet', run: () => run('create') },
+            { label: 'Create', hint: 'POST: the object must not exist', run: () => run('create') },
             { label: 'Replace', hint: 'PUT: the whole object', run: () => run('replace') },
-            { label: 'Delete', hint: 'DELETE: every object of the text', run: () => run('delete'), tone: 'bad' },
+            { label: 'Delete', hint: 'DELETE: every object in the text', run: () => run('delete'), tone: 'bad' },
           ]}
         />
       </div>

@@ -23,11 +23,11 @@ export function Verdict({ session, findings, text, goTo }: VerdictProps) {
       <div class="findings warn" role="status">
         <span class="dot" />
         <p>
-          {`You look at version ${past.resourceVersion}. `}
-          Nothing is judged or written until you are back in the present, or in a fork.
+          {`You are viewing version ${past.resourceVersion}. `}
+          Validation and writes are disabled until you go back to the present, or fork.
         </p>
         <button type="button" class="small" onClick={() => session.showPast(undefined)}>
-          Back to now
+          Back to the present
         </button>
       </div>
     );
@@ -79,7 +79,7 @@ function Planned({
     const count = status?.details?.causes?.length ?? 0;
     return (
       <>
-        {title} {`would conflict: ${count === 1 ? 'a field belongs' : `${count} fields belong`} to somebody else`}
+        {title} {`would conflict: another manager owns ${count === 1 ? 'a field' : `${count} fields`}`}
       </>
     );
   }

@@ -18,7 +18,7 @@ const DONE: Readonly<Record<Action, string>> = {
 };
 
 /** Shown when the user tries to write while the page shows the past. */
-export const NOT_IN_THE_PAST = 'You look at the past, which nobody can change. Go back to now, or fork.';
+export const NOT_IN_THE_PAST = 'You are viewing the past, which cannot be changed. Go back to the present, or fork.';
 
 interface Target {
   readonly served: ServedKind;
@@ -41,7 +41,7 @@ export async function carryOut(
     return false;
   }
   if (documents.length === 0) {
-    session.notify('info', 'There is nothing in the editor yet');
+    session.notify('info', 'The editor is empty');
     return false;
   }
   session.store.set({ conflict: undefined });

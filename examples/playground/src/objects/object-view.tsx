@@ -61,7 +61,7 @@ function Known({ session, object }: { readonly session: Session; readonly object
           <button
             type="button"
             onClick={() => session.setText(editable(object))}
-            title="Put it into the editor, without what the server adds"
+            title="Open it in the editor, without the fields that the server sets"
           >
             Edit
           </button>
@@ -80,7 +80,7 @@ function Known({ session, object }: { readonly session: Session; readonly object
       <Conditions object={object} />
       <OwnedYaml session={session} object={object} showsAll={showsAll} />
       <Switch
-        label="Show what the server keeps: managedFields, versions, uid"
+        label="Show server-managed fields: managedFields, resourceVersion, uid"
         isOn={showsAll}
         set={setShowsAll}
         class="foot"

@@ -45,20 +45,20 @@ export function Tree({ session }: { readonly session: Session }) {
           label="All"
           isOn={showsAll}
           set={setShowsAll}
-          title="Roles, priority levels and whatever else every cluster has"
+          title="Roles, priority levels and other objects that every cluster has"
         />
       </div>
       {past !== undefined && (
         <div class="tree-note past" role="status">
           <span>{`As of version ${past.resourceVersion}`}</span>
           <button type="button" class="small" onClick={() => session.showPast(undefined)}>
-            Back to now
+            Back to the present
           </button>
         </div>
       )}
       {user !== ADMINISTRATOR.user && (
         <p class="tree-note">
-          {`The page itself looks as ${ADMINISTRATOR.user}; only what you send is sent as `}
+          {`The page itself reads as ${ADMINISTRATOR.user}; your requests are sent as `}
           <b>{user}</b>.
         </p>
       )}

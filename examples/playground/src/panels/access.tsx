@@ -94,7 +94,7 @@ function AccessPanel({ session }: PanelProps) {
           </select>
         </Field>
         <button type="button" onClick={() => session.speakAs(user)} disabled={state.user.user === user.user}>
-          {state.user.user === user.user ? `You are ${user.user} now` : `Go on as ${user.user}`}
+          {state.user.user === user.user ? `You are ${user.user}` : `Switch to ${user.user}`}
         </button>
         <Verdict answer={answer} isKnown={kind !== undefined} />
       </form>
@@ -128,7 +128,7 @@ function Verdict({ answer, isKnown }: { readonly answer: Answer; readonly isKnow
       <b>{isAllowed ? 'Yes' : 'No'}</b>
       {!isKnown && <p>No kind is served under this name; rules may name it nevertheless.</p>}
       {grant === undefined ? (
-        <p>{reason || 'No role that is bound to this user says so.'}</p>
+        <p>{reason || 'No role of this user allows it.'}</p>
       ) : (
         <>
           <p>

@@ -18,12 +18,12 @@ interface Example {
 
 const EXAMPLES: readonly Example[] = [
   {
-    name: 'A rule of a kind',
+    name: 'A validation rule',
     expression: 'self.minReplicas <= self.replicas &&\nself.replicas <= self.maxReplicas',
     variables: 'self:\n  minReplicas: 1\n  replicas: 5\n  maxReplicas: 3\n',
   },
   {
-    name: 'A rule that looks back',
+    name: 'A transition rule',
     expression: "self.size >= oldSelf.size || has(self.labels) && 'shrink' in self.labels",
     variables: 'self:\n  size: 2\n  labels: { shrink: "yes" }\noldSelf:\n  size: 3\n',
   },

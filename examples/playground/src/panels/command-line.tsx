@@ -62,7 +62,7 @@ function CommandLinePanel({ session }: PanelProps) {
         }}
       >
         <label for="command">
-          <span title="Who asks, and in which namespace">{`${user}@${namespace}`}</span> $
+          <span title="User and namespace">{`${user}@${namespace}`}</span> $
         </label>
         <input
           id="command"

@@ -20,7 +20,7 @@ function Choice({ progress, isBusy }: { readonly progress: Progress; readonly is
   return (
     <div class="cards">
       <p class="muted">
-        A scenario has a cluster of its own. Your cluster and the text of the editor are kept: “Back to my cluster”
+        Each scenario runs in its own cluster. Your cluster and the text of the editor are kept: “Back to my cluster”
         brings both back.
       </p>
       {scenarios.map((scenario) => (
@@ -65,13 +65,13 @@ function Story({ progress, scenario, state: { runner, outcomes, isBusy } }: Stor
           class="small"
           id="scenario-back"
           disabled={isBusy}
-          title="Your cluster and your text, as they were; that of the scenario is given up"
+          title="Returns to your cluster and text and discards the scenario's cluster"
           onClick={() => void progress.goBack()}
         >
           Back to my cluster
         </button>
         <button type="button" class="small" disabled={isBusy} onClick={() => void progress.begin(scenario)}>
-          Again from the start
+          Start over
         </button>
         <button type="button" class="small" disabled={isBusy} onClick={() => progress.leave()}>
           Other scenarios
@@ -83,7 +83,7 @@ function Story({ progress, scenario, state: { runner, outcomes, isBusy } }: Stor
         ))}
         {isOver && (
           <li class="over">
-            That was it. Go on in this cluster with the editor or the command line, or go back to yours.
+            The scenario is complete. Continue in this cluster with the editor or the command line, or go back to yours.
           </li>
         )}
       </ol>
@@ -127,9 +127,7 @@ function StepView({ step, number, outcome }: StepProps) {
             {text !== '' && <span class={code === 0 ? 'told' : 'refusal'}>{text}</span>}
           </pre>
         ))}
-        {outcome?.state === 'differs' && (
-          <p class="differs-reason">{`This is not as it should be: ${outcome.reason}.`}</p>
-        )}
+        {outcome?.state === 'differs' && <p class="differs-reason">{`The check failed: ${outcome.reason}.`}</p>}
       </div>
     </li>
   );

@@ -46,7 +46,7 @@ function TimePanel({ session }: PanelProps) {
       <p class="time-hint muted">
         <b>Restore</b> undoes in this cluster everything that came after. <b>Fork</b> leaves it as it is and goes on
         from that moment in a second one, until you leave the fork.
-        {past === undefined && ' Move the slider, or choose a version below, to look at the past.'}
+        {past === undefined && ' Move the slider, or select a version below, to view the past.'}
       </p>
       {selected === undefined ? (
         <p class="empty">Select an object to see how it came to be what it is.</p>
@@ -71,7 +71,7 @@ function Slider({ span, version, time, go }: SliderProps) {
       <button
         type="button"
         class="icon"
-        aria-label="One version back"
+        aria-label="Previous version"
         disabled={version <= span.first}
         onClick={() => go(version - 1)}
       >
@@ -90,7 +90,7 @@ function Slider({ span, version, time, go }: SliderProps) {
       <button
         type="button"
         class="icon"
-        aria-label="One version on"
+        aria-label="Next version"
         disabled={version >= span.last}
         onClick={() => go(version + 1)}
       >
@@ -122,10 +122,10 @@ function Actions({ session, version, isPast, go }: ActionsProps) {
         class="small"
         id="time-restore"
         disabled={!isPast}
-        title="Undoes everything that came after"
+        title="Undoes all later changes"
         onClick={() => {
           restoreTo(session, version);
-          session.notify('good', `The cluster is at version ${version} again, and goes on from there`);
+          session.notify('good', `The cluster is restored to version ${version}`);
         }}
       >
         Restore to here
@@ -135,10 +135,10 @@ function Actions({ session, version, isPast, go }: ActionsProps) {
         class="small"
         id="time-fork"
         disabled={!isPast}
-        title="Goes on from here with another cluster; this one is kept"
+        title="Starts another cluster from this version; this one is kept"
         onClick={() => {
           forkAt(session, version);
-          session.notify('good', `This is another cluster now, which began at version ${version}`);
+          session.notify('good', `This is a fork of version ${version}`);
         }}
       >
         Fork here
@@ -203,7 +203,7 @@ function ObjectInTime({ session, selected, version, go }: ObjectProps) {
             aria-pressed={compares === 'present'}
             onClick={() => setCompares('present')}
           >
-            Against the present
+            Compare with the present
           </button>
         </div>
         <Difference before={before} after={after} />

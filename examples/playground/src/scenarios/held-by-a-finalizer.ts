@@ -7,12 +7,13 @@ import { expectThat, type Scenario } from './scenario.js';
 export const heldByAFinalizer: Scenario = {
   id: 'finalizer',
   title: 'A deletion that waits',
-  summary: 'A finalizer holds a deleted object until somebody has cleaned up behind it.',
+  summary: 'A finalizer keeps a deleted object until a controller has cleaned up.',
   about: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'bucket' },
   steps: [
     {
       title: 'An object with a finalizer',
-      prose: 'A finalizer is a name in the metadata. It says: somebody has work to do before this object may go.',
+      prose:
+        'A finalizer is a name in the metadata. It means that a controller has work to do before the object is removed.',
       text: `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -29,32 +30,33 @@ data:
       },
     },
     {
-      title: 'It is deleted, and stays',
+      title: 'The deleted object stays',
       prose:
-        'The server takes the deletion, but only notes when it came (`deletionTimestamp`). The object is still there to be read.',
+        'The server accepts the deletion, but only records its time (`deletionTimestamp`). The object can still be read.',
       lines: ['delete configmap bucket', 'get configmap bucket'],
       async check(world) {
         const time = textAt(await world.find('configmap/bucket'), 'metadata', 'deletionTimestamp');
-        return expectThat(time !== '', 'the ConfigMap should be there with a deletionTimestamp');
+        return expectThat(time !== '', 'the ConfigMap should exist with a deletionTimestamp');
       },
     },
     {
-      title: 'There is no way back',
-      prose: 'What is being deleted cannot be given another finalizer: the server forbids it.',
+      title: 'A deletion cannot be undone',
+      prose: 'The server rejects new finalizers on an object that is being deleted.',
       lines: [
         `patch configmap bucket --type=json -p '[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/too-late"}]'`,
       ],
       async check({ ran: [line] }) {
         const isRefused = line?.code === 1 && line.text.includes('no new finalizers can be added');
-        return expectThat(isRefused, 'the patch should be refused: no new finalizers can be added');
+        return expectThat(isRefused, 'the patch should be rejected: no new finalizers can be added');
       },
     },
     {
-      title: 'The work is done',
-      prose: 'Whoever cleans up takes his finalizer away. It was the last one, so the object goes in the same moment.',
+      title: 'The last finalizer is removed',
+      prose:
+        'The controller removes its finalizer after the cleanup. It is the last one, so the server removes the object.',
       lines: [`patch configmap bucket --type=merge -p '{"metadata":{"finalizers":null}}'`, 'get configmap bucket'],
       async check(world) {
-        return expectThat((await world.find('configmap/bucket')) === undefined, 'the ConfigMap should be gone');
+        return expectThat((await world.find('configmap/bucket')) === undefined, 'the ConfigMap should not exist');
       },
     },
   ],

@@ -43,35 +43,37 @@ const MESSAGE = 'three replicas are enough for';
 
 export const policy: Scenario = {
   id: 'policy',
-  title: 'A policy for everybody',
-  summary: 'A ValidatingAdmissionPolicy first does nothing, then warns, then refuses.',
+  title: 'An admission policy',
+  summary: 'A ValidatingAdmissionPolicy first does nothing, then warns, then rejects.',
   about: { ...BINDING, kind: 'ValidatingAdmissionPolicy' },
   steps: [
     {
-      title: 'A policy alone does nothing',
-      prose: 'The policy says what is to hold for Deployments. Nothing binds it yet, so five replicas are fine.',
+      title: 'A policy without a binding has no effect',
+      prose:
+        'The policy limits the replicas of Deployments. No binding activates it yet, so five replicas are accepted.',
       text: POLICY,
       lines: ['apply -f - --server-side', 'create deployment one --image=nginx:1.29 --replicas=5'],
       async check(world) {
         const isMade = world.ran.every(({ code }) => code === 0) && (await world.find('deployment/one')) !== undefined;
-        return expectThat(isMade, 'the Deployment should be made');
+        return expectThat(isMade, 'the Deployment should be created');
       },
     },
     {
-      title: 'Bound to warn',
-      prose: 'A binding puts it to work. With the action `Warn` the write goes through, and whoever sent it is told.',
+      title: 'A binding that warns',
+      prose:
+        'A binding activates the policy. With the action `Warn` the server accepts the write and sends a warning to the client.',
       text: binding('Warn'),
       about: BINDING,
       lines: ['apply -f - --server-side', 'create deployment two --image=nginx:1.29 --replicas=5'],
       async check(world) {
         const isWarned =
           world.ran[1]?.code === 0 && world.ran[1].text.includes(`Warning: `) && world.ran[1].text.includes(MESSAGE);
-        return expectThat(isWarned, 'the Deployment should be made with a warning');
+        return expectThat(isWarned, 'the Deployment should be created with a warning');
       },
     },
     {
-      title: 'Bound to deny',
-      prose: 'With the action `Deny` the same write is refused, in the words of the policy.',
+      title: 'A binding that denies',
+      prose: 'With the action `Deny` the server rejects the same write with the message of the policy.',
       text: binding('Deny'),
       about: BINDING,
       lines: ['apply -f - --server-side', 'create deployment three --image=nginx:1.29 --replicas=5'],
@@ -79,19 +81,19 @@ export const policy: Scenario = {
         const isDenied = world.ran[1]?.code === 1 && world.ran[1].text.includes(`${MESSAGE} three, not 5`);
         return expectThat(
           isDenied && (await world.find('deployment/three')) === undefined,
-          'the Deployment should be refused',
+          'the Deployment should be rejected',
         );
       },
     },
     {
-      title: 'What is there stays',
+      title: 'Existing objects stay',
       prose:
-        'Policies judge writes, not what is there. The first Deployment keeps its five replicas, until somebody changes it.',
+        'Policies validate writes, not stored objects. The first Deployment keeps its five replicas, but every update of it is rejected.',
       about: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'one' },
       lines: ['get deployments', 'label deployment one checked=yes'],
       async check({ ran: [listed, labelled] }) {
         const isKept = listed?.text.includes('one') === true && labelled?.code === 1 && labelled.text.includes(MESSAGE);
-        return expectThat(isKept, 'the Deployment should be there, and a change of it refused');
+        return expectThat(isKept, 'the Deployment should exist, and its update should be rejected');
       },
     },
   ],

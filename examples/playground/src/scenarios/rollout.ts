@@ -9,14 +9,14 @@ const CRASH = '{"spec":{"template":{"metadata":{"labels":{"playground/crash":"tr
 
 export const rollout: Scenario = {
   id: 'rollout',
-  title: 'A rollout, and back',
-  summary: 'Controllers replace the pods of a Deployment a few at a time; a broken update stops by itself.',
+  title: 'A rollout and a rollback',
+  summary: 'Controllers replace the pods of a Deployment a few at a time; a broken update stops automatically.',
   about: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'web' },
   steps: [
     {
       title: 'Three replicas',
       prose:
-        'The Deployment makes a ReplicaSet, that makes three pods, and they become ready one by one. Nobody but controllers does that.',
+        'The Deployment controller creates a ReplicaSet, the ReplicaSet controller creates three pods, and the pods become ready.',
       lines: ['create deployment web --image=nginx:1.28 --replicas=3', 'rollout status deployment/web', 'get pods'],
       async check(world) {
         const found = await world.find('deployment/web');
@@ -26,7 +26,7 @@ export const rollout: Scenario = {
     {
       title: 'Another image',
       prose:
-        'A second ReplicaSet grows while the first shrinks. `rollout status` follows until the last old pod has gone.',
+        'A second ReplicaSet grows while the first shrinks. `rollout status` waits until the last old pod is deleted.',
       lines: ['set image deployment/web nginx=nginx:1.29', 'rollout status deployment/web', 'get replicasets'],
       async check(world) {
         const found = await world.find('deployment/web');
@@ -34,14 +34,14 @@ export const rollout: Scenario = {
           numberAt(found, 'status', 'updatedReplicas') === 3 && numberAt(found, 'status', 'replicas') === 3;
         return expectThat(
           isDone && image(found) === 'nginx:1.29',
-          'three replicas of nginx:1.29 should be there, and no others',
+          'three replicas of nginx:1.29 should exist, and no others',
         );
       },
     },
     {
       title: 'An update that crashes',
       prose:
-        'Pods with the label `playground/crash` crash in this page. The rollout waits for the first of them; enough old pods keep running.',
+        'Pods with the label `playground/crash` crash in this page. The rollout waits for the first new pod, and the old pods keep running.',
       lines: [`patch deployment web -p '${CRASH}'`, 'rollout status deployment/web --watch=false'],
       async check(world) {
         const found = await world.find('deployment/web');
@@ -49,13 +49,13 @@ export const rollout: Scenario = {
         const isStuck = pods.length > 0 && numberAt(found, 'status', 'updatedReplicas') < 3;
         return expectThat(
           isStuck && numberAt(found, 'status', 'availableReplicas') >= 2,
-          'the rollout should stand still',
+          'the rollout should not progress',
         );
       },
     },
     {
-      title: 'And back',
-      prose: 'The revisions are still there, as ReplicaSets. `rollout undo` puts the last good template back.',
+      title: 'Roll back',
+      prose: 'The ReplicaSets are the revisions. `rollout undo` restores the template of the previous one.',
       lines: [
         'rollout history deployment/web',
         'rollout undo deployment/web',
@@ -68,7 +68,7 @@ export const rollout: Scenario = {
         const isBack = labels === undefined && numberAt(found, 'status', 'availableReplicas') === 3;
         return expectThat(
           isBack && numberAt(found, 'status', 'updatedReplicas') === 3,
-          'three good replicas should be there',
+          'three replicas of the previous revision should be available',
         );
       },
     },

@@ -46,14 +46,14 @@ spec: ${spec}
 
 export const rulesOfAKind: Scenario = {
   id: 'crd-rules',
-  title: 'A kind with rules',
-  summary: 'A CustomResourceDefinition whose rules, written in CEL, compare fields and look back.',
+  title: 'A CRD with validation rules',
+  summary: 'A CustomResourceDefinition whose CEL rules compare fields with each other and with their old values.',
   about: { apiVersion: 'example.com/v1', kind: 'Backup', namespace: 'default', name: 'nightly' },
   steps: [
     {
-      title: 'A new kind',
+      title: 'A new custom resource kind',
       prose:
-        'A definition teaches the running cluster the kind Backup: fields, defaults, columns for tables, and two rules.',
+        'A CRD adds the kind Backup to the running cluster: fields, defaults, table columns and two validation rules.',
       text: DEFINITION,
       lines: ['apply -f - --server-side', 'explain backup.spec'],
       about: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: 'backups.example.com' },
@@ -62,8 +62,8 @@ export const rulesOfAKind: Scenario = {
       },
     },
     {
-      title: 'One that keeps to the rules',
-      prose: 'What is left out is filled in from the defaults. `get` shows the columns of the definition.',
+      title: 'A valid object',
+      prose: 'The server sets omitted fields to their defaults. `get` prints the columns of the CRD.',
       text: backup('nightly', '{ target: /data }'),
       lines: ['apply -f - --server-side', 'get bk'],
       async check(world) {
@@ -75,28 +75,27 @@ export const rulesOfAKind: Scenario = {
       },
     },
     {
-      title: 'One that breaks a rule',
+      title: 'An object that violates a rule',
       prose:
-        'Forty are to be kept, where thirty are the most. The rule compares both fields, and says so in its own words.',
+        '`keep` is 40, but `most` is 30. The rule compares both fields, and the server rejects the object with the message of the rule.',
       text: backup('greedy', '{ target: /data, keep: 40 }'),
       lines: ['apply -f - --server-side'],
       async check({ ran: [line] }) {
         return expectThat(
           line?.text.includes('no more can be kept than most says') === true,
-          'the rule should refuse it in its own words',
+          'the server should reject it with the message of the rule',
         );
       },
     },
     {
-      title: 'A rule that looks back',
-      prose:
-        'The second rule compares with what was there before (`oldSelf`). It is asked only when an object changes.',
+      title: 'A transition rule',
+      prose: 'The second rule compares a field with its old value (`oldSelf`). It is evaluated only for updates.',
       text: backup('nightly', '{ target: /elsewhere }'),
       lines: ['apply -f - --server-side'],
       async check(world) {
         const target = at(await world.find('backup/nightly'), 'spec', 'target');
         const isRefused = world.ran[0]?.text.includes('a backup does not move') === true;
-        return expectThat(isRefused && target === '/data', 'the change of target should be refused');
+        return expectThat(isRefused && target === '/data', 'the change of target should be rejected');
       },
     },
   ],

@@ -61,7 +61,7 @@ export class ScenarioRunner {
   /** Runs the next step. A step whose check failed can be repeated. */
   async step({ patienceMs = PATIENCE_MS } = {}): Promise<StepOutcome> {
     const step = this.scenario.steps[this.#next];
-    if (step === undefined) throw new Error(`the scenario "${this.scenario.id}" is over`);
+    if (step === undefined) throw new Error(`the scenario "${this.scenario.id}" has no more steps`);
     if (step.text !== undefined) this.#session.setText(step.text);
     const ran: Ran[] = [];
     for (const line of step.lines) ran.push(await this.#run(line));

@@ -44,23 +44,22 @@ async function replicas(world: World): Promise<unknown> {
 export const twoManagers: Scenario = {
   id: 'two-managers',
   title: 'Two managers, one field',
-  summary: 'CI and an autoscaler both want to say how many replicas there are.',
+  summary: 'CI and an autoscaler both set the number of replicas.',
   about: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'web' },
   steps: [
     {
       title: 'CI applies a Deployment',
-      prose:
-        'The manager `ci` applies a Deployment with two replicas. From now on it holds every field that it has named.',
+      prose: 'The manager `ci` applies a Deployment with two replicas. It now owns every field in its document.',
       text: web(2),
       lines: ['apply -f - --server-side --field-manager=ci'],
       async check(world) {
-        return expectThat((await holders(world)).join() === 'ci', 'ci should hold .spec.replicas');
+        return expectThat((await holders(world)).join() === 'ci', 'ci should own .spec.replicas');
       },
     },
     {
-      title: 'The autoscaler is refused',
+      title: 'The autoscaler gets a conflict',
       prose:
-        'The manager `autoscaler` applies five replicas. The field is taken: the server refuses and names who holds it.',
+        'The manager `autoscaler` applies five replicas. Another manager owns the field: the server rejects the request and names the owner.',
       text: FIVE,
       lines: ['apply -f - --server-side --field-manager=autoscaler'],
       async check({ ran: [line] }) {
@@ -70,18 +69,17 @@ export const twoManagers: Scenario = {
       },
     },
     {
-      title: 'It takes the field by force',
-      prose: 'With `--force-conflicts` the autoscaler takes the field. CI holds everything else as before.',
+      title: 'The autoscaler forces the conflict',
+      prose: 'With `--force-conflicts` the autoscaler takes over the field. CI still owns all other fields.',
       lines: ['apply -f - --server-side --field-manager=autoscaler --force-conflicts'],
       async check(world) {
         const isTaken = (await holders(world)).join() === 'autoscaler' && (await replicas(world)) === 5;
-        return expectThat(isTaken, 'autoscaler alone should hold .spec.replicas, which should be 5');
+        return expectThat(isTaken, 'only autoscaler should own .spec.replicas, which should be 5');
       },
     },
     {
-      title: 'Now CI is refused',
-      prose:
-        'CI applies its document as it is. It still says two replicas, and now it is CI that is in the way of somebody.',
+      title: 'CI gets a conflict',
+      prose: 'CI applies its unchanged document. It still contains two replicas, which conflicts with the autoscaler.',
       text: web(2),
       lines: ['apply -f - --server-side --field-manager=ci'],
       async check({ ran: [line] }) {
@@ -92,9 +90,8 @@ export const twoManagers: Scenario = {
       },
     },
     {
-      title: 'CI leaves the number to others',
-      prose:
-        'CI takes the line out of its document. Nothing is in the way any more, and there are still five replicas.',
+      title: 'CI gives up the field',
+      prose: 'CI removes the field from its document. The apply succeeds, and there are still five replicas.',
       text: web(),
       lines: ['apply -f - --server-side --field-manager=ci', 'get deployment web'],
       async check(world) {

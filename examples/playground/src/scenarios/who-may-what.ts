@@ -13,12 +13,12 @@ const rbac = (kind: string, name: string): ObjectRef => ({
 
 export const whoMayWhat: Scenario = {
   id: 'rbac',
-  title: 'Who may do what',
-  summary: 'alice may do nothing, then read, then a little more; the server says by which rule.',
+  title: 'Permissions with RBAC',
+  summary: 'alice has no permissions, then may read, then may restart Deployments; the server names the rule.',
   steps: [
     {
-      title: 'alice may do nothing',
-      prose: 'The user `alice` has a name and no role. Every line can be asked as somebody else with `--as`.',
+      title: 'alice has no permissions',
+      prose: 'The user `alice` has no role. Every command can impersonate a user with `--as`.',
       lines: ['get pods --as=alice', 'auth can-i list pods --as=alice'],
       async check({ ran: [listed, asked] }) {
         const isRefused = listed?.text.includes('User "alice" cannot list resource "pods"') === true;
@@ -26,9 +26,9 @@ export const whoMayWhat: Scenario = {
       },
     },
     {
-      title: 'A role for reading',
+      title: 'A role that may read',
       prose:
-        'A RoleBinding gives her the role `view`, which every cluster has, in the namespace default. The answer names the binding.',
+        'A RoleBinding grants alice the ClusterRole `view`, which every cluster has, in the namespace default. The output names the binding.',
       about: rbac('RoleBinding', 'readers'),
       lines: ['create rolebinding readers --clusterrole=view --user=alice', 'auth can-i list pods --as=alice'],
       async check({ ran: [, asked] }) {
@@ -38,8 +38,9 @@ export const whoMayWhat: Scenario = {
       },
     },
     {
-      title: 'Only there, only that',
-      prose: 'It goes for one namespace, and `view` leaves out secrets: who reads secrets can become somebody else.',
+      title: 'The limits of the role',
+      prose:
+        'The binding applies to one namespace, and `view` does not include secrets, because they can contain credentials of other users.',
       about: rbac('RoleBinding', 'readers'),
       lines: ['get pods -n kube-system --as=alice', 'get secrets --as=alice', 'get configmaps --as=alice'],
       async check({ ran: [elsewhere, secrets, configMaps] }) {
@@ -48,9 +49,9 @@ export const whoMayWhat: Scenario = {
       },
     },
     {
-      title: 'A rule of our own',
+      title: 'An additional role',
       prose:
-        'A Role adds exactly one thing: restarting Deployments is a patch. She may do that now, and still not delete them.',
+        'A Role adds one permission: to patch Deployments, which is how a restart works. alice may still not delete them.',
       about: rbac('Role', 'restarter'),
       lines: [
         'create role restarter --verb=get,patch --resource=deployments.apps',
@@ -66,9 +67,9 @@ export const whoMayWhat: Scenario = {
       },
     },
     {
-      title: 'Nobody gives what he does not have',
+      title: 'No privilege escalation',
       prose:
-        'bob may write roles, and nothing else. A role that could read secrets is more than he has himself: the server refuses it.',
+        'bob may only create roles. The server rejects a role with permissions that bob does not have, such as reading secrets.',
       about: rbac('Role', 'role-writer'),
       lines: [
         'create role role-writer --verb=get,create --resource=roles.rbac.authorization.k8s.io',
@@ -78,7 +79,7 @@ export const whoMayWhat: Scenario = {
       async check({ ran }) {
         const isRefused =
           ran[2]?.code === 1 && ran[2].text.includes('attempting to grant RBAC permissions not currently held');
-        return expectThat(isRefused, 'bob should be refused');
+        return expectThat(isRefused, 'the request of bob should be rejected');
       },
     },
   ],

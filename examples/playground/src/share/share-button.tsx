@@ -22,7 +22,7 @@ export function ShareButton({ session }: PanelProps) {
       type="button"
       id="share"
       disabled={isBusy}
-      title="A link to the editor's text and the objects as they are; nothing leaves this page"
+      title="Copies a link that contains the editor's text and all objects; nothing is sent to a server"
       onClick={() => void share()}
     >
       Share
@@ -46,7 +46,7 @@ async function copyLink(session: Session): Promise<void> {
     await navigator.clipboard.writeText(link);
     session.notify(
       'good',
-      `Link copied: ${link.length} characters, with the text and every object but Events and Leases`,
+      `Link copied: ${link.length} characters, with the text and all objects except Events and Leases`,
     );
   } catch {
     // Without permission to write to the clipboard, the link is in the address bar.

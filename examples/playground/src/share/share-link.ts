@@ -38,7 +38,7 @@ export async function encodeShare(state: SharedState): Promise<string> {
   const fragment = MARK + toBase64Url(bytes);
   if (fragment.length > LONGEST_LINK) {
     throw new ShareError(
-      `This is too much for an address: ${fragment.length} characters, and ${LONGEST_LINK} fit. Delete some objects, or share the editor's text alone.`,
+      `The link would be too long: ${fragment.length} characters, the limit is ${LONGEST_LINK}. Delete some objects, or share only the editor's text.`,
     );
   }
   return fragment;
@@ -49,7 +49,7 @@ export async function decodeShare(fragment: string): Promise<SharedState | undef
   const bare = fragment.replace(/^#/, '');
   if (!/^s\d+\./.test(bare)) return undefined;
   if (!bare.startsWith(MARK)) {
-    throw new ShareError('This link was made by another version of the playground, and cannot be read by this one.');
+    throw new ShareError('This link was made by another version of the playground, which this version cannot read.');
   }
   const bytes = fromBase64Url(bare.slice(MARK.length));
   let json: Uint8Array;
@@ -63,7 +63,7 @@ export async function decodeShare(fragment: string): Promise<SharedState | undef
 }
 
 function damaged(cause?: unknown): ShareError {
-  return new ShareError('This link is damaged: a part of it is missing or was changed on the way.', { cause });
+  return new ShareError('This link is damaged: a part of it is missing or changed.', { cause });
 }
 
 function parsed(json: Uint8Array): unknown {
@@ -109,7 +109,7 @@ async function collect(stream: ReadableStream<Uint8Array>, most = Number.POSITIV
     length += value.length;
     if (length > most) {
       await reader.cancel();
-      throw new ShareError('This link unfolds to more than the playground takes.');
+      throw new ShareError('This link contains more data than the playground accepts.');
     }
     parts.push(value);
   }

@@ -40,6 +40,6 @@ function clusterOf(objects: NonNullable<SharedState['objects']>, resourceVersion
     return makeCluster(undefined, { from: { objects, resourceVersion } });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ShareError(`The objects of this link cannot be put into a cluster: ${why}`, { cause: error });
+    throw new ShareError(`The objects of this link cannot be loaded into a cluster: ${why}`, { cause: error });
   }
 }

@@ -19,7 +19,7 @@ export function AsideMark({ session }: { readonly session: Session }) {
         type="button"
         class="small"
         disabled={isBusy}
-        title="Your cluster is as you left it; what is done here is given up"
+        title="Returns to your cluster and discards the changes made here"
         onClick={() => void (isFork ? session.comeBack() : progress.goBack())}
       >
         {isFork ? 'Leave the fork' : 'Back to my cluster'}

@@ -16,11 +16,11 @@ export function ClockControl({ session }: { readonly session: Session }) {
   }, []);
   const time = new Date(cluster.clock.now()).toISOString();
   return (
-    <fieldset class="clock" aria-label="Time of the cluster">
+    <fieldset class="clock" aria-label="Cluster clock">
       <button
         type="button"
         class="icon"
-        aria-label={speed === 0 ? 'Let time go on' : 'Stop time'}
+        aria-label={speed === 0 ? 'Start time' : 'Stop time'}
         aria-pressed={speed === 0}
         onClick={() => session.store.set({ speed: speed === 0 ? 1 : 0 })}
       >
@@ -37,7 +37,7 @@ export function ClockControl({ session }: { readonly session: Session }) {
             type="button"
             key={each}
             aria-pressed={speed === each}
-            title={each === 1 ? 'As fast as ours' : `${each} seconds in one of ours`}
+            title={each === 1 ? 'Real time' : `${each} times faster than real time`}
             onClick={() => session.store.set({ speed: each })}
           >
             {`${each}×`}

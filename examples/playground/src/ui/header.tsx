@@ -47,7 +47,7 @@ function UserChooser({ session }: { readonly session: Session }) {
   return (
     <Chooser
       label="User"
-      hint={`${user.user}, in ${(user.groups ?? []).join(', ')}. Only what you send is sent in this name; the page itself looks as admin.`}
+      hint={`${user.user}, in ${(user.groups ?? []).join(', ')}. Your requests are sent as this user; the page itself reads as admin.`}
       value={user.user}
       names={users.map((each) => each.user)}
       choose={(name) => {
@@ -64,7 +64,7 @@ function ManagerChooser({ session }: { readonly session: Session }) {
   return (
     <Chooser
       label="Manager"
-      hint="In whose name fields are applied"
+      hint="The field manager of your writes"
       value={manager}
       names={managers}
       colour={`var(--m${managerColour(manager)})`}

@@ -15,11 +15,11 @@ export const apiResources: Command = {
   summary: 'List the kinds that the cluster serves',
   usage: '[flags]',
   flags: {
-    'api-group': { type: 'text', help: 'only those of a group' },
-    namespaced: { type: 'switch', help: 'only those that are, or are not (=false), in namespaces' },
-    verbs: { type: 'texts', help: 'only those that know these verbs' },
+    'api-group': { type: 'text', help: 'only kinds of this group' },
+    namespaced: { type: 'switch', help: 'only namespaced kinds, or cluster-scoped ones (=false)' },
+    verbs: { type: 'texts', help: 'only kinds that support these verbs' },
     output: { ...OUTPUT_FLAG, help: 'wide or name', values: ['wide', 'name'] },
-    'no-headers': { type: 'switch', help: 'rows without the header' },
+    'no-headers': { type: 'switch', help: 'omit the header' },
   },
   async run(context) {
     const { flags } = context;
@@ -73,13 +73,13 @@ export const apiVersions: Command = {
 
 export const events: Command = {
   name: 'events',
-  summary: 'List Events, the latest last',
+  summary: 'List Events, latest last',
   usage: '[--for TYPE/NAME] [flags]',
   flags: {
     'all-namespaces': SELECTOR_FLAGS['all-namespaces'] ?? { type: 'switch', help: '' },
-    for: { type: 'text', help: 'only those about an object: deployment/web' },
+    for: { type: 'text', help: 'only Events of this object: deployment/web' },
     types: { type: 'texts', help: 'only Normal, or only Warning', values: ['Normal', 'Warning'] },
-    'no-headers': { type: 'switch', help: 'rows without the header' },
+    'no-headers': { type: 'switch', help: 'omit the header' },
   },
   async run(context) {
     const { flags } = context;
@@ -122,7 +122,7 @@ function lastSeen(event: unknown, now: number): string {
 
 export const version: Command = {
   name: 'version',
-  summary: 'Tell which release the cluster plays',
+  summary: 'Print the Kubernetes version of the cluster',
   usage: '',
   flags: {},
   async run(context) {
@@ -135,10 +135,10 @@ export const version: Command = {
 
 export const config: Command = {
   name: 'config',
-  summary: 'Choose the namespace that lines without -n are about',
+  summary: 'Set the default namespace',
   usage: 'set-context --current --namespace=NAME | view',
   words: ['set-context', 'view'],
-  flags: { current: { type: 'switch', help: 'the only context there is' } },
+  flags: { current: { type: 'switch', help: 'accepted; there is only one context' } },
   async run(context) {
     const [what] = context.args;
     if (what === 'view') {

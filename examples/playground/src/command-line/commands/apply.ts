@@ -15,10 +15,10 @@ export const apply: Command = {
   summary: 'Apply the documents of the editor',
   usage: '-f - [flags]',
   flags: {
-    filename: { type: 'text', short: 'f', help: '"-": the text of the editor', values: ['-'] },
-    'field-manager': { type: 'text', help: 'in whose name the fields are held' },
-    'server-side': { type: 'switch', help: 'told as the server does it' },
-    'force-conflicts': { type: 'switch', help: 'take fields away from other managers' },
+    filename: { type: 'text', short: 'f', help: '"-" for the text of the editor', values: ['-'] },
+    'field-manager': { type: 'text', help: 'name of the field manager' },
+    'server-side': { type: 'switch', help: 'print results as server-side apply does' },
+    'force-conflicts': { type: 'switch', help: 'take over fields that other managers own' },
     'dry-run': DRY_RUN_FLAG,
     output: OUTPUT_FLAG,
   },
@@ -47,7 +47,7 @@ export function textOf({ flags, shell }: CommandContext): string {
   if (file === undefined) throw new LineError('error: must specify one of -f and -k');
   if (file !== '-') {
     throw new LineError(
-      `error: the path "${file}" does not exist: there are no files here. "-f -" is the text of the editor`,
+      `error: the path "${file}" does not exist: there are no files here. "-f -" reads the text of the editor`,
     );
   }
   const text = shell.editorText();
@@ -89,8 +89,8 @@ async function tell(
 const RESOLVE = `Please review the fields above--they currently have other managers. Here
 are the ways you can resolve this warning:
 * to become the only manager, apply again with --server-side --force-conflicts
-* to leave the fields to the others, take them out of the document
-* to share them, set them to the values that they have`;
+* to leave the fields to the other managers, remove them from the document
+* to share the fields, set them to their current values`;
 
 function failureText(error: Error): string {
   const cause: unknown = error.cause;

@@ -9,14 +9,14 @@ import { LineError } from '../words.js';
 
 export const auth: Command = {
   name: 'auth',
-  summary: 'Ask who one is, and what one may do',
+  summary: 'Print the current user and check permissions',
   usage: 'can-i VERB TYPE[/NAME] [flags] | can-i --list | whoami',
   words: ['can-i', 'whoami'],
   kindAt: 2,
   flags: {
-    list: { type: 'switch', help: 'everything that is allowed' },
-    subresource: { type: 'text', help: 'such as log or scale' },
-    quiet: { type: 'switch', short: 'q', help: 'only the exit code' },
+    list: { type: 'switch', help: 'list all permissions' },
+    subresource: { type: 'text', help: 'a subresource such as log or scale' },
+    quiet: { type: 'switch', short: 'q', help: 'print nothing, return only the exit code' },
     'all-namespaces': SELECTOR_FLAGS['all-namespaces'] ?? { type: 'switch', help: '' },
   },
   examples: [
@@ -26,7 +26,7 @@ export const auth: Command = {
   async run(context) {
     const [what, ...rest] = context.args;
     if (what === 'whoami') return whoami(context);
-    if (what !== 'can-i') throw new LineError(`error: auth knows can-i and whoami, not "${what ?? ''}"`);
+    if (what !== 'can-i') throw new LineError(`error: unknown auth command "${what ?? ''}"; must be can-i or whoami`);
     return context.flags.isOn('list') ? list(context) : canI(context, rest);
   },
 };

@@ -33,23 +33,23 @@ const SHORT: Readonly<Record<string, string>> = {
 
 export const create: Command = {
   name: 'create',
-  summary: 'Make an object from flags, or those of the editor',
+  summary: 'Create an object from flags, or the objects of the editor',
   usage: `(${Object.keys(MAKERS).join(' | ')}) NAME [flags] | -f -`,
   words: Object.keys(MAKERS),
   flags: {
-    filename: { type: 'text', short: 'f', help: '"-": the documents of the editor', values: ['-'] },
-    'from-literal': { type: 'texts', help: 'key=value of a configmap or secret' },
-    image: { type: 'texts', help: 'of the containers of a deployment' },
-    replicas: { type: 'text', short: 'r', help: 'of a deployment' },
-    port: { type: 'text', help: 'of the containers of a deployment' },
-    verb: { type: 'texts', help: 'of a role' },
-    resource: { type: 'texts', help: 'of a role: pods, deployments.apps, pods/log' },
-    role: { type: 'text', help: 'that a rolebinding gives' },
-    clusterrole: { type: 'text', help: 'that a binding gives' },
-    user: { type: 'texts', help: 'that a binding is for' },
-    group: { type: 'texts', help: 'that a binding is for' },
-    serviceaccount: { type: 'texts', help: 'that a binding is for: NAMESPACE:NAME' },
-    'field-manager': { type: 'text', help: 'in whose name the fields are held' },
+    filename: { type: 'text', short: 'f', help: '"-" for the documents of the editor', values: ['-'] },
+    'from-literal': { type: 'texts', help: 'for configmap and secret: key=value' },
+    image: { type: 'texts', help: 'for deployment: images of the containers' },
+    replicas: { type: 'text', short: 'r', help: 'for deployment: number of replicas' },
+    port: { type: 'text', help: 'for deployment: port of the containers' },
+    verb: { type: 'texts', help: 'for role: allowed verbs' },
+    resource: { type: 'texts', help: 'for role: resources such as pods, deployments.apps, pods/log' },
+    role: { type: 'text', help: 'for rolebinding: the Role to bind' },
+    clusterrole: { type: 'text', help: 'for bindings: the ClusterRole to bind' },
+    user: { type: 'texts', help: 'for bindings: a user' },
+    group: { type: 'texts', help: 'for bindings: a group' },
+    serviceaccount: { type: 'texts', help: 'for bindings: a service account, NAMESPACE:NAME' },
+    'field-manager': { type: 'text', help: 'name of the field manager' },
     'dry-run': DRY_RUN_FLAG,
     output: OUTPUT_FLAG,
   },
@@ -66,7 +66,7 @@ export const create: Command = {
     const maker = Object.hasOwn(MAKERS, type) ? MAKERS[type] : undefined;
     if (maker === undefined) {
       throw new LineError(
-        `error: create makes ${Object.keys(MAKERS).join(', ')}${word === '' ? '' : `, not "${word}"`}; anything else with "create -f -"`,
+        `error: create supports ${Object.keys(MAKERS).join(', ')}${word === '' ? '' : `, not "${word}"`}; use "create -f -" for other kinds`,
       );
     }
     const names = type === 'secret' && rest[0] === 'generic' ? rest.slice(1) : rest;

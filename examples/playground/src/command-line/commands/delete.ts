@@ -25,19 +25,19 @@ export const del: Command = {
   kindAt: 0,
   flags: {
     ...SELECTOR_FLAGS,
-    filename: { type: 'text', short: 'f', help: '"-": the objects of the editor', values: ['-'] },
+    filename: { type: 'text', short: 'f', help: '"-" for the objects of the editor', values: ['-'] },
     all: { type: 'switch', help: 'all objects of the kind' },
     cascade: {
       type: 'text',
       alone: 'background',
-      help: 'what becomes of what they own: background, foreground, orphan',
+      help: 'how dependents are deleted: background, foreground, orphan',
       values: ['background', 'foreground', 'orphan'],
     },
-    force: { type: 'switch', help: 'at once, without a grace period' },
-    'grace-period': { type: 'text', help: 'seconds that it is given to end' },
+    force: { type: 'switch', help: 'delete immediately, without a grace period' },
+    'grace-period': { type: 'text', help: 'seconds until the object is removed' },
     now: { type: 'switch', help: 'the same as --grace-period=1' },
-    'ignore-not-found': { type: 'switch', help: 'say nothing of what is not there' },
-    wait: { type: 'switch', help: 'accepted; nothing is waited for' },
+    'ignore-not-found': { type: 'switch', help: 'do not report missing objects' },
+    wait: { type: 'switch', help: 'accepted, but delete never waits' },
     'dry-run': DRY_RUN_FLAG,
   },
   examples: ['delete pod web', 'delete deployment web --cascade=orphan', 'delete configmaps -l app=web'],
@@ -118,7 +118,7 @@ function grace({ flags }: CommandContext): { gracePeriodSeconds?: number } {
   const seconds = Number(given);
   if (!Number.isInteger(seconds)) throw new LineError(`error: invalid argument "${given}" for "--grace-period" flag`);
   if (seconds === 0 && !flags.isOn('force')) {
-    throw new LineError('error: --grace-period=0 needs --force: nobody confirms that a pod has ended');
+    throw new LineError('error: --grace-period=0 needs --force');
   }
   return { gracePeriodSeconds: seconds };
 }
@@ -139,7 +139,7 @@ async function tellWhatHolds(context: CommandContext, path: string): Promise<voi
     const own = listAt(object, 'spec', 'finalizers').map(String);
     const isGoing = textAt(object, 'metadata', 'deletionTimestamp') !== '';
     const holding = [...finalizers, ...own];
-    if (isGoing && holding.length > 0) context.note(`# still there, held by ${holding.join(', ')}`);
+    if (isGoing && holding.length > 0) context.note(`# not removed yet, because of finalizers: ${holding.join(', ')}`);
   } catch (error) {
     // The object is deleted, or the user may not read it.
     if (!(error instanceof ServerError)) throw error;

@@ -11,7 +11,7 @@ import { LineError } from '../words.js';
 
 export const describe: Command = {
   name: 'describe',
-  summary: 'Tell everything about objects, and the Events about them',
+  summary: 'Print the details of objects and their Events',
   usage: '(TYPE [NAME…] | TYPE/NAME…) [flags]',
   kindAt: 0,
   flags: SELECTOR_FLAGS,

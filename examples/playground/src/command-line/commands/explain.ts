@@ -10,12 +10,12 @@ const WIDTH = 76;
 
 export const explain: Command = {
   name: 'explain',
-  summary: 'Tell which fields a kind has',
+  summary: 'Describe the fields of a kind',
   usage: 'TYPE[.FIELD…] [--recursive]',
   kindAt: 0,
   flags: {
-    recursive: { type: 'switch', help: 'all fields below, without words' },
-    'api-version': { type: 'text', help: 'of another version: apps/v1' },
+    recursive: { type: 'switch', help: 'all nested fields, without descriptions' },
+    'api-version': { type: 'text', help: 'use this version: apps/v1' },
   },
   examples: ['explain pods', 'explain deployment.spec.strategy', 'explain cronjob.spec --recursive'],
   async run(context) {

@@ -16,7 +16,7 @@ export const TABLE =
 
 export const get: Command = {
   name: 'get',
-  summary: 'Show objects: as a table, or as documents',
+  summary: 'Print objects as a table or as documents',
   usage: '(TYPE[,TYPE…] [NAME…] | TYPE/NAME…) [flags]',
   kindAt: 0,
   flags: {
@@ -26,14 +26,14 @@ export const get: Command = {
       help: "wide, yaml, json, name or jsonpath='{.spec.replicas}'",
       values: ['wide', 'yaml', 'json', 'name', 'jsonpath='],
     },
-    watch: { type: 'switch', short: 'w', help: 'go on with what changes; stop it with Ctrl+C' },
-    'watch-only': { type: 'switch', help: 'only what changes' },
-    'no-headers': { type: 'switch', help: 'rows without the header' },
-    'show-labels': { type: 'switch', help: 'labels as the last column' },
-    'label-columns': { type: 'texts', short: 'L', help: 'labels that become columns' },
-    'show-managed-fields': { type: 'switch', help: 'documents with the record of who owns what' },
-    'ignore-not-found': { type: 'switch', help: 'say nothing of what is not there' },
-    'sort-by': { type: 'text', help: 'order by a field: .metadata.creationTimestamp' },
+    watch: { type: 'switch', short: 'w', help: 'watch for changes; stop with Ctrl+C' },
+    'watch-only': { type: 'switch', help: 'print only changes' },
+    'no-headers': { type: 'switch', help: 'omit the header' },
+    'show-labels': { type: 'switch', help: 'print labels as the last column' },
+    'label-columns': { type: 'texts', short: 'L', help: 'labels to print as columns' },
+    'show-managed-fields': { type: 'switch', help: 'include metadata.managedFields' },
+    'ignore-not-found': { type: 'switch', help: 'do not report missing objects' },
+    'sort-by': { type: 'text', help: 'sort by a field: .metadata.creationTimestamp' },
   },
   examples: ['get pods -o wide', 'get deploy,rs -l app=web', 'get configmap settings -o yaml', 'get pods -w'],
   async run(context) {

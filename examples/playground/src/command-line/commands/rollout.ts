@@ -19,14 +19,14 @@ const DOING: Readonly<Record<string, (context: CommandContext, target: Named) =>
 
 export const rollout: Command = {
   name: 'rollout',
-  summary: 'Follow, list, restart and undo updates of a workload',
+  summary: 'Watch, list, restart and undo rollouts of a workload',
   usage: `(${Object.keys(DOING).join(' | ')}) (TYPE NAME | TYPE/NAME) [flags]`,
   words: Object.keys(DOING),
   kindAt: 1,
   flags: {
-    watch: { type: 'switch', short: 'w', help: 'wait until it is over (unless --watch=false)' },
-    revision: { type: 'text', help: 'of history: the template of one revision' },
-    'to-revision': { type: 'text', help: 'of undo: the revision to go back to' },
+    watch: { type: 'switch', short: 'w', help: 'wait until the rollout is complete (default)' },
+    revision: { type: 'text', help: 'for history: print the template of this revision' },
+    'to-revision': { type: 'text', help: 'for undo: the revision to roll back to' },
     'dry-run': DRY_RUN_FLAG,
   },
   examples: ['rollout status deployment/web', 'rollout history deployment/web', 'rollout restart deployment/web'],
@@ -34,7 +34,7 @@ export const rollout: Command = {
     const [what = '', ...rest] = context.args;
     const doing = Object.hasOwn(DOING, what) ? DOING[what] : undefined;
     if (doing === undefined)
-      throw new LineError(`error: rollout knows ${Object.keys(DOING).join(', ')}, not "${what}"`);
+      throw new LineError(`error: unknown rollout command "${what}"; must be one of ${Object.keys(DOING).join(', ')}`);
     return doing(context, await targetOf(context, rest));
   },
 };

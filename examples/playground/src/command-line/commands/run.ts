@@ -10,14 +10,14 @@ import { documentText, withoutOwners } from './get.js';
 
 export const run: Command = {
   name: 'run',
-  summary: 'Make a pod with one container',
+  summary: 'Create a pod with one container',
   usage: 'NAME --image=IMAGE [flags]',
   flags: {
-    image: { type: 'text', help: 'of the container' },
-    port: { type: 'text', help: 'of the container' },
-    labels: { type: 'texts', short: 'l', help: 'of the pod: key=value; run=NAME unless given' },
+    image: { type: 'text', help: 'image of the container' },
+    port: { type: 'text', help: 'port of the container' },
+    labels: { type: 'texts', short: 'l', help: 'labels of the pod: key=value; run=NAME by default' },
     restart: { type: 'text', help: 'Always, OnFailure or Never', values: ['Always', 'OnFailure', 'Never'] },
-    'field-manager': { type: 'text', help: 'in whose name the fields are held' },
+    'field-manager': { type: 'text', help: 'name of the field manager' },
     'dry-run': DRY_RUN_FLAG,
     output: OUTPUT_FLAG,
   },
@@ -26,7 +26,8 @@ export const run: Command = {
     const { flags } = context;
     const [name, ...more] = context.args;
     if (name === undefined) throw new LineError('error: NAME is required for run');
-    if (more.length > 0) throw new LineError(`error: nothing runs here, so a pod takes no command: ${more.join(' ')}`);
+    if (more.length > 0)
+      throw new LineError(`error: nothing runs here, so a pod cannot have a command: ${more.join(' ')}`);
     const image = flags.text('image');
     if (image === undefined || image === '') throw new LineError('error: required flag(s) "image" not set');
     const pairs = flags.texts('labels').map((pair) => pair.split('='));

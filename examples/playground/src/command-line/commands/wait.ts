@@ -19,7 +19,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 
 export const wait: Command = {
   name: 'wait',
-  summary: 'Wait until objects have a condition or a value, or are gone',
+  summary: 'Wait until objects have a condition or a value, or are deleted',
   usage: '(TYPE NAME… | TYPE/NAME… | TYPE -l … | TYPE --all) --for=… [--timeout=30s]',
   kindAt: 0,
   flags: {
@@ -29,7 +29,7 @@ export const wait: Command = {
       help: "condition=NAME[=VALUE], delete, or jsonpath='{.status.phase}'=VALUE",
       values: ['condition=', 'delete', 'jsonpath='],
     },
-    timeout: { type: 'text', help: "how long, on the cluster's clock: 30s unless given" },
+    timeout: { type: 'text', help: "timeout on the cluster's clock; 30s by default" },
     all: { type: 'switch', help: 'all objects of the kind' },
   },
   examples: [

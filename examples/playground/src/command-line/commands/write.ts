@@ -11,7 +11,7 @@ import { yamlText } from '../yaml-text.js';
 import { done, isDryRun } from './apply.js';
 import { readDocument } from './get.js';
 
-const MANAGER = { type: 'text', help: 'in whose name the fields are held' } as const;
+const MANAGER = { type: 'text', help: 'name of the field manager' } as const;
 
 export const edit: Command = {
   name: 'edit',
@@ -22,7 +22,7 @@ export const edit: Command = {
   async run(context) {
     const target = await targetOf(context);
     context.shell.openInEditor(yamlText(await readDocument(context, target)));
-    context.print('opened in the editor; apply it there when it is as it should be');
+    context.print('opened in the editor; apply it there after editing');
     return 0;
   },
 };
@@ -95,7 +95,7 @@ function metadataCommand(
     kindAt: 0,
     flags: {
       ...SELECTOR_FLAGS,
-      overwrite: { type: 'switch', help: 'also where there is a value already' },
+      overwrite: { type: 'switch', help: 'replace existing values' },
       all: { type: 'switch', help: 'all objects of the kind' },
       'field-manager': MANAGER,
       'dry-run': DRY_RUN_FLAG,
@@ -151,12 +151,12 @@ function changedValues(
 
 export const scale: Command = {
   name: 'scale',
-  summary: 'Set how many replicas there are to be',
+  summary: 'Set the number of replicas',
   usage: '--replicas=COUNT (TYPE NAME… | TYPE/NAME…)',
   kindAt: 0,
   flags: {
-    replicas: { type: 'text', help: 'the new number' },
-    'current-replicas': { type: 'text', help: 'only if it is this one now' },
+    replicas: { type: 'text', help: 'the new number of replicas' },
+    'current-replicas': { type: 'text', help: 'require this current number of replicas' },
     'dry-run': DRY_RUN_FLAG,
   },
   examples: ['scale deployment web --replicas=5'],
