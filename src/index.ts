@@ -25,8 +25,8 @@ export {
 export * from './cluster/api.js';
 export { createCluster, type FullCluster as Cluster } from './cluster/full-cluster.js';
 export { defineKind } from './crd/define-kind.js';
-export { type DefinitionManifest, type ToCRDOptions, toCRD } from './crd/zod/to-crd.js';
 export type { SchemaLoss } from './crd/zod/context.js';
+export { type DefinitionManifest, type ToCRDOptions, toCRD } from './crd/zod/to-crd.js';
 export type { AppliedManifest } from './manifests/apply.js';
 export type { ApplyYamlOptions } from './manifests/apply-yaml.js';
 export { ManifestsError } from './manifests/apply-yaml.js';

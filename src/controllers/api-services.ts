@@ -7,11 +7,11 @@ import {
   AGGREGATOR,
   type AggregatedApi,
   type Aggregation,
+  type AggregationTarget,
   aggregatedApi,
   checkAggregation,
   messageOfFailure,
   pathOfVersion,
-  type AggregationTarget,
   resolveAggregation,
   setRemoteUserHeaders,
 } from '../kinds/apiregistration/reach.js';

@@ -4,7 +4,7 @@
  */
 import type { Encoded, EventDocument, StreamCodec } from '../codec/codec.js';
 import type { Dialect } from '../meta/dialect.js';
-import type { DirectWatchStream, WatchStream, ServerWatchEvent } from '../protocol/watch-event.js';
+import type { DirectWatchStream, ServerWatchEvent, WatchStream } from '../protocol/watch-event.js';
 import type { ByteSource } from './answer.js';
 import { Chunk } from './chunk.js';
 import type { ErrorListener } from './respond.js';

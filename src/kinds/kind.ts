@@ -22,7 +22,6 @@ import type { ReconcilerHost, ServerReconciler } from './reconciler.js';
 import type { AnySubresource, ConnectSubresource, OwnableFields } from './subresource.js';
 import type { TokenService } from './tokens.js';
 
-/** Whether objects belong to a namespace. */
 export type Scope = 'Namespaced' | 'Cluster';
 
 /** The names under which a kind is served. */
@@ -330,11 +329,8 @@ export interface DeleteStrategy<Object = unknown> {
 }
 
 /**
- * A step of update validation:
- *
- * - `metadata`: the kind validates the metadata update again
- * - `update`: the kind's rules for an update (upstream: ValidateUpdate)
- * - `create`: all rules of a new object, its metadata included (upstream: Validate)
+ * A step of update validation. `metadata`: the kind validates the metadata update again. `update`: the kind's rules for an
+ * update. `create`: all rules of a new object, its metadata included.
  */
 export type UpdateStep = 'metadata' | 'update' | 'create';
 
@@ -363,9 +359,8 @@ export interface MetadataErrors {
 /** Resources reserved for a write, taken when the object is stored. */
 export interface Allocation {
   /**
-   * Takes the reserved resources right before the object is stored, after every other check has passed. Throws
-   * StorageError `stale` before it changes anything if another write has taken one of them since; the server then
-   * repeats the write from the client's input.
+   * Takes the reserved resources right before the object is stored, after all checks. Throws StorageError `stale` before it
+   * changes anything if another write has taken one of them; the server then repeats the write.
    */
   commit(stored: ApiObject): void;
 }
@@ -396,12 +391,8 @@ export interface DeletionRequest {
 }
 
 /**
- * The result of `DeleteStrategy.intercept`:
- *
- * - `proceed`: run the default deletion
- * - `unchanged`: respond with the live object and change nothing
- * - `conflict`: respond with 409 and this message
- * - `update`: store this object and respond with it
+ * The result of `DeleteStrategy.intercept`. `proceed`: run the default deletion. `unchanged`: respond with the live object.
+ * `conflict`: respond with 409 and this message. `update`: store this object and respond with it.
  */
 export type DeletionDecision =
   | { readonly type: 'proceed' }

@@ -109,10 +109,7 @@ export function attachCluster(
 }
 
 /** Creates the request listener of a cluster. Throws TypeError for malformed tokens. */
-function createClusterListener(
-  cluster: FetchTarget,
-  options: ClusterListenerOptions & ConnectionInfo,
-): Listener {
+function createClusterListener(cluster: FetchTarget, options: ClusterListenerOptions & ConnectionInfo): Listener {
   const { tokens, authenticate, flowControl, aggregate, origin, peerOf } = options;
   const onError = options.onError ?? ((error: unknown) => console.error(error));
   const log = options.log === true ? (line: string) => console.error(line) : options.log || undefined;

@@ -4,12 +4,12 @@
  * reference server gives the same result as ours.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { formatType } from '../../src/cel/types.js';
 import type { Program } from '../../src/cel/engine.js';
 import { celEquals, check, createEnvironment, parse, plan, planParsed } from '../../src/cel/index.js';
 import { BIND } from '../../src/cel/library/bind.js';
 import { LANGUAGE_LIBRARIES } from '../../src/cel/library/environments.js';
 import { typeNameOf } from '../../src/cel/runtime-type.js';
+import { formatType } from '../../src/cel/types.js';
 import { CelError, CelList, CelMap, type CelValue } from '../../src/cel/values.js';
 import { type Case, readSuite } from './cel-suite.js';
 

@@ -2,7 +2,7 @@
  * Watches over byte streams that are split or interrupted anywhere: the events do not depend on the chunks, and an
  * interruption neither invents nor silently skips events.
  */
-import { type ApiObject, type Client, createClient, createCluster, type WireEvent } from 'orchplane';
+import { type ApiObject, type Client, createClient, createCluster, type ServerWatchEvent } from 'orchplane';
 import { createFetchHandler, httpTransport } from 'orchplane/http';
 import { ConfigMap } from 'orchplane/kinds';
 import { fakeClock } from 'orchplane/testing';
@@ -23,9 +23,9 @@ const events = fc
     minLength: 1,
     maxLength: 5,
   })
-  .map((list) => list.map(([type, text], index) => ({ type, object: object(text, index + 1) }) as WireEvent));
+  .map((list) => list.map(([type, text], index) => ({ type, object: object(text, index + 1) }) as ServerWatchEvent));
 
-const bytesOf = (list: readonly WireEvent[]): Uint8Array =>
+const bytesOf = (list: readonly ServerWatchEvent[]): Uint8Array =>
   new TextEncoder().encode(list.map((event) => `${JSON.stringify(event)}\n`).join(''));
 
 /** The bytes in chunks that end at the given offsets, followed by an end or an error. */
@@ -43,8 +43,8 @@ function bodyOf(bytes: Uint8Array, cuts: readonly number[], failure?: Error): Re
   });
 }
 
-async function read(body: ReadableStream<Uint8Array>): Promise<{ seen: WireEvent[]; error?: unknown }> {
-  const seen: WireEvent[] = [];
+async function read(body: ReadableStream<Uint8Array>): Promise<{ seen: ServerWatchEvent[]; error?: unknown }> {
+  const seen: ServerWatchEvent[] = [];
   try {
     for await (const event of new HttpWatchStream(body)) seen.push(event);
     return { seen };
@@ -70,7 +70,7 @@ test('reads events that arrive byte by byte', async () => {
 });
 
 test('returns complete events of a stream that ends at any byte and reports an interruption inside an event', async () => {
-  const list = [0, 1, 2].map((n) => ({ type: 'ADDED', object: object('é😀'.repeat(n), n + 1) }) as WireEvent);
+  const list = [0, 1, 2].map((n) => ({ type: 'ADDED', object: object('é😀'.repeat(n), n + 1) }) as ServerWatchEvent);
   const bytes = bytesOf(list);
   // After the last byte of an event, with or without the newline.
   const whole = list.map((_, index) => bytesOf(list.slice(0, index + 1)).length);

@@ -10,9 +10,8 @@ import {
   type CompiledExpression,
   compileExpression,
 } from '../../kinds/admissionregistration/expressions/compile.js';
-import { admissionEnvironment } from '../../kinds/admissionregistration/expressions/environment.js';
+import { admissionEnvironment, VariableTypes } from '../../kinds/admissionregistration/expressions/environment.js';
 import { JSON_PATCH_TYPE, OBJECT_TYPE } from '../../kinds/admissionregistration/expressions/patch-types.js';
-import { VariableTypes } from '../../kinds/admissionregistration/expressions/environment.js';
 import type {
   MutatingAdmissionPolicyBindingSpec,
   MutatingAdmissionPolicySpec,

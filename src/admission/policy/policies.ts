@@ -12,8 +12,7 @@ import {
   MESSAGE,
   type Results,
 } from '../../kinds/admissionregistration/expressions/compile.js';
-import { admissionEnvironment } from '../../kinds/admissionregistration/expressions/environment.js';
-import { VariableTypes } from '../../kinds/admissionregistration/expressions/environment.js';
+import { admissionEnvironment, VariableTypes } from '../../kinds/admissionregistration/expressions/environment.js';
 import type {
   ValidatingAdmissionPolicyBindingSpec,
   ValidatingAdmissionPolicySpec,

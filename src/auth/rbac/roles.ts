@@ -6,11 +6,11 @@ import type { RoleRef } from '../../kinds/generated/rbac-v1.js';
 import {
   CLUSTER_ROLES,
   isAggregated,
+  ownRules,
   ROLES,
   roleOf,
   rulesOf,
   sourcesOf,
-  ownRules,
 } from '../../kinds/rbac/role-rules.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';

@@ -1,8 +1,7 @@
 /**
  * The APIServices of the cluster: the order of groups and versions in discovery, and which versions are aggregated.
  */
-import { orderApiServices } from '../../kinds/apiregistration/priorities.js';
-import { apiServiceName } from '../../kinds/apiregistration/priorities.js';
+import { apiServiceName, orderApiServices } from '../../kinds/apiregistration/priorities.js';
 import { type AggregatedApi, aggregatedApi } from '../../kinds/apiregistration/reach.js';
 import type { APIService } from '../../kinds/apiregistration/v1/api-service.js';
 import {

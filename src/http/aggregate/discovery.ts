@@ -3,13 +3,18 @@
  * version whose backend does not respond is listed as stale, without resources.
  */
 
-import { orderApiServices, type RankedVersion } from '../../kinds/apiregistration/priorities.js';
-import { apiServiceName, priorityOf, REGISTRATION_GROUP } from '../../kinds/apiregistration/priorities.js';
+import {
+  apiServiceName,
+  orderApiServices,
+  priorityOf,
+  type RankedVersion,
+  REGISTRATION_GROUP,
+} from '../../kinds/apiregistration/priorities.js';
 import {
   AGGREGATOR,
   type Aggregation,
-  pathOfVersion,
   type AggregationTarget,
+  pathOfVersion,
   resolveAggregation,
   setRemoteUserHeaders,
 } from '../../kinds/apiregistration/reach.js';

@@ -15,7 +15,7 @@
  */
 import type { StatusError } from '../../meta/errors.js';
 import type { Status } from '../../meta/status.js';
-import type { WatchStream, ServerWatchEvent } from '../../protocol/watch-event.js';
+import type { ServerWatchEvent, WatchStream } from '../../protocol/watch-event.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { onAbort } from '../../util/abort.js';
 import type { Undo } from '../../util/clock.js';

@@ -4,7 +4,7 @@
  *
  *   behind   a b c ──► entries   a ready · b held · c ready ──► reader   a      (c waits behind b: order is kept)
  */
-import type { InterceptableStream, WatchStage, ServerWatchEvent } from '../../protocol/watch-event.js';
+import type { InterceptableStream, ServerWatchEvent, WatchStage } from '../../protocol/watch-event.js';
 import type { MiddlewareHost } from '../../server/middleware.js';
 import type { Activity } from '../../util/activity.js';
 import { nextTurn, type Undo } from '../../util/clock.js';

@@ -10,7 +10,7 @@ import type { Status } from '../../../src/meta/status.js';
 import type { ApiRequest, Verb } from '../../../src/protocol/request.js';
 import type { ApiResponse } from '../../../src/protocol/response.js';
 import type { Transport } from '../../../src/protocol/transport.js';
-import type { WatchStream, ServerWatchEvent } from '../../../src/protocol/watch-event.js';
+import type { ServerWatchEvent, WatchStream } from '../../../src/protocol/watch-event.js';
 import type { Clock } from '../../../src/util/clock.js';
 
 export interface Widget {
@@ -106,7 +106,9 @@ export function answer(object: ApiObject | ApiList | Status, warnings: readonly 
 export class FakeStream implements WatchStream {
   closed = false;
   readonly #ready: (ServerWatchEvent | 'end' | { readonly failure: unknown })[] = [];
-  #waiting: { resolve(result: IteratorResult<ServerWatchEvent, undefined>): void; reject(error: unknown): void } | undefined;
+  #waiting:
+    | { resolve(result: IteratorResult<ServerWatchEvent, undefined>): void; reject(error: unknown): void }
+    | undefined;
 
   send(...events: ServerWatchEvent[]): void {
     for (const event of events) this.#push(event);

@@ -1,7 +1,7 @@
 /** The structural schema of a CRD schema, as apply and field ownership use it. */
 import { describe, expect, test } from 'vitest';
-import { structuralSchemaOf } from '../../../src/crd/structural-schema.js';
 import { schemaNodeOf } from '../../../src/crd/schema-node.js';
+import { structuralSchemaOf } from '../../../src/crd/structural-schema.js';
 import { fieldsOfIntent, IntentError } from '../../../src/merge/apply/intent-fields.js';
 import { merge } from '../../../src/merge/apply/merge.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';

@@ -15,7 +15,7 @@ import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../src/meta/object.js';
 import type { ApiRequest } from '../../../src/protocol/request.js';
 import type { ApiResponse } from '../../../src/protocol/response.js';
-import type { WatchStream, ServerWatchEvent } from '../../../src/protocol/watch-event.js';
+import type { ServerWatchEvent, WatchStream } from '../../../src/protocol/watch-event.js';
 import { systemClock } from '../../../src/util/clock.js';
 import { randomIds } from '../../../src/util/ids.js';
 import { deepFreeze } from '../../../src/util/json.js';

@@ -53,7 +53,10 @@ describe('events', () => {
 
   test('are sent in chunks of bounded size without loss', async () => {
     const { watch, read } = open();
-    const large = (name: string): ServerWatchEvent => ({ type: 'ADDED', object: configMap(name, { k: 'x'.repeat(40_000) }) });
+    const large = (name: string): ServerWatchEvent => ({
+      type: 'ADDED',
+      object: configMap(name, { k: 'x'.repeat(40_000) }),
+    });
     watch.emit(large('a'), large('b'), large('c'));
     watch.end();
     expect(await read()).toBe(line(large('a')) + line(large('b')));
@@ -67,7 +70,10 @@ describe('events', () => {
       type: 'BOOKMARK',
       object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '7', creationTimestamp: null } },
     };
-    const error: ServerWatchEvent = { type: 'ERROR', object: errors.expired('too old resource version: 5 (1200)').status };
+    const error: ServerWatchEvent = {
+      type: 'ERROR',
+      object: errors.expired('too old resource version: 5 (1200)').status,
+    };
     watch.emit(bookmark, error);
     watch.end();
     expect(await read()).toBe(line(bookmark) + line(error));
