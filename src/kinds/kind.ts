@@ -365,7 +365,6 @@ export interface Allocation {
   commit(stored: ApiObject): void;
 }
 
-/** What a deletion does to the dependents of the object. */
 export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';
 
 /** A CEL validation rule, as in a CRD: `self` is the new object, `oldSelf` the live one. */
