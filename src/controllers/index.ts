@@ -18,10 +18,10 @@ export {
   defineController,
   type Failure,
   type Finalizer,
-  type ObjectIdentifier as Which,
+  type ObjectIdentifier,
   type ReconcileContext,
   type WatchContext,
-  type WatchSource as Watching,
+  type WatchSource,
   watching,
 } from './define-controller.js';
 export { disruptionBudgets } from './disruption/disruption-budgets.js';
@@ -68,7 +68,7 @@ export { keyOf, type Lookup, type ObjectName, SharedInformer, splitKey } from '.
 export {
   type Backoff,
   type Reconcile,
-  type ReconcileResult as Again,
+  type ReconcileResult,
   WorkQueue,
   type WorkQueueOptions,
 } from './runtime/work-queue.js';

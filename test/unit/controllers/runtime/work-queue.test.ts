@@ -2,7 +2,7 @@
  * The work queue: one reconcile per key at a time, workers, delays and backoff on a given clock.
  */
 import { errors } from 'orchplane';
-import { type Again, type Reconcile, WorkQueue, type WorkQueueOptions } from 'orchplane/controllers';
+import { type Reconcile, type ReconcileResult, WorkQueue, type WorkQueueOptions } from 'orchplane/controllers';
 import { fakeClock } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { nextTurn } from '../../../../src/util/clock.js';
@@ -187,7 +187,7 @@ describe('work queue keys', () => {
 describe('work queue delays', () => {
   test('runs a requeued reconcile at its time and not before', async () => {
     const seen: number[] = [];
-    const { clock, queue, rest } = queueOf(async (): Promise<Again> => {
+    const { clock, queue, rest } = queueOf(async (): Promise<ReconcileResult> => {
       seen.push(clock.now());
       return seen.length < 3 ? { requeueAfterMs: 1_000 } : {};
     });
