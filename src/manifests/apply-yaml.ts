@@ -7,7 +7,7 @@ import type { AppliedManifest, ApplySettings, ManifestTarget } from './apply.js'
 import { applyManifests, unreadableReport } from './apply.js';
 import { type Manifest, ManifestError, readManifests } from './read.js';
 
-/** The options of {@link applyYaml}. */
+/** The options of `applyYaml`. */
 export interface ApplyYamlOptions
   extends Pick<
     ApplySettings,

@@ -24,7 +24,7 @@ export interface ManifestTarget extends Transport {
   kinds(): readonly ServedKind[];
 }
 
-/** The options of {@link applyManifests}. */
+/** The options of `applyManifests`. */
 export interface ApplySettings {
   /** The field manager; `orchplane` by default. */
   readonly fieldManager?: string | undefined;

@@ -26,7 +26,7 @@ export interface DynamicInput extends InputBase {
 /** A kind from a CRD. Its scope and subresources are known only at run time. */
 export type DynamicKind = Kind<DynamicObject, DynamicInput, Scope>;
 
-/** The options of {@link installYaml}. */
+/** The options of `installYaml`. */
 export interface InstallYamlOptions extends Pick<ApplySettings, 'fieldManager' | 'force' | 'timeoutMs' | 'signal'> {}
 
 const OPTIONS = [
