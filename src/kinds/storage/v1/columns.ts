@@ -76,7 +76,7 @@ function classNameColumn(marks: readonly string[]): Column {
 export const storageClassColumns: readonly Column<StorageClass>[] = [
   classNameColumn(DEFAULT_STORAGE_CLASS_SUBDOMAINS),
   textColumn('Provisioner', 'Who makes the volumes.', (object) => object.provisioner),
-  textColumn('ReclaimPolicy', 'What becomes of volumes that nobody claims any more.', (object) => object.reclaimPolicy),
+  textColumn('ReclaimPolicy', 'What happens to a volume after its claim is deleted.', (object) => object.reclaimPolicy),
   textColumn('VolumeBindingMode', 'When claims get their volumes.', (object) => object.volumeBindingMode),
   textColumn('AllowVolumeExpansion', 'Whether volumes may grow.', (object) => object.allowVolumeExpansion ?? false),
   ageColumn,
