@@ -14,14 +14,14 @@ export const nameColumn: Column = {
   name: 'Name',
   type: 'string',
   format: 'name',
-  description: 'What the object is called.',
+  description: 'The name of the object.',
   cell: ({ metadata }) => metadata.name,
 };
 
 export const ageColumn: Column = {
   name: 'Age',
   type: 'string',
-  description: 'How long ago the object was made.',
+  description: 'The time since the object was created.',
   cell: ({ metadata }, context) => since(metadata.creationTimestamp, context),
 };
 
@@ -29,7 +29,7 @@ export const ageColumn: Column = {
 export const createdColumn: Column = {
   name: 'Created At',
   type: 'date',
-  description: 'When the object was made.',
+  description: 'The time at which the object was created.',
   cell: ({ metadata }) => metadata.creationTimestamp,
 };
 
@@ -51,7 +51,7 @@ export function containerColumns<Object = unknown>(
     {
       name: 'Containers',
       type: 'string',
-      description: 'What the containers are called.',
+      description: 'The names of the containers.',
       priority: 1,
       cell: (object) =>
         all(object)
@@ -61,7 +61,7 @@ export function containerColumns<Object = unknown>(
     {
       name: 'Images',
       type: 'string',
-      description: 'What the containers run.',
+      description: 'The images of the containers.',
       priority: 1,
       cell: (object) =>
         all(object)
@@ -78,7 +78,7 @@ export function selectorColumn<Object = unknown>(
   return {
     name: 'Selector',
     type: 'string',
-    description: 'The labels of the pods that belong to it.',
+    description: 'The label selector of its pods.',
     priority: 1,
     cell: (object) => selectorCell(selector(object)),
   };

@@ -175,8 +175,8 @@ const NOT_BOTH = 'name and selector are mutually exclusive';
 /** The table columns of bindings. */
 export const bindingColumns: readonly Column<{ readonly spec: BindingSpec }>[] = [
   nameColumn,
-  textColumn('PolicyName', 'The policy that it puts to use.', ({ spec }) => spec.policyName ?? ''),
-  textColumn('ParamRef', 'Where the policy finds its parameters.', ({ spec }) => paramRefCell(spec.paramRef)),
+  textColumn('PolicyName', 'The policy that it binds.', ({ spec }) => spec.policyName ?? ''),
+  textColumn('ParamRef', 'The parameters of the policy.', ({ spec }) => paramRefCell(spec.paramRef)),
   ageColumn,
 ];
 

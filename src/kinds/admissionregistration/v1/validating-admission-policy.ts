@@ -63,13 +63,13 @@ export const ValidatingAdmissionPolicy: Kind<
     {
       name: 'Validations',
       type: 'integer',
-      description: 'How many rules it checks.',
+      description: 'The number of validations.',
       cell: (object) => object.spec.validations?.length ?? 0,
     },
     {
       name: 'ParamKind',
       type: 'string',
-      description: 'The kind that its parameters have.',
+      description: 'The kind of its parameters.',
       cell: (object) => paramKindCell(object.spec),
     },
     ageColumn,

@@ -39,7 +39,7 @@ export const webhooksColumns: readonly Column[] = [
   {
     name: 'Webhooks',
     type: 'integer',
-    description: 'How many webhooks it lists.',
+    description: 'The number of webhooks.',
     cell: (object) => webhooksOf(object).length,
   },
   ageColumn,

@@ -54,13 +54,13 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
       {
         name: 'Mutations',
         type: 'integer',
-        description: 'How many changes it makes.',
+        description: 'The number of mutations.',
         cell: (object) => object.spec.mutations?.length ?? 0,
       },
       {
         name: 'ParamKind',
         type: 'string',
-        description: 'The kind that its parameters have.',
+        description: 'The kind of its parameters.',
         cell: (object) => paramKindCell(object.spec),
       },
       ageColumn,

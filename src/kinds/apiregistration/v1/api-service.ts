@@ -35,8 +35,8 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   names: { categories: ['api-extensions'] },
   columns: [
     nameColumn,
-    textColumn('Service', 'Who answers for this version.', serviceCell),
-    textColumn('Available', 'Whether requests can be answered now.', availableCell),
+    textColumn('Service', 'The service that handles this API version.', serviceCell),
+    textColumn('Available', 'Whether the API version is available.', availableCell),
     ageColumn,
   ],
   initial: initialApiServices,

@@ -37,8 +37,8 @@ export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInpu
     },
     columns: [
       nameColumn,
-      textColumn('Controller', 'The workload whose state it keeps.', controllerCell),
-      textColumn('Revision', 'Its place in the row of states.', (object) => object['revision']),
+      textColumn('Controller', 'The workload that the revision belongs to.', controllerCell),
+      textColumn('Revision', 'The revision number.', (object) => object['revision']),
       ageColumn,
     ],
   },

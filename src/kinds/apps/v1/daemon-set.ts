@@ -86,20 +86,28 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
   },
   columns: [
     nameColumn,
-    countColumn('Desired', 'How many nodes need a pod of it.', (object) => object.status.desiredNumberScheduled),
-    countColumn('Current', 'How many of these nodes have one.', (object) => object.status.currentNumberScheduled),
-    countColumn('Ready', 'How many of these nodes have one that is ready.', (object) => object.status.numberReady),
+    countColumn(
+      'Desired',
+      'The number of nodes that should run a pod.',
+      (object) => object.status.desiredNumberScheduled,
+    ),
+    countColumn(
+      'Current',
+      'The number of these nodes that have a pod.',
+      (object) => object.status.currentNumberScheduled,
+    ),
+    countColumn('Ready', 'The number of these nodes that have a ready pod.', (object) => object.status.numberReady),
     countColumn(
       'Up-to-date',
-      'How many nodes have one from the newest template.',
+      'The number of nodes that have a pod with the current template.',
       (object) => object.status.updatedNumberScheduled ?? 0,
     ),
     countColumn(
       'Available',
-      'How many of these nodes have had one ready long enough.',
+      'The number of these nodes that have an available pod.',
       (object) => object.status.numberAvailable ?? 0,
     ),
-    textColumn('Node Selector', 'The labels of the nodes that get a pod.', (object) => {
+    textColumn('Node Selector', 'The label selector of the nodes that run its pods.', (object) => {
       const { nodeSelector = {} } = object.spec.template.spec;
       return printLabelSelector(labelSelectorFrom(nodeSelector)) || NONE;
     }),

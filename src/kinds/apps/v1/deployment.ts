@@ -78,20 +78,16 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
   },
   columns: [
     nameColumn,
-    textColumn('Ready', 'How many pods are ready, out of how many wanted.', (object) => {
+    textColumn('Ready', 'The number of ready pods and of desired pods.', (object) => {
       const { spec, status } = object;
       return `${status.readyReplicas ?? 0}/${spec.replicas}`;
     }),
     textColumn(
       'Up-to-date',
-      'How many pods come from the newest template.',
+      'The number of pods with the current template.',
       (object) => object.status.updatedReplicas ?? 0,
     ),
-    textColumn(
-      'Available',
-      'How many pods have been ready long enough.',
-      (object) => object.status.availableReplicas ?? 0,
-    ),
+    textColumn('Available', 'The number of available pods.', (object) => object.status.availableReplicas ?? 0),
     ageColumn,
     ...containerColumns<Deployment>((object) => object.spec.template.spec),
     selectorColumn((object) => object.spec.selector),

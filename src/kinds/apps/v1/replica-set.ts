@@ -60,9 +60,9 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
   },
   columns: [
     nameColumn,
-    countColumn('Desired', 'How many pods are wanted.', (object) => object.spec.replicas),
-    countColumn('Current', 'How many pods there are.', (object) => object.status.replicas),
-    countColumn('Ready', 'How many of the pods are ready.', (object) => object.status.readyReplicas ?? 0),
+    countColumn('Desired', 'The number of desired pods.', (object) => object.spec.replicas),
+    countColumn('Current', 'The number of pods that exist.', (object) => object.status.replicas),
+    countColumn('Ready', 'The number of ready pods.', (object) => object.status.readyReplicas ?? 0),
     ageColumn,
     ...containerColumns<ReplicaSet>((object) => object.spec.template.spec),
     selectorColumn((object) => object.spec.selector),

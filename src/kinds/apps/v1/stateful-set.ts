@@ -74,7 +74,7 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
   },
   columns: [
     nameColumn,
-    textColumn('Ready', 'How many pods are ready, out of how many wanted.', (object) => {
+    textColumn('Ready', 'The number of ready pods and of desired pods.', (object) => {
       const { spec, status } = object;
       return `${status.readyReplicas ?? 0}/${spec.replicas}`;
     }),

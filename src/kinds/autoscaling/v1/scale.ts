@@ -22,8 +22,8 @@ export const Scale: Kind<Scale, ScaleInput, 'Namespaced', never> = defineBuiltIn
   strategy: { create: { validate } },
   columns: [
     { ...nameColumn, format: '' },
-    countColumn('Desired', 'How many replicas are wanted.', (object) => object.spec.replicas ?? 0),
-    countColumn('Available', 'How many replicas there are.', (object) => object.status.replicas),
+    countColumn('Desired', 'The number of replicas in the spec.', (object) => object.spec.replicas ?? 0),
+    countColumn('Available', 'The number of replicas that exist.', (object) => object.status.replicas),
     ageColumn,
   ],
 });

@@ -57,16 +57,16 @@ export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defi
   subresources: { status: statusSubresource({ metadataValidation: 'none' }) },
   columns: [
     nameColumn,
-    textColumn('Schedule', 'When it makes a Job, as a cron expression.', (object) => object.spec.schedule),
-    textColumn('Timezone', 'The zone in which the schedule is read.', (object) => object.spec.timeZone ?? NONE),
+    textColumn('Schedule', 'The schedule as a cron expression.', (object) => object.spec.schedule),
+    textColumn('Timezone', 'The time zone of the schedule.', (object) => object.spec.timeZone ?? NONE),
     {
       name: 'Suspend',
       type: 'boolean',
-      description: 'Whether it makes no further Jobs for now.',
+      description: 'Whether the creation of jobs is suspended.',
       cell: (object) => (object.spec.suspend ? 'True' : 'False'),
     },
-    countColumn('Active', 'How many of its Jobs are at work.', (object) => (object.status.active ?? []).length),
-    textColumn('Last Schedule', 'How long ago it last made a Job.', (object, context) => {
+    countColumn('Active', 'The number of jobs that are running.', (object) => (object.status.active ?? []).length),
+    textColumn('Last Schedule', 'The time since the last job was scheduled.', (object, context) => {
       const { lastScheduleTime } = object.status;
       return lastScheduleTime === undefined ? NONE : since(lastScheduleTime, context);
     }),

@@ -49,11 +49,7 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
   },
   columns: [
     nameColumn,
-    textColumn(
-      'SignerName',
-      'The signer whose certificates it vouches for.',
-      (object) => object.spec.signerName ?? NONE,
-    ),
+    textColumn('SignerName', 'The signer that the bundle belongs to.', (object) => object.spec.signerName ?? NONE),
   ],
 });
 

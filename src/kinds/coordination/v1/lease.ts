@@ -23,7 +23,11 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
   apiVersion: `${serviceGroup('coordination')}/v1`,
   kind: 'Lease',
   scope: 'Namespaced',
-  columns: [nameColumn, textColumn('Holder', 'Who holds it now.', ({ spec }) => spec.holderIdentity ?? ''), ageColumn],
+  columns: [
+    nameColumn,
+    textColumn('Holder', 'The current holder of the lease.', ({ spec }) => spec.holderIdentity ?? ''),
+    ageColumn,
+  ],
   body: leaseBody,
   strategy: {
     update: {

@@ -28,11 +28,11 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
   lifecycle: { introducedIn: '1.33' },
   columns: [
     nameColumn,
-    textColumn('LeaseName', 'The lease that it wants to hold.', (object) => object.spec.leaseName),
-    textColumn('BinaryVersion', 'The version of the program that runs.', (object) => object.spec.binaryVersion),
+    textColumn('LeaseName', 'The lease that it is a candidate for.', (object) => object.spec.leaseName),
+    textColumn('BinaryVersion', 'The version of the binary of the candidate.', (object) => object.spec.binaryVersion),
     textColumn(
       'EmulationVersion',
-      'The version that the program behaves like.',
+      'The version that the candidate emulates.',
       (object) => object.spec.emulationVersion ?? '',
     ),
     ageColumn,

@@ -30,8 +30,8 @@ export const ComponentStatus: Kind<ComponentStatus, ComponentStatusInput, 'Clust
   columns: [
     nameColumn,
     textColumn('Status', 'Whether the component is healthy.', status),
-    textColumn('Message', 'What the component says of its health.', (object) => healthOf(object)?.message ?? ''),
-    textColumn('Error', 'What went wrong when it was asked.', (object) => healthOf(object)?.error ?? ''),
+    textColumn('Message', 'The health message of the component.', (object) => healthOf(object)?.message ?? ''),
+    textColumn('Error', 'The error of the health check.', (object) => healthOf(object)?.error ?? ''),
   ],
   virtual: {
     get: (name) => {

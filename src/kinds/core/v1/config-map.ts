@@ -19,7 +19,7 @@ export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = d
   kind: 'ConfigMap',
   scope: 'Namespaced',
   names: { shortNames: ['cm'] },
-  columns: [nameColumn, textColumn('Data', 'How many keys there are.', keyCount), ageColumn],
+  columns: [nameColumn, textColumn('Data', 'The number of keys.', keyCount), ageColumn],
   body: configMapBody,
   strategy: {
     update: {

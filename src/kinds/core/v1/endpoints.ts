@@ -28,7 +28,7 @@ export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = d
   scope: 'Namespaced',
   names: { plural: 'endpoints', shortNames: ['ep'] },
   body: endpointsBody,
-  columns: [nameColumn, textColumn('Endpoints', 'The first few addresses that are ready.', firstAddresses), ageColumn],
+  columns: [nameColumn, textColumn('Endpoints', 'The first few ready addresses.', firstAddresses), ageColumn],
   lifecycle: {
     deprecatedIn: '1.33',
     replacement: { apiVersion: `${serviceGroup('discovery')}/v1`, kind: 'EndpointSlice' },

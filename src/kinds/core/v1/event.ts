@@ -148,21 +148,21 @@ export function eventColumns<Object = unknown>(
     textColumn<Object>(name, description, (object, context) => cell(read(object), context));
   const wide = (column: Column<Object>): Column<Object> => ({ ...column, priority: 1 });
   return [
-    text('Last Seen', 'How long ago it happened last.', lastSeen),
-    text('Type', 'Whether it is normal or a warning.', ({ type }) => type ?? ''),
-    text('Reason', 'Why it was reported, in one word.', ({ reason }) => reason ?? ''),
-    text('Object', 'What it happened to.', target),
+    text('Last Seen', 'The time since the last occurrence.', lastSeen),
+    text('Type', 'The type of the event: normal or warning.', ({ type }) => type ?? ''),
+    text('Reason', 'The reason as a short identifier.', ({ reason }) => reason ?? ''),
+    text('Object', 'The object that the event is about.', target),
     wide(
       text(
         'Subobject',
-        'Which part of the object it concerns.',
+        'The field of the object that the event is about.',
         ({ involvedObject }) => involvedObject.fieldPath ?? '',
       ),
     ),
-    wide(text('Source', 'Who reported it.', source)),
-    text('Message', 'What happened, in words.', ({ message = '' }) => message.trim()),
-    wide(text('First Seen', 'How long ago it happened first.', firstSeen)),
-    wide(text('Count', 'How often it happened.', count)),
+    wide(text('Source', 'The component that reported the event.', source)),
+    text('Message', 'The description of the event.', ({ message = '' }) => message.trim()),
+    wide(text('First Seen', 'The time since the first occurrence.', firstSeen)),
+    wide(text('Count', 'The number of occurrences.', count)),
     wide(nameColumn),
   ];
 }

@@ -35,7 +35,11 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
   scope: 'Cluster',
   isOwnNamespace: true,
   names: { shortNames: ['ns'] },
-  columns: [nameColumn, textColumn('Status', 'Where it is in its life.', (object) => phaseOf(object) ?? ''), ageColumn],
+  columns: [
+    nameColumn,
+    textColumn('Status', 'The phase of the namespace.', (object) => phaseOf(object) ?? ''),
+    ageColumn,
+  ],
   // Without deletecollection, as in the reference server.
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   body: namespaceBody,

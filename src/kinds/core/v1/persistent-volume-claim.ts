@@ -24,27 +24,27 @@ const isBound = (object: PersistentVolumeClaim) => Boolean(object.spec.volumeNam
 
 const persistentVolumeClaimColumns: readonly Column<PersistentVolumeClaim>[] = [
   nameColumn,
-  textColumn('Status', 'Whether it has a volume yet.', (object) => phaseCell(object, object.status.phase)),
-  textColumn('Volume', 'The volume that it has.', (object) => object.spec.volumeName ?? ''),
-  textColumn('Capacity', 'How much its volume can hold.', (object) =>
+  textColumn('Status', 'The phase of the claim.', (object) => phaseCell(object, object.status.phase)),
+  textColumn('Volume', 'The volume that the claim is bound to.', (object) => object.spec.volumeName ?? ''),
+  textColumn('Capacity', 'The storage capacity of its volume.', (object) =>
     isBound(object) ? (own(object.status.capacity ?? {}, 'storage') ?? '0') : '',
   ),
-  textColumn('Access Modes', 'How pods may use its volume, in short forms.', (object) =>
+  textColumn('Access Modes', 'The abbreviated access modes of its volume.', (object) =>
     isBound(object) ? accessModesCell(object.status.accessModes) : '',
   ),
-  textColumn('StorageClass', 'The class of storage that it asks for.', (object) =>
+  textColumn('StorageClass', 'The storage class that the claim requests.', (object) =>
     classCell(object, object.spec.storageClassName),
   ),
   textColumn(
     'VolumeAttributesClass',
-    'The class whose attributes it asks for.',
+    'The class with the attributes that the claim requests.',
     (object) => object.spec.volumeAttributesClassName ?? UNSET,
   ),
   ageColumn,
   {
     name: 'VolumeMode',
     type: 'string',
-    description: 'Whether it asks for a file system or a raw device.',
+    description: 'Whether the claim requests a file system or a block device.',
     priority: 1,
     cell: (object) => object.spec.volumeMode ?? UNSET,
   },

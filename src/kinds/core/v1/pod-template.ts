@@ -26,7 +26,7 @@ export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', neve
   columns: [
     nameColumn,
     ...containerColumns<PodTemplate>((object) => object.template.spec).map((column) => ({ ...column, priority: 0 })),
-    textColumn('Pod Labels', 'What its pods will be labelled with.', (object) => {
+    textColumn('Pod Labels', 'The labels of its pods.', (object) => {
       const { labels = {} } = object.template.metadata ?? {};
       return printLabelSelector(labelSelectorFrom(labels)) || NONE;
     }),

@@ -40,10 +40,10 @@ export const ResourceQuota: Kind<ResourceQuota, ResourceQuotaInput, 'Namespaced'
   body: resourceQuotaBody,
   columns: [
     nameColumn,
-    textColumn('Request', 'What is used of each bound, except those on limits.', (object) =>
+    textColumn('Request', 'The usage and the hard limit of each resource except limits.', (object) =>
       usage(object, (name) => !name.startsWith('limits.')),
     ),
-    textColumn('Limit', 'What is used of each bound on limits.', (object) =>
+    textColumn('Limit', 'The usage and the hard limit of resource limits.', (object) =>
       usage(object, (name) => name.startsWith('limits.')),
     ),
     ageColumn,

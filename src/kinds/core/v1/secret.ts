@@ -28,8 +28,8 @@ export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuil
   scope: 'Namespaced',
   columns: [
     nameColumn,
-    textColumn('Type', 'What the data is for.', (object) => String(object['type'])),
-    textColumn('Data', 'How many keys there are.', (object) => Object.keys(object['data'] ?? {}).length),
+    textColumn('Type', 'The type of the secret.', (object) => String(object['type'])),
+    textColumn('Data', 'The number of keys.', (object) => Object.keys(object['data'] ?? {}).length),
     ageColumn,
   ],
   body: secretBody,

@@ -22,7 +22,7 @@ export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespac
   // As in the reference server, the column type is string and the cell is a number.
   columns: [
     nameColumn,
-    textColumn('Secrets', 'How many secrets it names.', (object) => object.secrets?.length ?? 0),
+    textColumn('Secrets', 'The number of secrets that it references.', (object) => object.secrets?.length ?? 0),
     ageColumn,
   ],
   strategy: {

@@ -261,11 +261,11 @@ function isOfController({ metadata }: EndpointSlice, dialect: Dialect): boolean 
 function columns(): Column<EndpointSlice>[] {
   return [
     nameColumn,
-    textColumn('AddressType', 'What sort of addresses it lists.', (object) => object.addressType),
+    textColumn('AddressType', 'The type of its addresses.', (object) => object.addressType),
     textColumn('Ports', 'The first few ports of its endpoints.', (object) =>
       listed((object.ports ?? []).map(({ port, name }) => String(port ?? name ?? '*'))),
     ),
-    textColumn('Endpoints', 'The first few addresses.', (object) =>
+    textColumn('Endpoints', 'The first few addresses of its endpoints.', (object) =>
       listed((object.endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
     ),
     ageColumn,

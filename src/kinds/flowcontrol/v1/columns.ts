@@ -13,21 +13,21 @@ export const flowSchemaColumns: readonly Column<FlowSchema>[] = [
   nameColumn,
   textColumn(
     'PriorityLevel',
-    'The level that its requests are put on.',
+    'The priority level of its requests.',
     (object) => object.spec.priorityLevelConfiguration.name,
   ),
   textColumn(
     'MatchingPrecedence',
-    'Its rank when several match; the least wins.',
+    'The order in which schemas are matched; the lowest value comes first.',
     (object) => object.spec.matchingPrecedence,
   ),
   textColumn(
     'DistinguisherMethod',
-    'How its requests are told apart into flows.',
+    'How its requests are divided into flows.',
     (object) => object.spec.distinguisherMethod?.type ?? NONE,
   ),
   ageColumn,
-  textColumn('MissingPL', 'Whether the level that it names is missing.', (object) => {
+  textColumn('MissingPL', 'Whether its priority level does not exist.', (object) => {
     const { conditions = [] } = object.status;
     return conditions.find(({ type }) => type === 'Dangling')?.status ?? '?';
   }),
@@ -39,14 +39,14 @@ export const priorityLevelColumns: readonly Column<PriorityLevelConfiguration>[]
   textColumn('Type', 'Whether its requests are limited.', (object) => object.spec.type),
   textColumn(
     'NominalConcurrencyShares',
-    'Its weight when places are shared out.',
+    'Its share of the concurrency limit of the server.',
     (object) => object.spec.limited?.nominalConcurrencyShares ?? NONE,
   ),
-  textColumn('Queues', 'How many queues its requests wait in.', (object) => queuingOf(object)?.queues ?? NONE),
-  textColumn('HandSize', 'Among how many queues a flow may choose.', (object) => queuingOf(object)?.handSize ?? NONE),
+  textColumn('Queues', 'The number of its queues.', (object) => queuingOf(object)?.queues ?? NONE),
+  textColumn('HandSize', 'The number of queues that a flow can use.', (object) => queuingOf(object)?.handSize ?? NONE),
   textColumn(
     'QueueLengthLimit',
-    'How many requests may wait in one queue.',
+    'The maximum number of requests in a queue.',
     (object) => queuingOf(object)?.queueLengthLimit ?? NONE,
   ),
   ageColumn,

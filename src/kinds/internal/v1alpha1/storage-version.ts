@@ -46,10 +46,10 @@ export const StorageVersion: Kind<StorageVersion, StorageVersionInput, 'Cluster'
     nameColumn,
     textColumn(
       'CommonEncodingVersion',
-      'The version that all servers write, if it is one.',
+      'The encoding version that all servers agree on.',
       (object) => object.status.commonEncodingVersion ?? '<unset>',
     ),
-    textColumn('StorageVersions', 'Which server writes which version.', (object) =>
+    textColumn('StorageVersions', 'The encoding version of each server.', (object) =>
       serversCell(object.status.storageVersions ?? []),
     ),
     ageColumn,

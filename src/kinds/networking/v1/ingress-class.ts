@@ -37,8 +37,12 @@ export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', neve
   },
   columns: [
     nameColumn,
-    textColumn('Controller', 'Who looks after ingresses of this class.', (object) => object.spec.controller ?? ''),
-    textColumn('Parameters', 'The object that has further settings.', parametersCell),
+    textColumn(
+      'Controller',
+      'The controller that handles ingresses of this class.',
+      (object) => object.spec.controller ?? '',
+    ),
+    textColumn('Parameters', 'The object with the parameters of the controller.', parametersCell),
     ageColumn,
   ],
 });

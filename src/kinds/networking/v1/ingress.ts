@@ -44,14 +44,12 @@ const specOf = (object: ApiObject) => object['spec'] as IngressSpec;
 /** The columns. */
 const ingressColumns: readonly Column[] = [
   nameColumn,
-  textColumn('Class', 'The class that it belongs to.', (object) => specOf(object).ingressClassName ?? NONE),
-  textColumn('Hosts', 'The host names that it has rules for.', hosts),
-  textColumn('Address', 'Where it can be reached from outside.', (object) =>
+  textColumn('Class', 'The ingress class.', (object) => specOf(object).ingressClassName ?? NONE),
+  textColumn('Hosts', 'The hosts of its rules.', hosts),
+  textColumn('Address', 'The addresses of its load balancer.', (object) =>
     addresses((object['status'] as IngressStatus).loadBalancer.ingress ?? []),
   ),
-  textColumn('Ports', 'The ports that it takes requests on.', (object) =>
-    specOf(object).tls?.length ? '80, 443' : '80',
-  ),
+  textColumn('Ports', 'The ports that it listens on.', (object) => (specOf(object).tls?.length ? '80, 443' : '80')),
   ageColumn,
 ];
 

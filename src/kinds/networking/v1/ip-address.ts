@@ -42,7 +42,7 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
   referenceStorageVersion: 'v1beta1',
   columns: [
     nameColumn,
-    textColumn('ParentRef', 'The object that the address was given to.', parentCell),
+    textColumn('ParentRef', 'The object that uses the address.', parentCell),
     { ...ageColumn, isHidden: true },
   ],
 });

@@ -56,7 +56,7 @@ export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced'
     nameColumn,
     textColumn(
       'Pod-Selector',
-      'The labels of the pods that it governs.',
+      'The label selector of the pods that it applies to.',
       (object) => printLabelSelector(labelSelectorFromObject(object.spec.podSelector)) || NONE,
     ),
     ageColumn,

@@ -60,9 +60,7 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
   referenceStorageVersion: 'v1beta1',
   columns: [
     nameColumn,
-    textColumn('CIDRs', 'The ranges that services get addresses from.', (object) =>
-      (object.spec.cidrs ?? []).join(','),
-    ),
+    textColumn('CIDRs', 'The address ranges of services.', (object) => (object.spec.cidrs ?? []).join(',')),
     ageColumn,
   ],
 });

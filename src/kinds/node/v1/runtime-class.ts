@@ -26,7 +26,7 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
   scope: 'Cluster',
   columns: [
     nameColumn,
-    textColumn('Handler', 'What the node runs containers of this class with.', (object) => object['handler']),
+    textColumn('Handler', 'The runtime handler that nodes use for pods of this class.', (object) => object['handler']),
     ageColumn,
   ],
   body: runtimeClassBody,

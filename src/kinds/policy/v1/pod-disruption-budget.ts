@@ -27,13 +27,15 @@ export interface PodDisruptionBudgetInput extends InputBase, PodDisruptionBudget
 
 const columns: readonly Column<PodDisruptionBudget>[] = [
   nameColumn,
-  textColumn('Min Available', 'How many pods have to stay up.', (object) => String(object.spec.minAvailable ?? 'N/A')),
-  textColumn('Max Unavailable', 'How many pods may be down at once.', (object) =>
+  textColumn('Min Available', 'The number of pods that must stay available.', (object) =>
+    String(object.spec.minAvailable ?? 'N/A'),
+  ),
+  textColumn('Max Unavailable', 'The number of pods that may be unavailable.', (object) =>
     String(object.spec.maxUnavailable ?? 'N/A'),
   ),
   countColumn(
     'Allowed Disruptions',
-    'How many more pods may be taken down now.',
+    'The number of pods that can be evicted now.',
     (object) => object.status.disruptionsAllowed,
   ),
   ageColumn,

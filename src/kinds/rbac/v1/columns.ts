@@ -12,7 +12,7 @@ export const roleColumns: readonly Column[] = [nameColumn, createdColumn];
 const subjects = (name: string, kind: string, print: (subject: Subject) => string): Column => ({
   name,
   type: 'string',
-  description: `${name} that get the role.`,
+  description: `${name} that the role is granted to.`,
   priority: 1,
   cell: (object) => subjectsOf(object, kind).map(print).join(', '),
 });
@@ -20,7 +20,7 @@ const subjects = (name: string, kind: string, print: (subject: Subject) => strin
 /** The columns of bindings. */
 export const bindingColumns: readonly Column[] = [
   nameColumn,
-  textColumn('Role', 'The role that it gives.', (object) => {
+  textColumn('Role', 'The role that it grants.', (object) => {
     const { kind, name } = object['roleRef'] as RoleRef;
     return `${kind}/${name}`;
   }),

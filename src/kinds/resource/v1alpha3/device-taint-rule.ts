@@ -33,11 +33,11 @@ export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Clust
     nameColumn,
     textColumn('Key', 'The key of its taint.', (object) => object.spec.taint.key),
     textColumn('Value', 'The value of its taint.', (object) => object.spec.taint.value ?? ''),
-    textColumn('Effect', 'What the taint does.', (object) => object.spec.taint.effect),
+    textColumn('Effect', 'The effect of its taint.', (object) => object.spec.taint.effect),
     {
       name: 'TimeAdded',
       type: 'string',
-      description: 'How long ago the taint was put there.',
+      description: 'The time since the taint was added.',
       cell: (object, context) => {
         const { timeAdded } = object.spec.taint;
         return timeAdded === undefined ? '' : since(timeAdded, context);

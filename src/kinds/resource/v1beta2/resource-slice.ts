@@ -77,8 +77,8 @@ export const ResourceSlice: Kind<ResourceSlice, ResourceSliceInput, 'Cluster', n
   gate: 'DynamicResourceAllocation',
   columns: [
     nameColumn,
-    textColumn('Node', 'The node that has the devices, if only one has.', (object) => object.spec.nodeName ?? ''),
-    textColumn('Driver', 'The driver that offers the devices.', (object) => object.spec.driver),
+    textColumn('Node', 'The node of the devices, if they are local to one.', (object) => object.spec.nodeName ?? ''),
+    textColumn('Driver', 'The driver that publishes the devices.', (object) => object.spec.driver),
     textColumn('Pool', 'The pool that the devices belong to.', (object) => object.spec.pool.name),
     ageColumn,
   ],

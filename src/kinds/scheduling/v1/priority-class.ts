@@ -22,7 +22,7 @@ export interface PriorityClassInput extends InputBase, PriorityClassBodyInput {}
 
 const columns: readonly Column<PriorityClass>[] = [
   nameColumn,
-  countColumn('Value', 'The priority that it stands for.', (object) => object.value),
+  countColumn('Value', 'The priority of pods of this class.', (object) => object.value),
   {
     name: 'Global-Default',
     type: 'boolean',
@@ -32,7 +32,7 @@ const columns: readonly Column<PriorityClass>[] = [
   ageColumn,
   textColumn(
     'PreemptionPolicy',
-    'Whether its pods may displace less important ones.',
+    'Whether its pods may preempt pods of lower priority.',
     (object) => object.preemptionPolicy,
   ),
 ];

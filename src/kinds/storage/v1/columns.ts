@@ -30,25 +30,25 @@ export const csiDriverColumns: readonly Column<CSIDriver>[] = [
   ),
   flagColumn(
     'PodInfoOnMount',
-    'Whether the driver is told which pod a mount is for.',
+    'Whether mount requests contain information about the pod.',
     (object) => object.spec.podInfoOnMount,
   ),
   flagColumn(
     'StorageCapacity',
-    'Whether scheduling heeds the room that is left.',
+    'Whether the scheduler considers the available capacity.',
     (object) => object.spec.storageCapacity,
   ),
   textColumn(
     'TokenRequests',
-    'For whom the driver needs tokens of the pods.',
+    'The audiences of the service account tokens that the driver gets.',
     (object) => object.spec.tokenRequests?.map(({ audience }) => audience).join(',') ?? UNSET,
   ),
   flagColumn(
     'RequiresRepublish',
-    'Whether mounted volumes are refreshed now and then.',
+    'Whether mounted volumes are published again periodically.',
     (object) => object.spec.requiresRepublish,
   ),
-  textColumn('Modes', 'How long the volumes of the driver may live.', (object) =>
+  textColumn('Modes', 'The lifecycle modes that the driver supports.', (object) =>
     object.spec.volumeLifecycleModes.join(','),
   ),
   ageColumn,
@@ -57,7 +57,7 @@ export const csiDriverColumns: readonly Column<CSIDriver>[] = [
 /** The columns of CSINodes. */
 export const csiNodeColumns: readonly Column<CSINode>[] = [
   nameColumn,
-  countColumn('Drivers', 'How many drivers the node has.', (object) => object.spec.drivers?.length ?? 0),
+  countColumn('Drivers', 'The number of drivers on the node.', (object) => object.spec.drivers?.length ?? 0),
   ageColumn,
 ];
 
@@ -75,10 +75,14 @@ function classNameColumn(marks: readonly string[]): Column {
 /** The columns of StorageClasses. */
 export const storageClassColumns: readonly Column<StorageClass>[] = [
   classNameColumn(DEFAULT_STORAGE_CLASS_SUBDOMAINS),
-  textColumn('Provisioner', 'Who makes the volumes.', (object) => object.provisioner),
+  textColumn('Provisioner', 'The driver that provisions the volumes.', (object) => object.provisioner),
   textColumn('ReclaimPolicy', 'What happens to a volume after its claim is deleted.', (object) => object.reclaimPolicy),
-  textColumn('VolumeBindingMode', 'When claims get their volumes.', (object) => object.volumeBindingMode),
-  textColumn('AllowVolumeExpansion', 'Whether volumes may grow.', (object) => object.allowVolumeExpansion ?? false),
+  textColumn('VolumeBindingMode', 'When claims are bound to volumes.', (object) => object.volumeBindingMode),
+  textColumn(
+    'AllowVolumeExpansion',
+    'Whether volumes can be expanded.',
+    (object) => object.allowVolumeExpansion ?? false,
+  ),
   ageColumn,
 ];
 
@@ -86,18 +90,22 @@ export const storageClassColumns: readonly Column<StorageClass>[] = [
 export const volumeAttachmentColumns: readonly Column<VolumeAttachment>[] = [
   nameColumn,
   {
-    ...textColumn<VolumeAttachment>('Attacher', 'The driver that does the work.', (object) => object.spec.attacher),
+    ...textColumn<VolumeAttachment>(
+      'Attacher',
+      'The driver that attaches the volume.',
+      (object) => object.spec.attacher,
+    ),
     format: 'name',
   },
-  textColumn('PV', 'The volume that is attached.', (object) => object.spec.source.persistentVolumeName ?? ''),
-  textColumn('Node', 'Where the volume is attached.', (object) => object.spec.nodeName),
-  flagColumn('Attached', 'Whether the work is done.', (object) => object.status.attached),
+  textColumn('PV', 'The volume to attach.', (object) => object.spec.source.persistentVolumeName ?? ''),
+  textColumn('Node', 'The node that the volume is attached to.', (object) => object.spec.nodeName),
+  flagColumn('Attached', 'Whether the volume is attached.', (object) => object.status.attached),
   ageColumn,
 ];
 
 /** The columns of VolumeAttributesClasses. */
 export const volumeAttributesClassColumns: readonly Column[] = [
   classNameColumn(['volumeattributesclass.alpha']),
-  textColumn('DriverName', 'The driver that knows the attributes.', (object) => object['driverName']),
+  textColumn('DriverName', 'The driver that the attributes apply to.', (object) => object['driverName']),
   ageColumn,
 ];

@@ -37,7 +37,7 @@ export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersi
     body: storageVersionMigrationBody,
     columns: [
       { ...nameColumn, format: '' },
-      textColumn('Resource', 'What is written again.', (object) => {
+      textColumn('Resource', 'The resource that is migrated.', (object) => {
         const { resource = '', version = '', group = '' } = object.spec.resource ?? {};
         return `${resource}.${version}.${group}`;
       }),

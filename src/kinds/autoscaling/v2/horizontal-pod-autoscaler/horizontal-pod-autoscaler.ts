@@ -145,17 +145,21 @@ export function autoscalerColumns<Object = unknown>(
 ): Column<Object>[] {
   return [
     nameColumn,
-    textColumn('Reference', 'What it makes larger or smaller.', (object) => {
+    textColumn('Reference', 'The workload that it scales.', (object) => {
       const { kind, name } = read(object).spec.scaleTargetRef;
       return `${kind}/${name}`;
     }),
-    textColumn('Targets', 'Each metric as it is and as it should be.', (object) => {
+    textColumn('Targets', 'The current and the target value of each metric.', (object) => {
       const { spec, status } = read(object);
       return metricsCell(spec.metrics ?? [], status.currentMetrics ?? []);
     }),
-    textColumn('MinPods', 'How few pods there may be.', (object) => String(read(object).spec.minReplicas)),
-    textColumn('MaxPods', 'How many pods there may be.', (object) => read(object).spec.maxReplicas),
-    textColumn('Replicas', 'How many pods it saw last.', (object) => read(object).status.currentReplicas ?? 0),
+    textColumn('MinPods', 'The minimum number of pods.', (object) => String(read(object).spec.minReplicas)),
+    textColumn('MaxPods', 'The maximum number of pods.', (object) => read(object).spec.maxReplicas),
+    textColumn(
+      'Replicas',
+      'The number of pods at the last check.',
+      (object) => read(object).status.currentReplicas ?? 0,
+    ),
     ageColumn,
   ];
 }

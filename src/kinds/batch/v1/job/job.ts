@@ -67,9 +67,9 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
   },
   columns: [
     nameColumn,
-    textColumn('Status', 'How far it has come.', statusCell),
-    textColumn('Completions', 'How many pods succeeded, out of how many wanted.', completionsCell),
-    textColumn('Duration', 'How long it ran, or has run so far.', durationCell),
+    textColumn('Status', 'The state of the job.', statusCell),
+    textColumn('Completions', 'The number of succeeded pods and of required completions.', completionsCell),
+    textColumn('Duration', 'The run time of the job.', durationCell),
     ageColumn,
     ...containerColumns<Job>((object) => object.spec.template.spec),
     selectorColumn((object) => object.spec.selector),

@@ -22,12 +22,12 @@ import { type AllowedChanges, APPROVAL, conditionsOfType, requestProblems, reque
 const certificateSigningRequestColumns: readonly Column<CertificateSigningRequest>[] = [
   nameColumn,
   ageColumn,
-  textColumn('SignerName', 'Who is asked to sign.', (object) => object.spec.signerName || NONE),
-  textColumn('Requestor', 'Who made the request.', (object) => object.spec.username ?? ''),
-  textColumn('RequestedDuration', 'How long the certificate shall be good for.', (object) =>
+  textColumn('SignerName', 'The signer that is asked for the certificate.', (object) => object.spec.signerName || NONE),
+  textColumn('Requestor', 'The user that created the request.', (object) => object.spec.username ?? ''),
+  textColumn('RequestedDuration', 'The requested validity period of the certificate.', (object) =>
     durationCell(object.spec.expirationSeconds),
   ),
-  textColumn('Condition', 'What has become of the request.', conditionCell),
+  textColumn('Condition', 'The state of the request.', conditionCell),
 ];
 
 export interface CertificateSigningRequest extends ObjectBase, CertificateSigningRequestBody {}

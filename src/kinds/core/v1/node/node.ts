@@ -28,17 +28,17 @@ import { nodeConnectSubresources } from '../connect-subresources.js';
 
 const nodeColumns: readonly Column<Node>[] = [
   nameColumn,
-  textColumn('Status', 'Whether it is ready and takes new pods.', statusCell),
-  textColumn('Roles', 'What it is used for, by its labels.', roles),
+  textColumn('Status', 'Whether the node is ready and schedulable.', statusCell),
+  textColumn('Roles', 'The roles of the node, from its labels.', roles),
   ageColumn,
-  textColumn('Version', 'The version of the agent that runs its pods.', (object) => infoOf(object).kubeletVersion),
-  wide('Internal-IP', 'Its address inside the cluster.', (object) => addressOf(object, 'InternalIP')),
-  wide('External-IP', 'Its address for the world outside.', (object) => addressOf(object, 'ExternalIP')),
-  wide('OS-Image', 'The operating system that it runs.', (object) => infoOf(object).osImage || UNKNOWN),
-  wide('Kernel-Version', 'The version of its kernel.', (object) => infoOf(object).kernelVersion || UNKNOWN),
+  textColumn('Version', 'The version of the kubelet.', (object) => infoOf(object).kubeletVersion),
+  wide('Internal-IP', 'The address inside the cluster.', (object) => addressOf(object, 'InternalIP')),
+  wide('External-IP', 'The address outside the cluster.', (object) => addressOf(object, 'ExternalIP')),
+  wide('OS-Image', 'The operating system of the node.', (object) => infoOf(object).osImage || UNKNOWN),
+  wide('Kernel-Version', 'The kernel version of the node.', (object) => infoOf(object).kernelVersion || UNKNOWN),
   wide(
     'Container-Runtime',
-    'What runs its containers, with the version.',
+    'The container runtime and its version.',
     (object) => infoOf(object).containerRuntimeVersion || UNKNOWN,
   ),
 ];

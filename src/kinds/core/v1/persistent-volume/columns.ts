@@ -43,31 +43,33 @@ export function classCell({ metadata }: ObjectBase, name: string | undefined): s
 
 export const persistentVolumeColumns: readonly Column<PersistentVolume>[] = [
   nameColumn,
-  textColumn('Capacity', 'How much it can hold.', (object) => own(object.spec.capacity ?? {}, 'storage') ?? '0'),
-  textColumn('Access Modes', 'How pods may use it, in short forms.', (object) =>
-    accessModesCell(object.spec.accessModes),
+  textColumn(
+    'Capacity',
+    'The storage capacity of the volume.',
+    (object) => own(object.spec.capacity ?? {}, 'storage') ?? '0',
   ),
+  textColumn('Access Modes', 'The abbreviated access modes.', (object) => accessModesCell(object.spec.accessModes)),
   textColumn(
     'Reclaim Policy',
-    'What becomes of it once its claim is gone.',
+    'What happens to the volume after its claim is deleted.',
     (object) => object.spec.persistentVolumeReclaimPolicy,
   ),
-  textColumn('Status', 'Whether it is free, taken or given up.', (object) => phaseCell(object, object.status.phase)),
-  textColumn('Claim', 'The claim that has it.', claimCell),
-  textColumn('StorageClass', 'The class of storage that it belongs to.', (object) =>
+  textColumn('Status', 'The phase of the volume.', (object) => phaseCell(object, object.status.phase)),
+  textColumn('Claim', 'The claim that the volume is bound to.', claimCell),
+  textColumn('StorageClass', 'The storage class of the volume.', (object) =>
     classCell(object, object.spec.storageClassName),
   ),
   textColumn(
     'VolumeAttributesClass',
-    'The class that sets its attributes.',
+    'The class that determines its attributes.',
     (object) => object.spec.volumeAttributesClassName ?? UNSET,
   ),
-  textColumn('Reason', 'Why it is in trouble, in one word.', (object) => object.status.reason ?? ''),
+  textColumn('Reason', 'The reason for its current phase.', (object) => object.status.reason ?? ''),
   ageColumn,
   {
     name: 'VolumeMode',
     type: 'string',
-    description: 'Whether it is a file system or a raw device.',
+    description: 'Whether the volume is a file system or a block device.',
     priority: 1,
     cell: (object) => object.spec.volumeMode ?? UNSET,
   },

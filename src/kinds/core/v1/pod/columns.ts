@@ -16,21 +16,25 @@ const wide = (name: string, description: string, cell: (pod: Pod) => string | un
 
 export const podColumns: readonly Column<Pod>[] = [
   nameColumn,
-  textColumn('Ready', 'How many containers are ready, out of all.', (object) => {
+  textColumn('Ready', 'The number of ready containers and of all containers.', (object) => {
     const { ready, total } = summaryOf(object);
     return `${ready}/${total}`;
   }),
-  textColumn('Status', 'What it does now, or what holds it up.', (object) => summaryOf(object).reason),
-  textColumn('Restarts', 'How often its containers began anew, and how long ago.', (object, context) =>
+  textColumn(
+    'Status',
+    'The phase of the pod, or the reason why it is not running.',
+    (object) => summaryOf(object).reason,
+  ),
+  textColumn('Restarts', 'The number of container restarts and the time since the last.', (object, context) =>
     restartsText(summaryOf(object), context),
   ),
   ageColumn,
-  wide('IP', 'Its own address.', ({ status }) => status.podIP),
-  wide('Node', 'Where it runs.', ({ spec }) => spec.nodeName),
-  wide('Nominated Node', 'Where room is being made for it.', ({ status }) => status.nominatedNodeName),
+  wide('IP', 'The address of the pod.', ({ status }) => status.podIP),
+  wide('Node', 'The node that the pod is assigned to.', ({ spec }) => spec.nodeName),
+  wide('Nominated Node', 'The node on which pods are preempted for it.', ({ status }) => status.nominatedNodeName),
   wide(
     'Readiness Gates',
-    'How many of its gates are open, out of all.',
+    'The number of satisfied readiness gates and of all gates.',
     ({ spec: { readinessGates = [] }, status }) => {
       if (readinessGates.length === 0) return undefined;
       const met = readinessGates.filter(({ conditionType }) => findCondition(status, conditionType)?.status === 'True');

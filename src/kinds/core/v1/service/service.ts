@@ -25,15 +25,15 @@ import { serviceProblems, serviceStatusProblems, serviceUpdateProblems, topology
 
 const serviceColumns: readonly Column<Service>[] = [
   nameColumn,
-  textColumn('Type', 'How it can be reached.', (object) => object.spec.type),
-  textColumn('Cluster-IP', 'Its address inside the cluster.', (object) => object.spec.clusterIPs?.[0] ?? NONE),
-  textColumn('External-IP', 'Its addresses for the world outside.', externalCell),
+  textColumn('Type', 'The type of the service.', (object) => object.spec.type),
+  textColumn('Cluster-IP', 'The address inside the cluster.', (object) => object.spec.clusterIPs?.[0] ?? NONE),
+  textColumn('External-IP', 'The addresses outside the cluster.', externalCell),
   textColumn('Port(s)', 'The ports that it listens on.', portsCell),
   ageColumn,
   {
     name: 'Selector',
     type: 'string',
-    description: 'The labels of the pods that it leads to.',
+    description: 'The label selector of its endpoints.',
     priority: 1,
     cell: selectorCell,
   },
