@@ -33,7 +33,7 @@ test('bundles for the browsers of 2023 without a warning', () => {
   for (const script of bundles.scripts.values()) expect(script.length).toBeGreaterThan(0);
 });
 
-describe.skipIf(executablePath === undefined)('in Chromium (skipped if it is not installed)', () => {
+describe.skipIf(executablePath === undefined)('orchplane in Chromium (skipped if it is not installed)', () => {
   let browser: Browser;
   let site: Site;
 
@@ -51,7 +51,7 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped if it is not
     await site?.close();
   });
 
-  test('forbids eval by the policy of the site', async () => {
+  test('forbids eval by the content security policy of the site', async () => {
     const visit = await open();
     await visit.to('/eval.html');
     expect(visit.errors).toEqual(['eval']);

@@ -43,82 +43,85 @@ test('serves only a page and two scripts from the site', async () => {
   expect((await fetch(origin + NOTES)).status).toBe(404);
 });
 
-describe.skipIf(executablePath === undefined)('in Chromium (skipped if it is not installed)', () => {
-  let browser: Browser;
-  let context: BrowserContext;
-  let first: Page;
-  const errors: string[] = [];
+describe.skipIf(executablePath === undefined)(
+  'the service worker example in Chromium (skipped if it is not installed)',
+  () => {
+    let browser: Browser;
+    let context: BrowserContext;
+    let first: Page;
+    const errors: string[] = [];
 
-  beforeAll(async () => {
-    browser = await chromium.launch({
-      ...(executablePath === undefined ? {} : { executablePath }),
-      // Containers and root provide no sandbox, and the pages are part of this repository.
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    beforeAll(async () => {
+      browser = await chromium.launch({
+        ...(executablePath === undefined ? {} : { executablePath }),
+        // Containers and root provide no sandbox, and the pages are part of this repository.
+        args: ['--no-sandbox', '--disable-dev-shm-usage'],
+      });
+      context = await browser.newContext();
+      first = await open();
+    }, 60_000);
+
+    afterAll(() => browser?.close());
+
+    test('shows the object that the worker created at its start', async () => {
+      await untilNotes(first, ['Open this page in a second tab.']);
     });
-    context = await browser.newContext();
-    first = await open();
-  }, 60_000);
 
-  afterAll(() => browser?.close());
-
-  test('shows the object that the worker created at its start', async () => {
-    await untilNotes(first, ['Open this page in a second tab.']);
-  });
-
-  test('shows a new note in both tabs', async () => {
-    await add(first, 'From the first tab');
-    await untilNotes(first, ['From the first tab', 'Open this page in a second tab.']);
-    const second = await open();
-    await untilNotes(second, ['From the first tab', 'Open this page in a second tab.']);
-    await second.getByRole('listitem').filter({ hasText: 'second tab' }).getByRole('button').click();
-    await untilNotes(first, ['From the first tab']);
-    await second.close();
-  });
-
-  test('sends a change of one object through the worker and back', async () => {
-    await first.getByRole('checkbox').check();
-    await first.waitForFunction(
-      async (path) => (await (await fetch(path)).json()).items.every(({ spec }: Note) => spec.done),
-      NOTES,
-    );
-    expect(await first.getByRole('checkbox').isChecked()).toBe(true);
-  });
-
-  test("shows a rejection with the server's message", async () => {
-    await add(first, 'x'.repeat(201));
-    await first.getByText('spec.text: Too long').waitFor();
-    await untilNotes(first, ['From the first tab']);
-  });
-
-  test('gets every response of the cluster from the worker, and logs no unexpected errors', () => {
-    expect(errors).toEqual([]);
-  });
-
-  async function open(): Promise<Page> {
-    const page = await context.newPage();
-    page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
-    page.on('console', (message) => {
-      // Browsers log every rejected request.
-      if (message.type() === 'error' && !message.text().includes('422')) errors.push(message.text());
+    test('shows a new note in both tabs', async () => {
+      await add(first, 'From the first tab');
+      await untilNotes(first, ['From the first tab', 'Open this page in a second tab.']);
+      const second = await open();
+      await untilNotes(second, ['From the first tab', 'Open this page in a second tab.']);
+      await second.getByRole('listitem').filter({ hasText: 'second tab' }).getByRole('button').click();
+      await untilNotes(first, ['From the first tab']);
+      await second.close();
     });
-    page.on('response', (response) => {
-      if (response.url().includes('/cluster/') && !response.fromServiceWorker()) errors.push(response.url());
+
+    test('sends a change of one object through the worker and back', async () => {
+      await first.getByRole('checkbox').check();
+      await first.waitForFunction(
+        async (path) => (await (await fetch(path)).json()).items.every(({ spec }: Note) => spec.done),
+        NOTES,
+      );
+      expect(await first.getByRole('checkbox').isChecked()).toBe(true);
     });
-    await page.goto(origin);
-    return page;
-  }
 
-  async function add(page: Page, text: string): Promise<void> {
-    await page.getByRole('textbox').fill(text);
-    await page.getByRole('button', { name: 'add' }).click();
-  }
+    test("shows a rejection with the server's message", async () => {
+      await add(first, 'x'.repeat(201));
+      await first.getByText('spec.text: Too long').waitFor();
+      await untilNotes(first, ['From the first tab']);
+    });
 
-  /** Sorted, because the names of notes are random. */
-  async function untilNotes(page: Page, texts: readonly string[]): Promise<void> {
-    const shown = async () => (await page.getByRole('listitem').locator('label').allInnerTexts()).map(trimmed).sort();
-    await expect.poll(shown, { timeout: 10_000 }).toEqual([...texts].sort());
-  }
-});
+    test('gets every response of the cluster from the worker, and logs no unexpected errors', () => {
+      expect(errors).toEqual([]);
+    });
+
+    async function open(): Promise<Page> {
+      const page = await context.newPage();
+      page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
+      page.on('console', (message) => {
+        // Browsers log every rejected request.
+        if (message.type() === 'error' && !message.text().includes('422')) errors.push(message.text());
+      });
+      page.on('response', (response) => {
+        if (response.url().includes('/cluster/') && !response.fromServiceWorker()) errors.push(response.url());
+      });
+      await page.goto(origin);
+      return page;
+    }
+
+    async function add(page: Page, text: string): Promise<void> {
+      await page.getByRole('textbox').fill(text);
+      await page.getByRole('button', { name: 'add' }).click();
+    }
+
+    /** Sorted, because the names of notes are random. */
+    async function untilNotes(page: Page, texts: readonly string[]): Promise<void> {
+      const shown = async () => (await page.getByRole('listitem').locator('label').allInnerTexts()).map(trimmed).sort();
+      await expect.poll(shown, { timeout: 10_000 }).toEqual([...texts].sort());
+    }
+  },
+);
 
 interface Note {
   readonly spec: { readonly text: string; readonly done: boolean };

@@ -63,7 +63,7 @@ async function codesOf(worker: FakeWorker, paths: readonly string[]): Promise<Re
 }
 
 describe('the requests that a worker answers', () => {
-  test('at the root are the API paths only', async () => {
+  test('answers only API paths at the root', async () => {
     const answered = [
       '/api',
       '/api/v1/pods?limit=1',
@@ -79,7 +79,7 @@ describe('the requests that a worker answers', () => {
     });
   });
 
-  test('below a base are all paths, as if they were at the root', async () => {
+  test('answers all paths below a base, as if they were at the root', async () => {
     for (const base of ['/cluster', '/cluster/']) {
       expect(await codesOf(fired({ base }), ['/cluster', '/cluster/', '/cluster/api/v1/pods', '/cluster/x'])).toEqual({
         '/cluster': 200,
@@ -95,7 +95,7 @@ describe('the requests that a worker answers', () => {
     }
   });
 
-  test('within a scope are only those of the scope', async () => {
+  test('answers only paths of the scope', async () => {
     const paths = ['/apis/apps/v1/deployments', '/api/v1/pods', '/version'];
     expect(await codesOf(fired({ scope: '/apis' }), paths)).toEqual({
       '/apis/apps/v1/deployments': 200,
@@ -111,12 +111,12 @@ describe('the requests that a worker answers', () => {
     });
   });
 
-  test('exclude those to another origin', () => {
+  test('does not answer requests to another origin', () => {
     expect(fired().fetch('https://page.example/api/v1/pods')).toBeUndefined();
     expect(fired().fetch('http://elsewhere.example/api/v1/pods')).toBeUndefined();
   });
 
-  test('keep body and query below a base', async () => {
+  test('keeps body and query below a base', async () => {
     const worker = fired({ base: '/cluster/' });
     const made = await worker.fetch('/cluster/api/v1/namespaces/default/configmaps?fieldManager=page', {
       method: 'POST',
@@ -130,7 +130,7 @@ describe('the requests that a worker answers', () => {
     });
   });
 
-  test('use the options of the handler', async () => {
+  test('uses the options of the handler', async () => {
     const worker = fired({ tokens: { secret: { user: 'alice', groups: ['system:masters'] } } });
     expect((await worker.fetch('/api/v1/pods'))?.status).toBe(403);
     expect((await worker.fetch('/api/v1/pods', { headers: { authorization: 'Bearer secret' } }))?.status).toBe(200);
@@ -138,13 +138,13 @@ describe('the requests that a worker answers', () => {
 });
 
 describe('taking control', () => {
-  test('happens at once by default', async () => {
+  test('takes control of pages at once by default', async () => {
     const worker = fired();
     await worker.start();
     expect(worker.calls).toEqual(['skipWaiting', 'claim']);
   });
 
-  test('follows the rules of the browser when claim is false', async () => {
+  test('leaves control to the rules of the browser when claim is false', async () => {
     const worker = fired({ claim: false });
     await worker.start();
     expect(worker.calls).toEqual([]);

@@ -66,7 +66,7 @@ describe.each(projects)('the CRDs of %s', (project) => {
   const { good, broken, changed = [] } = samplesOf(project);
 
   test.each(good.map((sample) => [sample.kind, sample.metadata.name, sample] as const))(
-    'accept %s %s and keep what was sent',
+    'accepts %s %s and keeps every field',
     async (_kind, _name, sample) => {
       const api = cluster.api(kindOf(sample));
       const made = await api.create(sample, { fieldValidation: 'Strict' });
@@ -77,7 +77,7 @@ describe.each(projects)('the CRDs of %s', (project) => {
     },
   );
 
-  test.each(broken.map((variant) => [variant.why, variant] as const))('reject an object: %s', async (_, variant) => {
+  test.each(broken.map((variant) => [variant.why, variant] as const))('rejects an object: %s', async (_, variant) => {
     const { metadata, ...rest } = changedSample(good, variant);
     const object = { ...rest, metadata: { ...metadata, name: 'broken' } };
     const causes = await causesOf(cluster.api(kindOf(object)).create(object));
@@ -85,7 +85,7 @@ describe.each(projects)('the CRDs of %s', (project) => {
   });
 
   test.each(changed.map((variant) => [variant.why, variant] as const))(
-    'accept or reject an update: %s',
+    'accepts or rejects an update: %s',
     async (_, variant) => {
       const object = changedSample(good, variant);
       const api = cluster.with({ dryRun: true }).api(kindOf(object));
@@ -95,7 +95,7 @@ describe.each(projects)('the CRDs of %s', (project) => {
     },
   );
 
-  test('allow all samples to be applied repeatedly', async () => {
+  test('applies all samples repeatedly', async () => {
     const text = good.map((sample) => JSON.stringify(sample)).join('\n---\n');
     const options = { fieldManager: 'ci', force: true };
     const first = await applyYaml(cluster, text, options);
@@ -108,7 +108,7 @@ describe.each(projects)('the CRDs of %s', (project) => {
     }
   });
 
-  test('define the columns of tables', async () => {
+  test('prints tables with the columns of the CRDs', async () => {
     const handle = createFetchHandler(cluster);
     for (const sample of good) {
       const { gvr, namespaced, kind } = servedFor(sample);
@@ -128,7 +128,7 @@ describe.each(projects)('the CRDs of %s', (project) => {
     }
   });
 
-  test('can be deleted, and so can their objects', async () => {
+  test('deletes the CRDs and their objects', async () => {
     for (const sample of good) {
       const api = cluster.api(kindOf(sample));
       // No controller removes the finalizers.

@@ -42,7 +42,7 @@ describe.each(ways)('client-node lists and untyped objects (%s)', (way) => {
   afterAll(() => site[Symbol.asyncDispose]());
 
   describe('lists', () => {
-    test('are selected by labels and fields', async () => {
+    test('selects lists by labels and fields', async () => {
       const chosen = async (labelSelector: string): Promise<unknown> =>
         names(await core.listNamespacedConfigMap({ namespace: 'many', labelSelector }));
       expect(await chosen('app=even,number!=2')).toEqual(['c0', 'c4', 'c6']);
@@ -54,7 +54,7 @@ describe.each(ways)('client-node lists and untyped objects (%s)', (way) => {
       expect([code, status.reason]).toEqual([400, 'BadRequest']);
     });
 
-    test('are read in pages at the resourceVersion of the first page', async () => {
+    test('reads lists in pages at the resourceVersion of the first page', async () => {
       const pages: unknown[][] = [];
       const versions = new Set<string | undefined>();
       let _continue: string | undefined;
@@ -80,14 +80,14 @@ describe.each(ways)('client-node lists and untyped objects (%s)', (way) => {
       expect(spoilt.code).toBe(400);
     });
 
-    test("contain what the library's own client lists", async () => {
+    test("lists the same objects as the library's own client", async () => {
       const ours = await site.cluster.api(ConfigMap, 'many').list();
       const theirs = await core.listNamespacedConfigMap({ namespace: 'many' });
       expect(theirs.metadata?.resourceVersion).toBe(ours.metadata.resourceVersion);
       expect(theirs.items.map((item) => item.metadata?.uid)).toEqual(ours.items.map((item) => item.metadata.uid));
     });
 
-    test('are deleted as a collection', async () => {
+    test('deletes a collection', async () => {
       await core.deleteCollectionNamespacedConfigMap({ namespace: 'many', labelSelector: 'app=odd', dryRun: 'All' });
       await core.deleteCollectionNamespacedConfigMap({ namespace: 'many', labelSelector: 'app=even' });
       expect(names(await core.listNamespacedConfigMap({ namespace: 'many', labelSelector: 'app' }))).toEqual([
@@ -237,7 +237,7 @@ describe.each(ways)('client-node lists and untyped objects (%s)', (way) => {
       expect(made).not.toHaveProperty('dta');
     });
 
-    test('has no containers, so logs and exec fail at once with a reason', async () => {
+    test('fails logs and exec at once with a reason, because there are no containers', async () => {
       const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
       await core.createNode({ body: { metadata: { name: namespace }, status: { addresses } } });
       const spec = { nodeName: namespace, containers: [{ name: 'a', image: 'a' }] };

@@ -49,7 +49,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
   afterAll(() => site[Symbol.asyncDispose]());
 
   describe('a single object', () => {
-    test("is created, read, replaced and deleted, and the library's own client sees the same", async () => {
+    test("creates, reads, replaces and deletes an object like the library's own client", async () => {
       const ours = site.cluster.api(ConfigMap);
       const body = { metadata: { name: 'life', labels: { a: 'b' } }, data: { text: 'grün 日本 🚀 \u0000\n"' } };
       const created = await core.createNamespacedConfigMap({ namespace, body });
@@ -75,13 +75,13 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect(await ours.find('life')).toBeUndefined();
     });
 
-    test('gets a generated name', async () => {
+    test('generates a name', async () => {
       const body = { metadata: { generateName: 'made-' } };
       const { metadata } = await core.createNamespacedConfigMap({ namespace, body });
       expect(metadata?.name).toMatch(/^made-[a-z0-9]{5}$/);
     });
 
-    test('is not stored by a dry run', async () => {
+    test('stores nothing in a dry run', async () => {
       const body = deployment('dry', 1);
       const tried = await apps.createNamespacedDeployment({ namespace, body, dryRun: 'All' });
       expect(tried.spec?.strategy?.type).toBe('RollingUpdate');
@@ -97,7 +97,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect((await site.cluster.api(Deployment).get('dry')).spec.replicas).toBe(1);
     });
 
-    test('is deleted only if the preconditions in the body hold', async () => {
+    test('deletes an object only if the preconditions in the body hold', async () => {
       const body = { metadata: { name: 'guarded' } };
       const { metadata } = await core.createNamespacedConfigMap({ namespace, body });
       const wrong = { preconditions: { uid: 'another' } };
@@ -108,7 +108,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect(await site.cluster.api(ConfigMap).find('guarded')).toBeUndefined();
     });
 
-    test('is namespaced or cluster-scoped according to its kind', async () => {
+    test('addresses an object with or without a namespace according to its kind', async () => {
       await core.createNamespace({ body: { metadata: { name: 'team' } } });
       const body = { metadata: { name: 'web' }, data: { a: '1' } };
       await core.createNamespacedConfigMap({ namespace: 'team', body });
@@ -127,7 +127,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
   });
 
   describe('typed values', () => {
-    test('convert dates to the second or to the microsecond', async () => {
+    test('converts dates to the second or to the microsecond', async () => {
       const coordination = site.config.makeApiClient(CoordinationV1Api);
       const renewTime = new V1MicroTime('2031-02-03T04:05:06.789Z');
       const body = { metadata: { name: 'leader' }, spec: { holderIdentity: 'a', renewTime } };
@@ -137,7 +137,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect(lease.spec?.renewTime).toBe('2031-02-03T04:05:06.789000Z');
     });
 
-    test('keep or canonicalize quantities', async () => {
+    test('keeps or canonicalizes quantities', async () => {
       const limits = { cpu: '1500m', memory: '0.5Gi' };
       const requests = { cpu: '0.50', memory: '1e6' };
       const body = {
@@ -151,7 +151,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       });
     });
 
-    test('keep the type of IntOrString values', async () => {
+    test('keeps the type of IntOrString values', async () => {
       const ports = [
         { name: 'a', port: 80, targetPort: 8080 },
         { name: 'b', port: 81, targetPort: 'metrics' },
@@ -170,7 +170,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect(budget.spec?.minAvailable).toBe('50%');
     });
 
-    test('support fields whose names are reserved words in JavaScript', async () => {
+    test('supports fields whose names are reserved in JavaScript', async () => {
       const networking = site.config.makeApiClient(NetworkingV1Api);
       const from = [{ podSelector: { matchLabels: { app: 'web' } } }];
       const spec = { podSelector: {}, ingress: [{ _from: from, ports: [{ port: 'http' }] }] };
@@ -181,7 +181,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect(made.spec?.ingress?.[0]?._from).toEqual(from);
     });
 
-    test('encode secrets as base64, and the server encodes stringData', async () => {
+    test('encodes secrets as base64, and the server encodes stringData', async () => {
       const data = { binary: Buffer.from([0, 255, 128]).toString('base64') };
       const body = { metadata: { name: 'keys' }, data, stringData: { text: 'pässwörd' }, immutable: true };
       const secret = await core.createNamespacedSecret({ namespace, body });
@@ -194,7 +194,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect([refused.code, refused.status.details?.causes?.[0]?.field]).toEqual([422, 'data']);
     });
 
-    test('transfer large bodies completely in both directions', async () => {
+    test('transfers large bodies completely in both directions', async () => {
       const data = { big: 'ü'.repeat(300_000) };
       const made = await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'big' }, data } });
       expect(made.data?.['big']?.length).toBe(300_000);
@@ -207,7 +207,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       await apps.createNamespacedDeployment({ namespace, body: deployment('web', 1) });
     });
 
-    test('support JSON patch', async () => {
+    test('supports JSON patch', async () => {
       const body = [
         { op: 'test', path: '/spec/replicas', value: 1 },
         { op: 'add', path: '/metadata/labels', value: { tier: 'front' } },
@@ -221,7 +221,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect([failed.code, failed.status.reason]).toEqual([422, 'Invalid']);
     });
 
-    test('support merge patch', async () => {
+    test('supports merge patch', async () => {
       const body = { metadata: { labels: { tier: null, team: 'a' } } };
       const patched = await apps.patchNamespacedDeployment(
         { namespace, name: 'web', body },
@@ -230,7 +230,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect(patched.metadata?.labels).toEqual({ team: 'a' });
     });
 
-    test('support strategic merge patch', async () => {
+    test('supports strategic merge patch', async () => {
       const containers = [{ name: 'side', image: 'side:1' }];
       const body = { spec: { template: { spec: { containers } } } };
       const options = asPatch(PatchStrategy.StrategicMergePatch);
@@ -238,7 +238,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect(patched.spec?.template.spec?.containers.map(({ name }) => name)).toEqual(['side', 'app']);
     });
 
-    test('support server-side apply with conflicts and force', async () => {
+    test('supports server-side apply with conflicts and force', async () => {
       const applied = (size: string): object => ({
         apiVersion: 'v1',
         kind: 'ConfigMap',
@@ -266,7 +266,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect(managers).toContainEqual(['b', 'Apply']);
     });
 
-    test('are rejected with an unsupported content type', async () => {
+    test('rejects a patch with an unsupported content type', async () => {
       const call = core.patchNamespacedConfigMap({ namespace, name: 'applied', body: {} }, asPatch('application/json'));
       const { code, status } = await refusal(call);
       expect([code, status.reason]).toEqual([415, 'UnsupportedMediaType']);
@@ -274,7 +274,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
   });
 
   describe('client-node subresources', () => {
-    test('change status through the status path only', async () => {
+    test('changes status through the status path only', async () => {
       const batch = site.config.makeApiClient(BatchV1Api);
       const template = { spec: { containers: [container], restartPolicy: 'Never' } };
       const made = await batch.createNamespacedJob({
@@ -300,7 +300,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect(cronJob.spec?.concurrencyPolicy).toBe('Allow');
     });
 
-    test('read and set replicas through scale', async () => {
+    test('reads and sets replicas through scale', async () => {
       await apps.createNamespacedDeployment({ namespace, body: deployment('grow', 2) });
       const scale = await apps.readNamespacedDeploymentScale({ namespace, name: 'grow' });
       expect([scale.kind, scale.spec?.replicas, scale.status?.selector]).toEqual(['Scale', 2, 'app=grow']);
@@ -318,7 +318,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect((await site.cluster.api(Deployment).get('grow')).spec.replicas).toBe(7);
     });
 
-    test('bind and evict a pod', async () => {
+    test('binds and evicts a pod', async () => {
       await core.createNamespacedPod({
         namespace,
         body: { metadata: { name: 'bound' }, spec: { containers: [container] } },
@@ -335,7 +335,7 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
       expect((await site.cluster.api(Pod).find('bound'))?.metadata.deletionTimestamp).not.toBe('');
     });
 
-    test('answer reviews without storing them', async () => {
+    test('answers reviews without storing them', async () => {
       const authorization = site.config.makeApiClient(AuthorizationV1Api);
       const resourceAttributes = { namespace, verb: 'delete', group: 'apps', resource: 'deployments' };
       const self = await authorization.createSelfSubjectAccessReview({ body: { spec: { resourceAttributes } } });

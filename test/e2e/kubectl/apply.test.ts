@@ -8,7 +8,7 @@ import { kubectlTests } from './session.js';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 kubectlTests('apply', (test) => {
-  test('creates, keeps, changes and removes fields', async ({ run, cluster, namespace }) => {
+  test('creates, keeps, changes and removes fields on apply', async ({ run, cluster, namespace }) => {
     const deployments = cluster.api(Deployment, namespace);
     const apply = (replicas: string) => run('apply -f -', { input: webApp({ replicas }) });
     expect(await apply('2')).toBe('deployment.apps/web created\nservice/web created\n');
@@ -26,7 +26,7 @@ kubectlTests('apply', (test) => {
     expect(await run('apply view-last-applied deploy web')).not.toContain('replicas');
   });
 
-  test('merges lists by their keys', async ({ run, cluster, namespace }) => {
+  test('merges lists by their keys on apply', async ({ run, cluster, namespace }) => {
     await run('apply -f -', { input: webApp() });
     const proxy = { name: 'proxy', image: 'envoy' };
     await cluster
@@ -61,7 +61,7 @@ kubectlTests('apply', (test) => {
     );
   });
 
-  test('supports dry runs and diff', async ({ run, end, cluster, namespace }) => {
+  test('supports dry runs and diff of an apply', async ({ run, end, cluster, namespace }) => {
     await run('apply -f -', { input: webApp() });
     const input = webApp({ replicas: '4' });
     expect(await run('apply --dry-run=server -f -', { input })).toBe(
@@ -90,7 +90,7 @@ kubectlTests('apply', (test) => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['b', 'foreign']);
   });
 
-  test('prunes with ApplySets', async ({ run, cluster, namespace }) => {
+  test('prunes objects with ApplySets', async ({ run, cluster, namespace }) => {
     const env = { KUBECTL_APPLYSET: 'true' };
     const apply = (input: string) => run('apply --prune --applyset=mine -f -', { env, input });
     const [both, one] = [webApp(), webApp().split('---')[0] ?? ''];

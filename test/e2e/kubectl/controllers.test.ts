@@ -7,7 +7,7 @@ import { kubectlTests } from './session.js';
 kubectlTests(
   'with controllers',
   (test) => {
-    test('rolls out, rolls back and scales', async ({ run, cluster, namespace }) => {
+    test('rolls out, rolls back and scales a deployment', async ({ run, cluster, namespace }) => {
       await run('create deployment web --image=web:1 --replicas=3');
       expect(await run('rollout status deployment/web --timeout=30s')).toContain('successfully rolled out');
       await run('set image deployment/web web=web:2');

@@ -130,7 +130,7 @@ kubectlTests('custom kinds', (test) => {
     expect(await run('diff -f -', { input: widget(session, 'one', 'colour: green') })).toBe('');
   });
 
-  test('scales, and waits for the result', async (session) => {
+  test('scales a custom resource, and waits for the result', async (session) => {
     const { run, refused, start } = session;
     const { plural, kind, group } = await defined(session);
     await run('create -f -', { input: widget(session, 'one') });

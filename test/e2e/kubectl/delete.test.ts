@@ -7,7 +7,7 @@ import { kubectlTests } from './session.js';
 const HELD = { metadata: { name: 'held', finalizers: ['example.com/hold'] } };
 
 kubectlTests('delete', (test) => {
-  test('deletes by name, file, label and --all', async ({ run, refused, end, cluster, namespace }) => {
+  test('deletes objects by name, file, label and --all', async ({ run, refused, end, cluster, namespace }) => {
     const configMaps = cluster.api(ConfigMap, namespace);
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       await configMaps.create({ metadata: { name, labels: { even: `${name === 'b' || name === 'd'}` } } });
@@ -46,7 +46,7 @@ kubectlTests('delete', (test) => {
     expect(await configMaps.find('held')).toBeUndefined();
   });
 
-  test('cascades as --cascade says', async ({ run, cluster, namespace }) => {
+  test('sets the finalizer of the --cascade policy', async ({ run, cluster, namespace }) => {
     const deployments = cluster.api(Deployment, namespace);
     for (const [cascade, finalizers] of [
       ['foreground', ['foregroundDeletion']],
@@ -61,7 +61,7 @@ kubectlTests('delete', (test) => {
     expect(await deployments.find('background')).toBeUndefined();
   });
 
-  test('gives pods on nodes their grace period, unless forced', async ({ run, end, cluster, namespace }) => {
+  test('deletes pods on nodes after their grace period, unless forced', async ({ run, end, cluster, namespace }) => {
     await run('create -f -', { input: nodeNamed(namespace) });
     await run('create -f -', { input: POD.replace('spec:', `spec:\n  nodeName: ${namespace}`) });
     await run('delete pod alone --wait=false');

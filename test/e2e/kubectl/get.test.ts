@@ -88,7 +88,7 @@ kubectlTests('get', (test) => {
     expect(await run('get deploy none --ignore-not-found')).toBe('');
   });
 
-  test('selects by labels and fields', async ({ run, refused }) => {
+  test('selects objects by labels and fields', async ({ run, refused }) => {
     for (const name of ['a', 'b', 'c']) {
       await run(`run ${name} --image=nginx --labels=name=${name},app=x`);
     }

@@ -55,7 +55,7 @@ export function kubectlTests(
 ): void {
   const binaries = findBinaries();
   if (binaries.length === 0) {
-    test.skip(`kubectl ${title}: skipped, because there is no kubectl in PATH`, () => undefined);
+    test.skip(`skips kubectl ${title}, because there is no kubectl in PATH`, () => undefined);
     return;
   }
   const defined: { name: string; body: Body }[] = [];
@@ -70,7 +70,7 @@ export function kubectlTests(
   for (const [place, binary] of binaries.entries()) {
     const runs = defined.filter((_, index) => isRunBy(place, binaries.length, index));
     if (runs.length === 0) continue;
-    describe.concurrent(`${binary.release} ${title}`, () => {
+    describe.concurrent(`kubectl ${binary.release} ${title}`, () => {
       for (const { name, body } of runs) {
         const namespace = `test-${binary.release.replace('.', '-')}-${defined.findIndex((each) => each.name === name)}`;
         const run = async () => {

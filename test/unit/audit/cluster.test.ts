@@ -30,7 +30,7 @@ const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web'
 const address = '/api/v1/namespaces/default/configmaps';
 
 describe('audit in process', () => {
-  test('records a request on arrival and on completion', async () => {
+  test('records an in-process request on arrival and on completion', async () => {
     const { audit, cluster } = writtenDown();
     const created = await cluster.api(ConfigMap).create(configMap);
     const [received, complete] = audit.events;
@@ -58,7 +58,7 @@ describe('audit in process', () => {
     expect(audit.events).toHaveLength(2);
   });
 
-  test('records failures with their Status', async () => {
+  test('records a failed request with its Status', async () => {
     const { audit, cluster } = writtenDown({ rules: [{ level: 'Metadata' }] });
     await expect(cluster.api(ConfigMap).get('none')).rejects.toThrow('not found');
     expect(audit.events.at(-1)?.responseStatus).toEqual({
@@ -71,7 +71,7 @@ describe('audit in process', () => {
     });
   });
 
-  test('omits requests that the policy excludes', async () => {
+  test('omits requests that the audit policy excludes', async () => {
     const { audit, cluster } = writtenDown({ rules: [{ level: 'Metadata', verbs: ['delete'] }] });
     await cluster.api(ConfigMap).create(configMap);
     expect(audit.events).toEqual([]);
@@ -175,7 +175,7 @@ describe('audit over HTTP', () => {
   });
 });
 
-test('allows reading the log during requests, also of forks', async () => {
+test('allows a caller to read the audit log during requests, also of forks', async () => {
   const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }], omitStages: ['RequestReceived'] } });
   const cluster = createCluster({ audit });
   const reader = audit.read();

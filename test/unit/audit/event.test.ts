@@ -251,20 +251,23 @@ function play(scene: Scene, dialect = kubernetesDialect): readonly AuditEvent[] 
 }
 
 describe('recorded events of the reference server', () => {
-  test('cover every recorded request', () => {
+  test('covers every recorded request of the reference server', () => {
     expect(Object.keys(SCENES)).toEqual(recorded.map(({ name }) => name));
   });
 
-  test.each(recorded.map(({ name, lines }) => [name, lines] as const))('%s', (name, lines) => {
-    const scene = SCENES[name];
-    if (scene === undefined) throw new Error(`nothing to play for ${name}`);
-    const written = play(scene).map((event) => auditLine(event).replace(/("\w+Timestamp"):"[^"]*"/g, '$1:"T"'));
-    expect(written).toEqual(lines.map((line) => `${line}\n`));
-  });
+  test.each(recorded.map(({ name, lines }) => [name, lines] as const))(
+    'records the same events as the reference server: %s',
+    (name, lines) => {
+      const scene = SCENES[name];
+      if (scene === undefined) throw new Error(`nothing to play for ${name}`);
+      const written = play(scene).map((event) => auditLine(event).replace(/("\w+Timestamp"):"[^"]*"/g, '$1:"T"'));
+      expect(written).toEqual(lines.map((line) => `${line}\n`));
+    },
+  );
 });
 
 describe('audit records', () => {
-  test('print micro times of the clock, and the latency of a slow request', () => {
+  test('prints clock times in microseconds, and the latency of a slow request', () => {
     let nowMs = Date.UTC(2024, 0, 2, 3, 4, 5, 678);
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
     const request = { attributes: about('get'), auditId: () => 'id', requestURI: () => '/', receivedMs: nowMs - 0.25 };
@@ -284,7 +287,7 @@ describe('audit records', () => {
     expect(last?.annotations).toEqual({ 'apiserver.latency.orch.io/total': '1.50025s' });
   });
 
-  test('use the names of the dialect', () => {
+  test('uses the names of the dialect in audit events', () => {
     const scene = SCENES['impersonation and notes'] as Scene;
     const [, last] = play(scene, orchDialect);
     expect(last?.apiVersion).toBe('audit.orch.io/v1');
@@ -296,7 +299,7 @@ describe('audit records', () => {
     });
   });
 
-  test('have no removed-release annotation if the removal is not scheduled', () => {
+  test('omits the removed-release annotation if the removal is not scheduled', () => {
     const [last] = play({
       attributes: about('get'),
       uri: '/',
@@ -308,7 +311,7 @@ describe('audit records', () => {
     expect(last?.annotations).toEqual({ 'k8s.io/deprecated': 'true' });
   });
 
-  test('contain no decision of an authorizer that failed', () => {
+  test('records no decision of an authorizer that failed', () => {
     const [last] = play({
       attributes: about('get'),
       uri: '/',
@@ -320,7 +323,7 @@ describe('audit records', () => {
     expect(last?.annotations).toEqual({ 'authorization.k8s.io/reason': 'internal error' });
   });
 
-  test('omit excluded stages', () => {
+  test('omits stages that the policy excludes', () => {
     const stages = (omitStages: NonNullable<AuditPolicy['omitStages']>, name: string) =>
       play({ ...(SCENES[name] as Scene), policy: { omitStages } }).map(({ stage }) => stage);
     expect(stages(['RequestReceived'], 'watch')).toEqual(['ResponseStarted', 'ResponseComplete']);
@@ -328,7 +331,7 @@ describe('audit records', () => {
     expect(stages(['Panic'], 'panic')).toEqual(['RequestReceived']);
   });
 
-  test('ignore calls after the end', () => {
+  test('ignores calls on an audit record after its end', () => {
     const events = play({
       attributes: about('watch'),
       uri: '/',
@@ -347,7 +350,7 @@ describe('audit records', () => {
     ]);
   });
 
-  test('keep the first annotation of a key, whatever the key', () => {
+  test('keeps the first annotation of a key, also if the key is a prototype member name', () => {
     const [last] = play({
       attributes: about('get'),
       uri: '/',
@@ -367,7 +370,7 @@ describe('audit records', () => {
   test.each([
     ['Metadata', { plain: '1' }],
     ['Request', { plain: '1', shown: '2' }],
-  ] as const)('at %s notes that show a part of an object are kept as objects are', (level, expected) => {
+  ] as const)('keeps annotations that contain object data according to the level %s', (level, expected) => {
     const [last] = play({
       attributes: about('get'),
       level,
@@ -381,7 +384,7 @@ describe('audit records', () => {
     expect(last?.annotations).toEqual(expected);
   });
 
-  test('do not reflect later changes of the request object, and are frozen', () => {
+  test('freezes audit events, and ignores later changes of the request object', () => {
     const draft = { metadata: { name: 'web' }, data: { a: '1' } };
     const details = { name: 'web', causes: [] as string[] };
     const [first] = play({
@@ -400,7 +403,7 @@ describe('audit records', () => {
     expect(() => Object.assign(first?.objectRef ?? {}, { name: 'other' })).toThrow(TypeError);
   });
 
-  test('omit managed fields in rows of a table', () => {
+  test('omits managed fields in the rows of a table', () => {
     const row = (object: unknown) => ({ cells: ['web'], object });
     const [last] = play({
       attributes: about('list'),
@@ -413,7 +416,7 @@ describe('audit records', () => {
     expect(last?.responseObject).toEqual({ kind: 'Table', rows: [row({ ...configMap, metadata }), row(null)] });
   });
 
-  test('keep managed fields if the rule overrides the policy', () => {
+  test('keeps managed fields if the rule overrides the policy', () => {
     const [last] = play({
       attributes: about('get'),
       policy: { omitManagedFields: true, rules: [{ level: 'RequestResponse', omitManagedFields: false }] },
@@ -423,7 +426,7 @@ describe('audit records', () => {
     expect(last?.responseObject).toEqual(configMap);
   });
 
-  test('print numbers of any size and spelling as numbers', () => {
+  test('prints numbers of any size and notation as numbers', () => {
     const [last] = play({
       attributes: about('patch'),
       level: 'Request',
@@ -436,7 +439,7 @@ describe('audit records', () => {
     expect(auditLine(last as AuditEvent)).toContain('"requestObject":{"a":9223372036854775807,"b":3,"c":"\\u2028"}');
   });
 
-  test('terminate for a cyclic body', () => {
+  test('terminates for a cyclic body', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
     const [last] = play({
@@ -464,7 +467,7 @@ describe('source addresses', () => {
     [{ realIp: '1.1.1.1', forwardedFor: '1.1.1.1,2.2.2.2' }, ['1.1.1.1', '2.2.2.2']],
     [{ realIp: '1.1.1.1', remote: '1.1.1.1:5' }, ['1.1.1.1']],
     [{ realIp: '1.1.1.1 ', forwardedFor: null }, []],
-  ])('%j → %j', (origin, expected) => {
+  ])('reads from %j the source addresses %j', (origin, expected) => {
     expect(sourceIPs(origin)).toEqual(expected);
   });
 });

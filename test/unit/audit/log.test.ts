@@ -30,7 +30,7 @@ async function take(reader: AsyncIterator<AuditEvent, undefined>, count: number)
 }
 
 describe('audit log readers', () => {
-  test('each receive every event after their creation', async () => {
+  test('delivers every later event to each reader', async () => {
     const audit = auditLog({ policy });
     ask(audit, 'a');
     const first = audit.read();
@@ -42,7 +42,7 @@ describe('audit log readers', () => {
     expect(ids(audit.events)).toEqual(['a', 'b', 'c']);
   });
 
-  test('receive events as they arrive, in the order of their calls', async () => {
+  test('delivers events to a reader as they arrive, in the order of its calls', async () => {
     const audit = auditLog({ policy });
     const reader = audit.read();
     const waiting = [reader.next(), reader.next()];
@@ -50,7 +50,7 @@ describe('audit log readers', () => {
     expect((await Promise.all(waiting)).map(({ value }) => value?.auditID)).toEqual(['a', 'b']);
   });
 
-  test('lose the oldest events if they are slow, and are told the number', async () => {
+  test('drops the oldest events of a slow reader and reports how many', async () => {
     const lost: number[] = [];
     const audit = auditLog({ policy, limit: 3, onLost: (count) => lost.push(count) });
     const slow = audit.read();
@@ -64,7 +64,7 @@ describe('audit log readers', () => {
     expect(ids(audit.events)).toEqual(['c', 'd', 'e']);
   });
 
-  test('may have their own loss callback', async () => {
+  test('calls the loss callback of a reader', async () => {
     const lost: number[] = [];
     const audit = auditLog({ policy, limit: 1 });
     const reader = audit.read({ onLost: (count) => lost.push(count) });
@@ -75,7 +75,7 @@ describe('audit log readers', () => {
     expect(lost).toEqual([1, 2]);
   });
 
-  test('receive the remaining events after close', async () => {
+  test('delivers the remaining events after close', async () => {
     const audit = auditLog({ policy });
     const reader = audit.read();
     const idle = audit.read().next();
@@ -91,7 +91,7 @@ describe('audit log readers', () => {
     expect(ids(audit.events)).toEqual(['a']);
   });
 
-  test('end with break and with the signal', async () => {
+  test('stops a reader on break and when the signal aborts', async () => {
     const audit = auditLog({ policy });
     const reader = audit.read();
     ask(audit, 'a', 'b');
@@ -104,7 +104,7 @@ describe('audit log readers', () => {
     expect(await audit.read({ signal: controller.signal }).next()).toEqual({ done: true, value: undefined });
   });
 
-  test('end when the log is disposed', async () => {
+  test('ends readers when the audit log is disposed', async () => {
     let reader: AsyncIterator<AuditEvent, undefined> | undefined;
     {
       await using audit = auditLog({ policy });
@@ -125,7 +125,7 @@ describe('an audit log', () => {
     expect(audit.counts.levels).toEqual({ None: 1, Metadata: 0, Request: 0, RequestResponse: 0 });
   });
 
-  test('counts events and levels', () => {
+  test('counts events by level', () => {
     const audit = auditLog({ policy, limit: 1 });
     ask(audit, 'a', 'b', 'c');
     expect(audit.counts).toEqual({ events: 3, levels: { None: 0, Metadata: 3, Request: 0, RequestResponse: 0 } });
@@ -136,12 +136,12 @@ describe('an audit log', () => {
     [{ policy, limit: 1.5 }, 'orchplane: auditLog: limit must be a positive integer, not 1.5'],
     [{ policy, size: 3 }, 'orchplane: auditLog has no option "size"; it has policy, limit, onLost'],
     [{}, 'orchplane: audit policy: a policy must be an object with rules'],
-  ])('rejects %j', (options, message) => {
+  ])('rejects the audit log options %j', (options, message) => {
     expect(() => auditLog(options as AuditLogOptions)).toThrow(new TypeError(message));
   });
 });
 
-test('delivers to every feed reader what it has not lost', async () => {
+test('delivers to every reader all events that the reader has not lost', async () => {
   type Step = { readonly reader: number } | 'add';
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 2, arbitrary: fc.constant('add' as const) },

@@ -40,7 +40,7 @@ function attributesOf(asked: Asked): AccessAttributes {
 
 describe('audit policy decisions of the reference server', () => {
   test.each(recorded.cases.map((each, index) => [index, each] as const))(
-    'policy %i',
+    'evaluates policy %i like the reference server',
     (_, { policy, asked, answers }) => {
       const evaluate = evaluatorOf(policy);
       const given = asked.map((one) => {
@@ -55,7 +55,7 @@ describe('audit policy decisions of the reference server', () => {
 
 describe('invalid audit policies', () => {
   test.each(recorded.bad.map(({ policy, problems }) => [JSON.stringify(policy), policy, problems] as const))(
-    '%s',
+    'rejects the policy %s like the reference server',
     (_, policy, problems) => {
       // The reference server does not say which of the resources it means.
       const told = messageOf(() => evaluatorOf(policy)).replaceAll('.resources[0].', '.resources.');
@@ -89,11 +89,11 @@ describe('invalid audit policies', () => {
       { rules: [{ level: 'None', resources: [{ group: 7 }] }] },
       'rules[0].resources[0].group: Invalid value: 7: must be a string',
     ],
-  ])('%j', (policy, problem) => {
+  ])('rejects the malformed policy %j', (policy, problem) => {
     expect(messageOf(() => evaluatorOf(policy as AuditPolicy))).toBe(`orchplane: audit policy: ${problem}`);
   });
 
-  test('names a misspelt field and the valid ones', () => {
+  test('names a misspelt field and the valid fields', () => {
     const policy = { rules: [{ level: 'Metadata', omitStage: ['Panic'] }] } as unknown as AuditPolicy;
     expect(messageOf(() => evaluatorOf(policy))).toMatch(/rules\[0\]\.omitStage: .*unknown field; there are level, /);
   });
@@ -154,7 +154,7 @@ describe('rule matching', () => {
     nil: undefined,
   });
 
-  test('agrees with a rule-by-rule evaluation', () => {
+  test('evaluates compiled rules like a rule-by-rule evaluation', () => {
     fc.assert(
       fc.property(fc.array(rule, { minLength: 1, maxLength: 4 }), attributes, user, (rules, asked, who) => {
         const plain = rules.map(withoutUndefined);

@@ -30,11 +30,11 @@ describe('requestUri', () => {
       { verb: 'get', resource: { group: 'apps', version: 'v1', resource: 'deployments' }, namespace: 'x', name: 'y' },
       '/apis/apps/v1/namespaces/x/deployments/y',
     ],
-  ])('%j → %s', (request, expected) => {
+  ])('converts %j to %s', (request, expected) => {
     expect(requestUri({ verb: 'get', resource: pods, options: {}, ...request })).toBe(expected);
   });
 
-  test('equals what the HTTP transport requests', () => {
+  test('returns the URL that the HTTP transport requests', () => {
     const name = fc.stringMatching(/^[a-z][a-z0-9 ä%&=+-]{0,8}$/u).filter((text) => !text.includes('%'));
     const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
     const options = fc.record(

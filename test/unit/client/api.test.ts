@@ -193,7 +193,7 @@ describe('subresources', () => {
 });
 
 describe('an abort', () => {
-  test('before the request is sent prevents the request', async () => {
+  test('sends no request after an abort', async () => {
     const { transport, widgets } = setup();
     const reason = new Error('enough');
     await expect(widgets.get('w', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -201,7 +201,7 @@ describe('an abort', () => {
     expect(transport.requests).toEqual([]);
   });
 
-  test('during the request rejects with the reason at once', async () => {
+  test('rejects a call with the reason of an abort during the request', async () => {
     const later = deferred<ApiResponse>();
     const { transport, widgets } = setup(later.promise);
     const stop = new AbortController();
@@ -213,7 +213,7 @@ describe('an abort', () => {
     later.reject(new Error('nobody is told of this'));
   });
 
-  test('after the response has no effect', async () => {
+  test('ignores an abort after the response', async () => {
     const { widgets } = setup(Promise.resolve(answer(stored)));
     const stop = new AbortController();
     const got = widgets.get('w', { signal: stop.signal });
@@ -238,7 +238,7 @@ describe('misuse that types would catch', () => {
     ['update', [{ metadata: {} }], 'orchplane: update of Widget needs the name of an object, got undefined'],
     ['update', [{}], 'orchplane: update of Widget needs the name of an object, got undefined'],
     ['waitFor', ['', () => true], 'orchplane: waitFor of Widget needs the name of an object, got ""'],
-  ])('%s(%j) rejects', async (verb, args, message) => {
+  ])('%s rejects the arguments %j', async (verb, args, message) => {
     // Outside of the expectation: nothing may be thrown synchronously.
     const promise = untyped[verb]?.apply(widgets, args);
     await expect(promise).rejects.toThrow(new TypeError(message));

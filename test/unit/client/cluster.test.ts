@@ -10,14 +10,14 @@ import { eventually, everyTransport } from './transports.js';
 
 const settings = (colour: string, name = 'settings') => ({ metadata: { name }, data: { colour } });
 
-test('in process, reads return the same object every time', async () => {
+test('reads in process return the same object every time', async () => {
   const configMaps = testCluster().api(ConfigMap);
   const created = await configMaps.create(settings('blue'));
   expect(await configMaps.get('settings')).toBe(created);
   expect((await configMaps.list()).items[0]).toBe(created);
 });
 
-test('in process, a watch is active when the call returns', async () => {
+test('a watch in process is active when the call returns', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   const watch = configMaps.watch();

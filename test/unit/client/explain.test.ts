@@ -16,7 +16,7 @@ async function settings(connect: Connect) {
 const config = (data: Record<string, string>) => ({ metadata: { name: 'settings' }, data });
 
 everyTransport('explain of an object', (connect) => {
-  test('lists each field with its owners and since when', async () => {
+  test('explain lists each field with its owners and the time of its last change', async () => {
     const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red', size: 'm' }));
     await as('design').apply(config({ colour: 'red' }));
@@ -30,7 +30,7 @@ everyTransport('explain of an object', (connect) => {
     ]);
   });
 
-  test('includes fields without an owner and owned fields that are empty', async () => {
+  test('explain includes fields without an owner and owned fields that are empty', async () => {
     const { client, as } = await settings(connect);
     await as('ci').apply({ metadata: { name: 'settings', labels: {} } });
     const explained = await as('ci').explain('settings');
@@ -41,7 +41,7 @@ everyTransport('explain of an object', (connect) => {
     expect(namespaces.fields.map(({ path }) => path)).toContain('.status.phase');
   });
 
-  test('prints as a table', async () => {
+  test('explain prints the owners as a table', async () => {
     const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red' }));
     expect(String(await as('ci').explain('settings')).split('\n')).toEqual([
@@ -50,7 +50,7 @@ everyTransport('explain of an object', (connect) => {
     ]);
   });
 
-  test('identifies list items by key and names the subresources of managers', async () => {
+  test('explain identifies list items by key and names the subresources of managers', async () => {
     const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
     const api = client.with({ fieldManager: 'ci' }).api(Deployment);
@@ -62,14 +62,14 @@ everyTransport('explain of an object', (connect) => {
     expect(explained.ownersOf('.spec.replicas')).toMatchObject([{ manager: 'hpa', subresource: 'scale' }]);
   });
 
-  test('returns frozen results', async () => {
+  test('explain returns frozen results', async () => {
     const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red' }));
     const { fields, managers } = await as('ci').explain('settings');
     expect([fields, managers, fields[0], fields[0]?.owners].every(Object.isFrozen)).toBe(true);
   });
 
-  test('finds owners by the path of an item and of values inside an atomic field', async () => {
+  test('explain finds owners by the path of an item and of values inside an atomic field', async () => {
     const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
     const api = client.with({ fieldManager: 'ci' }).api(Deployment);
@@ -83,7 +83,7 @@ everyTransport('explain of an object', (connect) => {
     expect(() => explained.ownersOf(`${containers}[0].image`)).toThrow(/identified by key/);
   });
 
-  test('rejects an object that does not exist', async () => {
+  test('explain rejects an object that does not exist', async () => {
     const { as } = await settings(connect);
     await expect(as('ci').explain('nothing')).rejects.toSatisfy((error) => StatusError.is(error, 'NotFound'));
   });
@@ -93,7 +93,7 @@ everyTransport('explain of an apply', (connect) => {
   const changes = (plan: { fields: readonly { path: string; change: FieldChange }[] }) =>
     Object.fromEntries(plan.fields.map(({ path, change }) => [path, change]));
 
-  test('writes nothing', async () => {
+  test('explain of an apply writes nothing', async () => {
     const { cluster, as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red' }));
     const before = cluster.resourceVersion;
@@ -102,7 +102,7 @@ everyTransport('explain of an apply', (connect) => {
     expect(cluster.resourceVersion).toBe(before);
   });
 
-  test('reports a create', async () => {
+  test('explain of an apply reports a create', async () => {
     const { as } = await settings(connect);
     const plan = await as('ci').explain(config({ colour: 'red' }));
     expect(plan.outcome).toBe('create');
@@ -111,7 +111,7 @@ everyTransport('explain of an apply', (connect) => {
     expect(plan.object).toMatchObject(config({ colour: 'red' }));
   });
 
-  test('reports added, changed, shared, kept, released and removed fields', async () => {
+  test('explain of an apply reports added, changed, shared, kept, released and removed fields', async () => {
     const { as } = await settings(connect);
     await as('a').apply(config({ kept: '1', shared: '1', released: '1', removed: '1', changed: '1' }));
     await as('b').apply(config({ shared: '1', released: '1' }));
@@ -127,7 +127,7 @@ everyTransport('explain of an apply', (connect) => {
     });
   });
 
-  test('reports conflicts, or taken fields when forced', async () => {
+  test('explain of an apply reports conflicts, or taken fields when forced', async () => {
     const { as } = await settings(connect);
     await as('a').apply(config({ x: '1', y: '1' }));
     const wanted = config({ x: '2', y: '1' });
@@ -143,7 +143,7 @@ everyTransport('explain of an apply', (connect) => {
     expect(await as('b').apply(wanted, { force: true })).toMatchObject(foretold);
   });
 
-  test('reports an apply that changes nothing', async () => {
+  test('explain of an apply reports an apply that changes nothing', async () => {
     const { as } = await settings(connect);
     await as('a').apply(config({ x: '1' }));
     const plan = await as('a').explain(config({ x: '1' }));
@@ -151,7 +151,7 @@ everyTransport('explain of an apply', (connect) => {
     expect(String(plan)).toBe('ConfigMap "settings", applied by "a": would stay as it is\n  keep  .data.x  "1"');
   });
 
-  test('prints as a list', async () => {
+  test('explain of an apply prints the changes as a list', async () => {
     const { as } = await settings(connect);
     await as('a').apply(config({ x: '1' }));
     expect(String(await as('b').explain(config({ x: '2', y: '1' }))).split('\n')).toEqual([
@@ -161,7 +161,7 @@ everyTransport('explain of an apply', (connect) => {
     ]);
   });
 
-  test('includes defaults that change as a consequence', async () => {
+  test('explain of an apply includes defaults that change as a consequence', async () => {
     const Box = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Box',
@@ -179,7 +179,7 @@ everyTransport('explain of an apply', (connect) => {
     ]);
   });
 
-  test('reports an apply that changes only owners', async () => {
+  test('explain of an apply reports an apply that changes only owners', async () => {
     const { as } = await settings(connect);
     await as('a').apply(config({ x: '1' }));
     const plan = await as('b').explain(config({ x: '1' }));
@@ -187,7 +187,7 @@ everyTransport('explain of an apply', (connect) => {
     expect(String(plan)).toContain('would only change owners');
   });
 
-  test('attributes an object without managedFields to before-first-apply', async () => {
+  test('explain of an apply attributes an object without managedFields to before-first-apply', async () => {
     const { as } = await settings(connect);
     await as('a').create(config({ x: '1', y: '1' }));
     await as('a').patch('settings', mergePatch({ metadata: { managedFields: [] } }));
@@ -196,7 +196,7 @@ everyTransport('explain of an apply', (connect) => {
     expect(plan.fields[0]?.others).toMatchObject([{ manager: 'before-first-apply', operation: 'Update' }]);
   });
 
-  test('works for subresources', async () => {
+  test('explain of an apply works for subresources', async () => {
     const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
     const api = client.with({ fieldManager: 'ci' }).api(Deployment);
@@ -217,7 +217,7 @@ everyTransport('explain of an apply', (connect) => {
     ]);
   });
 
-  test('reports fields that the endpoint ignores', async () => {
+  test('explain of an apply reports fields that the endpoint ignores', async () => {
     const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
     const api = client.with({ fieldManager: 'ci' }).api(Deployment);
@@ -228,7 +228,7 @@ everyTransport('explain of an apply', (connect) => {
     expect(changes(plan)['.status.replicas']).toBe('ignore');
   });
 
-  test('rejects like the apply itself', async () => {
+  test('explain of an apply rejects like the apply itself', async () => {
     const { client, as } = await settings(connect);
     const nameless = client.api(ConfigMap).explain(config({ x: '1' }));
     await expect(nameless).rejects.toSatisfy((error) => StatusError.is(error, 'Invalid'));

@@ -35,7 +35,7 @@ function setup(...script: Script) {
 }
 
 describe('the local copy', () => {
-  test('lists, then watches from the version of the list with the same selectors and bookmarks', async () => {
+  test('an informer lists, then watches from the version of the list with the same selectors and bookmarks', async () => {
     const { transport, widgets, sent } = setup(answer(listOf(5, [a1, b2])), new FakeStream());
     const informer = widgets.informer({ labels: { app: 'web' }, fields: 'spec.node=n1' });
     await informer.synced;
@@ -49,14 +49,14 @@ describe('the local copy', () => {
     expect(informer.get('nope')).toBeUndefined();
   });
 
-  test('is complete when the call returns if the transport is synchronous', () => {
+  test('the local copy is complete when the call returns if the transport is synchronous', () => {
     const { widgets, sent } = setup(answer(listOf(5, [a1])), new FakeStream());
     const informer = widgets.informer();
     expect(informer.get('a')).toBe(a1);
     expect(sent()).toEqual(['list', 'watch from 5']);
   });
 
-  test('follows changes', async () => {
+  test('the local copy follows changes', async () => {
     const stream = new FakeStream();
     const { widgets } = setup(answer(listOf(5, [a1, b2])), stream);
     const informer = widgets.informer();
@@ -72,7 +72,7 @@ describe('the local copy', () => {
     expect(informer.get('b')).toBeUndefined();
   });
 
-  test('distinguishes namespaces', async () => {
+  test('the local copy distinguishes namespaces', async () => {
     const there = widget('a', 3);
     there.metadata.namespace = 'team-a';
     const { client } = setup(answer(listOf(5, [a1, there])), new FakeStream());
@@ -83,14 +83,14 @@ describe('the local copy', () => {
     expect(() => informer.get('a')).toThrow(/the informer of widgets spans namespaces: get needs the namespace of "a"/);
   });
 
-  test('of a cluster-scoped kind needs no namespace', () => {
+  test('the local copy of a cluster-scoped kind needs no namespace', () => {
     const { namespace: _, ...metadata } = a1.metadata;
     const rack = { ...a1, metadata };
     const { client } = setup(answer(listOf(5, [rack])), new FakeStream());
     expect(client.all(Rack).informer().get('a')).toBe(rack);
   });
 
-  test('has a snapshot that is the same array until something changes', async () => {
+  test('the snapshot of the local copy is the same array until an object changes', async () => {
     const stream = new FakeStream();
     const { widgets } = setup(answer(listOf(5, [a1])), stream);
     const informer = widgets.informer();
@@ -120,7 +120,7 @@ describe('indexes', () => {
     widget(name, version, { spec: { size: 'm', parts: [], ...(node === undefined ? {} : { node }) } });
   const byNode = { node: (w: DeepReadonly<Widget>) => (w.spec.node === undefined ? [] : [w.spec.node]) };
 
-  test('find objects and follow their changes', async () => {
+  test('an index finds objects and follows their changes', async () => {
     const stream = new FakeStream();
     const [a, b, c] = [at('a', 1, 'n1'), at('b', 2, 'n1'), at('c', 3)];
     const { widgets } = setup(answer(listOf(5, [a, b, c])), stream);
@@ -141,7 +141,7 @@ describe('indexes', () => {
     expect(informer.by('node', 'nowhere')).toEqual([]);
   });
 
-  test('follow a new list', async () => {
+  test('an index follows a new list', async () => {
     const stream = new FakeStream();
     const { widgets } = setup(
       answer(listOf(5, [at('a', 1, 'n1'), at('b', 2, 'n1')])),
@@ -156,7 +156,7 @@ describe('indexes', () => {
     expect(informer.by('node', 'n2').map(({ metadata }) => metadata.name)).toEqual(['b']);
   });
 
-  test('report a function that throws and keep the object', () => {
+  test('an index function that throws is reported, and the object is kept', () => {
     const { widgets, failures, onError } = setup(answer(listOf(5, [a1])), new FakeStream());
     const broken = new Error('no such field');
     const informer = widgets.informer({
@@ -173,7 +173,7 @@ describe('indexes', () => {
     expect(informer.by('name', 'a')).toEqual([a1]);
   });
 
-  test('that were not declared are rejected', () => {
+  test('an index that was not declared is rejected', () => {
     const { widgets } = setup(answer(listOf(5, [])), new FakeStream());
     const informer = widgets.informer() as unknown as { by(index: string, key: string): unknown };
     expect(() => informer.by('node', 'n1')).toThrow(
@@ -183,7 +183,7 @@ describe('indexes', () => {
 });
 
 describe('subscribers', () => {
-  test('receive the change and the previous object', async () => {
+  test('a subscriber receives the change and the previous object', async () => {
     const stream = new FakeStream();
     const { widgets, events, record } = setup(answer(listOf(5, [a1])), stream);
     widgets.informer().subscribe(record);
@@ -196,7 +196,7 @@ describe('subscribers', () => {
     expect(events).toEqual(['ADDED b@6', 'MODIFIED a@7 (was 1)', 'DELETED b@8 (was 6)']);
   });
 
-  test('receive the first list when they subscribed before it', async () => {
+  test('a subscriber receives the first list when it subscribed before it', async () => {
     const later = deferred<ApiResponse>();
     const { widgets, events, record } = setup(later.promise, new FakeStream());
     const informer = widgets.informer();
@@ -206,7 +206,7 @@ describe('subscribers', () => {
     expect(events).toEqual(['ADDED a@1', 'ADDED b@2']);
   });
 
-  test('see the informer after the change', async () => {
+  test('a subscriber sees the informer after the change', async () => {
     const stream = new FakeStream();
     const { widgets } = setup(answer(listOf(5, [])), stream, answer(listOf(9, [a1, b2])), new FakeStream());
     const informer = widgets.informer();
@@ -217,7 +217,7 @@ describe('subscribers', () => {
     expect(sizes).toEqual([2, 2]);
   });
 
-  test('receive nothing after they unsubscribe, not even the current event', async () => {
+  test('a subscriber receives no event after it unsubscribes, not even the current one', async () => {
     const stream = new FakeStream();
     const { widgets, events, record } = setup(answer(listOf(5, [])), stream);
     const informer = widgets.informer();
@@ -237,7 +237,7 @@ describe('subscribers', () => {
     expect(events).toEqual(['ADDED a@1']);
   });
 
-  test('that subscribe during an event receive the next one', async () => {
+  test('a subscriber that is added during an event receives the next one', async () => {
     const stream = new FakeStream();
     const { widgets, events, record } = setup(answer(listOf(5, [])), stream);
     const informer = widgets.informer();
@@ -250,7 +250,7 @@ describe('subscribers', () => {
     expect(events).toEqual(['ADDED b@2']);
   });
 
-  test('that throw are reported and do not affect others', async () => {
+  test('a subscriber that throws is reported and does not affect others', async () => {
     const stream = new FakeStream();
     const { widgets, events, failures, record, onError } = setup(answer(listOf(5, [])), stream);
     const informer = widgets.informer({ onError });
@@ -267,7 +267,7 @@ describe('subscribers', () => {
 });
 
 describe('an expired version', () => {
-  test('during a watch causes a new list and delivers the differences', async () => {
+  test('an expired version during a watch causes a new list and delivers the differences', async () => {
     const stream = new FakeStream();
     const recreated = widget('c', 8, { uid: 'another' });
     const { widgets, events, failures, record, onError, sent } = setup(
@@ -296,7 +296,7 @@ describe('an expired version', () => {
     ['as an ERROR frame', () => frame(expired)],
     ['as a refusal', () => errors.expired('too old')],
     ['as a plain 410', () => errors.gone('too old')],
-  ])('at the start, %s, causes a new list at once', async (_, refusal) => {
+  ])('an expired version at the start of a watch, %s, causes a new list at once', async (_, refusal) => {
     const { widgets, sent } = setup(answer(listOf(5, [a1])), refusal(), answer(listOf(6, [a1, b2])), new FakeStream());
     const informer = widgets.informer();
     await settle();
@@ -304,7 +304,7 @@ describe('an expired version', () => {
     expect(informer.list()).toHaveLength(2);
   });
 
-  test('that recurs is retried with a growing delay', async () => {
+  test('an expired version that recurs is retried with a growing delay', async () => {
     const again: Script = [answer(listOf(5, [])), errors.expired('too old')];
     const { transport, widgets } = setup(...again, ...again, ...again, answer(listOf(6, [a1])), new FakeStream());
     const informer = widgets.informer();
@@ -338,7 +338,7 @@ test('an object with a reused version counts as changed', async () => {
 });
 
 describe('the end of a watch stream', () => {
-  test('causes a new watch from the last version received', async () => {
+  test('the end of a watch stream causes a new watch from the last version received', async () => {
     const [first, second] = [new FakeStream(), new FakeStream()];
     const { widgets, sent } = setup(answer(listOf(5, [])), first, second, new FakeStream());
     const informer = widgets.informer();
@@ -356,7 +356,7 @@ describe('the end of a watch stream', () => {
     expect(informer.list()).toHaveLength(1);
   });
 
-  test('after an idle hour is not a failure', async () => {
+  test('the end of a watch stream after an idle hour is not a failure', async () => {
     const streams = [new FakeStream(), new FakeStream(), new FakeStream(), new FakeStream()];
     const { transport, widgets, sent } = setup(answer(listOf(5, [])), ...streams);
     widgets.informer();
@@ -368,7 +368,7 @@ describe('the end of a watch stream', () => {
     expect(sent()).toEqual(['list', 'watch from 5', 'watch from 5', 'watch from 5', 'watch from 5']);
   });
 
-  test('that recurs at once is retried with a growing delay', async () => {
+  test('a watch stream that repeatedly ends at once is retried with a growing delay', async () => {
     const { transport, widgets } = setup(answer(listOf(5, [])), ended(), ended(), ended(), new FakeStream());
     widgets.informer();
     await settle();
@@ -381,7 +381,7 @@ describe('the end of a watch stream', () => {
 });
 
 describe('failures', () => {
-  test('of the list are reported and retried at growing intervals', async () => {
+  test('a failed list is reported and retried at growing intervals', async () => {
     const { transport, widgets, failures, onError } = setup(
       unavailable,
       Promise.reject(unavailable),
@@ -404,7 +404,7 @@ describe('failures', () => {
     expect(transport.clock.pending).toBe(0);
   });
 
-  test('of the watch are reported, and it resumes from the last version without a new list', async () => {
+  test('a failed watch is reported, and resumes from the last version without a new list', async () => {
     const stream = new FakeStream();
     const { transport, widgets, failures, onError, sent } = setup(
       answer(listOf(5, [])),
@@ -423,7 +423,7 @@ describe('failures', () => {
     expect(sent()).toEqual(['list', 'watch from 5', 'watch from 7', 'watch from 7']);
   });
 
-  test('are retried after the Retry-After of the server', async () => {
+  test('a failed request is retried after the Retry-After of the server', async () => {
     const { transport, widgets, onError } = setup(
       errors.tooManyRequests('slow down', 20),
       answer(listOf(5, [])),
@@ -436,7 +436,7 @@ describe('failures', () => {
     expect(transport.requests).toHaveLength(3);
   });
 
-  test('are retried after at most half a minute', async () => {
+  test('a failed request is retried after at most half a minute', async () => {
     const { transport, widgets, failures, onError } = setup(...Array.from({ length: 12 }, () => unavailable));
     // Node warns about more than ten listeners: none may accumulate.
     const warn = vi.spyOn(process, 'emitWarning');
@@ -447,7 +447,7 @@ describe('failures', () => {
     warn.mockRestore();
   });
 
-  test('are followed by a new list at once when the version has expired meanwhile', async () => {
+  test('a failed watch is followed by a new list at once when the version has expired meanwhile', async () => {
     const stream = new FakeStream();
     const { transport, widgets, sent, onError } = setup(
       answer(listOf(5, [])),
@@ -464,7 +464,7 @@ describe('failures', () => {
     expect(sent()).toEqual(['list', 'watch from 5', 'watch from 5', 'watch from 5', 'list', 'watch from 90']);
   });
 
-  test('are logged to the console without onError', async () => {
+  test('a failure is logged to the console without onError', async () => {
     const print = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     try {
       const { widgets } = setup(unavailable);
@@ -481,7 +481,7 @@ describe('failures', () => {
 });
 
 describe('the end of an informer', () => {
-  test('by close ends the stream and notifications and keeps its objects readable', async () => {
+  test('close ends the stream and notifications of an informer and keeps its objects readable', async () => {
     const stream = new FakeStream();
     const { widgets, events, record, sent } = setup(answer(listOf(5, [a1])), stream);
     const informer = widgets.informer();
@@ -498,7 +498,7 @@ describe('the end of an informer', () => {
     await expect(informer.synced).resolves.toBeUndefined();
   });
 
-  test('by a listener is allowed', async () => {
+  test('a listener may close its informer', async () => {
     const stream = new FakeStream();
     const { widgets, events, record } = setup(answer(listOf(5, [])), stream);
     const informer = widgets.informer();
@@ -510,7 +510,7 @@ describe('the end of an informer', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('before the first list rejects synced and drops the list', async () => {
+  test('close before the first list rejects synced and drops the list', async () => {
     const later = deferred<ApiResponse>();
     const { widgets, sent, failures, onError } = setup(later.promise);
     const informer = widgets.informer({ onError });
@@ -523,7 +523,7 @@ describe('the end of an informer', () => {
     expect(failures).toEqual([]);
   });
 
-  test('by abort rejects synced with the reason', async () => {
+  test('an abort rejects synced with the reason', async () => {
     const later = deferred<ApiResponse>();
     const { widgets, failures, onError } = setup(later.promise);
     const stop = new AbortController();
@@ -534,14 +534,14 @@ describe('the end of an informer', () => {
     expect(failures).toEqual([]);
   });
 
-  test('before its start sends nothing', async () => {
+  test('an abort before the start of an informer sends nothing', async () => {
     const { transport, widgets } = setup();
     const reason = new Error('enough');
     await expect(widgets.informer({ signal: AbortSignal.abort(reason) }).synced).rejects.toBe(reason);
     expect(transport.requests).toEqual([]);
   });
 
-  test('during a synchronous response leaves nothing behind', async () => {
+  test('an abort during a synchronous response drops the list and sends no watch', async () => {
     const stop = new AbortController();
     const { widgets, sent } = setup(() => {
       stop.abort();
@@ -552,7 +552,7 @@ describe('the end of an informer', () => {
     expect(sent()).toEqual(['list']);
   });
 
-  test('leaves no listener on the signal', async () => {
+  test('a closed informer leaves no listener on the signal', async () => {
     const stop = new AbortController();
     const { transport, widgets, onError } = setup(unavailable, answer(listOf(5, [])), new FakeStream());
     const informer = widgets.informer({ signal: stop.signal, onError });
@@ -562,7 +562,7 @@ describe('the end of an informer', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  test('during a retry delay leaves no timer behind', async () => {
+  test('close during a retry delay leaves no timer behind', async () => {
     const { transport, widgets, onError } = setup(unavailable);
     {
       await using informer = widgets.informer({ onError });

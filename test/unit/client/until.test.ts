@@ -59,7 +59,7 @@ describe('until conditions', () => {
       'condition Ready is "False" (NotYet: wait)',
     ],
     ['ready', until.ready, pod({ phase: 'Running', conditions: [ready] }), undefined],
-  ] as const)('%s reports what is missing (%#)', (_name, condition, object, missing) => {
+  ] as const)('the condition %s reports what is missing (%#)', (_name, condition, object, missing) => {
     expect(condition.missing(object)).toBe(missing);
     expect((condition as (object: unknown) => boolean)(object)).toBe(missing === undefined);
   });
@@ -82,7 +82,7 @@ describe('until conditions', () => {
     [{ kind: 'Widget', status: { conditions: [{ type: 'Available', status: 'True' }] } }, undefined],
     [{ kind: 'Widget', status: {} }, 'it has no condition Ready or Available'],
     [{ kind: 'Pod', metadata: { deletionTimestamp: 'x' }, status: { phase: 'Running' } }, 'it is being deleted'],
-  ])('ready depends on the kind (%#)', (object, missing) => {
+  ])('the condition ready depends on the kind (%#)', (object, missing) => {
     expect(until.ready.missing(object)).toBe(missing);
   });
 

@@ -157,7 +157,7 @@ async function story(client: Client): Promise<readonly Outcome[]> {
 
 everyTransport('every verb', (connect) => {
   test.each(['orch', 'kubernetes'] as const)(
-    'returns the same results as in process, in the dialect %s',
+    'every verb returns the same result as in process, in the dialect %s',
     async (dialect) => {
       const cluster = testCluster({ dialect });
       cluster.install(Box);

@@ -104,7 +104,7 @@ test('watches again after the server ends the stream', async () => {
 });
 
 describe('failure', () => {
-  test('on timeout names the condition and the last state', async () => {
+  test('times out with a message that names the condition and the last state', async () => {
     const stream = new FakeStream();
     const { transport, widgets } = setup(answer(listOf(5, [waiting(3)])), stream);
     const wait = widgets.waitFor('w', isReady, { timeoutMs: 5_000 });
@@ -119,7 +119,7 @@ describe('failure', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('on timeout happens even while the first list is pending', async () => {
+  test('times out even while the first list is pending', async () => {
     const { promise } = deferred<ApiResponse>();
     const { transport, client } = setup(promise);
     const wait = client.api(Rack).waitFor('r', (rack) => rack !== undefined, { timeoutMs: 100 });
@@ -130,7 +130,7 @@ describe('failure', () => {
     });
   });
 
-  test('on abort has the reason of the signal', async () => {
+  test('rejects with the reason of the signal on abort', async () => {
     const stream = new FakeStream();
     const { transport, widgets } = setup(answer(listOf(5, [])), stream);
     const stop = new AbortController();
@@ -142,14 +142,14 @@ describe('failure', () => {
     expect(transport.clock.pending).toBe(0);
   });
 
-  test('on an earlier abort happens without a request', async () => {
+  test('rejects without a request when the signal has already aborted', async () => {
     const { transport, widgets } = setup();
     const reason = new Error('enough');
     await expect(widgets.waitFor('w', isReady, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(transport.requests).toEqual([]);
   });
 
-  test('of the server rejects the call', async () => {
+  test('rejects with an error of the server', async () => {
     const refusal = errors.forbidden({ group: '', resource: 'widgets' }, 'w', 'no');
     const { transport, widgets } = setup(refusal, Promise.reject(refusal), answer(listOf(5, [])), refusal);
     await expect(widgets.waitFor('w', isReady, { timeoutMs: 100 })).rejects.toBe(refusal);
@@ -158,7 +158,7 @@ describe('failure', () => {
     expect(transport.clock.pending).toBe(0);
   });
 
-  test('of the predicate rejects the call', async () => {
+  test('rejects with an error of the predicate', async () => {
     const { widgets } = setup(answer(listOf(5, [])));
     const wait = widgets.waitFor('w', () => {
       throw new Error('not what I expected');

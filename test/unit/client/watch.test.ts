@@ -23,7 +23,7 @@ function setup(...script: ConstructorParameters<typeof FakeTransport>) {
 }
 
 describe('the start of a watch', () => {
-  test('happens when the call returns', () => {
+  test('a watch starts when the call returns', () => {
     const { transport, widgets } = setup();
     widgets.watch({ labels: 'app=web', resourceVersion: '5', allowWatchBookmarks: true, timeoutSeconds: 9 });
     expect(transport.last).toMatchObject({ verb: 'watch', namespace: 'default' });
@@ -35,7 +35,7 @@ describe('the start of a watch', () => {
     });
   });
 
-  test('keeps events between the call and the first read', async () => {
+  test('a watch keeps events between the call and the first read', async () => {
     const { stream, widgets } = setup();
     const watch = widgets.watch();
     stream.send(added);
@@ -43,7 +43,7 @@ describe('the start of a watch', () => {
     expect(await watch.next()).toEqual({ done: false, value: added });
   });
 
-  test('over an asynchronous transport happens with its response', async () => {
+  test('a watch over an asynchronous transport starts with its response', async () => {
     const stream = new FakeStream();
     const later = deferred<ApiResponse>();
     const { transport, widgets } = setup(later.promise);
@@ -59,7 +59,7 @@ describe('the start of a watch', () => {
   test.each([
     ['thrown', () => errors.badRequest('no')],
     ['rejected with', () => Promise.reject(errors.badRequest('no'))],
-  ])('that is rejected %s throws on the first read and ends the watch', async (_, refuse) => {
+  ])('a watch that is rejected %s throws on the first read and ends', async (_, refuse) => {
     const { widgets } = setup(refuse);
     const watch = widgets.watch();
     await settle();
@@ -67,7 +67,7 @@ describe('the start of a watch', () => {
     expect(await watch.next()).toEqual(DONE);
   });
 
-  test('passes warnings on', async () => {
+  test('a watch passes warnings on', async () => {
     const warnings: string[] = [];
     const transport = new FakeTransport({ type: 'watch', watch: new FakeStream(), warnings: ['v1 is old'] });
     createClient({ transport, onWarning: (warning) => warnings.push(warning) })
@@ -78,7 +78,7 @@ describe('the start of a watch', () => {
 });
 
 describe('reading a watch', () => {
-  test('returns the event objects of the server', async () => {
+  test('a watch returns the event objects of the server', async () => {
     const { stream, widgets } = setup();
     stream.send(added, bookmark, modified);
     stream.end();
@@ -90,7 +90,7 @@ describe('reading a watch', () => {
     expect(seen[2]).toBe(modified);
   });
 
-  test('throws the Status of an ERROR event after the events before it', async () => {
+  test('a watch throws the Status of an ERROR event after the events before it', async () => {
     const { stream, widgets } = setup();
     stream.send(added, expired);
     const watch = widgets.watch();
@@ -105,7 +105,7 @@ describe('reading a watch', () => {
     expect(await watch.next()).toEqual(DONE);
   });
 
-  test('throws when the connection breaks', async () => {
+  test('a watch throws when the connection breaks', async () => {
     const { stream, widgets } = setup();
     const watch = widgets.watch();
     const next = watch.next();
@@ -114,7 +114,7 @@ describe('reading a watch', () => {
     expect(await watch.next()).toEqual(DONE);
   });
 
-  test('allows single reads before a loop', async () => {
+  test('a watch allows single reads before a loop', async () => {
     const { stream, widgets } = setup();
     stream.send(added, modified);
     stream.end();
@@ -125,7 +125,7 @@ describe('reading a watch', () => {
     expect(rest).toEqual([modified]);
   });
 
-  test('rejects a second reader and keeps the first', async () => {
+  test('a watch rejects a second reader and keeps the first', async () => {
     const { stream, widgets } = setup();
     const watch = widgets.watch();
     const first = watch.next();
@@ -140,7 +140,7 @@ describe('reading a watch', () => {
 });
 
 describe('the end of a watch', () => {
-  test('by abort ends a loop silently, also during a read', async () => {
+  test('an abort ends a loop silently, also during a read', async () => {
     const { stream, widgets } = setup();
     const stop = new AbortController();
     const seen: unknown[] = [];
@@ -155,7 +155,7 @@ describe('the end of a watch', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('by abort inside the loop delivers no further event', async () => {
+  test('an abort inside a loop delivers no further event', async () => {
     const { stream, widgets } = setup();
     const stop = new AbortController();
     stream.send(added, modified);
@@ -167,7 +167,7 @@ describe('the end of a watch', () => {
     expect(seen).toEqual([added]);
   });
 
-  test('by close drops an event that is being delivered', async () => {
+  test('close drops an event that is being delivered', async () => {
     const { stream, widgets } = setup();
     const watch = widgets.watch();
     const next = watch.next();
@@ -176,13 +176,13 @@ describe('the end of a watch', () => {
     expect(await next).toEqual(DONE);
   });
 
-  test('before its start sends nothing', async () => {
+  test('an abort before the start of a watch sends nothing', async () => {
     const { transport, widgets } = setup();
     expect(await widgets.watch({ signal: AbortSignal.abort() }).next()).toEqual(DONE);
     expect(transport.requests).toEqual([]);
   });
 
-  test('leaves no listener on the signal', async () => {
+  test('a watch that ends leaves no listener on the signal', async () => {
     const stop = new AbortController();
     const later = deferred<ApiResponse>();
     const { stream, widgets } = setup(new FakeStream(), errors.badRequest('no'), later.promise);
@@ -196,7 +196,7 @@ describe('the end of a watch', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  test('by close ends a pending read', async () => {
+  test('close ends a pending read', async () => {
     const { stream, widgets } = setup();
     const watch = widgets.watch();
     const next = watch.next();
@@ -206,7 +206,7 @@ describe('the end of a watch', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('by close before an asynchronous response ends the read and closes the stream', async () => {
+  test('close before an asynchronous response ends the read and closes the stream', async () => {
     const later = deferred<ApiResponse>();
     const { stream, widgets } = setup(later.promise);
     const watch = widgets.watch();
@@ -218,7 +218,7 @@ describe('the end of a watch', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('by close ignores a later rejection', async () => {
+  test('a rejection after close is ignored', async () => {
     const later = deferred<ApiResponse>();
     const { widgets } = setup(later.promise);
     const watch = widgets.watch();
@@ -228,7 +228,7 @@ describe('the end of a watch', () => {
     expect(await watch.next()).toEqual(DONE);
   });
 
-  test('by abort ignores a connection error', async () => {
+  test('a connection error after an abort is ignored', async () => {
     const { stream, widgets } = setup();
     const stop = new AbortController();
     stream.close = () => stream.break(new Error('aborted'));
@@ -237,7 +237,7 @@ describe('the end of a watch', () => {
     expect(await next).toEqual(DONE);
   });
 
-  test('follows leaving a loop', async () => {
+  test('leaving a loop ends the watch', async () => {
     const { stream, widgets } = setup();
     stream.send(added);
     const watch = widgets.watch();
@@ -246,7 +246,7 @@ describe('the end of a watch', () => {
     for await (const _ of watch) throw new Error('not reached');
   });
 
-  test('follows leaving a block that uses it', async () => {
+  test('leaving a block that uses a watch ends it', async () => {
     const { stream, widgets } = setup();
     {
       await using watch = widgets.watch();
@@ -255,7 +255,7 @@ describe('the end of a watch', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('by the server is silent', async () => {
+  test('the server ends a watch silently', async () => {
     const { stream, widgets } = setup();
     stream.end();
     const watch = widgets.watch();

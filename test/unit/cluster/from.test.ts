@@ -31,9 +31,9 @@ async function stateOf(cluster: ReturnType<typeof createCluster>): Promise<Clust
   const objects: ApiObject[] = [];
   const seen = new Set<string>();
   for (const served of cluster.kinds()) {
-    if (!served.verbs.includes('list') || seen.has(served.storage) || served.storageKind !== undefined) continue;
-    seen.add(served.storage);
-    objects.push(...cluster.inside.objects.list({ group: served.kind.group, resource: served.gvr.resource }));
+    if (!served.verbs.includes('list') || seen.has(served.storageKey) || served.storageKind !== undefined) continue;
+    seen.add(served.storageKey);
+    objects.push(...cluster.storageReader.objects.list({ group: served.kind.group, resource: served.gvr.resource }));
   }
   return { resourceVersion: cluster.resourceVersion, objects };
 }
@@ -53,7 +53,7 @@ async function filled() {
 }
 
 describe('a cluster from a state', () => {
-  test('has the same objects and resourceVersion', async () => {
+  test('creates a cluster with the objects and resourceVersion of a state', async () => {
     const cluster = await filled();
     const state = await stateOf(cluster);
     const copy = testCluster({ from: state });
@@ -61,7 +61,7 @@ describe('a cluster from a state', () => {
     expect(await stateOf(copy)).toEqual(state);
   });
 
-  test('continues with the next resourceVersion, and watches start there', async () => {
+  test('continues with the next resourceVersion after a state, and watches start there', async () => {
     const state = await stateOf(await filled());
     const copy = testCluster({ from: state });
     await expect(copy.api(ConfigMap).watch({ resourceVersion: '1' }).next()).rejects.toSatisfy((error) =>
@@ -74,7 +74,7 @@ describe('a cluster from a state', () => {
     expect(first.value).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'b' } } });
   });
 
-  test('serves custom resources from the start, and so do its forks', async () => {
+  test('serves custom resources of a state from the start, also in forks', async () => {
     const copy = testCluster({ from: await stateOf(await filled()) });
     const gadgets = copy.api(copy.kind('example.com/v1', 'Gadget'));
     expect((await gadgets.get('g')).metadata.deletionTimestamp).toBeDefined();
@@ -84,7 +84,7 @@ describe('a cluster from a state', () => {
     expect(() => copy.restore(copy.snapshot())).not.toThrow();
   });
 
-  test('gets the initial objects that the state lacks', async () => {
+  test('adds the initial objects that the state lacks', async () => {
     const { objects } = await stateOf(await filled());
     const few = objects.filter(({ kind, metadata }) => kind === 'ConfigMap' || metadata.name === 'default');
     const copy = testCluster({ from: { resourceVersion: '500', objects: few } });
@@ -98,7 +98,7 @@ describe('a cluster from a state', () => {
     expect((await copy.api(ConfigMap).create({ metadata: { name: 'z' } })).metadata.resourceVersion).toBe('501');
   });
 
-  test('does not share objects with the caller', async () => {
+  test('does not share objects of the state with the caller', async () => {
     const { objects, resourceVersion } = JSON.parse(JSON.stringify(await stateOf(testCluster()))) as ClusterState;
     const copy = testCluster({ from: { objects, resourceVersion } });
     const first = objects.find(({ kind }) => kind === 'Namespace') as { metadata: { labels?: object } };
@@ -141,12 +141,12 @@ describe('a cluster from a state', () => {
     ],
     ['a kind that is never stored', { ...whole, kind: 'Binding' }, /is not stored/],
     ['a value that is not an object', 5, /object 0 is no object/],
-  ])('rejects %s with its name', (_, object, message) => {
+  ])('rejects a state with %s and names it', (_, object, message) => {
     const from = { resourceVersion: '10', objects: [object as unknown as ApiObject] };
     expect(() => createCluster({ from })).toThrow(message);
   });
 
-  test('rejects a duplicate object and an invalid resourceVersion', () => {
+  test('rejects a state with a duplicate object or an invalid resourceVersion', () => {
     const twice = [whole, whole] as unknown as ApiObject[];
     expect(() => createCluster({ from: { resourceVersion: '10', objects: twice } })).toThrow(/is there twice/);
     expect(() => createCluster({ from: { resourceVersion: 'x', objects: [] } })).toThrow(

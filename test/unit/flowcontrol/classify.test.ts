@@ -21,7 +21,7 @@ const flow = (rules: Rules, name = 's', matchingPrecedence = 1): FlowSource => (
 });
 
 describe('FlowSchema matching', () => {
-  test('agrees with the reference implementation', () => {
+  test('matches requests to FlowSchemas like the reference implementation', () => {
     const flows = oracle.match.rules.map((rules) => compileFlow(flow(rules as Rules)));
     for (const [user, groups, [type, verb = '', ...parts], expected] of oracle.match.digests) {
       const [group = '', resource = '', subresource = '', namespace = ''] = parts;
@@ -34,7 +34,7 @@ describe('FlowSchema matching', () => {
     }
   });
 
-  test('agrees with a rule-by-rule evaluation', () => {
+  test('matches requests to compiled rules like a rule-by-rule evaluation', () => {
     let matches = 0;
     fc.assert(
       fc.property(fc.array(rule, { maxLength: 3 }), user, attributes, (rules, who, what) => {
@@ -50,7 +50,7 @@ describe('FlowSchema matching', () => {
   });
 });
 
-test('orders schemas by precedence, then by name', () => {
+test('orders schemas by matching precedence, then by name', () => {
   const flows = [flow([], 'b', 5), flow([], 'c', 4), flow([], 'a', 5), flow([], 'd', 10)].sort(byPrecedence);
   expect(flows.map(({ metadata }) => metadata.name)).toEqual(['c', 'a', 'b', 'd']);
 });

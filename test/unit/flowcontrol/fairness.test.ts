@@ -40,14 +40,14 @@ describe('two flows on one level', () => {
     return { answered, longestWaitMs };
   }
 
-  test('get the same share if they want the same', async () => {
+  test('gives two flows with equal demand the same share of a level', async () => {
     const { answered } = await compete({ a: { requests: 8, takesMs: 20 }, b: { requests: 8, takesMs: 20 } });
     // 4 seats × 2000 ms ÷ 20 ms.
     expect((answered['a'] ?? 0) + (answered['b'] ?? 0)).toBe(400);
     expect(Math.abs((answered['a'] ?? 0) - (answered['b'] ?? 0))).toBeLessThan(40);
   });
 
-  test('one that floods does not slow down the other', async () => {
+  test('does not slow down a small flow when another flow floods the level', async () => {
     const { answered, longestWaitMs } = await compete({
       flood: { requests: 100, takesMs: 20 },
       small: { requests: 1, takesMs: 20 },
@@ -58,7 +58,7 @@ describe('two flows on one level', () => {
     expect(longestWaitMs['flood']).toBeGreaterThan(300);
   });
 
-  test('one with long requests gets fewer requests but not more time', async () => {
+  test('gives a flow of long requests fewer requests but not more seat time', async () => {
     const { answered } = await compete({ long: { requests: 20, takesMs: 100 }, short: { requests: 20, takesMs: 10 } });
     const [long, short] = [(answered['long'] ?? 0) * 100, (answered['short'] ?? 0) * 10];
     expect(long / short).toBeGreaterThan(0.6);

@@ -45,7 +45,7 @@ describe('the flows of a new cluster', () => {
     ['global-default', 'global-default', asks('system:anonymous', {}, ['system:unauthenticated'])],
     // Whom the server knows nothing of at all.
     ['catch-all', 'catch-all', asks('u', {}, [])],
-  ])('%s on %s', (flowSchema, priorityLevel, digest) => {
+  ])('classifies a request into the FlowSchema %s and the level %s', (flowSchema, priorityLevel, digest) => {
     expect(flowServer().flow.classify(digest)).toMatchObject({ flowSchema, priorityLevel });
   });
 
@@ -56,7 +56,7 @@ describe('the flows of a new cluster', () => {
     expect(flow.classify({ ...asks('system:kube-scheduler'), attributes: path('/x') }).distinguisher).toBe('');
   });
 
-  test('allocates 600 seats', () => {
+  test('allocates 600 seats to the bootstrap levels', () => {
     const nominal = flowServer()
       .flow.metrics.levels()
       .map((level) => [level.priorityLevel, level.nominal, level.lower]);
@@ -74,7 +74,7 @@ describe('the flows of a new cluster', () => {
 });
 
 describe('response headers', () => {
-  test('contain the uids of the matched schema and level', () => {
+  test('returns the uids of the matched schema and level in response headers', () => {
     const ticket = atOnce(flowServer().flow.admit(asks('u')));
     expect(ticket.headers).toEqual({
       'X-Kubernetes-Pf-Flowschema-Uid': 'FlowSchema global-default',
@@ -85,7 +85,7 @@ describe('response headers', () => {
   });
 
   test.each(['exec', 'attach', 'log', 'proxy', 'portforward'])(
-    'says nothing about %s, which nothing limits',
+    'sends no flow control headers for %s, which is not limited',
     (subresource) => {
       const { flow } = flowServer();
       const ticket = atOnce(flow.admit(asks('u', { subresource })));
@@ -116,7 +116,7 @@ describe('flow control objects', () => {
     expect(Object.values(atOnce(flow.admit(asks('u'))).headers)).toEqual(['', '']);
   });
 
-  test('works without any objects', () => {
+  test('works without any flow control objects', () => {
     const { flow } = flowServer({}, { objects: { get: () => undefined, list: () => [] }, totalSeats: 7 });
     expect(flow.classify(asks('u')).flowSchema).toBe('catch-all');
     expect(flow.metrics.levels().find(({ priorityLevel }) => priorityLevel === 'catch-all')?.current).toBe(7);
@@ -152,7 +152,7 @@ describe('a level without queues', () => {
     return { ...server, ticket };
   };
 
-  test('rejects a request that finds no seat', () => {
+  test('rejects a request that finds no free seat on a level without queues', () => {
     const { flow, ticket } = jammed();
     expect(refused(() => flow.admit(asks('u')))).toEqual({
       code: 429,
@@ -189,7 +189,7 @@ describe('a level with queues', () => {
       { totalSeats: 145 + seats },
     );
 
-  test('lets requests wait for a seat', async () => {
+  test('queues requests until a seat is free', async () => {
     const { flow, clock } = server();
     const first = atOnce(flow.admit(asks('u')));
     const order: number[] = [];
@@ -259,7 +259,7 @@ describe('a level with queues', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('dispatches nothing without seats', async () => {
+  test('dispatches no request on a level without seats', async () => {
     const { flow, clock } = server({}, 0);
     const jailed = flow.admit(asks('u'));
     expect(isPromise(jailed)).toBe(true);
@@ -268,7 +268,7 @@ describe('a level with queues', () => {
     expect(await outcome).toBe('time-out');
   });
 
-  test('dispatches waiting requests when it gets more seats', async () => {
+  test('dispatches waiting requests when the level gets more seats', async () => {
     const { flow, putLevels, clock } = server();
     const running = atOnce(flow.admit(asks('u')));
     const waiting = flow.admit(asks('u'));
@@ -293,13 +293,13 @@ describe('work estimation', () => {
     [10, 1],
     [250, 3],
     [100_000, 10],
-  ])('a list of %i objects takes %i seats', (objects, seats) => {
+  ])('charges a list of %i objects with %i seats', (objects, seats) => {
     const { flow } = busy(objects);
     atOnce(flow.admit(asks('u', list)));
     expect(flow.metrics.flows()).toMatchObject([{ executing: 1, executingSeats: seats }]);
   });
 
-  test('counts a seat for the start of a watch, and charges writes for it until it ends', async () => {
+  test('charges the start of a watch with one seat, and writes for the watch until it ends', async () => {
     const { flow, clock } = busy(0);
     const watches = Array.from({ length: 25 }, () => atOnce(flow.admit(asks('u', { verb: 'watch', name: '' }))));
     expect(flow.metrics.flows()).toMatchObject([{ executingSeats: 25 }]);
@@ -333,7 +333,7 @@ describe('work estimation', () => {
   });
 });
 
-test('reports durations to the observer', async () => {
+test('reports wait and execution times to the observer', async () => {
   const told: unknown[] = [];
   const { flow, clock } = flowServer(
     { flows: { mine: flowOf('u', 'mine') }, levels: { mine: queued(5) } },
@@ -427,7 +427,7 @@ describe('lending', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('does not depend on how often it is evaluated', async () => {
+  test('lends the same seats regardless of how often lending is evaluated', async () => {
     const use = async (looks: boolean) => {
       const server = pair();
       const tickets = Array.from({ length: 5 }, () => atOnce(server.flow.admit(asks('b'))));

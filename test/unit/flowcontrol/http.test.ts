@@ -45,7 +45,7 @@ async function server(response: 'Reject' | 'Queue') {
 }
 
 describe('flow control over HTTP', () => {
-  test('tells a rejected client when to retry', async () => {
+  test('sends Retry-After with a rejected request', async () => {
     const { cluster, gates, send, write, uid } = await server('Reject');
     const first = write('one');
     await cluster.clock.advance(0);
@@ -79,7 +79,7 @@ describe('flow control over HTTP', () => {
     expect(second?.status).toBe(200);
   });
 
-  test('rejects a request that waits too long and frees its place', async () => {
+  test('rejects a request that waits too long and frees its place in the queue', async () => {
     const { cluster, gates, send, write } = await server('Queue');
     const first = write('one');
     await cluster.clock.advance(0);

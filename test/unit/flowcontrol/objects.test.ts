@@ -11,7 +11,7 @@ const kinds = [FlowSchema, PriorityLevelConfiguration];
 const annotation = 'apf.kubernetes.io/autoupdate-spec';
 
 describe('bootstrap objects', () => {
-  test('equal those of the reference server', async () => {
+  test('creates the same bootstrap objects as the reference server', async () => {
     const cluster = testCluster();
     const schemas = await cluster.api(FlowSchema).list();
     const rows = schemas.items.map(({ metadata, spec }) => [
@@ -48,13 +48,13 @@ describe('bootstrap objects', () => {
     ]);
   });
 
-  test.each(['orch', 'kubernetes'] as const)('name groups in the dialect %s', async (dialect) => {
+  test.each(['orch', 'kubernetes'] as const)('names groups of bootstrap objects in the dialect %s', async (dialect) => {
     const { spec } = await testCluster({ dialect }).api(FlowSchema).get('system-leader-election');
     const group = dialect === 'orch' ? 'coordination.orch.io' : 'coordination.k8s.io';
     expect(spec.rules?.[0]?.resourceRules?.[0]?.apiGroups).toEqual([group]);
   });
 
-  test('are valid and owned by the server', async () => {
+  test('creates valid bootstrap objects that the server owns', async () => {
     const cluster = testCluster({ dialect: 'kubernetes' });
     for (const kind of kinds) {
       const api = cluster.api(kind as typeof FlowSchema);
@@ -96,7 +96,7 @@ describe('a FlowSchema', () => {
     message: `${about} but there is no such object`,
   };
 
-  test('reports whether its level exists right after the write', async () => {
+  test('reports in a condition whether the level of a FlowSchema exists, right after the write', async () => {
     const cluster = testCluster();
     const { clock } = cluster;
     const [schemas, levels] = [cluster.api(FlowSchema), cluster.api(PriorityLevelConfiguration)];
@@ -116,7 +116,7 @@ describe('a FlowSchema', () => {
     expect(await conditions()).toMatchObject([missing]);
   });
 
-  test('sends its new condition as a second event', async () => {
+  test('sends the new condition of a FlowSchema as a second event', async () => {
     const cluster = testCluster();
     const watch = cluster.api(FlowSchema).watch({ resourceVersion: cluster.resourceVersion });
     await cluster.api(FlowSchema).create(create('exempt'));
@@ -128,7 +128,7 @@ describe('a FlowSchema', () => {
     watch.close();
   });
 
-  test('keeps other conditions and overrides a wrong Dangling condition', async () => {
+  test('keeps other conditions of a FlowSchema and overrides a wrong Dangling condition', async () => {
     const schemas = testCluster().api(FlowSchema);
     await schemas.create(create('p'));
     const [mine, dangling] = [
@@ -142,7 +142,7 @@ describe('a FlowSchema', () => {
     expect(conditions).toContainEqual(expect.objectContaining(missing));
   });
 
-  test('is updated by its own field manager, and only on changes', () => {
+  test('updates a FlowSchema under its own field manager, and only on changes', () => {
     const schema = { metadata: { name: 'f' }, spec: { priorityLevelConfiguration: { name: 'p' } }, status: {} };
     const written: unknown[] = [];
     let version = 1;

@@ -12,7 +12,7 @@ import fc from '../../property/seeded.js';
 import { oracle } from './oracle.js';
 
 describe('shuffle sharding', () => {
-  test('deals the hands of the reference implementation', () => {
+  test('deals the same hands as the reference implementation', () => {
     for (const [schema, distinguisher, queues, hand] of oracle.hands) {
       expect({ schema, queues, hand: deal(flowHash(schema, distinguisher), queues, hand.length) }).toEqual({
         schema,
@@ -73,7 +73,7 @@ describe('seat allocation', () => {
     expect(allocateSeats(rows.map(({ claim }) => claim))).toEqual(rows.map(({ after }) => after));
   });
 
-  test('stays within bounds, and allocates all seats if no level is exempt', () => {
+  test('allocates seats within bounds, and all of them if no level is exempt', () => {
     const level = fc.record({
       shares: fc.integer({ min: 1, max: 100 }),
       lendable: fc.integer({ min: 0, max: 100 }),
@@ -122,7 +122,7 @@ test.each(oracle.demand)('smooths the demand %$ like the reference implementatio
 });
 
 test.each(oracle.dropped)(
-  'in series %$, who is dropped is told to come back when the reference would tell it',
+  'computes Retry-After for the rejections %$ like the reference implementation',
   (...drops) => {
     const retryAfter = new RetryAfter();
     const told = drops.map(([second]) => retryAfter.drop(second * 1000 + 7));
@@ -156,7 +156,7 @@ test('estimates the seats of a request like the reference implementation', () =>
 
 describe('a priority level', () => {
   test.each(oracle.trace)(
-    'with %i queues, hands of %i, %i in a queue and %i seats',
+    'dispatches like the reference implementation with %i queues, hands of %i, queue length %i and %i seats',
     async (queues, handSize, length, limit, steps) => {
       const clock = fakeClock();
       const set = new QueueSet(clock, () => undefined);

@@ -61,7 +61,7 @@ async function world(
 afterEach(() => vi.unstubAllGlobals());
 
 describe('a request for an aggregated API', () => {
-  test('is proxied without the headers that are for this server only', async () => {
+  test('proxies a request without the headers that are for this server only', async () => {
     let seen: Request | undefined;
     const { ask } = await world({
       [NAME]: (request) => {
@@ -95,7 +95,7 @@ describe('a request for an aggregated API', () => {
     expect(header('audit-id')).toBe(response.headers.get('audit-id'));
   });
 
-  test('carries the complete identity of the user', async () => {
+  test('sends the complete identity of the user to the backend', async () => {
     const seen: Headers[] = [];
     const { ask, cluster } = await world({
       [NAME]: ({ headers }) => {
@@ -128,7 +128,7 @@ describe('a request for an aggregated API', () => {
     ]);
   });
 
-  test('is rejected here when the user is not authorized', async () => {
+  test('rejects an unauthorized request without contacting the backend', async () => {
     let asked = 0;
     const { ask } = await world({
       [NAME]: () => {
@@ -141,7 +141,7 @@ describe('a request for an aggregated API', () => {
     expect(asked).toBe(0);
   });
 
-  test('is answered while the backend still streams its response', async () => {
+  test('returns a response while the backend still streams it', async () => {
     let more: ReadableStreamDefaultController<Uint8Array> | undefined;
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -157,14 +157,14 @@ describe('a request for an aggregated API', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  test('takes precedence over a version that this server serves itself', async () => {
+  test('prefers an available backend over a version that this server serves itself', async () => {
     const { ask } = await world(() => () => new Response('elsewhere'), { group: 'own.example.com' });
     expect(await (await ask('/apis/own.example.com/v1')).text()).toBe('elsewhere');
     expect((await ask('/apis/own.example.com/v2')).status).toBe(404);
     expect((await ask('/apis/apps/v1')).status).toBe(200);
   });
 
-  test('over the network, drops encodings that fetch has decoded and passes redirects on', async () => {
+  test('drops encodings that fetch has decoded and passes redirects on', async () => {
     const seen: [string, RequestInit][] = [];
     vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
       seen.push([url, init]);
@@ -181,7 +181,7 @@ describe('a request for an aggregated API', () => {
 });
 
 describe('an unreachable backend', () => {
-  test('gets 503 while its APIService is unavailable', async () => {
+  test('responds with 503 while the APIService of a backend is unavailable', async () => {
     const { ask } = await world({ [NAME]: () => new Response() }, { service: false });
     for (const path of ['/apis/metrics.example.com/v1', '/apis/metrics.example.com/v1/nodes']) {
       const response = await ask(path);
@@ -190,7 +190,7 @@ describe('an unreachable backend', () => {
     }
   });
 
-  test('is reported with the reason of the failure', async () => {
+  test('reports the reason of a failed connection to a backend', async () => {
     const { ask } = await world({
       [NAME]: () => {
         throw new Error('connection refused');
@@ -216,7 +216,7 @@ describe('discovery of aggregated APIs', () => {
       .find(({ name }) => name === 'metrics.example.com');
   };
 
-  test('lists the group at the position of its priority', async () => {
+  test('lists an aggregated group at the position of its priority', async () => {
     const { ask } = await world({ [NAME]: legacy });
     const { groups } = (await (await ask('/apis')).json()) as { groups: { name: string }[] };
     expect(groups[0]?.name).toBe('apiregistration.orch.io');
@@ -232,7 +232,7 @@ describe('discovery of aggregated APIs', () => {
     });
   });
 
-  test('includes the resources of a server without aggregated discovery', async () => {
+  test('includes the resources of a backend without aggregated discovery', async () => {
     const { ask } = await world({ [NAME]: legacy });
     const response = await ask('/apis', { headers: { accept: ALL_GROUPS } });
     const etag = response.headers.get('etag') ?? '';
@@ -261,7 +261,7 @@ describe('discovery of aggregated APIs', () => {
     expect(again.status).toBe(304);
   });
 
-  test('includes the resources of a server with aggregated discovery, which may be another cluster', async () => {
+  test('includes the resources of a backend with aggregated discovery, which may be another cluster', async () => {
     const behind = testCluster({ dialect: 'orch' });
     const inner = createFetchHandler(behind);
     const { ask } = await world(() => inner, { group: 'apps' });
@@ -281,7 +281,7 @@ describe('discovery of aggregated APIs', () => {
     });
   });
 
-  test('queries a backend at most once a minute and times out', async () => {
+  test('queries the discovery of a backend at most once a minute and times out', async () => {
     let asked = 0;
     let hangs = false;
     const { ask, cluster } = await world({

@@ -81,7 +81,7 @@ export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
     features: { enabled: (gate) => gate === 'APIResponseCompression', all: () => [] },
     release: '1.33',
     authorize: (user) => access.decide(user ?? { user: 'admin', groups: ['system:masters'] }, ANY_PAGE),
-    inside: {
+    storageReader: {
       objects: { get: () => undefined, list: () => [] },
       everything: () => [],
       lastChange: () => 0,

@@ -200,7 +200,7 @@ describe('watches', () => {
     return { watch, ...fakeServer(() => ({ type: 'watch', watch, warnings: ['beware'] })) };
   }
 
-  test('respond before the first event', async () => {
+  test('sends the response of a watch before the first event', async () => {
     const { call, requests } = serveWatch();
     const response = await call('GET', `${COLLECTION}?watch=`);
     expect(response.status).toBe(200);
@@ -210,7 +210,7 @@ describe('watches', () => {
     await response.body?.cancel();
   });
 
-  test('stream events until the reader cancels', async () => {
+  test('streams events of a watch until the reader cancels', async () => {
     const { watch, call } = serveWatch();
     const response = await call('GET', `${COLLECTION}?watch=1`, { headers: { accept: METADATA } });
     const reader = response.body?.getReader();
@@ -224,7 +224,7 @@ describe('watches', () => {
     expect(watch.isClosed).toBe(true);
   });
 
-  test('end when the request is aborted', async () => {
+  test('ends a watch when the request is aborted', async () => {
     const { watch, call } = serveWatch();
     const controller = new AbortController();
     const response = await call('GET', `${COLLECTION}?watch=1&timeout=x`, { signal: controller.signal });
@@ -234,7 +234,7 @@ describe('watches', () => {
     expect(watch.isClosed).toBe(true);
   });
 
-  test('are closed at once for a HEAD request', async () => {
+  test('closes a watch at once for a HEAD request', async () => {
     const { watch, call } = serveWatch();
     const response = await call('HEAD', '/apis/example.com/v1/namespaces/ns/widgets?watch=1');
     expect(response.status).toBe(200);

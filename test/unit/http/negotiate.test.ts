@@ -44,7 +44,7 @@ describe('parseAccept', () => {
     ]);
   });
 
-  test('reads parameters', () => {
+  test('reads parameters of a media type', () => {
     expect(parseAccept('a/b; as=Table ;v = v1;x;y=;z=1=2')[0]?.parameters).toEqual(
       new Map([
         ['as', 'Table'],
@@ -61,11 +61,11 @@ describe('routerRefusal', () => {
     ['*/*'],
     [''],
     ['application/json;as=Bogus'],
-  ])('accepts %j', (accept) => {
+  ])('accepts the Accept header %j', (accept) => {
     expect(routerRefusal(offer, accept, { streams: false, empty: false })).toBeUndefined();
   });
 
-  test.each([['text/html'], ['application/*'], ['APPLICATION/JSON']])('rejects %j', (accept) => {
+  test.each([['text/html'], ['application/*'], ['APPLICATION/JSON']])('rejects the Accept header %j', (accept) => {
     expect(routerRefusal(wide, accept, { streams: false, empty: false })?.status).toMatchObject({
       code: 406,
       reason: 'NotAcceptable',
@@ -107,7 +107,7 @@ describe('chooseRepresentation', () => {
     expect(codec.mediaType(kubernetesDialect)).toBe(mediaType);
   });
 
-  test('applies the pretty parameter', () => {
+  test('applies the pretty parameter to the representation', () => {
     expect(chooseRepresentation(offer, 'application/json;pretty=1', object).pretty).toBe(true);
     expect(chooseRepresentation(offer, 'application/json;pretty=true', object).pretty).toBe(false);
   });
@@ -152,7 +152,7 @@ describe('chooseRepresentation', () => {
     ['application/json;as=PartialObjectMetadata;v=v2;g=meta.k8s.io'],
     ['application/json;g=meta.k8s.io;v=v1'],
     ['text/html'],
-  ])('rejects %s', (accept) => {
+  ])('rejects the Accept header value %s', (accept) => {
     expect(() => chooseRepresentation(wide, accept, object)).toThrow(
       expect.objectContaining({
         code: 406,
@@ -202,7 +202,7 @@ describe('Content-Type headers', () => {
   });
 
   test.each([['text/plain'], ['*/*'], ['application/merge-patch+json'], ['application/json;bogus']])(
-    '%s is refused',
+    'requestCodec rejects the Content-Type %s',
     (type) => {
       expect(() => requestCodec(wide, type)).toThrow(
         expect.objectContaining({
@@ -221,12 +221,12 @@ describe('readPatchType', () => {
     ['application/merge-patch+json;charset=utf-8', 'merge'],
     ['application/strategic-merge-patch+json', 'strategic'],
     ['application/apply-patch+yaml', 'apply'],
-  ] as const)('reads %s', (header, type) => {
+  ] as const)('reads the patch type of %s', (header, type) => {
     expect(readPatchType(offer, header, 'struct').type).toBe(type);
   });
 
   test.each([['application/json'], ['Application/Merge-Patch+JSON'], ['garbage'], ['']])(
-    'the router refuses %j for a built-in kind',
+    'routerRefusal rejects the patch type %j for a built-in kind',
     (header) => {
       expect(() => readPatchType(offer, header, 'struct')).toThrow(
         expect.objectContaining({

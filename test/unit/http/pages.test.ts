@@ -60,7 +60,7 @@ describe('discovery', () => {
   describe('aggregated discovery', () => {
     const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-    test('has an ETag with which a client avoids downloading it again', async () => {
+    test('sends an ETag with aggregated discovery, and 304 for a matching one', async () => {
       const response = await call('/apis', { accept: `${AGGREGATED},application/json` });
       expect(response.headers.get('content-type')).toBe(AGGREGATED);
       expect(response.headers.get('vary')).toBe('Accept');
@@ -72,7 +72,7 @@ describe('discovery', () => {
       expect([again.status, await again.text()]).toEqual([304, '']);
     });
 
-    test('falls back to the plain document for an unknown version, or fails', async () => {
+    test('returns the plain discovery document for an unknown aggregated version, or fails', async () => {
       const old = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList';
       expect(await (await call('/apis', { accept: `${old},application/json` })).json()).toMatchObject({
         kind: 'APIGroupList',
@@ -80,7 +80,7 @@ describe('discovery', () => {
       expect((await call('/apis', { accept: old })).status).toBe(406);
     });
 
-    test('is not used when an earlier plain clause matches', async () => {
+    test('returns plain discovery when an earlier plain clause of the Accept header matches', async () => {
       expect(await (await call('/api', { accept: `application/json,${AGGREGATED};q=0.5` })).json()).toMatchObject({
         kind: 'APIVersions',
       });
@@ -94,7 +94,7 @@ describe('OpenAPI', () => {
     { codecs: [cbor] },
   );
 
-  test('is found by its index, supports ETags, and redirects an outdated hash', async () => {
+  test('serves OpenAPI documents by index with ETags, and redirects an outdated hash', async () => {
     const { call } = server();
     const { paths } = await (await call('/openapi/v3')).json();
     const address: string = paths['apis/apps/v1'].serverRelativeURL;
@@ -109,7 +109,7 @@ describe('OpenAPI', () => {
     expect((await call('/openapi/v2', { accept: 'text/html' })).status).toBe(406);
   });
 
-  test('lists CBOR under another hash when the encoding is enabled', async () => {
+  test('serves OpenAPI under another hash with CBOR media types when CBOR is enabled', async () => {
     const ask = async (path: string) => (await cbored(new Request(`http://cluster.local${path}`))).text();
     expect(await ask('/openapi/v3/apis/apps/v1')).toContain('application/cbor-seq');
     expect(await ask('/openapi/v2')).toContain('application/apply-patch+cbor');
@@ -129,7 +129,7 @@ describe('health checks', () => {
     },
   );
 
-  test('lists every check when it is verbose', async () => {
+  test('lists every health check when it is verbose', async () => {
     const { call } = server();
     expect(await (await call('/livez?verbose')).text()).toBe('[+]ping ok\n[+]log ok\n[+]etcd ok\nlivez check passed\n');
     expect(await (await call('/healthz?verbose&exclude=log&exclude=nope')).text()).toBe(
@@ -153,7 +153,7 @@ describe('health checks', () => {
 });
 
 describe('the version page', () => {
-  test('is indented JSON', async () => {
+  test('returns the version as indented JSON', async () => {
     const text = await (await server().call('/version')).text();
     expect(text.startsWith('{\n  "major": "1",\n  "minor": "33",')).toBe(true);
     expect(Object.values(JSON.parse(text)).every((value) => typeof value === 'string')).toBe(true);
@@ -161,7 +161,7 @@ describe('the version page', () => {
 });
 
 describe('the path index', () => {
-  test('lists every group and version', async () => {
+  test('lists every group and version in the path index', async () => {
     const { paths } = await (await server().call('/')).json();
     expect(paths).toEqual([...paths].sort());
     expect(paths).toEqual(expect.arrayContaining(['/api/v1', '/apis/apps', '/apis/apps/v1', '/healthz', '/version']));
@@ -169,7 +169,7 @@ describe('the path index', () => {
 });
 
 describe('the metrics page', () => {
-  test('counts responses', async () => {
+  test('counts responses on the metrics page', async () => {
     const { call } = server();
     await call('/api/v1/namespaces/default/configmaps');
     await call('/api/v1/namespaces/default/configmaps');
@@ -183,7 +183,7 @@ describe('the metrics page', () => {
     );
   });
 
-  test('counts open watches', async () => {
+  test('counts open watches on the metrics page', async () => {
     const { call } = server();
     const watch = await call('/api/v1/configmaps?watch=1');
     const open = /^apiserver_longrunning_requests\{.*verb="WATCH".*\} (\d+)$/m;
@@ -192,7 +192,7 @@ describe('the metrics page', () => {
     expect(open.exec(await (await call('/metrics')).text())?.[1]).toBe('0');
   });
 
-  test('unknown methods share one label', async () => {
+  test('counts unknown methods under one label on the metrics page', async () => {
     const { call } = server();
     await call('/nope', {}, 'BOGUS');
     expect(await (await call('/metrics')).text()).toContain('verb="other"');

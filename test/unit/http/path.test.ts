@@ -37,7 +37,7 @@ describe('resource paths', () => {
     ],
     ['/api/v1//configmaps', { resource: '', name: 'configmaps' }],
     ['/api/v1/watch', { resource: 'watch' }],
-  ])('%s is parsed', (path, differs) => {
+  ])('parses the resource path %s', (path, differs) => {
     expect(parsePath(path)).toEqual({ ...configMaps, ...differs });
   });
 });
@@ -53,7 +53,7 @@ describe('percent escapes', () => {
     ['one%2Ftwo', { name: 'one', subresource: 'two' }],
     // Invalid UTF-8.
     ['a%FFb', { name: 'a\ufffdb' }],
-  ])('%s is decoded', (name, differs) => {
+  ])('decodes the escaped segment %s', (name, differs) => {
     expect(parsePath(`/api/v1/namespaces/ns/configmaps/${name}`)).toEqual({
       ...configMaps,
       namespace: 'ns',
@@ -61,7 +61,7 @@ describe('percent escapes', () => {
     });
   });
 
-  test('a percent sign without an escape makes the path malformed', () => {
+  test('rejects a path with a percent sign without an escape as malformed', () => {
     expect(parsePath('/api/v1/configmaps/50%')).toEqual({ type: 'malformed' });
     expect(parsePath('/api/v1/configmaps/%zz')).toEqual({ type: 'malformed' });
   });
@@ -81,7 +81,7 @@ describe('other paths', () => {
     ['//api', { type: 'other', path: '//api' }],
     ['/apis//v1/things', { type: 'other', path: '/apis//v1/things' }],
     ['/apix/v1/pods', { type: 'other', path: '/apix/v1/pods' }],
-  ])('%s is parsed', (path, route) => {
+  ])('parses the non-resource path %s', (path, route) => {
     expect(parsePath(path)).toEqual(route);
   });
 });

@@ -92,7 +92,7 @@ describe('readOptions', () => {
     ['timeoutSeconds=%0A', 'strconv.ParseInt: parsing "\\n": invalid syntax'],
     ['limit=9223372036854775808', 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
     ['limit=y&timeoutSeconds=x', 'strconv.ParseInt: parsing "x": invalid syntax'],
-  ])('rejects %s', (search, message) => {
+  ])('rejects the query %s', (search, message) => {
     expect(() => list(search)).toThrow(expect.objectContaining({ message, reason: 'BadRequest', code: 400 }));
   });
 

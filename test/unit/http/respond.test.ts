@@ -40,7 +40,7 @@ describe('document responses', () => {
     ['?pretty=1', {}],
     ['', { 'user-agent': 'curl/8' }],
     ['', { accept: 'application/json;pretty=1' }],
-  ])('%s %j makes the body indented without a line end', async (query, headers) => {
+  ])('returns indented JSON without a line end for the query %s and the headers %j', async (query, headers) => {
     const response = await serveOne().call('GET', ITEM + query, { headers: headers as Record<string, string> });
     expect(await response.text()).toBe(JSON.stringify(configMap('a'), null, 2));
   });
@@ -132,7 +132,7 @@ describe('metadata views', () => {
       found(configMap('a')),
       'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)',
     ],
-  ])('a view that does not match the response gets 406', async (accept, answer, message) => {
+  ])('responds with 406 to a view that does not match the response (%#)', async (accept, answer, message) => {
     const path = accept === METADATA ? COLLECTION : ITEM;
     const response = await fakeServer(() => answer).call('GET', path, { headers: { accept } });
     expect(response.status).toBe(406);

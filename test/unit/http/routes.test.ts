@@ -49,11 +49,11 @@ describe('a namespaced built-in kind', () => {
     ['GET', '/api/v1/watch/namespaces/ns/configmaps/a', 'watch'],
     ['POST', '/api/v1/watch/configmaps', NOT_ALLOWED],
     ['GET', '/api/v1/watch/namespaces/ns/configmaps/a/status', NOT_FOUND],
-  ])('routes %s %s', (method, path, expected) => {
+  ])('routes %s %s of a namespaced built-in kind', (method, path, expected) => {
     expect(outcome(route(method, path, served.ConfigMap))).toBe(expected);
   });
 
-  test('can be watched as a collection but not as a single object', () => {
+  test('routes a watch to a collection but not to a single object', () => {
     expect(outcome(route('GET', collection, served.ConfigMap, { watch: true }))).toBe('watch');
     expect(outcome(route('GET', `${collection}/a`, served.ConfigMap, { watch: true }))).toBe('get');
   });
@@ -85,7 +85,7 @@ describe('a cluster-scoped built-in kind', () => {
     ['GET', '/api/v1/namespaces/ns/finalize', NOT_ALLOWED],
     ['GET', '/api/v1/namespaces/ns/status/x', NOT_FOUND],
     ['GET', '/api/v1/namespaces/ns/namespaces', NOT_FOUND],
-  ])('routes %s %s', (method, path, expected) => {
+  ])('routes %s %s of a cluster-scoped built-in kind', (method, path, expected) => {
     expect(outcome(route(method, path, served.Namespace))).toBe(expected);
   });
 });
@@ -94,14 +94,14 @@ describe('a kind with few verbs', () => {
   const review: ServedResource = { ...served.Namespace, verbs: ['create'] };
   const component: ServedResource = { ...served.Namespace, verbs: ['get', 'list'] };
 
-  test('has only the paths that its verbs need', () => {
+  test('routes only the paths that the verbs of a kind need', () => {
     expect(outcome(route('POST', '/api/v1/namespaces', review))).toBe('create');
     expect(route('GET', '/api/v1/namespaces', review)).toMatchObject({ allow: ['POST'] });
     expect(outcome(route('GET', '/api/v1/namespaces/x', review))).toBe(NOT_FOUND);
     expect(outcome(route('GET', '/api/v1/watch/namespaces', component))).toBe(NOT_FOUND);
   });
 
-  test('rejects a watch when it cannot be watched', () => {
+  test('rejects a watch of a kind that cannot be watched', () => {
     expect(outcome(route('GET', '/api/v1/namespaces', component, { watch: true }))).toBe(
       '405 watch is not supported on resources of kind "namespaces"',
     );
@@ -126,16 +126,16 @@ describe('a custom resource', () => {
     ['POST', `${collection}/a/status`, '405 create is not supported on resources of kind "widgets.example.com"'],
     ['GET', `${collection}/a/bogus`, '404 widgets.example.com "a" not found'],
     ['GET', '/apis/example.com/v1/watch/namespaces/ns/widgets', 'watch'],
-  ])('routes %s %s', (method, path, expected) => {
+  ])('routes %s %s of a custom resource', (method, path, expected) => {
     expect(outcome(route(method, path, served.Widget))).toBe(expected);
   });
 
-  test('is not found in a namespace when it is cluster-scoped', () => {
+  test('does not find a cluster-scoped custom resource in a namespace', () => {
     expect(outcome(route('GET', '/apis/example.com/v1/planets', served.Planet))).toBe('list');
     expect(outcome(route('GET', '/apis/example.com/v1/namespaces/ns/planets', served.Planet))).toBe('nothing');
   });
 
-  test('takes the name of a create from the body', () => {
+  test('takes the name of a created custom resource from the body', () => {
     expect(route('POST', `${collection}/a`, served.Widget)).toEqual({
       type: 'action',
       verb: 'create',

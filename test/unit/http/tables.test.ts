@@ -28,7 +28,7 @@ beforeEach(async () => {
 const PATH = '/api/v1/namespaces/default/configmaps';
 
 describe('a table', () => {
-  test('of one object has cells and metadata, with ages by the clock of the cluster', async () => {
+  test('returns cells and metadata of one object, with ages by the clock of the cluster', async () => {
     await cluster.clock.advance(90_000);
     const { body } = await call(`${PATH}/a`);
     expect(body).toMatchObject({
@@ -44,7 +44,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('shows pods that have completed', async () => {
+  test('marks the rows of completed pods with a condition', async () => {
     const pods = cluster.api(Pod);
     for (const name of ['p', 'q', 'r']) {
       await pods.create({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }] } });
@@ -61,20 +61,20 @@ describe('a table', () => {
     expect(Object.keys(body.rows[2])).toEqual(['cells', 'conditions', 'object']);
   });
 
-  test('of a page contains the continue token', async () => {
+  test('returns the continue token of a page in its table', async () => {
     await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
     const { body } = await call(`${PATH}?limit=1`);
     expect(body.metadata).toMatchObject({ continue: expect.any(String), remainingItemCount: 1 });
     expect(body.rows).toHaveLength(1);
   });
 
-  test('of an empty list has columns and no rows', async () => {
+  test('returns columns and no rows for an empty list', async () => {
     const { body } = await call(`${PATH}?labelSelector=none`);
     expect(body.rows).toEqual([]);
     expect(body.columnDefinitions).toHaveLength(3);
   });
 
-  test('includes the requested part of each object', async () => {
+  test('includes the requested part of each object in a table', async () => {
     expect((await call(`${PATH}?includeObject=None`)).body.rows[0].object).toBeNull();
     expect((await call(`${PATH}?includeObject=Object`)).body.rows[0].object).toMatchObject({
       kind: 'ConfigMap',
@@ -83,18 +83,18 @@ describe('a table', () => {
     expect(await call(`${PATH}?includeObject=Bogus`)).toMatchObject({ status: 400, body: { reason: 'BadRequest' } });
   });
 
-  test('has the requested version', async () => {
+  test('returns a table in the requested version', async () => {
     const { body } = await call(PATH, 'application/json;as=Table;v=v1beta1;g=meta.k8s.io');
     expect(body.apiVersion).toBe('meta.k8s.io/v1beta1');
     expect(body.rows[0].object.apiVersion).toBe('meta.k8s.io/v1beta1');
   });
 
-  test('is not used for errors and Status objects', async () => {
+  test('does not convert errors and Status objects to tables', async () => {
     expect(await call(`${PATH}/none`)).toMatchObject({ status: 404, body: { kind: 'Status' } });
     expect(await call(`${PATH}/a`, TABLE, { method: 'DELETE' })).toMatchObject({ body: { status: 'Success' } });
   });
 
-  test('of endpoints has one more cell than columns, as in the reference server', async () => {
+  test('returns one more cell than columns for endpoints, as the reference server does', async () => {
     const parentRef = { resource: 'services', namespace: 'default', name: 's' };
     await cluster.api(IPAddress).create({ metadata: { name: '10.0.0.9' }, spec: { parentRef } });
     const { body } = await call('/apis/networking.k8s.io/v1/ipaddresses/10.0.0.9');
@@ -102,7 +102,7 @@ describe('a table', () => {
     expect(body.rows[0].cells).toEqual(['10.0.0.9', 'services/default/s', '0s']);
   });
 
-  test('of a custom resource has the name and the age', async () => {
+  test('returns the name and the age of a custom resource in a table', async () => {
     const Gadget = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Gadget',
@@ -121,7 +121,7 @@ describe('a table', () => {
 });
 
 describe('a watch of tables', () => {
-  test('sends the columns once', async () => {
+  test('sends the columns of a watched table once', async () => {
     const response = await handle(
       new Request(`http://cluster.local${PATH}?watch=1&resourceVersion=0`, { headers: { accept: TABLE } }),
     );
@@ -144,7 +144,7 @@ describe('long responses', () => {
     for (const name of ['c', 'd', 'e']) await cluster.api(ConfigMap).create({ metadata: { name }, data: { large } });
   });
 
-  test('are streamed in parts that form the same list', async () => {
+  test('streams a long list in parts that form the same list', async () => {
     const { body } = await call(PATH, 'application/json');
     expect(body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual([
       'a',
@@ -156,7 +156,7 @@ describe('long responses', () => {
     expect(body.items[3].data.large).toBe(large);
   });
 
-  test('are compressed for a client that accepts gzip', async () => {
+  test('compresses a long response for a client that accepts gzip', async () => {
     const zipped = await handle(
       new Request(`http://cluster.local${PATH}`, { headers: { 'accept-encoding': 'deflate, gzip' } }),
     );
@@ -166,15 +166,18 @@ describe('long responses', () => {
     expect((await new Response(plain).json()).items).toHaveLength(4);
   });
 
-  test.each([['gzip;q=1'], ['deflate'], ['']])('are not compressed for %j', async (encoding) => {
-    const response = await handle(
-      new Request(`http://cluster.local${PATH}`, { headers: { 'accept-encoding': encoding } }),
-    );
-    expect(response.headers.get('content-encoding')).toBeNull();
-    await response.body?.cancel();
-  });
+  test.each([['gzip;q=1'], ['deflate'], ['']])(
+    'does not compress a long response for the Accept-Encoding %j',
+    async (encoding) => {
+      const response = await handle(
+        new Request(`http://cluster.local${PATH}`, { headers: { 'accept-encoding': encoding } }),
+      );
+      expect(response.headers.get('content-encoding')).toBeNull();
+      await response.body?.cancel();
+    },
+  );
 
-  test('excludes short responses and watches from compression', async () => {
+  test('does not compress short responses and watches', async () => {
     const headers = { 'accept-encoding': 'gzip' };
     const short = await handle(new Request(`http://cluster.local${PATH}/a`, { headers }));
     expect(short.headers.get('content-encoding')).toBeNull();

@@ -37,13 +37,13 @@ const added = (name: string): ServerWatchEvent => ({ type: 'ADDED', object: conf
 const line = (event: ServerWatchEvent): string => `${JSON.stringify(event)}\n`;
 
 describe('events', () => {
-  test('are lines of JSON with whole objects', async () => {
+  test('writes events as lines of JSON with whole objects', async () => {
     const { watch, read } = open();
     watch.emit(added('a'));
     expect(await read()).toBe(line(added('a')));
   });
 
-  test('that are available together share a chunk', async () => {
+  test('writes events that are available together in one chunk', async () => {
     const { watch, read } = open();
     watch.emit(added('a'), added('b'), { type: 'DELETED', object: configMap('a') });
     expect(await read()).toBe(line(added('a')) + line(added('b')) + line({ type: 'DELETED', object: configMap('a') }));
@@ -51,7 +51,7 @@ describe('events', () => {
     expect(await read()).toBe(line(added('c')));
   });
 
-  test('are sent in chunks of bounded size without loss', async () => {
+  test('writes events in chunks of bounded size without loss', async () => {
     const { watch, read } = open();
     const large = (name: string): ServerWatchEvent => ({
       type: 'ADDED',
@@ -64,7 +64,7 @@ describe('events', () => {
     expect(await read()).toBeUndefined();
   });
 
-  test('of type BOOKMARK and ERROR are sent unchanged', async () => {
+  test('writes BOOKMARK and ERROR events unchanged', async () => {
     const { watch, read } = open();
     const bookmark: ServerWatchEvent = {
       type: 'BOOKMARK',
@@ -81,7 +81,7 @@ describe('events', () => {
     expect(watch.isClosed).toBe(true);
   });
 
-  test('contain only metadata in a metadata view', async () => {
+  test('writes only metadata in a metadata view', async () => {
     const { watch, read } = open({ view: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } });
     const error: ServerWatchEvent = { type: 'ERROR', object: errors.gone('gone').status };
     watch.emit(added('a'), error);
@@ -90,7 +90,7 @@ describe('events', () => {
     expect(await read()).toBe(`${JSON.stringify({ type: 'ADDED', object })}\n${line(error)}`);
   });
 
-  test('that a list view cannot represent end the stream', async () => {
+  test('ends the stream at an event that a list view cannot represent', async () => {
     const { watch, read } = open({ view: { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' } });
     watch.emit(added('a'));
     expect(await read()).toBeUndefined();
@@ -99,14 +99,14 @@ describe('events', () => {
 });
 
 describe('back pressure', () => {
-  test('takes nothing from the watch before the first read', async () => {
+  test('takes no event from the watch before the first read', async () => {
     const { watch } = open();
     watch.emit(added('a'), added('b'));
     await settle();
     expect(watch.asked).toBe(0);
   });
 
-  test('takes at most one event in advance while nothing reads', async () => {
+  test('takes at most one event in advance while the stream is not read', async () => {
     const { watch, read } = open();
     watch.emit(added('a'));
     await read();
@@ -158,7 +158,7 @@ describe('the end of the stream', () => {
     expect(watch).toMatchObject({ asked: 0, isClosed: true });
   });
 
-  test('ignores an abort after the end', async () => {
+  test('ignores an abort after the end of the stream', async () => {
     const controller = new AbortController();
     const { watch, read } = open({ signal: controller.signal });
     watch.end();

@@ -15,7 +15,7 @@ function printed(registry: MetricsRegistry): string {
 }
 
 describe('text format', () => {
-  test('equals that of the reference library', () => {
+  test('prints metrics like the reference library', () => {
     const registry = new MetricsRegistry();
     const total = registry.counter({
       name: 'z_total',
@@ -86,7 +86,7 @@ describe('text format', () => {
     expect(printNumber(value)).toBe(text);
   });
 
-  test('round-trips any label value', () => {
+  test('preserves any label value in printed text', () => {
     const nasty = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
@@ -129,7 +129,7 @@ describe('text format', () => {
     );
   });
 
-  test('round-trips numbers', () => {
+  test('preserves numbers in printed text', () => {
     fc.assert(
       fc.property(fc.double(), (value) => {
         const registry = new MetricsRegistry();
@@ -176,7 +176,7 @@ describe('values', () => {
     expect(() => counter.add(by)).toThrow(RangeError);
   });
 
-  test('allows callers to keep a series', () => {
+  test('allows callers to keep a reference to a series', () => {
     const registry = new MetricsRegistry();
     const gauge = registry.gauge({ name: 'g', help: '', stability: 'ALPHA', labels: ['a'] });
     const kept = gauge.with({ a: 'x' });
@@ -205,7 +205,7 @@ describe('values', () => {
     ['a name with a space', { name: 'a b' }],
     ['a label with a dash', { name: 'a', labels: ['x-y'] }],
     ['a label that histograms need', { name: 'a', labels: ['le'] }],
-  ])('rejects %s', (_, about) => {
+  ])('rejects a metric with %s', (_, about) => {
     expect(() => new MetricsRegistry().counter({ help: '', stability: 'ALPHA', ...about })).toThrow('broken invariant');
   });
 
@@ -217,7 +217,7 @@ describe('values', () => {
 });
 
 describe('series limit', () => {
-  test('collects and counts everything beyond the limit in one series', () => {
+  test('collects and counts everything beyond the series limit in one series', () => {
     const registry = new MetricsRegistry({ seriesLimit: 3 });
     const total = registry.counter({ name: 'x_total', help: '', stability: 'ALPHA', labels: ['a', 'b'] });
     for (let i = 0; i < 10; i++) total.with({ a: String(i), b: 'same' }).add();
@@ -261,7 +261,7 @@ describe('deprecated metrics', () => {
     ['1.34', undefined],
     ['1.35', undefined],
     ['2.0', undefined],
-  ] as const)('in %s: %s', (release, help) => {
+  ] as const)('prints a metric deprecated since 1.31 in release %s with the help text %s', (release, help) => {
     expect(of({ release })).toBe(help);
   });
 

@@ -28,7 +28,7 @@ function handlerMetrics(options: ServerMetricsOptions = {}) {
 }
 
 describe('requests', () => {
-  test('are counted, timed and measured', () => {
+  test('counts, times and measures requests', () => {
     const { metrics, read } = handlerMetrics();
     const about = { served: configMaps, action: action('list', { namespace: 'x' }), method: 'GET', dryRun: false };
     metrics.count({ ...about, code: 200, seconds: 0.03, bytes: 50_000 });
@@ -77,13 +77,13 @@ describe('requests', () => {
     [['All', 'All'], 'All'],
     [['None'], 'invalid'],
     [[''], 'invalid'],
-  ] as const)('dry run %j is %j', (dryRun, label) => {
+  ] as const)('labels a request with dry run %j as %j', (dryRun, label) => {
     const { metrics, read } = handlerMetrics();
     metrics.count({ served: configMaps, action: action('create'), method: 'POST', dryRun, code: 201 });
     expect(valueIn(read(), 'apiserver_request_total', { dry_run: label })).toBe(1);
   });
 
-  test('have no resource for non-resource paths and no verb for unknown methods', () => {
+  test('records no resource for non-resource paths and no verb for unknown methods', () => {
     const { metrics, read } = handlerMetrics();
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'BOGUS']) {
       metrics.count({ served: undefined, action: undefined, method, dryRun: false, code: 200 });
@@ -93,7 +93,7 @@ describe('requests', () => {
     expect(valueIn(read(), 'apiserver_request_total', { ...page, verb: 'other' })).toBe(2);
   });
 
-  test('record deprecated versions', () => {
+  test('records requests to deprecated versions', () => {
     const { metrics, read } = handlerMetrics();
     const ask = (kind: unknown, subresource?: string) =>
       metrics.count({
@@ -125,7 +125,7 @@ describe('requests', () => {
     expect(family?.type).toBe('gauge');
   });
 
-  test('do not record versions that the release has not deprecated', () => {
+  test('does not record versions that the release has not deprecated', () => {
     const { metrics, read } = handlerMetrics({ release: '1.32' });
     metrics.count({
       served: servedAs(Endpoints as unknown as Kind),
@@ -137,7 +137,7 @@ describe('requests', () => {
     expect(read().has('apiserver_requested_deprecated_apis')).toBe(false);
   });
 
-  test('in flight are visible for a second', () => {
+  test('prints in-flight requests for one second', () => {
     let nowMs = 0;
     const { metrics, read } = handlerMetrics({ now: () => nowMs });
     const ends = [metrics.startRequest('GET'), metrics.startRequest('HEAD'), metrics.startRequest('POST')];
@@ -150,7 +150,7 @@ describe('requests', () => {
 });
 
 describe('watches', () => {
-  test('are counted until they end', () => {
+  test('counts watches until they end', () => {
     const { metrics, read } = handlerMetrics();
     const ended = metrics.startWatch(configMaps, action('watch'));
     metrics.startWatch(configMaps, action('watch', { namespace: 'x' }));
@@ -162,7 +162,7 @@ describe('watches', () => {
     expect([open('cluster'), open('namespace')]).toEqual([0, 1]);
   });
 
-  test('count and measure their events', () => {
+  test('counts and measures the events of a watch', () => {
     const { metrics, read } = handlerMetrics();
     const sent = metrics.watchEventCounter(configMaps);
     for (const bytes of [100, 3000, 1_000_000]) sent(bytes);
@@ -174,7 +174,7 @@ describe('watches', () => {
 });
 
 describe('authentication and authorization', () => {
-  test('are counted by result', () => {
+  test('counts authentication and authorization by result', () => {
     const { server, read } = handlerMetrics();
     server.authentication('success');
     server.authentication('failure');
@@ -206,7 +206,7 @@ describe('collected sources', () => {
     levels: () => [{ priorityLevel: 'workload-low', nominal: 20, lower: 10, upper: 40, current: 25 }],
   };
 
-  test('print waiting, executing and rejected requests by level and schema', () => {
+  test('prints waiting, executing and rejected requests by level and schema', () => {
     const { read, server } = handlerMetrics({ sources: { flow } });
     const labels = { priority_level: 'workload-low', flow_schema: 'service-accounts' };
     server.flowObserver.waited({ priorityLevel: 'workload-low', flowSchema: 'service-accounts' }, 0.3, true);
@@ -226,7 +226,7 @@ describe('collected sources', () => {
     );
   });
 
-  test('print old names of flow control metrics: one deprecated, one hidden', () => {
+  test('prints the old names of flow control metrics as deprecated or hidden', () => {
     const name = 'apiserver_flowcontrol_request_concurrency_in_use';
     const hidden = 'apiserver_flowcontrol_request_concurrency_limit';
     const { read } = handlerMetrics({ sources: { flow } });
@@ -236,7 +236,7 @@ describe('collected sources', () => {
     expect(more.read().get(hidden)?.help).toMatch(/^\[ALPHA\] \(Deprecated from 1\.30\) /);
   });
 
-  test('print objects, features, build, start time and audit log', () => {
+  test('prints metrics of objects, features, build, start time and audit log', () => {
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
     const request = {
       attributes: { type: 'path', verb: 'get', path: '/' },
@@ -276,7 +276,7 @@ describe('collected sources', () => {
     expect(valueIn(read(), 'apiserver_audit_level_total', { level: 'Metadata' })).toBe(1);
   });
 
-  test('use the names of the dialect', () => {
+  test('uses the names of the dialect in metric labels', () => {
     const server = new ServerMetrics({ sources: { features: () => [{ name: 'A', stage: 'Beta', enabled: true }] } });
     expect(valueIn(readPrometheus(server.print()), 'orch_feature_enabled', { name: 'A', stage: 'BETA' })).toBe(1);
   });

@@ -27,7 +27,7 @@ afterAll(() => {
 });
 
 describe('the orchplane command', () => {
-  test('prints its version and help', async () => {
+  test('prints the version and help', async () => {
     expect(await finished(start('--version'))).toEqual({ code: 0, out: '0.1.0\n', err: '' });
     const help = await finished(start('--help'));
     expect(help).toMatchObject({ code: 0, err: '' });
@@ -40,7 +40,7 @@ describe('the orchplane command', () => {
     [['serve', '--runtime-config', 'api/some=true'], 'unknown key "api/some"'],
     [['serve', '--apply', 'nowhere.yaml'], '--apply nowhere.yaml: no such file or directory'],
     [['serve', '--host', '256.0.0.1', '--no-tls'], '256.0.0.1'],
-  ])('%j fails with a one-line error', async (words, problem) => {
+  ])('fails with a one-line error for the arguments %j', async (words, problem) => {
     const { code, out, err } = await finished(start(...words));
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(/^orchplane: [^\n]+\n$/);
@@ -82,7 +82,7 @@ describe('the orchplane command', () => {
     expect(existsSync(kubeconfig)).toBe(false);
   });
 
-  test('keeps a requested kubeconfig and serves HTTPS', async () => {
+  test('writes the requested kubeconfig and serves HTTPS', async () => {
     const kubeconfig = join(folder, 'config');
     const child = start('serve', '--token', 'secret', '--kubeconfig', kubeconfig);
     const text = await printed(child, /Ctrl-C/);

@@ -45,7 +45,7 @@ async function whoAmI({ shown, headers = {}, agent, to = server }: Ask = {}) {
 }
 
 describe('a certificate of the client CA', () => {
-  test('authenticates its holder', async () => {
+  test('authenticates the holder of a certificate', async () => {
     const shown = await server.createClientCertificate({ user: 'alice', groups: ['dev', 'ops'], uid: 'u-2' });
     expect(await whoAmI({ shown })).toEqual({
       code: 201,
@@ -63,7 +63,7 @@ describe('a certificate of the client CA', () => {
     ['Jörg, "the boss" +\\; #1', ['a=b, O=c', '漢字', '']],
     ['system:serviceaccount:default:robot', []],
     [' padded ', [' ', 'a\nO=system:masters']],
-  ])('may contain any user name: %j', async (user, groups) => {
+  ])('accepts a certificate with the user name %j', async (user, groups) => {
     const shown = await server.createClientCertificate({ user, groups });
     expect((await whoAmI({ shown })).user).toMatchObject({
       username: user,
@@ -71,25 +71,25 @@ describe('a certificate of the client CA', () => {
     });
   });
 
-  test('takes precedence over a token, which is ignored', async () => {
+  test('prefers a certificate over a token, which is ignored', async () => {
     const shown = await server.createClientCertificate({ user: 'alice' });
     const headers = { authorization: 'Bearer wrong' };
     expect(await whoAmI({ shown, headers })).toMatchObject({ code: 201, user: { username: 'alice' } });
   });
 
-  test('without a user name is not a credential', async () => {
+  test('ignores a certificate without a user name', async () => {
     const shown = await server.createClientCertificate({ user: '', groups: ['system:masters'] });
     expect(await whoAmI({ shown })).toMatchObject({ code: 403, message: expect.stringContaining('system:anonymous') });
     const headers = { authorization: 'Bearer admin-token' };
     expect(await whoAmI({ shown, headers })).toMatchObject({ user: { username: 'admin' } });
   });
 
-  test('with an invalid UID is rejected', async () => {
+  test('rejects a certificate with an invalid UID', async () => {
     const shown = await server.createClientCertificate({ user: 'alice', uid: '' });
     expect(await whoAmI({ shown })).toMatchObject({ code: 401, message: 'Unauthorized' });
   });
 
-  test('allows impersonation with several groups', async () => {
+  test('allows impersonation with several groups by a certificate user', async () => {
     const shown = await server.createClientCertificate({ user: 'root', groups: ['system:masters'] });
     const headers = {
       'impersonate-user': 'jane',
@@ -103,7 +103,7 @@ describe('a certificate of the client CA', () => {
     });
   });
 
-  test('is used for every request of a connection', async () => {
+  test('uses a certificate for every request of a connection', async () => {
     const shown = await server.createClientCertificate({ user: 'alice' });
     const agent = new Agent({ ...shown, keepAlive: true, maxSockets: 1 });
     for (let round = 0; round < 3; round++) expect((await whoAmI({ agent })).user.username).toBe('alice');
@@ -133,17 +133,17 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a resumed session of %s', (maxVe
     return seen;
   }
 
-  test('keeps the identity of the certificate', async () => {
+  test('keeps the identity of the certificate in a resumed session', async () => {
     const shown = await server.createClientCertificate({ user: 'alice' });
     expect(await twice(shown)).toEqual(['false 201 alice', 'true 201 alice']);
   });
 
-  test('with a rejected certificate is still rejected', async () => {
+  test('rejects a resumed session with a rejected certificate', async () => {
     const stranger = await (await createClientAuthority()).issue({ user: 'root', groups: ['system:masters'] });
     expect(await twice(stranger)).toEqual(['false 401 undefined', 'true 401 undefined']);
   });
 
-  test('without a certificate is still anonymous', async () => {
+  test('treats a resumed session without a certificate as anonymous', async () => {
     expect(await twice({})).toEqual(['false 403 undefined', 'true 403 undefined']);
   });
 });
@@ -151,17 +151,17 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a resumed session of %s', (maxVe
 describe('an invalid certificate', () => {
   const unauthorized = { code: 401, message: 'Unauthorized' };
 
-  test('of another CA is rejected', async () => {
+  test('rejects a certificate of another CA', async () => {
     const stranger = await (await createClientAuthority()).issue({ user: 'root', groups: ['system:masters'] });
     expect(await whoAmI({ shown: stranger })).toMatchObject(unauthorized);
   });
 
-  test('is rejected after it has expired', async () => {
+  test('rejects a certificate after it has expired', async () => {
     const shown = await server.createClientCertificate({ user: 'alice', expiresAt: new Date(Date.now() - 1_000) });
     expect(await whoAmI({ shown })).toMatchObject(unauthorized);
   });
 
-  test('is rejected as soon as it expires on an open connection', async () => {
+  test('rejects a certificate as soon as it expires on an open connection', async () => {
     const { cert } = await server.createClientCertificate({ user: 'alice', expiresAt: new Date(Date.now() - 1_000) });
     const certificate = new X509Certificate(cert);
     const socket = { authorized: true, getPeerX509Certificate: () => certificate };
@@ -169,12 +169,12 @@ describe('an invalid certificate', () => {
     expect(peer).toMatchObject({ type: 'refused', error: expect.stringContaining('expired') });
   });
 
-  test('is rejected when it is a server certificate or self-signed', async () => {
+  test('rejects a server certificate as a client certificate', async () => {
     const { cert, key } = await createServerCertificate(['localhost']);
     expect(await whoAmI({ shown: { cert, key } })).toMatchObject(unauthorized);
   });
 
-  test('is ignored when the request has a token', async () => {
+  test('ignores an invalid certificate when the request has a token', async () => {
     const shown = await (await createClientAuthority()).issue({ user: 'root' });
     const headers = { authorization: 'Bearer admin-token' };
     expect(await whoAmI({ shown, headers })).toMatchObject({ code: 201, user: { username: 'admin' } });
@@ -185,13 +185,13 @@ describe('an invalid certificate', () => {
 });
 
 describe('a connection without a certificate', () => {
-  test('authenticates as without client certificates', async () => {
+  test('authenticates a connection without a certificate by token or as anonymous', async () => {
     expect(await whoAmI()).toMatchObject({ code: 403, message: expect.stringContaining('system:anonymous') });
     const headers = { authorization: 'Bearer admin-token' };
     expect(await whoAmI({ headers })).toMatchObject({ code: 201, user: { username: 'admin' } });
   });
 
-  test('on a server without clientCa ignores a client certificate', async () => {
+  test('ignores a client certificate on a server without clientCa', async () => {
     await using plain = await serve(cluster, { tls: true, token: 'admin-token' });
     const shown = await server.createClientCertificate({ user: 'root', groups: ['system:masters'] });
     expect((await whoAmI({ shown, to: plain })).code).toBe(403);
@@ -200,7 +200,7 @@ describe('a connection without a certificate', () => {
 });
 
 describe('the client CA', () => {
-  test('may be given by the caller', async () => {
+  test('accepts a client CA of the caller', async () => {
     const [mine, other] = [await createClientAuthority(), await createClientAuthority()];
     await using both = await serve(cluster, { tls: true, clientCa: mine.ca + other.ca });
     for (const authority of [mine, other]) {
@@ -217,7 +217,7 @@ describe('the client CA', () => {
     [{ clientCa: true, tls: false }, 'clientCa requires tls'],
     [{ clientCa: 'nonsense', tls: true }, 'clientCa is true, or a text in PEM'],
     [{ clientCa: '', tls: true }, 'clientCa is true, or a text in PEM'],
-  ])('%j is rejected', async (options, message) => {
+  ])('rejects the options %j', async (options, message) => {
     await expect(serve(cluster, options)).rejects.toThrow(message);
   });
 });

@@ -8,7 +8,7 @@ import { gzipSource } from '../../../src/node/http-listener.js';
 import { exchange } from './sockets.js';
 
 describe('gzipSource', () => {
-  test('compresses without loss', async () => {
+  test('compresses a stream without loss', async () => {
     const parts = ['a', 'b'.repeat(100_000), 'c'].map((part) => new TextEncoder().encode(part));
     const source = gzipSource({ read: async () => parts.shift(), cancel: () => undefined });
     const chunks: Uint8Array[] = [];
@@ -37,12 +37,12 @@ describe('gzipSource', () => {
     expect(isCancelled).toBe(true);
   });
 
-  test('fails when its source fails', async () => {
+  test('fails when its source stream fails', async () => {
     const source = gzipSource({ read: () => Promise.reject(new Error('lost')), cancel: () => undefined });
     await expect(source.read()).rejects.toThrow('lost');
   });
 
-  test('works over a socket', async () => {
+  test('compresses responses over a socket', async () => {
     const cluster = createCluster();
     for (const name of ['a', 'b', 'c']) {
       await cluster.api(ConfigMap).create({ metadata: { name }, data: { large: 'x'.repeat(100_000) } });

@@ -15,14 +15,14 @@ describe('the request that a handler receives', () => {
     ['/a#b', 'http://site/a%23b'],
     ['http://elsewhere:80/path?q', 'http://site/path?q'],
     ['http://elsewhere?q', 'http://site/?q'],
-  ])('has for the target %s the URL %s', async (target, url) => {
+  ])('converts the target %s to the URL %s', async (target, url) => {
     await using fake = await site(async (request) => text(request.url));
     const answer = await exchange(fake.port, `GET ${target} HTTP/1.1\r\n${CLOSE}\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(answer.split('\r\n\r\n')[1]).toBe(url);
   });
 
-  test('has its headers joined, or the first of those that must be unique', async () => {
+  test('joins repeated headers, or keeps the first of those that must be unique', async () => {
     await using fake = await site(async ({ headers }) =>
       text(JSON.stringify([[...headers].sort(), headers.get('constructor'), headers.get('authorization')])),
     );
@@ -43,7 +43,7 @@ describe('the request that a handler receives', () => {
     ]);
   });
 
-  test('may have a method that fetch does not know', async () => {
+  test('accepts a method that fetch does not support', async () => {
     await using fake = await site(async ({ method }) => text(method));
     for (const method of ['LOCK', 'TRACE', 'PURGE', 'DELETE']) {
       expect(await exchange(fake.port, `${method} / HTTP/1.1\r\n${CLOSE}\r\n`)).toContain(`\r\n\r\n${method}`);
@@ -51,7 +51,7 @@ describe('the request that a handler receives', () => {
     expect(await exchange(fake.port, `BOGUS / HTTP/1.1\r\n${CLOSE}\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('has its body as a stream, and none when none is announced', async () => {
+  test('passes the body as a stream, and no body when none is announced', async () => {
     await using fake = await site(async (request) => {
       if (!request.body) return text('none');
       let seen = '';
@@ -65,7 +65,7 @@ describe('the request that a handler receives', () => {
     expect(await send('\r\n')).toMatch(/\r\n\r\nnone$/);
   });
 
-  test('is aborted when the client disconnects, whether the signal is read before or after', async () => {
+  test('aborts the request when the client disconnects, whether the signal is read before or after', async () => {
     let reason: unknown;
     await using fake = await site(
       (request) =>
@@ -87,7 +87,7 @@ describe('the request that a handler receives', () => {
     expect(fake.errors).toEqual([]);
   });
 
-  test('fails to read its body when the client disconnects', async () => {
+  test('fails to read the body when the client disconnects', async () => {
     await using fake = await site(async (request) => text(await wholeOf(request)));
     const wire = await wireTo(fake.port);
     const over = fake.over();
@@ -100,7 +100,7 @@ describe('the request that a handler receives', () => {
 });
 
 describe('the response that a client receives', () => {
-  test('has a length for complete bodies, and none for HEAD and empty responses', async () => {
+  test('sends a length for complete bodies, and none for HEAD and empty responses', async () => {
     await using fake = await site(async (request) =>
       request.url.endsWith('/204') ? { code: 204, headers: [], body: null } : text('héllo'),
     );
@@ -113,7 +113,7 @@ describe('the response that a client receives', () => {
     expect(empty).not.toMatch(/Content-Length|Transfer-Encoding/i);
   });
 
-  test('has repeated headers on separate lines', async () => {
+  test('sends repeated headers on separate lines', async () => {
     const headers = [
       ['Warning', '299 - "a"'],
       ['Warning', '299 - "b, \\"c\\""'],
@@ -123,7 +123,7 @@ describe('the response that a client receives', () => {
     expect(answer).toContain('Warning: 299 - "a"\r\nWarning: 299 - "b, \\"c\\""\r\n');
   });
 
-  test('keeps the order of pipelined requests', async () => {
+  test('keeps the order of responses to pipelined requests', async () => {
     await using fake = await site(async (request) => text(request.url));
     const one = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     const wire = await wireTo(fake.port);
@@ -150,14 +150,14 @@ describe('the response that a client receives', () => {
     ['OPTIONS *', 200],
     ['GET *', 400],
     ['GET nonsense', 400],
-  ])('to %s has the status %i', async (line, status) => {
+  ])('responds to %s with the status %i', async (line, status) => {
     await using fake = await site(text('never'));
     const answer = await exchange(fake.port, `${line} HTTP/1.1\r\n${CLOSE}\r\n`);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer).not.toContain('never');
   });
 
-  test('is preceded by 100 Continue only when the body is read', async () => {
+  test('sends 100 Continue only when the body is read', async () => {
     await using fake = await site(async (request) =>
       request.url.endsWith('/refuse') ? { ...text('no'), code: 413 } : text(await wholeOf(request)),
     );
@@ -203,7 +203,7 @@ describe('the response that a client receives', () => {
     expect(fake.log[0]).toMatchObject({ method: 'POST', target: '/1', status: 200 });
   });
 
-  test('is a closed connection when the handler fails', async () => {
+  test('closes the connection when the handler fails', async () => {
     const fault = new Error('a fault');
     await using fake = await site(() => Promise.reject(fault));
     expect(await exchange(fake.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')).toBe('');
@@ -212,7 +212,7 @@ describe('the response that a client receives', () => {
 });
 
 describe('streaming responses', () => {
-  test('send their headers before the first bytes', async () => {
+  test('sends the headers of a stream before the first bytes', async () => {
     let speak: (text: string | undefined) => void = () => undefined;
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -233,7 +233,7 @@ describe('streaming responses', () => {
     wire.socket.destroy();
   });
 
-  test('apply back pressure and end when the client disconnects', async () => {
+  test('applies back pressure to a stream and ends it when the client disconnects', async () => {
     const chunk = new Uint8Array(64 * 1024);
     let produced = 0;
     let cancelled: () => void = () => undefined;
@@ -279,7 +279,7 @@ describe('streaming responses', () => {
     expect(fake.errors).toEqual([]);
   });
 
-  test('that fail close the connection', async () => {
+  test('closes the connection when a stream fails', async () => {
     const fault = new Error('a fault');
     let fail: () => void = () => undefined;
     const body = new ReadableStream<Uint8Array>({
@@ -299,7 +299,7 @@ describe('streaming responses', () => {
     expect(fake.errors).toEqual([fault]);
   });
 
-  test('are not read for a HEAD request', async () => {
+  test('does not read a stream for a HEAD request', async () => {
     let cancelled = false;
     const body = new ReadableStream<Uint8Array>({
       cancel: () => {

@@ -86,7 +86,7 @@ describe('createInProcessAgent', () => {
     expect(() => createInProcessAgent(createCluster(), shapeless)).toThrow(TypeError);
   });
 
-  test('logs a line for each request on request', async () => {
+  test('logs a line for each request when logging is enabled', async () => {
     const lines: string[] = [];
     const agent = createInProcessAgent(createCluster(), { log: (line) => lines.push(line) });
     await textOf(await ask(agent.url + NAMESPACES, { agent }));

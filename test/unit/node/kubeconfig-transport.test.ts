@@ -51,7 +51,7 @@ function clientOf(config: string | URL, options: KubeconfigTransportOptions = {}
 }
 
 describe('a served cluster over HTTPS', () => {
-  test('is reached with the text, the path and the URL of its kubeconfig', async () => {
+  test('connects with the text, the path and the URL of a kubeconfig', async () => {
     const file = join(folder, 'ours');
     await using cluster = createCluster({ dialect: 'kubernetes' });
     await using server = await serve(cluster, { tls: true, kubeconfig: file });
@@ -61,7 +61,7 @@ describe('a served cluster over HTTPS', () => {
     }
   });
 
-  test('uses the configured dialect and hints at a wrong one', async () => {
+  test('uses the configured dialect and suggests another one', async () => {
     await using cluster = createCluster();
     await using server = await serve(cluster, { tls: true });
     const error = await rejection(clientOf(server.kubeconfig).api(Lease).list());
@@ -71,7 +71,7 @@ describe('a served cluster over HTTPS', () => {
     expect((await clientOf(server.kubeconfig, { dialect: 'orch' }).api(Lease).list()).items).toEqual([]);
   });
 
-  test('accepts every verb, including deletes with a body', async () => {
+  test('supports every verb, including deletes with a body', async () => {
     await using cluster = createCluster({ dialect: 'kubernetes' });
     await using server = await serve(cluster, { tls: true });
     const configMaps = clientOf(server.kubeconfig).api(ConfigMap);
@@ -163,7 +163,7 @@ describe('a served cluster over HTTPS', () => {
 });
 
 describe('TLS trust', () => {
-  test('accepts only the CA of the cluster, also from a relative file', async () => {
+  test('trusts only the CA of the cluster, also from a relative file', async () => {
     await using server = await serve(createCluster({ dialect: 'kubernetes' }), { tls: true, anonymous: true });
     const ask = (cluster: object) => clientOf(configOf({ cluster: { server: server.url, ...cluster } })).all(ConfigMap);
     const file = join(folder, 'with-files');
@@ -185,7 +185,7 @@ describe('TLS trust', () => {
     }
   });
 
-  test('includes the client certificate of the user', async () => {
+  test('sends the client certificate of the user', async () => {
     const { cert, key, ca } = await createServerCertificate(['127.0.0.1']);
     const seen: unknown[] = [];
     const server = createServer({ cert, key, requestCert: true, rejectUnauthorized: false }, (request, response) => {
@@ -219,7 +219,7 @@ describe('credentials', () => {
     return await client.api(ConfigMap).list();
   };
 
-  test('are the token of the options, else of the file, else of the kubeconfig', async () => {
+  test('uses the token of the options, else of the file, else of the kubeconfig', async () => {
     const tokenFile = join(folder, 'token');
     await writeFile(tokenFile, 'two\n');
     expect((await asked({ token: 'one' })).items).toEqual([]);
@@ -228,7 +228,7 @@ describe('credentials', () => {
     expect(StatusError.is(await rejection(asked({ token: 'wrong' })), 'Unauthorized')).toBe(true);
   });
 
-  test.each(['exec', 'auth-provider', 'username', 'as'])('of type %s are rejected', (key) => {
+  test.each(['exec', 'auth-provider', 'username', 'as'])('rejects credentials of type %s', (key) => {
     expect(() => kubeconfigTransport(configOf({ user: { [key]: 'x' } }))).toThrow(
       `orchplane: the kubeconfig cannot be used: its user has ${key}, which is not supported; the option token says`,
     );
@@ -236,12 +236,12 @@ describe('credentials', () => {
 });
 
 describe('the kubeconfig', () => {
-  test('provides the namespace of the context', () => {
+  test('returns the namespace of the context', () => {
     expect(kubeconfigTransport(configOf({ context: { namespace: 'team' } })).namespace).toBe('team');
     expect(kubeconfigTransport(configOf({})).namespace).toBe('default');
   });
 
-  test('may be used with another context than the current one', async () => {
+  test('connects with another context than the current one', async () => {
     await using there = await site(text('hello'));
     const config = configOf({ cluster: { server: `http://127.0.0.1:${there.port}` } }).replace(
       '"current-context":"work"',
@@ -281,7 +281,7 @@ describe('the kubeconfig', () => {
     ],
     ['a path that leads nowhere', '/nowhere/config', /ENOENT/],
     ['nothing', '', /takes the path or the text/],
-  ])('is rejected with %s', (_what, config, message) => {
+  ])('rejects a kubeconfig with %s', (_what, config, message) => {
     expect(() => kubeconfigTransport(config)).toThrow(message);
   });
 
@@ -291,7 +291,7 @@ describe('the kubeconfig', () => {
   });
 });
 
-test('an invalid status code or header is reported as a server failure', async () => {
+test('reports an invalid status code as a server failure', async () => {
   const server = createSocketServer((socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'));
   });

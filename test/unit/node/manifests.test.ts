@@ -71,7 +71,7 @@ describe('loadManifests', () => {
     expect((await cluster.api(ConfigMap).get('a')).data).toEqual({ k: 'two' });
   });
 
-  test('reads JSON', async () => {
+  test('reads JSON manifests', async () => {
     const cluster = createCluster();
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } };
     const list = { apiVersion: 'v1', kind: 'NamespaceList', metadata: {}, items: [namespace] };
@@ -130,14 +130,14 @@ describe('loadManifests', () => {
       'apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}',
       'in the dialect kubernetes; this cluster uses orch, where it is coordination.orch.io/v1',
     ],
-  ])('reports for %j: %s', async (text, problem) => {
+  ])('reports for the manifest %j: %s', async (text, problem) => {
     const [failed] = await load(createCluster(), text);
     expect(failed?.outcome).toBe('failed');
     expect(messageOf(failed)).toContain(problem);
     expect(messageOf(failed)).toMatch(/^m\.yaml:1 \(document 1/);
   });
 
-  test('suggests no kind for a name that resembles none', async () => {
+  test('suggests no kind for a name that resembles no kind', async () => {
     const [failed] = await load(createCluster(), 'apiVersion: v1\nkind: Nonsense\nmetadata: {name: a}');
     expect(messageOf(failed)).toMatch(/is served$/);
   });
@@ -166,7 +166,7 @@ describe('loadManifests', () => {
     expect((await cluster.api(ConfigMap, 'team').get('a')).data).toEqual({ flag: 'yes' });
   });
 
-  test('keeps the type that an item states', async () => {
+  test('keeps the type of an item in a list', async () => {
     const text = 'apiVersion: v1\nkind: ConfigMapList\nitems: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]';
     expect(await load(createCluster(), text)).toMatchObject([{ outcome: 'created', kind: 'Secret' }]);
     const untyped = 'apiVersion: v1\nkind: List\nitems: [{metadata: {name: a}}]';

@@ -25,7 +25,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const bearer = (token = ''): RequestInit => ({ headers: { authorization: `Bearer ${token}` } });
 
 describe('credentials', () => {
-  test('are a random token by default', async () => {
+  test('generates a random token by default', async () => {
     await using cluster = createCluster();
     await using first = await serve(cluster);
     await using second = await serve(cluster);
@@ -37,7 +37,7 @@ describe('credentials', () => {
     expect((await fetch(first.url + NAMESPACES)).status).toBe(403);
   });
 
-  test('may be a token or a table of the caller', async () => {
+  test('accepts a token or a token table of the caller', async () => {
     await using cluster = createCluster();
     await using one = await serve(cluster, { token: 'mine' });
     await using many = await serve(cluster, {
@@ -50,14 +50,14 @@ describe('credentials', () => {
     expect((await fetch(many.url + NAMESPACES, bearer('mine'))).status).toBe(401);
   });
 
-  test('are not required when the server is anonymous', async () => {
+  test('requires no credentials when the server is anonymous', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
     expect(server.token).toBeUndefined();
     expect((await fetch(server.url + NAMESPACES)).status).toBe(200);
     expect(yamlBody(server.kubeconfig).read().value).toMatchObject({ users: [{ name: 'orchplane', user: {} }] });
   });
 
-  test('that contradict each other, or that a header cannot carry, are rejected', async () => {
+  test('rejects credentials that contradict each other or that a header cannot carry', async () => {
     const cluster = createCluster();
     await expect(serve(cluster, { token: 'a', anonymous: true })).rejects.toThrow('one of token, tokens and anonymous');
     await expect(serve(cluster, { token: '' })).rejects.toThrow(TypeError);
@@ -66,7 +66,7 @@ describe('credentials', () => {
 });
 
 describe('options', () => {
-  test('that are unknown are rejected, and so are tokens without users', async () => {
+  test('rejects unknown options and tokens without users', async () => {
     const cluster = createCluster();
     await expect(serve(cluster, { annonymous: true } as ServeOptions)).rejects.toThrow(
       'serve has no option "annonymous"; it has port, host, tls, clientCa, token, anonymous, kubeconfig, tokens, authenticate, flowControl, log, codecs, aggregate, onError',
@@ -75,7 +75,7 @@ describe('options', () => {
     await expect(serve(cluster, shapeless)).rejects.toThrow(TypeError);
   });
 
-  test('that are undefined count as absent', async () => {
+  test('treats undefined options as absent', async () => {
     const absent = { port: undefined, host: undefined, tls: undefined, token: undefined, tokens: undefined };
     const others = {
       anonymous: undefined,
@@ -89,7 +89,7 @@ describe('options', () => {
     expect((await fetch(server.url + NAMESPACES, bearer(server.token))).status).toBe(200);
   });
 
-  test('of the cluster are reported: the dialect', async () => {
+  test('reports the dialect of the cluster', async () => {
     await using one = await serve(createCluster());
     await using other = await serve(createCluster({ dialect: 'kubernetes' }));
     expect([one.dialect, other.dialect]).toEqual(['orch', 'kubernetes']);
@@ -97,7 +97,7 @@ describe('options', () => {
 });
 
 describe('HTTPS', () => {
-  test('uses a generated certificate that the kubeconfig trusts', async () => {
+  test('serves HTTPS with a generated certificate that the kubeconfig trusts', async () => {
     await using server = await serve(createCluster(), { tls: true });
     const config = yamlBody(server.kubeconfig).read().value as {
       clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
@@ -118,7 +118,7 @@ describe('HTTPS', () => {
     );
   });
 
-  test('uses a certificate of the caller', async () => {
+  test('serves HTTPS with a certificate of the caller', async () => {
     const { cert, key, ca } = await createServerCertificate(['127.0.0.1']);
     await using server = await serve(createCluster(), { tls: { cert, key }, token: 't' });
     expect(server.caCertificate).toBeUndefined();
@@ -129,7 +129,7 @@ describe('HTTPS', () => {
 });
 
 describe('the kubeconfig', () => {
-  test('contains one cluster, user and context, and is readable by its owner only', async () => {
+  test('writes a kubeconfig with one cluster, user and context that only its owner can read', async () => {
     const file = join(folder, 'config');
     await using server = await serve(createCluster(), { token: 'a"b\\c', kubeconfig: file });
     expect(await readFile(file, 'utf8')).toBe(server.kubeconfig);
@@ -145,7 +145,7 @@ describe('the kubeconfig', () => {
     });
   });
 
-  test('replaces only files that orchplane has written', async () => {
+  test('replaces only kubeconfig files that orchplane has written', async () => {
     const ours = join(folder, 'ours');
     await using first = await serve(createCluster(), { kubeconfig: ours });
     await using second = await serve(createCluster(), { kubeconfig: ours });
@@ -159,7 +159,7 @@ describe('the kubeconfig', () => {
 });
 
 describe('requests', () => {
-  test('reach the cluster, including watches', async () => {
+  test('passes requests to the cluster, including watches', async () => {
     await using cluster = createCluster();
     await using server = await serve(cluster, { anonymous: true });
     const url = `${server.url}/api/v1/namespaces/default/configmaps`;
@@ -178,7 +178,7 @@ describe('requests', () => {
     await reader?.cancel();
   });
 
-  test('get each warning in a header of its own', async () => {
+  test('sends each warning in a header of its own', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
     const wire = await wireTo(server.port);
     const body = '{"metadata":{"name":"web"},"a":1,"b":"x, y"}';
@@ -191,7 +191,7 @@ describe('requests', () => {
     expect(answer).toMatch(/^Content-Type: application\/json/m);
   });
 
-  test('with a body that is too large are rejected early', async () => {
+  test('rejects a request with a body that is too large early', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
     const wire = await wireTo(server.port);
     wire.socket.write(
@@ -208,7 +208,7 @@ describe('requests', () => {
     expect(answer).toContain('"reason":"RequestEntityTooLarge"');
   });
 
-  test('of a client that disconnects end their watch', async () => {
+  test('ends the watch of a client that disconnects', async () => {
     const cluster = createCluster();
     let closed: (verb: string) => void = () => undefined;
     const watchClosed = new Promise<string>((resolve) => {
@@ -226,7 +226,7 @@ describe('requests', () => {
     await expect(watchClosed).resolves.toBe('watch');
   });
 
-  test('are logged in one line each, without control characters', async () => {
+  test('logs each request in one line, without control characters', async () => {
     const lines: string[] = [];
     const server = await serve(createCluster(), { anonymous: true, log: (line) => lines.push(line) });
     const wire = await wireTo(server.port);
@@ -243,7 +243,7 @@ describe('requests', () => {
 });
 
 describe('close', () => {
-  test('ends watches, frees the port and can be called again', async () => {
+  test('ends watches and frees the port on close, which can be called again', async () => {
     await using cluster = createCluster();
     const server = await serve(cluster, { anonymous: true });
     const wire = await wireTo(server.port);
@@ -260,7 +260,7 @@ describe('close', () => {
     await expect(cluster.api(ConfigMap).list()).resolves.toMatchObject({ items: [] });
   });
 
-  test('lets an active request finish', async () => {
+  test('lets an active request finish on close', async () => {
     await using cluster = createCluster();
     let go: () => void = () => undefined;
     let arrived: () => void = () => undefined;
@@ -284,7 +284,7 @@ describe('close', () => {
     await closing;
   });
 
-  test('a port that is in use is an error', async () => {
+  test('rejects a port that is in use', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
     await expect(serve(createCluster(), { port: server.port })).rejects.toThrow('EADDRINUSE');
   });

@@ -32,14 +32,14 @@ describe('the order of admission plugins', () => {
     },
   });
 
-  test('is the order of the list, with every mutation before any validation', async () => {
+  test('runs admission plugins in the order of the list, with every mutation before any validation', async () => {
     const told: string[] = [];
     const cluster = testCluster({ admission: [tells('first', told), tells('second', told)] });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(told).toEqual(['first mutates', 'second mutates', 'first validates', 'second validates']);
   });
 
-  test('is kept when the first plugin is asynchronous', async () => {
+  test('keeps the order of admission plugins when the first one is asynchronous', async () => {
     const told: string[] = [];
     const { plugin, open } = waitsOnce('mutate', 'CREATE');
     const cluster = testCluster({ admission: [plugin, tells('second', told)] });
@@ -51,7 +51,7 @@ describe('the order of admission plugins', () => {
     expect(told).toEqual(['second mutates', 'second validates']);
   });
 
-  test('ends with the first rejection, which leaves nothing stored', async () => {
+  test('stops at the first rejection of a plugin and stores nothing', async () => {
     const told: string[] = [];
     const refuses: AdmissionPlugin = {
       name: 'Refuses',
@@ -74,7 +74,7 @@ describe('the admission request', () => {
     return { told, plugin: { name: 'Listens', validate: (request) => void told.push(request) } };
   }
 
-  test('of a create has the object, no old object, and the user', async () => {
+  test('passes the object, no old object, and the user of a create to plugins', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin], authorizer: allowAll() });
     await cluster
@@ -94,7 +94,7 @@ describe('the admission request', () => {
     expect(told[0]?.oldObject).toBeUndefined();
   });
 
-  test('of an update and a patch has the new object and the live object', async () => {
+  test('passes the new object and the live object of an update and a patch to plugins', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin] });
     const live = await cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { k: 'old' } });
@@ -104,7 +104,7 @@ describe('the admission request', () => {
     expect(told[1]?.object).toMatchObject({ data: { k: 'new' } });
   });
 
-  test('of a delete has the live object and no new object', async () => {
+  test('passes the live object and no new object of a delete to plugins', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin] });
     const live = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -114,7 +114,7 @@ describe('the admission request', () => {
     expect(told[1]?.object).toBeUndefined();
   });
 
-  test('of a deletecollection is made for each object', async () => {
+  test('calls plugins for each object of a deletecollection', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin] });
     for (const name of ['a', 'b']) await cluster.api(ConfigMap).create({ metadata: { name } });
@@ -125,7 +125,7 @@ describe('the admission request', () => {
     ]);
   });
 
-  test('of a subresource has its name', async () => {
+  test('passes the name of a subresource to plugins', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin] });
     const namespace = await cluster.api(Namespace).create({ metadata: { name: 'dev' } });
@@ -133,14 +133,14 @@ describe('the admission request', () => {
     expect(told.map(({ subresource }) => subresource)).toEqual(['', 'finalize']);
   });
 
-  test('of a dry run has the dryRun flag', async () => {
+  test('passes the dryRun flag of a dry run to plugins', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin] });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } }, { dryRun: true });
     expect(told[0]?.dryRun).toBe(true);
   });
 
-  test('of an object with generateName has the prefix as name, while the object has no name', async () => {
+  test('passes the generateName prefix as the name to plugins, while the object has no name', async () => {
     const told: (string | undefined)[] = [];
     const plugin: AdmissionPlugin = {
       name: 'Listens',
@@ -151,7 +151,7 @@ describe('the admission request', () => {
     expect(told).toEqual(['web-', undefined]);
   });
 
-  test('gives access to the namespaces of the cluster', async () => {
+  test('gives plugins access to the namespaces of the cluster', async () => {
     const seen: unknown[] = [];
     const plugin: AdmissionPlugin = {
       name: 'Looks',
@@ -164,7 +164,7 @@ describe('the admission request', () => {
 });
 
 describe('the change of a mutating plugin', () => {
-  test('is stored, and validated like the input of a client', async () => {
+  test('stores and validates the change of a mutating plugin like the input of a client', async () => {
     const labels: AdmissionPlugin = {
       name: 'Labels',
       mutate: ({ object }) => void Object.assign(object?.metadata ?? {}, { labels: { team: 'blue' } }),
@@ -185,7 +185,7 @@ describe('the change of a mutating plugin', () => {
     expect(error).toMatchObject({ reason: 'Invalid', status: { details: { causes: [{ field: 'metadata.labels' }] } } });
   });
 
-  test('is rejected if it changes the namespace', async () => {
+  test('rejects the change of a mutating plugin to the namespace', async () => {
     const moves: AdmissionPlugin = {
       name: 'Moves',
       mutate: ({ object }) => void Object.assign(object?.metadata ?? {}, { namespace: 'kube-system' }),
@@ -198,7 +198,7 @@ describe('the change of a mutating plugin', () => {
     expect((await cluster.all(ConfigMap).list()).items).toEqual([]);
   });
 
-  test('produces a warning if it duplicates an owner reference', async () => {
+  test('warns about a duplicate owner reference that a mutating plugin adds', async () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u1' };
     const repeats: AdmissionPlugin = {
       name: 'Repeats',
@@ -233,14 +233,17 @@ describe('a plugin that fails with an unexpected error', () => {
     'rejects while validating': { name: 'Breaks', validate: () => Promise.reject(boom) },
   };
 
-  test.each(Object.entries(cases))('and %s causes an internal error with its cause', async (_how, plugin) => {
-    const cluster = testCluster({ admission: [plugin] });
-    const error = await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a' } }));
-    expect(StatusError.is(error, 'InternalError')).toBe(true);
-    expect(error).toMatchObject({ code: 500, cause: boom });
-  });
+  test.each(Object.entries(cases))(
+    'responds with an internal error and its cause if a plugin %s',
+    async (_how, plugin) => {
+      const cluster = testCluster({ admission: [plugin] });
+      const error = await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a' } }));
+      expect(StatusError.is(error, 'InternalError')).toBe(true);
+      expect(error).toMatchObject({ code: 500, cause: boom });
+    },
+  );
 
-  test.each(Object.entries(cases))('and %s leaves nothing stored', async (_how, plugin) => {
+  test.each(Object.entries(cases))('stores nothing if a plugin %s', async (_how, plugin) => {
     const cluster = testCluster({ admission: [plugin] });
     await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a' } }));
     expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
@@ -249,7 +252,7 @@ describe('a plugin that fails with an unexpected error', () => {
 });
 
 describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin to %s', (phase) => {
-  test('is not visible before a create completes', async () => {
+  test('stores no object before a waiting create completes', async () => {
     const { plugin, open } = waitsOnce(phase, 'CREATE');
     const cluster = testCluster({ admission: [plugin] });
     const created = cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -259,7 +262,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect((await created).metadata.resourceVersion).toBe('5');
   });
 
-  test('fails a create with AlreadyExists if a faster create took the name', async () => {
+  test('fails a waiting create with AlreadyExists if a faster create took the name', async () => {
     const { plugin, open } = waitsOnce(phase, 'CREATE');
     const cluster = testCluster({ admission: [plugin] });
     const slow = cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { from: 'slow' } });
@@ -269,7 +272,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect((await cluster.api(ConfigMap).get('a')).data).toEqual({ from: 'fast' });
   });
 
-  test('applies a patch to the current object after a concurrent change', async () => {
+  test('applies a waiting patch to the current object after a concurrent change', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -280,7 +283,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect((await slow).data).toEqual({ k: '0', fast: '1', slow: '1' });
   });
 
-  test('replaces the current object in an update without resourceVersion', async () => {
+  test('replaces the current object in a waiting update without resourceVersion', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -293,7 +296,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect(stored.metadata.labels).toBeUndefined();
   });
 
-  test('fails an update with resourceVersion with a conflict after a concurrent change', async () => {
+  test('fails a waiting update with resourceVersion with a conflict after a concurrent change', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -309,7 +312,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect((await configMaps.get('a')).data).toEqual({ from: 'fast' });
   });
 
-  test('fails an update with NotFound if the object is deleted meanwhile', async () => {
+  test('fails a waiting update with NotFound if the object is deleted meanwhile', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -320,7 +323,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect(await failureOf(slow)).toMatchObject({ reason: 'NotFound' });
   });
 
-  test('succeeds if another client removes the last finalizer meanwhile', async () => {
+  test('completes a waiting patch if another client removes the last finalizer meanwhile', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -333,7 +336,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect(await configMaps.find('a')).toBeUndefined();
   });
 
-  test('retries a delete after a concurrent change', async () => {
+  test('retries a waiting delete after a concurrent change', async () => {
     const { plugin, open } = waitsOnce(phase, 'DELETE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -345,7 +348,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect(await configMaps.find('a')).toBeUndefined();
   });
 
-  test('fails a delete with a resourceVersion precondition after a concurrent change', async () => {
+  test('fails a waiting delete with a resourceVersion precondition after a concurrent change', async () => {
     const { plugin, open } = waitsOnce(phase, 'DELETE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -358,7 +361,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect(await configMaps.find('a')).toBeDefined();
   });
 
-  test('ignores changes that the caller makes to its object', async () => {
+  test('ignores changes that the caller makes to its object during a waiting write', async () => {
     const { plugin, open } = waitsOnce(phase, 'CREATE');
     const cluster = testCluster({ admission: [plugin] });
     const input = { metadata: { name: 'a' }, data: { k: 'sent' } };
@@ -368,7 +371,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect((await created).data).toEqual({ k: 'sent' });
   });
 
-  test('ignores changes that the caller makes to its patch, also in a retry', async () => {
+  test('ignores changes that the caller makes to its patch during a waiting write, also in a retry', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -381,7 +384,7 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect((await slow).data).toEqual({ fast: '1', k: 'sent' });
   });
 
-  test('continues a deletecollection when the plugin completes', async () => {
+  test('continues a waiting deletecollection when the plugin completes', async () => {
     // For a deletecollection, plugins are called without a name.
     const { plugin, open } = waitsOnce(phase, 'DELETE', '');
     const cluster = testCluster({ admission: [plugin] });
@@ -410,7 +413,7 @@ describe('a generated name', () => {
     return ids;
   }
 
-  test('is tried eight times before a 409 that suggests a retry', async () => {
+  test('tries eight generated names before a 409 that suggests a retry', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
@@ -425,7 +428,7 @@ describe('a generated name', () => {
     });
   });
 
-  test('is replaced by the first free one if it exists', async () => {
+  test('uses the first free generated name', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
@@ -434,7 +437,7 @@ describe('a generated name', () => {
     expect(stored.metadata).toMatchObject({ name: 'a-ccccc', generateName: 'a-' });
   });
 
-  test('runs validating plugins for every attempt and mutating plugins once', async () => {
+  test('runs validating plugins for every generated name and mutating plugins once', async () => {
     const ids = stubbornIds();
     const asked: string[] = [];
     const plugin: AdmissionPlugin = {
@@ -450,7 +453,7 @@ describe('a generated name', () => {
     expect(asked).toEqual(['mutate', 'validate', 'validate']);
   });
 
-  test('is validated for each attempt, so errors mention the first name', async () => {
+  test('validates each generated name, so errors mention the first name', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
@@ -462,7 +465,7 @@ describe('a generated name', () => {
     expect(ids.suffixes).toEqual(['ccccc']);
   });
 
-  test('comes with a new uid for each attempt', async () => {
+  test('assigns a new uid with each generated name', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     const first = await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
@@ -472,7 +475,7 @@ describe('a generated name', () => {
     expect(number(second.metadata.uid) - number(first.metadata.uid)).toBe(3);
   });
 
-  test('of a service is also tried eight times', async () => {
+  test('tries eight generated names for a service', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     const body = { metadata: { generateName: 'a-' }, spec: { ports: [{ port: 80 }] } };
@@ -482,7 +485,7 @@ describe('a generated name', () => {
     expect(ids.asked).toBe(8);
   });
 
-  test('is tried again with asynchronous plugins', async () => {
+  test('tries generated names again with asynchronous plugins', async () => {
     const ids = stubbornIds();
     const plugin: AdmissionPlugin = { name: 'Slow', validate: () => Promise.resolve() };
     const cluster = testCluster({ ids, admission: [plugin] });
@@ -491,14 +494,14 @@ describe('a generated name', () => {
     expect((await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } })).metadata.name).toBe('a-ccccc');
   });
 
-  test('truncates a long prefix so that the name is a valid label', async () => {
+  test('truncates a long generateName prefix so that the name is a valid label', async () => {
     const stored = await testCluster()
       .api(ConfigMap)
       .create({ metadata: { generateName: 'x'.repeat(70) } });
     expect(stored.metadata.name).toBe(`${'x'.repeat(58)}bbbbb`);
   });
 
-  test('is not created for an object with a name, and a collision is not retried', async () => {
+  test('generates no name for an object with a name, and does not retry a collision', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -507,7 +510,7 @@ describe('a generated name', () => {
     expect(error).toMatchObject({ code: 409, message: expect.stringContaining('unique name for the object') });
   });
 
-  test('sets the metadata.name label of a namespace', async () => {
+  test('sets the metadata.name label of a namespace with a generated name', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     await cluster.api(Namespace).create({ metadata: { generateName: 'n-' } });

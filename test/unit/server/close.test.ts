@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { failureOf, Reader } from './watch-reader.js';
 
 describe('a closed cluster', () => {
-  test('ends its watches without an error', async () => {
+  test('ends watches of a closed cluster without an error', async () => {
     const cluster = testCluster();
     const readers = [
       new Reader(cluster.api(ConfigMap).watch()),
@@ -17,14 +17,14 @@ describe('a closed cluster', () => {
     for (const reader of readers) expect(await reader.read()).toBe('end');
   });
 
-  test('has no pending timers', async () => {
+  test('leaves no pending timers in a closed cluster', async () => {
     const cluster = testCluster();
     cluster.all(ConfigMap).watch({ allowWatchBookmarks: true, timeoutSeconds: 60 });
     await cluster.close();
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('rejects every request', async () => {
+  test('rejects every request to a closed cluster', async () => {
     const cluster = testCluster();
     await cluster.close();
     const closed = { code: 503, reason: 'ServiceUnavailable', message: 'the cluster is closed' };
@@ -34,13 +34,13 @@ describe('a closed cluster', () => {
     expect(await failureOf(configMaps.watch().next())).toMatchObject(closed);
   });
 
-  test('can be closed again', async () => {
+  test('accepts a second close', async () => {
     const cluster = testCluster();
     await cluster.close();
     await expect(cluster.close()).resolves.toBeUndefined();
   });
 
-  test('leaves its forks open', async () => {
+  test('leaves the forks of a closed cluster open', async () => {
     const cluster = testCluster();
     const fork = cluster.fork();
     const reader = new Reader(fork.api(ConfigMap).watch());
@@ -49,7 +49,7 @@ describe('a closed cluster', () => {
     expect(await reader.readAll()).toEqual(['ADDED a']);
   });
 
-  test('is closed at the end of its `await using` scope', async () => {
+  test('closes a cluster at the end of its `await using` scope', async () => {
     let left: ReturnType<typeof createCluster> | undefined;
     {
       await using cluster = createCluster();

@@ -12,7 +12,7 @@ function withWarnings() {
 }
 
 describe('fields that the server sets', () => {
-  test('are set on create', async () => {
+  test('sets the metadata fields of the server on create', async () => {
     const cluster = testCluster();
     const { metadata } = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(metadata).toEqual({
@@ -24,7 +24,7 @@ describe('fields that the server sets', () => {
     });
   });
 
-  test('are not taken from the client', async () => {
+  test('ignores values of the client for metadata fields of the server', async () => {
     const cluster = testCluster();
     const sent = {
       name: 'a',
@@ -42,14 +42,14 @@ describe('fields that the server sets', () => {
     }
   });
 
-  test('use the time of the cluster, in whole seconds', async () => {
+  test('sets creationTimestamp to the time of the cluster, in whole seconds', async () => {
     const cluster = testCluster();
     await cluster.clock.advance(61_999);
     const { metadata } = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(metadata.creationTimestamp).toBe('2030-01-01T00:01:01Z');
   });
 
-  test('include resourceVersion, which a create must not set', async () => {
+  test('rejects a create with a resourceVersion', async () => {
     const configMaps = testCluster().api(ConfigMap);
     const create = (resourceVersion: string) => configMaps.create({ metadata: { name: 'a', resourceVersion } });
     expect(await failureOf(create('3'))).toMatchObject({
@@ -60,7 +60,7 @@ describe('fields that the server sets', () => {
     expect((await create('0')).metadata.resourceVersion).toBe('5');
   });
 
-  test('are kept by an update that omits them', async () => {
+  test('keeps metadata fields of the server in an update that omits them', async () => {
     const cluster = testCluster();
     const before = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await cluster.clock.advance(60_000);
@@ -70,7 +70,7 @@ describe('fields that the server sets', () => {
 });
 
 describe('the URL and the body of a request', () => {
-  test('must agree on the namespace', async () => {
+  test('requires URL and body to agree on the namespace', async () => {
     const configMaps = testCluster().api(ConfigMap);
     expect(await failureOf(configMaps.create({ metadata: { name: 'a', namespace: 'other' } }))).toMatchObject({
       reason: 'BadRequest',
@@ -78,14 +78,14 @@ describe('the URL and the body of a request', () => {
     });
   });
 
-  test('may differ in the namespace of a cluster-scoped kind, which is dropped', async () => {
+  test('drops the namespace in the body of a cluster-scoped object', async () => {
     const stored = await testCluster()
       .api(Namespace)
       .create({ metadata: { name: 'dev', namespace: 'other' } });
     expect(stored.metadata).not.toHaveProperty('namespace');
   });
 
-  test('must agree on the name and the namespace in a patch', async () => {
+  test('requires URL and patch to agree on the name and the namespace', async () => {
     const configMaps = testCluster().api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' } });
     expect(await failureOf(configMaps.patch('a', mergePatch({ metadata: { name: 'b' } })))).toMatchObject({
@@ -100,7 +100,7 @@ describe('the URL and the body of a request', () => {
     });
   });
 
-  test('must agree on the kind', async () => {
+  test('requires URL and body to agree on the kind', async () => {
     const configMaps = testCluster().api(ConfigMap);
     expect(
       await failureOf(configMaps.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } })),
@@ -118,7 +118,7 @@ describe('a duplicate owner reference', () => {
   const warning = (uids: string) =>
     `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`;
 
-  test('is removed with a warning', async () => {
+  test('removes a duplicate owner reference on create with a warning', async () => {
     const { cluster, warnings } = withWarnings();
     const ownerReferences = [owner, other, { ...owner }, { ...other }];
     const { metadata } = await cluster.api(ConfigMap).create({ metadata: { name: 'a', ownerReferences } });
@@ -126,7 +126,7 @@ describe('a duplicate owner reference', () => {
     expect(warnings).toEqual([warning('u1, u2')]);
   });
 
-  test('is removed on update as well', async () => {
+  test('removes a duplicate owner reference on update with a warning', async () => {
     const { cluster, warnings } = withWarnings();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const ownerReferences = [owner, { ...owner }];
@@ -135,7 +135,7 @@ describe('a duplicate owner reference', () => {
     expect(warnings).toEqual([warning('u1')]);
   });
 
-  test('is kept if the entries differ', async () => {
+  test('keeps owner references that differ', async () => {
     const { cluster, warnings } = withWarnings();
     const ownerReferences = [owner, { ...owner, controller: false }];
     const { metadata } = await cluster.api(ConfigMap).create({ metadata: { name: 'a', ownerReferences } });
@@ -143,7 +143,7 @@ describe('a duplicate owner reference', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('is warned about also if the write fails for another reason', async () => {
+  test('warns about a duplicate owner reference also if the write fails for another reason', async () => {
     const { cluster } = withWarnings();
     const error = await failureOf(
       cluster.api(ConfigMap).create({ metadata: { name: 'Not A Name', ownerReferences: [owner, { ...owner }] } }),
@@ -155,19 +155,19 @@ describe('a duplicate owner reference', () => {
 describe('unknown fields', () => {
   const sent = { metadata: { name: 'a' }, dta: { k: 'v' } } as never;
 
-  test('are dropped with a warning', async () => {
+  test('drops unknown fields with a warning', async () => {
     const { cluster, warnings } = withWarnings();
     expect(await cluster.api(ConfigMap).create(sent)).not.toHaveProperty('dta');
     expect(warnings).toEqual(['unknown field "dta"']);
   });
 
-  test('are dropped without a warning if fieldValidation is Ignore', async () => {
+  test('drops unknown fields without a warning if fieldValidation is Ignore', async () => {
     const { cluster, warnings } = withWarnings();
     await cluster.api(ConfigMap).create(sent, { fieldValidation: 'Ignore' });
     expect(warnings).toEqual([]);
   });
 
-  test('are rejected if fieldValidation is Strict', async () => {
+  test('rejects unknown fields if fieldValidation is Strict', async () => {
     const { cluster } = withWarnings();
     expect(await failureOf(cluster.api(ConfigMap).create(sent, { fieldValidation: 'Strict' }))).toMatchObject({
       code: 400,
@@ -176,7 +176,7 @@ describe('unknown fields', () => {
     expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
   });
 
-  test('are rejected in a patch with the message for patches if fieldValidation is Strict', async () => {
+  test('rejects unknown fields of a patch with the message for patches if fieldValidation is Strict', async () => {
     const { cluster } = withWarnings();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const patch = mergePatch<ConfigMapInput>({ dta: 'v' } as never);
@@ -191,7 +191,7 @@ describe('unknown fields', () => {
 });
 
 describe('an update of a missing object', () => {
-  test('creates it if the kind allows that', async () => {
+  test('creates a missing object on update if the kind allows that', async () => {
     const leases = testCluster().api(Lease);
     const stored = await leases.update({
       metadata: { name: 'a', resourceVersion: '99' },
@@ -201,7 +201,7 @@ describe('an update of a missing object', () => {
     expect(stored.spec.holderIdentity).toBe('me');
   });
 
-  test('is NotFound if the kind does not allow creation by update', async () => {
+  test('responds with NotFound to an update of a missing object if the kind does not allow creation by update', async () => {
     expect(
       await failureOf(
         testCluster()
@@ -214,7 +214,7 @@ describe('an update of a missing object', () => {
     });
   });
 
-  test('with a uid is a conflict', async () => {
+  test('responds with a conflict to an update of a missing object with a uid', async () => {
     const leases = testCluster().api(Lease);
     expect(await failureOf(leases.update({ metadata: { name: 'a', uid: 'u1' } }))).toMatchObject({
       reason: 'Conflict',

@@ -20,7 +20,7 @@ async function clusterWith(metadata: {
 }
 
 describe('preconditions of a delete', () => {
-  test('compare the uid', async () => {
+  test('compares the uid precondition of a delete', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     const { uid } = (await configMaps.get('a')).metadata;
     expect(await failureOf(configMaps.delete('a', { preconditions: { uid: 'other' } }))).toMatchObject({
@@ -33,7 +33,7 @@ describe('preconditions of a delete', () => {
     expect(await configMaps.delete('a', { preconditions: { uid } })).toMatchObject({ status: 'Success' });
   });
 
-  test('compare the resourceVersion', async () => {
+  test('compares the resourceVersion precondition of a delete', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     expect(await failureOf(configMaps.delete('a', { preconditions: { resourceVersion: '4' } }))).toMatchObject({
       reason: 'Conflict',
@@ -44,13 +44,13 @@ describe('preconditions of a delete', () => {
     expect(await configMaps.find('a')).toBeUndefined();
   });
 
-  test('are checked for an object with finalizers', async () => {
+  test('checks the preconditions of a delete of an object with finalizers', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     await failureOf(configMaps.delete('a', { preconditions: { uid: 'other' } }));
     expect((await configMaps.get('a')).metadata).not.toHaveProperty('deletionTimestamp');
   });
 
-  test('are not checked for a missing object, which is NotFound', async () => {
+  test('responds with NotFound to a delete of a missing object before it checks preconditions', async () => {
     expect(await failureOf(testCluster().api(ConfigMap).delete('a'))).toMatchObject({
       code: 404,
       status: { details: { name: 'a', kind: 'configmaps' } },
@@ -59,7 +59,7 @@ describe('preconditions of a delete', () => {
 });
 
 describe('the response to a delete', () => {
-  test('is a Status with the uid of the deleted object', async () => {
+  test('returns a Status with the uid of the deleted object', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     const { uid } = (await configMaps.get('a')).metadata;
     expect(await configMaps.delete('a')).toEqual({
@@ -71,13 +71,13 @@ describe('the response to a delete', () => {
     });
   });
 
-  test('is frozen', async () => {
+  test('returns a frozen Status for a delete', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     const status = (await configMaps.delete('a')) as { details?: object };
     expect([Object.isFrozen(status), Object.isFrozen(status.details)]).toEqual([true, true]);
   });
 
-  test('is the object while it has finalizers', async () => {
+  test('returns the object for a delete while it has finalizers', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     expect(await configMaps.delete('a')).toBe(await configMaps.get('a'));
   });
@@ -85,7 +85,7 @@ describe('the response to a delete', () => {
   test.each([
     ['is 202 for a pending deletion with orphanDependents false', { orphanDependents: false }, 202],
     ['is 200 for a pending deletion', {}, 200],
-  ])('%s', async (_what, options: RequestOptions, code) => {
+  ])('the response to a delete %s', async (_what, options: RequestOptions, code) => {
     const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
     const resource = { group: '', version: 'v1', resource: 'configmaps' };
     const request = { verb: 'delete', resource, namespace: 'default', name: 'a', options } as const;
@@ -94,7 +94,7 @@ describe('the response to a delete', () => {
 });
 
 describe('an object with finalizers', () => {
-  test('gets a deletionTimestamp and stays', async () => {
+  test('sets the deletionTimestamp of an object with finalizers and keeps it', async () => {
     const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
     await cluster.clock.advance(10_000);
     await cluster.api(ConfigMap).delete('a');
@@ -106,7 +106,7 @@ describe('an object with finalizers', () => {
     });
   });
 
-  test('is not changed by another delete', async () => {
+  test('does not change an object that is already being deleted', async () => {
     const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
     const marked = await cluster.api(ConfigMap).delete('a');
     await cluster.clock.advance(10_000);
@@ -114,7 +114,7 @@ describe('an object with finalizers', () => {
     expect(cluster.resourceVersion).toBe('6');
   });
 
-  test('is removed with its last finalizer; the response has the new state, the event the stored state', async () => {
+  test('removes an object with its last finalizer; the response has the new state, the event the stored state', async () => {
     const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
     const configMaps = cluster.api(ConfigMap);
     await configMaps.delete('a');
@@ -128,7 +128,7 @@ describe('an object with finalizers', () => {
     expect(await configMaps.find('a')).toBeUndefined();
   });
 
-  test('rejects new finalizers once it is being deleted', async () => {
+  test('rejects new finalizers of an object that is being deleted', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     await configMaps.delete('a');
     const finalizers = [HOLD, 'example.com/second', 'example.com/another'];
@@ -139,7 +139,7 @@ describe('an object with finalizers', () => {
     });
   });
 
-  test('keeps its deletionTimestamp when an update removes it', async () => {
+  test('keeps the deletionTimestamp when an update removes it', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     await configMaps.delete('a');
     const stored = await configMaps.patch('a', mergePatch({ metadata: { deletionTimestamp: null } }));
@@ -155,7 +155,7 @@ describe('an object with finalizers', () => {
     });
   });
 
-  test('increments its generation once when it is deleted', async () => {
+  test('increments the generation of an object with finalizers once when it is deleted', async () => {
     const Widget = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Widget',
@@ -169,7 +169,7 @@ describe('an object with finalizers', () => {
     expect(await cluster.api(Widget).delete('w')).toMatchObject({ metadata: { generation: 2 } });
   });
 
-  test('can be deleted with any generation', async () => {
+  test('deletes an object with finalizers at any generation', async () => {
     const cluster = testCluster();
     // The JSON parser returns a bigint for an integer that a number cannot represent.
     const generation = 9_223_372_036_854_775_806n as unknown as number;
@@ -184,18 +184,21 @@ describe('the propagation policy', () => {
   test.each([
     ['Foreground', ['foregroundDeletion']],
     ['Orphan', ['orphan']],
-  ] as const)('%s leaves the object to the garbage collector', async (propagation, finalizers) => {
-    const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
-    expect(await configMaps.delete('a', { propagation })).toMatchObject({ metadata: { finalizers } });
-  });
+  ] as const)(
+    'leaves the object to the garbage collector with the propagation policy %s',
+    async (propagation, finalizers) => {
+      const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
+      expect(await configMaps.delete('a', { propagation })).toMatchObject({ metadata: { finalizers } });
+    },
+  );
 
-  test('adds its finalizer after existing ones', async () => {
+  test('adds the finalizer of a propagation policy after existing ones', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     const marked = await configMaps.delete('a', { propagation: 'Foreground' });
     expect(marked).toMatchObject({ metadata: { finalizers: [HOLD, 'foregroundDeletion'] } });
   });
 
-  test('of an earlier delete applies until a later delete sets another', async () => {
+  test('keeps the propagation policy of a delete until a later delete sets another', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     await configMaps.delete('a', { propagation: 'Orphan' });
     expect(await configMaps.delete('a')).toMatchObject({ metadata: { finalizers: ['orphan'] } });
@@ -205,7 +208,7 @@ describe('the propagation policy', () => {
     expect(await configMaps.delete('a', { propagation: 'Background' })).toMatchObject({ status: 'Success' });
   });
 
-  test('is rejected if its value is unknown', async () => {
+  test('rejects an unknown propagation policy', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     expect(await failureOf(configMaps.delete('a', { propagation: 'Sideways' as never }))).toMatchObject({
       reason: 'Invalid',
@@ -219,19 +222,19 @@ describe('DeleteOptions in the body', () => {
   const resource = { group: '', version: 'v1', resource: 'configmaps' };
   const request = { verb: 'delete', resource, namespace: 'default', name: 'a' } as const;
 
-  test('replace all options of the URL', async () => {
+  test('replaces all options of the URL with the DeleteOptions in the body', async () => {
     const cluster = await clusterWith({ name: 'a' });
     await cluster.send({ ...request, options: { dryRun: ['All'] }, body: valueBody({}) });
     expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
   });
 
-  test('can request a dry run', async () => {
+  test('accepts a dry run in the DeleteOptions of the body', async () => {
     const cluster = await clusterWith({ name: 'a' });
     await cluster.send({ ...request, options: {}, body: valueBody({ dryRun: ['All'] }) });
     expect(await cluster.api(ConfigMap).find('a')).toBeDefined();
   });
 
-  test('that cannot be decoded are a plain 500', async () => {
+  test('responds with a plain 500 to DeleteOptions that cannot be decoded', async () => {
     const cluster = await clusterWith({ name: 'a' });
     const send = async () => cluster.send({ ...request, options: {}, body: valueBody({ gracePeriodSeconds: 'soon' }) });
     expect(await failureOf(send())).toMatchObject({
@@ -243,7 +246,7 @@ describe('DeleteOptions in the body', () => {
 });
 
 describe('deleting a collection', () => {
-  test('returns the list before the deletion, and keeps objects that do not match', async () => {
+  test('returns the list before a deletecollection, and keeps objects that do not match', async () => {
     const configMaps = testCluster().api(ConfigMap);
     for (const [name, app] of [
       ['a', 'web'],
@@ -260,14 +263,14 @@ describe('deleting a collection', () => {
     expect((await configMaps.list()).items.map(({ metadata }) => metadata.name)).toEqual(['b']);
   });
 
-  test('deletes no more than its limit', async () => {
+  test('deletes no more objects of a collection than its limit', async () => {
     const configMaps = testCluster().api(ConfigMap);
     for (const name of ['a', 'b', 'c']) await configMaps.create({ metadata: { name } });
     await configMaps.deleteCollection({ limit: 2 });
     expect((await configMaps.list()).items.map(({ metadata }) => metadata.name)).toEqual(['c']);
   });
 
-  test('sets the deletionTimestamp of objects with finalizers', async () => {
+  test('sets the deletionTimestamp of objects with finalizers in a deletecollection', async () => {
     const configMaps = testCluster().api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a', finalizers: [HOLD] } });
     await configMaps.create({ metadata: { name: 'b' } });
@@ -276,7 +279,7 @@ describe('deleting a collection', () => {
     expect(items).toMatchObject([{ metadata: { name: 'a', deletionTimestamp: '2030-01-01T00:00:00Z' } }]);
   });
 
-  test('does not affect other namespaces', async () => {
+  test('does not affect other namespaces in a deletecollection', async () => {
     const cluster = testCluster();
     for (const namespace of ['default', 'kube-system']) {
       await cluster.api(ConfigMap, namespace).create({ metadata: { name: 'a' } });
@@ -285,7 +288,7 @@ describe('deleting a collection', () => {
     expect((await cluster.all(ConfigMap).list()).items).toMatchObject([{ metadata: { namespace: 'kube-system' } }]);
   });
 
-  test('across namespaces is not allowed', async () => {
+  test('rejects a deletecollection across namespaces', async () => {
     const resource = { group: '', version: 'v1', resource: 'configmaps' };
     const send = async () => testCluster().send({ verb: 'deletecollection', resource, options: {} });
     expect(await failureOf(send())).toMatchObject({ code: 405 });
@@ -295,7 +298,7 @@ describe('deleting a collection', () => {
 describe('setting the deletionTimestamp', () => {
   const pod = { metadata: { name: 'p', finalizers: [HOLD] }, spec: { containers: [{ name: 'c', image: 'web' }] } };
 
-  test('leaves the rest of the object unchanged', async () => {
+  test('leaves the rest of the object unchanged when it sets the deletionTimestamp', async () => {
     const pods = testCluster().api(Pod);
     await pods.create(pod);
     const live = await pods.get('p');
@@ -313,7 +316,7 @@ describe('setting the deletionTimestamp', () => {
     expect(Object.isFrozen(marked.metadata) && Object.isFrozen(marked)).toBe(true);
   });
 
-  test('is not stored by a dry run', async () => {
+  test('stores no deletionTimestamp in a dry run', async () => {
     const cluster = testCluster();
     const pods = cluster.api(Pod);
     const live = await pods.create(pod);
@@ -324,7 +327,7 @@ describe('setting the deletionTimestamp', () => {
     expect(await pods.get('p')).toEqual(live);
   });
 
-  test('works for an object that is served in another version than its storage version', async () => {
+  test('sets the deletionTimestamp of an object that is served in another version than its storage version', async () => {
     const cluster = testCluster();
     const old = cluster.api(HorizontalPodAutoscalerV1);
     const scaleTargetRef = { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' };

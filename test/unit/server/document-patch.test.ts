@@ -97,14 +97,17 @@ describe('a patched document', () => {
     ],
   ];
 
-  test.each(cases)('is rejected with the document in the message: %s', async (_name, patch, document, why) => {
-    const error = await failureOf(() => send(patch));
-    expect(error.code).toBe(422);
-    expect(causeOf(error)).toBe(`${printed(document)}: ${why}`);
-    expect(warnings).toEqual([]);
-  });
+  test.each(cases)(
+    'rejects a patched document %s, with the document in the message',
+    async (_name, patch, document, why) => {
+      const error = await failureOf(() => send(patch));
+      expect(error.code).toBe(422);
+      expect(causeOf(error)).toBe(`${printed(document)}: ${why}`);
+      expect(warnings).toEqual([]);
+    },
+  );
 
-  test('without a kind has the kind of the URL', async () => {
+  test('reads a patched document without a kind as the kind of the URL', async () => {
     await send('{"kind":null,"data":{"k":"new"}}');
     expect((await cluster.api(ConfigMap).get('a')).data).toEqual({ k: 'new' });
   });
@@ -114,7 +117,7 @@ describe('a patched document', () => {
   test.each([
     ['{"apiVersion":null}', ['unknown field "data"', 'unknown field "metadata"']],
     ['[{"op":"replace","path":"","value":{"data":{"only":"data"}}}]', ['unknown field "data"']],
-  ])('without an apiVersion has only unknown fields: %s', async (patch, findings) => {
+  ])('treats all fields of a patched document without an apiVersion as unknown: %s', async (patch, findings) => {
     const error = await failureOf(() => send(patch));
     expect([error.code, error.message]).toEqual([400, NAMELESS]);
     expect(error.warnings).toEqual(findings);
@@ -123,7 +126,7 @@ describe('a patched document', () => {
     expect((await failureOf(() => send(patch, 'Ignore'))).message).toBe(NAMELESS);
   });
 
-  test('of another version of the kind is converted', async () => {
+  test('converts a patched document of another version of the kind', async () => {
     await cluster.api(HorizontalPodAutoscaler).create({
       metadata: { name: 'h' },
       spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' } },
@@ -171,7 +174,7 @@ describe('unknown and duplicate fields of a patch', () => {
   ];
 
   test.each(cases)(
-    'are rejected, warned about or ignored according to fieldValidation: %s',
+    'rejects, warns about or ignores unknown and duplicate fields %s according to fieldValidation',
     async (_name, patch, document, findings) => {
       const error = await failureOf(() => send(patch, 'Strict'));
       expect(error.code).toBe(422);
@@ -184,7 +187,7 @@ describe('unknown and duplicate fields of a patch', () => {
     },
   );
 
-  test('are not reported if the document cannot be decoded', async () => {
+  test('reports no unknown fields if the patched document cannot be decoded', async () => {
     const error = await failureOf(() => send(`[${labels},{"op":"add","path":"/data/k","value":1}]`, 'Strict'));
     expect(error.message).toContain('cannot unmarshal number');
     expect(error.message).not.toContain('duplicate field');
@@ -206,7 +209,7 @@ describe('numbers in a patch', () => {
   const refused = async (text: string) => (await failureOf(() => send(text, 'Warn', deployments, 'd'))).message;
 
   test.each(['3.0', '4e0', '1.50', '4294967296'])(
-    'reject %s for an integer field and print it as it was sent',
+    'rejects the patched number %s for an integer field and prints it as it was sent',
     async (n) => {
       const message = `json: cannot unmarshal number ${n} into Go struct field DeploymentSpec.spec.replicas of type int32`;
       for (const patch of [`{"spec":{"replicas":${n}}}`, `[{"op":"replace","path":"/spec/replicas","value":${n}}]`]) {
@@ -217,13 +220,13 @@ describe('numbers in a patch', () => {
     },
   );
 
-  test('are reported with their field if it is an IntOrString', async () => {
+  test('reports a patched number with its field if it is an IntOrString', async () => {
     expect(await refused('{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1.5}}}}')).toMatch(
       /cannot unmarshal number 1\.5 into Go struct field RollingUpdateDeployment\.spec\.strategy\.rollingUpdate\.maxSurge of type int32$/,
     );
   });
 
-  test('are decoded in the same way in a create', async () => {
+  test('decodes numbers in a create like in a patch', async () => {
     const body = jsonBody('{"metadata":{"name":"e"},"spec":{"replicas":2.0}}');
     const created = () =>
       cluster.send({ verb: 'create', resource: deployments, namespace: 'default', options: {}, body });

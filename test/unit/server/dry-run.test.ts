@@ -74,11 +74,11 @@ const writes: Record<string, (cluster: Cluster) => Promise<unknown>> = {
 };
 
 describe.each(Object.entries(writes))('a dry-run %s', (_name, write) => {
-  test('is answered', async () => {
+  test('responds to a dry run', async () => {
     await expect(write(await populatedCluster())).resolves.toBeDefined();
   });
 
-  test('stores nothing and sends no watch events', async () => {
+  test('stores nothing and sends no watch events in a dry run', async () => {
     const cluster = await populatedCluster();
     const contents = async () => [
       cluster.resourceVersion,
@@ -99,7 +99,7 @@ describe.each(Object.entries(writes))('a dry-run %s', (_name, write) => {
 });
 
 describe('the response to a dry run', () => {
-  test('of a create is the object without a resourceVersion', async () => {
+  test('returns an object without a resourceVersion for a dry-run create', async () => {
     const cluster = testCluster();
     const answer = await cluster.api(ConfigMap).create({ metadata: { name: 'new' }, data: { k: 'v' } }, dryRun);
     expect(answer).toEqual({
@@ -125,7 +125,7 @@ describe('the response to a dry run', () => {
     });
   });
 
-  test('of an update has the stored resourceVersion', async () => {
+  test('returns the stored resourceVersion for a dry-run update', async () => {
     const cluster = await populatedCluster();
     const stored = await cluster.api(ConfigMap).get('plain');
     const answer = await cluster.api(ConfigMap).patch('plain', mergePatch({ data: { k: 'new' } }), dryRun);
@@ -133,14 +133,14 @@ describe('the response to a dry run', () => {
     expect(answer.metadata.resourceVersion).toBe(stored.metadata.resourceVersion);
   });
 
-  test('of a delete of an object with finalizers is the object with a deletionTimestamp', async () => {
+  test('returns an object with a deletionTimestamp for a dry-run delete of an object with finalizers', async () => {
     const cluster = await populatedCluster();
     expect(await cluster.api(ConfigMap).delete('held', dryRun)).toMatchObject({
       metadata: { name: 'held', deletionTimestamp: '2030-01-01T00:00:00Z', finalizers: [HOLD] },
     });
   });
 
-  test('of a delete that would remove the object is a Status', async () => {
+  test('returns a Status for a dry-run delete that would remove the object', async () => {
     const cluster = await populatedCluster();
     expect(await cluster.api(ConfigMap).delete('plain', dryRun)).toMatchObject({ kind: 'Status', status: 'Success' });
   });
@@ -172,7 +172,7 @@ describe('the response to a dry run', () => {
       'NotFound',
       (c: Cluster) => c.api(ConfigMap, 'nope').create({ metadata: { name: 'a' } }, dryRun),
     ],
-  ])('with a %s is the error of the real write', async (_what, reason, write) => {
+  ])('returns the error of the real write for a dry run with a %s', async (_what, reason, write) => {
     expect(await failureOf(write(await populatedCluster()))).toMatchObject({ reason });
   });
 });

@@ -28,7 +28,7 @@ async function annotationOf(cluster: ReturnType<typeof testCluster>, name: strin
 }
 
 describe('idle webhook plugins', () => {
-  test('run as soon as a configuration exists, and stop when it is deleted', async () => {
+  test('runs webhook plugins as soon as a configuration exists, until it is deleted', async () => {
     const { cluster, calls } = hookCluster({ hook: marking });
     expect(await annotationOf(cluster, 'before')).toBe(undefined);
     await mutateWith(cluster, 'hooks', { service: 'hook' });
@@ -38,7 +38,7 @@ describe('idle webhook plugins', () => {
     expect(calls.length).toBe(1);
   });
 
-  test('follow snapshots, restores and forks', async () => {
+  test('runs webhook plugins according to snapshots, restores and forks', async () => {
     const { cluster } = hookCluster({ hook: marking });
     const without = cluster.snapshot();
     await mutateWith(cluster, 'hooks', { service: 'hook' });
@@ -51,7 +51,7 @@ describe('idle webhook plugins', () => {
     expect(await annotationOf(cluster, 'a')).toBe('hook');
   });
 
-  test('run if a configuration is created while an earlier plugin is awaited', async () => {
+  test('runs webhook plugins if a configuration is created while an earlier plugin is awaited', async () => {
     const slow: AdmissionPlugin = {
       name: 'Slow',
       mutate: async ({ served, rounds }) => {
@@ -125,7 +125,7 @@ describe('idle plugins of namespace limits', () => {
   const cpuOf = async (cluster: TestCluster, name: string) =>
     (await cluster.api(Pod).create(web(name))).spec.containers[0]?.resources?.limits?.['cpu'];
 
-  test('apply a LimitRange as soon as it exists, and stop when it is deleted', async () => {
+  test('applies a LimitRange as soon as it exists, until it is deleted', async () => {
     const cluster = testCluster();
     expect(await cpuOf(cluster, 'before')).toBe(undefined);
     const limits = [{ type: 'Container', default: { cpu: '2' } }];
@@ -135,7 +135,7 @@ describe('idle plugins of namespace limits', () => {
     expect(await cpuOf(cluster, 'after')).toBe(undefined);
   });
 
-  test('charge a ResourceQuota as soon as it exists', async () => {
+  test('charges a ResourceQuota as soon as it exists', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const quotas = cluster.api(ResourceQuota);
@@ -151,7 +151,7 @@ describe('idle plugins of namespace limits', () => {
     expect((await configMaps.create({ metadata: { name: 'after' } })).metadata.name).toBe('after');
   });
 
-  test('use the default PriorityClass that exists at the time of the write', async () => {
+  test('uses the default PriorityClass that exists at the time of the write', async () => {
     const cluster = testCluster();
     const classes = cluster.api(PriorityClass);
     const priorityOf = async (name: string) => (await cluster.api(Pod).create(web(name))).spec.priority;

@@ -19,7 +19,7 @@ describe('changes of plugins to managedFields', () => {
     return { api: cluster.with({ onWarning: (text) => warnings.push(text) }).api(ConfigMap), warnings };
   }
 
-  test('are undone with a warning if they are invalid', async () => {
+  test('undoes invalid changes of plugins to managedFields with a warning', async () => {
     const { api, warnings } = setup((metadata) => {
       metadata.managedFields = [
         { manager: 'other-manager', operation: 'Take', apiVersion: 'v1', fieldsType: 'FieldsV1' },
@@ -32,7 +32,7 @@ describe('changes of plugins to managedFields', () => {
     ]);
   });
 
-  test('are kept in canonical form if they are valid', async () => {
+  test('keeps valid changes of plugins to managedFields in canonical form', async () => {
     const { api, warnings } = setup((metadata) => {
       const fieldsV1 = { 'f:data': { 'f:z': {}, 'f:a': {} } };
       const entry = {
@@ -49,7 +49,7 @@ describe('changes of plugins to managedFields', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('do not give the plugin ownership of the fields it adds', async () => {
+  test('does not give a plugin ownership of the fields it adds', async () => {
     const plugin: AdmissionPlugin = {
       name: 'Labeller',
       mutate: ({ object }) => {
@@ -83,7 +83,7 @@ describe('managedFields that a client writes', () => {
       { ...entry, subresource: 's'.repeat(257) },
       'subresource: Too long: may not be more than 256 bytes',
     ],
-  ])('are rejected for %s', async (_what, managedField, why) => {
+  ])('rejects managedFields of a client with %s', async (_what, managedField, why) => {
     const creation = testCluster()
       .api(ConfigMap)
       .create({ metadata: { name: 'a', managedFields: [managedField] } });

@@ -17,7 +17,7 @@ function recordPassing(name: string, passed: string[]): Middleware {
 }
 
 describe('a middleware', () => {
-  test('sees the requests of every client of the cluster', async () => {
+  test('passes the requests of every client of the cluster to a middleware', async () => {
     const cluster = testCluster();
     const seen: string[] = [];
     cluster.use((request, next) => {
@@ -30,7 +30,7 @@ describe('a middleware', () => {
     expect(seen).toEqual(['create configmaps', 'delete configmaps a', 'list configmaps']);
   });
 
-  test('added later runs outside of earlier ones', async () => {
+  test('runs a middleware that is added later outside of earlier ones', async () => {
     const cluster = testCluster();
     const passed: string[] = [];
     cluster.use(recordPassing('first', passed));
@@ -39,7 +39,7 @@ describe('a middleware', () => {
     expect(passed).toEqual(['second in', 'first in', 'first out', 'second out']);
   });
 
-  test('may respond itself without calling the inner handlers', async () => {
+  test('allows a middleware to respond without calling the inner handlers', async () => {
     const cluster = testCluster();
     const passed: string[] = [];
     cluster.use(recordPassing('inner', passed));
@@ -49,14 +49,14 @@ describe('a middleware', () => {
     expect(passed).toEqual([]);
   });
 
-  test('may change the request for the inner handlers', async () => {
+  test('allows a middleware to change the request for the inner handlers', async () => {
     const cluster = testCluster();
     cluster.use((request, next) => next({ ...request, options: { ...request.options, dryRun: ['All'] } }));
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
   });
 
-  test('may call next more than once', async () => {
+  test('allows a middleware to call next more than once', async () => {
     const cluster = testCluster();
     let failures = 1;
     cluster.use((_request, next) => {
@@ -73,7 +73,7 @@ describe('a middleware', () => {
     expect((await cluster.api(ConfigMap).list()).items).toEqual([]);
   });
 
-  test('may fail the request with a Status or any other error', async () => {
+  test('allows a middleware to fail the request with a Status or any other error', async () => {
     const cluster = testCluster();
     const refusal = errors.tooManyRequests('slow down', 3);
     const boom = new Error('boom');
@@ -86,7 +86,7 @@ describe('a middleware', () => {
     expect(await failureOf(cluster.api(ConfigMap).list())).toBe(boom);
   });
 
-  test('sees the errors of the inner handlers', async () => {
+  test('passes the errors of the inner handlers to a middleware', async () => {
     const cluster = testCluster();
     const seen: unknown[] = [];
     cluster.use(async (_request, next) => {
@@ -102,7 +102,7 @@ describe('a middleware', () => {
     expect(seen).toEqual([error]);
   });
 
-  test('may delay the request', async () => {
+  test('allows a middleware to delay the request', async () => {
     const cluster = testCluster();
     const { opened, open } = door();
     cluster.use(async (_request, next) => {
@@ -115,7 +115,7 @@ describe('a middleware', () => {
     expect((await created).metadata.name).toBe('a');
   });
 
-  test('that waits does not let the caller change what was sent', async () => {
+  test('ignores changes of the caller to a request while a middleware waits', async () => {
     const cluster = testCluster();
     const { opened, open } = door();
     cluster.use(async (_request, next) => {
@@ -129,7 +129,7 @@ describe('a middleware', () => {
     expect((await created).data).toEqual({ k: 'sent' });
   });
 
-  test('that only calls next changes no response, not even an error', async () => {
+  test('returns the same response or error through a middleware that only calls next', async () => {
     const nonsense = { metadata: { name: 'a' }, data: { k: Number.NaN } } as never;
     const without = await failureOf(testCluster().api(ConfigMap).create(nonsense));
     const cluster = testCluster();
@@ -137,7 +137,7 @@ describe('a middleware', () => {
     expect(await failureOf(cluster.api(ConfigMap).create(nonsense))).toEqual(without);
   });
 
-  test('passes on a watch that is live at once', async () => {
+  test('returns a watch through a middleware that is live at once', async () => {
     const cluster = testCluster();
     cluster.use((_request, next) => next());
     const reader = new Reader(cluster.api(ConfigMap).watch({ resourceVersion: cluster.resourceVersion }));
@@ -145,7 +145,7 @@ describe('a middleware', () => {
     expect(await reader.readAll()).toEqual(['ADDED a']);
   });
 
-  test('is not inherited by a fork, and one of a fork does not affect the parent', async () => {
+  test('keeps the middleware of a fork and its parent separate', async () => {
     const cluster = testCluster();
     const passed: string[] = [];
     cluster.use(recordPassing('parent', passed));
@@ -157,7 +157,7 @@ describe('a middleware', () => {
 });
 
 describe('removing a middleware', () => {
-  test('takes effect with the next request', async () => {
+  test('stops calling a removed middleware with the next request', async () => {
     const cluster = testCluster();
     const passed: string[] = [];
     const added = cluster.use(recordPassing('gone', passed));
@@ -167,7 +167,7 @@ describe('removing a middleware', () => {
     expect(passed).toEqual(['stays in', 'stays out']);
   });
 
-  test('twice has the effect of once', async () => {
+  test('ignores a second removal of a middleware', async () => {
     const cluster = testCluster();
     const passed: string[] = [];
     const same = recordPassing('same', passed);
@@ -179,7 +179,7 @@ describe('removing a middleware', () => {
     expect(passed).toEqual(['same in', 'same out']);
   });
 
-  test('does not affect a request in progress', async () => {
+  test('does not affect a request in progress when a middleware is removed', async () => {
     const cluster = testCluster();
     const passed: string[] = [];
     const inner = cluster.use(recordPassing('inner', passed));
@@ -193,7 +193,7 @@ describe('removing a middleware', () => {
     expect(passed).toHaveLength(2);
   });
 
-  test('makes requests synchronous again', () => {
+  test('handles requests synchronously again after a middleware is removed', () => {
     const cluster = testCluster();
     cluster.use(async (_request, next) => next())[Symbol.dispose]();
     const request: ApiRequest = {

@@ -13,7 +13,7 @@ async function clusterWithTerminating(): Promise<TestCluster> {
 }
 
 describe('a new cluster', () => {
-  test('has four namespaces with the first resourceVersions', async () => {
+  test('creates four namespaces with the first resourceVersions in a new cluster', async () => {
     const cluster = testCluster();
     const { items } = await cluster.api(Namespace).list();
     expect(items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)).toEqual([
@@ -26,7 +26,7 @@ describe('a new cluster', () => {
 });
 
 describe('a namespace that does not exist', () => {
-  test('rejects new objects', async () => {
+  test('rejects new objects in a namespace that does not exist', async () => {
     const error = await failureOf(
       testCluster()
         .api(ConfigMap, 'nope')
@@ -39,7 +39,7 @@ describe('a namespace that does not exist', () => {
     });
   });
 
-  test('can be read and is empty', async () => {
+  test('returns an empty list for a namespace that does not exist', async () => {
     const configMaps = testCluster().api(ConfigMap, 'nope');
     expect((await configMaps.list()).items).toEqual([]);
     expect(await failureOf(configMaps.get('a'))).toMatchObject({ message: 'configmaps "a" not found' });
@@ -48,7 +48,7 @@ describe('a namespace that does not exist', () => {
 });
 
 describe('a terminating namespace', () => {
-  test('has the phase Terminating and stays', async () => {
+  test('sets the phase Terminating of a deleted namespace and keeps it', async () => {
     const cluster = await clusterWithTerminating();
     const namespace = await cluster.api(Namespace).get('dev');
     expect(namespace.status.phase).toBe('Terminating');
@@ -57,7 +57,7 @@ describe('a terminating namespace', () => {
     expect(namespace.spec.finalizers).toEqual(['kubernetes']);
   });
 
-  test('rejects new objects', async () => {
+  test('rejects new objects in a terminating namespace', async () => {
     const cluster = await clusterWithTerminating();
     const error = await failureOf(cluster.api(ConfigMap, 'dev').create({ metadata: { name: 'a' } }));
     expect(error).toMatchObject({
@@ -81,14 +81,14 @@ describe('a terminating namespace', () => {
     });
   });
 
-  test('allows updates and deletions of its objects', async () => {
+  test('allows updates and deletions of objects in a terminating namespace', async () => {
     const configMaps = (await clusterWithTerminating()).api(ConfigMap, 'dev');
     await configMaps.update({ metadata: { name: 'there' }, data: { k: 'v' } });
     expect((await configMaps.get('there')).data).toEqual({ k: 'v' });
     expect(await configMaps.delete('there')).toMatchObject({ status: 'Success' });
   });
 
-  test('is not changed by another delete', async () => {
+  test('does not change a terminating namespace in another delete', async () => {
     const cluster = await clusterWithTerminating();
     const before = await cluster.api(Namespace).get('dev');
     await cluster.clock.advance(5_000);
@@ -96,7 +96,7 @@ describe('a terminating namespace', () => {
     expect(cluster.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
-  test('is removed with its last finalizer', async () => {
+  test('removes a terminating namespace with its last finalizer', async () => {
     const cluster = await clusterWithTerminating();
     const namespaces = cluster.api(Namespace);
     const answer = await namespaces
@@ -106,7 +106,7 @@ describe('a terminating namespace', () => {
     expect(await namespaces.find('dev')).toBeUndefined();
   });
 
-  test('stays while it has other finalizers, and is removed with the last one', async () => {
+  test('keeps a terminating namespace while it has other finalizers, and removes it with the last one', async () => {
     const cluster = testCluster();
     const namespaces = cluster.api(Namespace);
     await namespaces.create({ metadata: { name: 'dev', finalizers: ['example.com/hold'] } });
@@ -121,7 +121,7 @@ describe('a terminating namespace', () => {
     expect(await namespaces.find('dev')).toBeUndefined();
   });
 
-  test('cannot be created again before it is removed', async () => {
+  test('rejects the creation of a terminating namespace before it is removed', async () => {
     const cluster = await clusterWithTerminating();
     expect(await failureOf(cluster.api(Namespace).create({ metadata: { name: 'dev' } }))).toMatchObject({
       reason: 'AlreadyExists',
@@ -131,20 +131,20 @@ describe('a terminating namespace', () => {
 });
 
 describe('deleting a namespace', () => {
-  test.each(['default', 'kube-system', 'kube-public'])('is forbidden for %s', async (name) => {
+  test.each(['default', 'kube-system', 'kube-public'])('rejects the deletion of the namespace %s', async (name) => {
     expect(await failureOf(testCluster().api(Namespace).delete(name))).toMatchObject({
       code: 403,
       message: `namespaces "${name}" is forbidden: this namespace may not be deleted`,
     });
   });
 
-  test('is allowed for kube-node-lease', async () => {
+  test('allows the deletion of the namespace kube-node-lease', async () => {
     expect(await testCluster().api(Namespace).delete('kube-node-lease')).toMatchObject({
       status: { phase: 'Terminating' },
     });
   });
 
-  test('with a failing precondition is a conflict with the message for namespaces', async () => {
+  test('reports a failing precondition of a namespace deletion with the message for namespaces', async () => {
     const namespaces = testCluster().api(Namespace);
     const { metadata } = await namespaces.create({ metadata: { name: 'dev' } });
     const { uid, resourceVersion } = metadata;
@@ -157,7 +157,7 @@ describe('deleting a namespace', () => {
     });
   });
 
-  test('as a collection is not allowed', async () => {
+  test('rejects the deletion of namespaces as a collection', async () => {
     expect(await failureOf(testCluster().api(Namespace).deleteCollection())).toMatchObject({
       code: 405,
       message: 'the server does not allow this method on the requested resource',

@@ -29,7 +29,7 @@ describe('a body of another registered type', () => {
     ['apps/v1beta1', 'Deployment', 'v1beta1.Deployment'],
     ['apps/v1beta1', 'DeploymentList', 'v1beta1.DeploymentList'],
     ['extensions/v1beta1', 'Ingress', 'v1beta1.Ingress'],
-  ])('is rejected because no conversion exists: %s %s', async (apiVersion, kind, goType) => {
+  ])('rejects a body of the registered type %s %s because no conversion exists', async (apiVersion, kind, goType) => {
     const version = apiVersion.split('/').at(-1);
     expect(await sender().send(MAPS, { apiVersion, kind, metadata: { name: 'x' } })).toMatchObject({
       code: 400,
@@ -46,7 +46,7 @@ describe('a body of an unregistered type', () => {
     ['apps/v9', 'DeleteOptions'],
     ['e.com/v1', 'Widget'],
     ['e.com/v1', 'WidgetList'],
-  ])('is rejected as unrecognized: %s %s', async (apiVersion, kind) => {
+  ])('rejects a body of the unregistered type %s %s as unrecognized', async (apiVersion, kind) => {
     const { send } = sender();
     const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
     const spec = { group: 'e.com', scope: 'Cluster', names: { plural: 'widgets', kind: 'Widget' }, versions };

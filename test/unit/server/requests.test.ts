@@ -98,7 +98,7 @@ describe('the server', () => {
 describe('the served kinds', () => {
   const Widget = defineKind({ apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body: {} });
 
-  test('include an installed kind, also for clients that were created before', async () => {
+  test('serves an installed kind, also to clients that were created before', async () => {
     const cluster = testCluster();
     const widgets = cluster.api(Widget);
     expect(await failureOf(widgets.list())).toMatchObject({ code: 404 });
@@ -106,7 +106,7 @@ describe('the served kinds', () => {
     expect((await widgets.list()).kind).toBe('WidgetList');
   });
 
-  test('may be installed twice, but not with the names of another kind', () => {
+  test('accepts a kind that is installed twice, but not with the names of another kind', () => {
     const cluster = testCluster();
     cluster.install(Widget);
     cluster.install(Widget);
@@ -121,7 +121,7 @@ describe('the served kinds', () => {
     );
   });
 
-  test('are only the kinds that the cluster was given, and namespaces', async () => {
+  test('serves only the kinds that the cluster was given, and namespaces', async () => {
     const cluster = testCluster({ kinds: [Widget] });
     expect((await cluster.api(Namespace).list()).items).toHaveLength(4);
     expect((await cluster.api(Widget).list()).items).toEqual([]);
@@ -130,7 +130,7 @@ describe('the served kinds', () => {
     expect(cluster.resolve({ group: 'example.com', version: 'v1', resource: 'widgets' })?.kind).toBe(Widget);
   });
 
-  test('are separate for two clusters in one process', async () => {
+  test('keeps the kinds of two clusters in one process separate', async () => {
     const [left, right] = [testCluster(), testCluster()];
     left.install(Widget);
     await left.api(ConfigMap).create({ metadata: { name: 'a' } });

@@ -67,7 +67,7 @@ async function storedSpec(cluster: ReturnType<typeof testCluster>, restartPolicy
 
 describe('a stored template', () => {
   for (const { kind, restart, spec } of WORKLOADS) {
-    test(`creates the same ${kind.kind} as a copy of it`, async () => {
+    test(`creates the same ${kind.kind} from a stored template as from a copy of it`, async () => {
       const cluster = testCluster();
       const known = await storedSpec(cluster, restart);
       expect(Object.isFrozen(known)).toBe(true);
@@ -88,7 +88,7 @@ describe('a stored template', () => {
       expect(JSON.stringify(made)).toContain(JSON.stringify(known).slice(1, -1));
     });
 
-    test(`is reused in an update of a ${kind.kind} and of its status`, async () => {
+    test(`reuses a stored template in an update of a ${kind.kind} and of its status`, async () => {
       const cluster = testCluster();
       const known = await storedSpec(cluster, restart);
       const api = cluster.api(kind as typeof Deployment);
@@ -107,7 +107,7 @@ describe('a stored template', () => {
     });
   }
 
-  test('is not copied', async () => {
+  test('does not copy a stored template', async () => {
     const cluster = testCluster();
     const known = await storedSpec(cluster, 'Never');
     const job = await cluster
@@ -119,7 +119,7 @@ describe('a stored template', () => {
     expect(ended.spec).toBe(job.spec);
   });
 
-  test('can be changed by plugins without changing its source', async () => {
+  test('does not change a stored template when plugins change the new object', async () => {
     const requireOther = defineAdmission({
       name: 'OtherImage',
       on: ['CREATE'],
@@ -138,10 +138,10 @@ describe('a stored template', () => {
     expect((known as Pod['spec']).containers[0]?.image).toBe('web:1');
   });
 
-  test('can be changed by a plugin whose mayWait returns false', async () => {
+  test('does not change a stored template when a plugin whose mayBeAsynchronous returns false changes the new object', async () => {
     const plugin: AdmissionPlugin = {
       name: 'Hasty',
-      mayWait: () => false,
+      mayBeAsynchronous: () => false,
       mutate: ({ object }) => {
         if (object?.kind === 'Job') (object as unknown as Job).spec.template.spec.hostname = 'h';
       },
@@ -155,7 +155,7 @@ describe('a stored template', () => {
     expect(known).not.toHaveProperty('hostname');
   });
 
-  test('of another cluster is decoded again, so that disabled fields are dropped', async () => {
+  test('decodes a template of another cluster again, so that disabled fields are dropped', async () => {
     const open = testCluster({ featureGates: { InPlacePodVerticalScaling: true } });
     const closed = testCluster({ featureGates: { InPlacePodVerticalScaling: false } });
     const resizable = [{ ...containers[0], resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }] }];
@@ -168,7 +168,7 @@ describe('a stored template', () => {
     expect(here.spec.template.spec.containers[0]).not.toHaveProperty('resizePolicy');
   });
 
-  test('is rejected in the place of another type, as a copy is', async () => {
+  test('rejects a stored template in the place of another type, as it rejects a copy', async () => {
     const cluster = testCluster();
     const known = await storedSpec(cluster, 'Never');
     const attempt = (spec: unknown) =>
@@ -184,14 +184,14 @@ describe('a stored template', () => {
     expect(refusal).toContain('spec.jobTemplate.spec.template.spec.containers: Required value');
   });
 
-  test('is validated by the rules of its new place', async () => {
+  test('validates a stored template by the rules of its new place', async () => {
     const cluster = testCluster();
     const known = await storedSpec(cluster, 'Always');
     const made = cluster.api(Job).create({ metadata: { name: 'x' }, spec: { template: { spec: known } } } as never);
     await expect(made).rejects.toThrow('spec.template.spec.restartPolicy');
   });
 
-  test('gets the defaults of pods when a pod is created from it', async () => {
+  test('adds the defaults of pods when a pod is created from a stored template', async () => {
     const cluster = testCluster();
     const known = await storedSpec(cluster, 'Always');
     const pod = await cluster.api(Pod).create({ metadata: { name: 'x' }, spec: known } as never);
@@ -211,21 +211,26 @@ describe('metadata in a status update', () => {
     return { pods: cluster.api(Pod), pod };
   };
 
-  test.each(['as it was read', 'as a copy'] as const)('%s produces the same object', async (form) => {
-    const { pods, pod } = await make();
-    const metadata = form === 'as it was read' ? pod.metadata : structuredClone(pod.metadata);
-    const written = await pods.status.update('p', { ...pod, metadata, status: { phase: 'Running' } });
-    const { resourceVersion: _version, managedFields: entries = [], ...rest } = written.metadata;
-    const { resourceVersion: _before, managedFields: _entries, ...before } = pod.metadata;
-    expect(rest).toEqual(before);
-    expect(entries.map(({ subresource }) => subresource)).toEqual([undefined, 'status']);
-    expect([written.status.phase, Object.isFrozen(written.metadata), Object.isFrozen(written.metadata.labels)]).toEqual(
-      ['Running', true, true],
-    );
-    expect(pod.metadata.managedFields).toHaveLength(1);
-  });
+  test.each(['as it was read', 'as a copy'] as const)(
+    'stores the same object in a status update with metadata %s',
+    async (form) => {
+      const { pods, pod } = await make();
+      const metadata = form === 'as it was read' ? pod.metadata : structuredClone(pod.metadata);
+      const written = await pods.status.update('p', { ...pod, metadata, status: { phase: 'Running' } });
+      const { resourceVersion: _version, managedFields: entries = [], ...rest } = written.metadata;
+      const { resourceVersion: _before, managedFields: _entries, ...before } = pod.metadata;
+      expect(rest).toEqual(before);
+      expect(entries.map(({ subresource }) => subresource)).toEqual([undefined, 'status']);
+      expect([
+        written.status.phase,
+        Object.isFrozen(written.metadata),
+        Object.isFrozen(written.metadata.labels),
+      ]).toEqual(['Running', true, true]);
+      expect(pod.metadata.managedFields).toHaveLength(1);
+    },
+  );
 
-  test('is rejected in the place of another type', async () => {
+  test('rejects stored metadata in the place of another type', async () => {
     const { pods, pod } = await make();
     const body = { ...pod, status: { message: 'x', ...pod.metadata } as never };
     await expect(pods.status.update('p', body, { fieldValidation: 'Strict' })).rejects.toMatchObject({
@@ -240,7 +245,7 @@ describe('metadata in a status update', () => {
     expect(Object.keys(status)).not.toContain('name');
   });
 
-  test('with a stale resourceVersion causes a conflict', async () => {
+  test('responds with a conflict to a status update with a stale resourceVersion', async () => {
     const { pods, pod } = await make();
     await pods.status.update('p', { ...pod, status: { phase: 'Running' } });
     await expect(pods.status.update('p', { ...pod, status: { phase: 'Failed' } })).rejects.toMatchObject({
@@ -253,7 +258,7 @@ describe('a stored spec', () => {
   const template = { metadata: { labels }, spec: { containers, restartPolicy: 'Never' } };
   const jobTemplate = { metadata: { labels }, spec: { template, backoffLimit: 2 } };
 
-  test('creates the same Jobs as copies of it, and stays unchanged', async () => {
+  test('creates the same Jobs from a stored spec as from copies of it, and leaves it unchanged', async () => {
     const jobsOf = async (form: <Value>(spec: Value) => Value) => {
       const cluster = testCluster();
       const cronJob = await cluster
@@ -275,7 +280,7 @@ describe('a stored spec', () => {
     }
   });
 
-  test('has the same result in an update as a copy of it', async () => {
+  test('stores the same object in an update with a stored spec as with a copy of it', async () => {
     const cluster = testCluster();
     const input = { metadata: { name: 'web' }, spec: { selector, template: { ...template, spec: { containers } } } };
     const made = await cluster.api(Deployment).create(input as never);

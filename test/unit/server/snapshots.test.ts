@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { failureOf, Reader, turns } from './watch-reader.js';
 
 describe('a restored snapshot', () => {
-  test('restores objects and resourceVersion', async () => {
+  test('restores objects and resourceVersion of a snapshot', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const before = await configMaps.create({ metadata: { name: 'a' }, data: { k: 'before' } });
@@ -19,7 +19,7 @@ describe('a restored snapshot', () => {
     expect((await configMaps.list()).items).toEqual([before]);
   });
 
-  test('ends open watches with Expired, whether they wait or not', async () => {
+  test('ends open watches with Expired on restore, whether they wait or not', async () => {
     const cluster = testCluster();
     const snapshot = cluster.snapshot();
     const waiting = new Reader(cluster.api(ConfigMap).watch({ resourceVersion: '4' }));
@@ -30,7 +30,7 @@ describe('a restored snapshot', () => {
     expect(await failureOf(idle.read())).toMatchObject({ reason: 'Expired' });
   });
 
-  test('lets new watches start at once', async () => {
+  test('lets new watches start at once after a restore', async () => {
     const cluster = testCluster();
     const snapshot = cluster.snapshot();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -40,14 +40,14 @@ describe('a restored snapshot', () => {
     expect(await reader.readAll()).toEqual(['ADDED b']);
   });
 
-  test('rejects a value that is not a snapshot', () => {
+  test('rejects a restore of a value that is not a snapshot', () => {
     const cluster = testCluster();
     expect(() => cluster.restore({ resourceVersion: '4' })).toThrow(
       new TypeError('orchplane: restore takes what snapshot() returned'),
     );
   });
 
-  test('may come from a fork', async () => {
+  test('restores a snapshot of a fork', async () => {
     const cluster = testCluster();
     const fork = cluster.fork();
     await fork.api(ConfigMap).create({ metadata: { name: 'from-fork' } });
@@ -57,7 +57,7 @@ describe('a restored snapshot', () => {
     expect(await fork.api(ConfigMap).find('from-fork')).toBeDefined();
   });
 
-  test('is followed by an informer, also if a resourceVersion is used again with other content', async () => {
+  test('updates an informer after a restore, also if a resourceVersion is used again with other content', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' } });
@@ -74,7 +74,7 @@ describe('a restored snapshot', () => {
     informer.close();
   });
 
-  test('restores the history of its time', async () => {
+  test('restores the history of the time of a snapshot', async () => {
     const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
     const configMaps = cluster.api(ConfigMap);
     for (const name of ['five', 'six']) await configMaps.create({ metadata: { name } });
@@ -86,13 +86,13 @@ describe('a restored snapshot', () => {
 });
 
 describe('a fork', () => {
-  test('has the same objects as its parent', async () => {
+  test('creates a fork with the same objects as its parent', async () => {
     const cluster = testCluster();
     const object = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(await cluster.fork().api(ConfigMap).get('a')).toBe(object);
   });
 
-  test('keeps the history of its parent for watches and for lists at a resourceVersion', async () => {
+  test('keeps the history of the parent in a fork for watches and for lists at a resourceVersion', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
@@ -103,7 +103,7 @@ describe('a fork', () => {
     expect(await reader.readAll()).toEqual(['ADDED b']);
   });
 
-  test('serves the kinds of its parent, and may install others', async () => {
+  test('serves the kinds of the parent in a fork, which may install others', async () => {
     const common = {
       apiVersion: 'example.com/v1',
       scope: 'Namespaced',
@@ -120,7 +120,7 @@ describe('a fork', () => {
     expect(await failureOf(cluster.api(Gadget).list())).toMatchObject({ code: 404 });
   });
 
-  test('may have its own clock, ids and client', async () => {
+  test('accepts a separate clock, ids and client for a fork', async () => {
     const cluster = testCluster();
     const other = testCluster();
     await other.clock.advance(60_000);
@@ -133,7 +133,7 @@ describe('a fork', () => {
     });
   });
 
-  test('of a fork is independent of both', async () => {
+  test('creates a fork of a fork that is independent of both', async () => {
     const cluster = testCluster();
     const fork = cluster.fork().fork();
     await fork.api(ConfigMap).create({ metadata: { name: 'a' } });

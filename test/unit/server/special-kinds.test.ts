@@ -131,7 +131,7 @@ beforeEach(() => {
 });
 
 describe('two versions of one kind', () => {
-  test('are converted from one stored object', async () => {
+  test('converts two versions of one kind from one stored object', async () => {
     const created = await old.create({ metadata: { name: 'a' }, width: 3 });
     expect(created).toMatchObject({ apiVersion: 'example.com/v1', kind: 'Gadget', width: 3 });
     const stored = await gadgets.get('a');
@@ -144,7 +144,7 @@ describe('two versions of one kind', () => {
     expect((await old.get('a')).width).toBe(4);
   });
 
-  test('are served as the same frozen object on every read', async () => {
+  test('serves each version of a kind as the same frozen object on every read', async () => {
     await gadgets.create({ metadata: { name: 'a' }, spec: { size: 1 } });
     const [first, second] = [await old.get('a'), await old.get('a')];
     expect(first).toBe(second);
@@ -152,7 +152,7 @@ describe('two versions of one kind', () => {
     expect((await old.list()).items[0]).toBe(first);
   });
 
-  test('support patches and field selectors of their own, and updates with the current resourceVersion only', async () => {
+  test('supports patches and field selectors in each version, and updates with the current resourceVersion only', async () => {
     await gadgets.create({ metadata: { name: 'a' }, spec: { size: 1 } });
     const patched = await old.patch('a', mergePatch({ width: 7 }));
     expect(patched.width).toBe(7);
@@ -164,7 +164,7 @@ describe('two versions of one kind', () => {
     expect(await old.update(patched)).toBe(patched);
   });
 
-  test('are watched in the requested version', async () => {
+  test('sends watch events in the requested version', async () => {
     const watch = old.watch();
     await gadgets.create({ metadata: { name: 'a' }, spec: { size: 2 } });
     const { value } = await watch.next();
@@ -175,7 +175,7 @@ describe('two versions of one kind', () => {
     watch.close();
   });
 
-  test('are served by forks', async () => {
+  test('serves two versions of one kind in forks', async () => {
     await old.create({ metadata: { name: 'a' }, width: 3 });
     const fork = cluster.fork();
     expect((await fork.api(OldGadget).get('a')).width).toBe(3);
@@ -196,7 +196,7 @@ describe('a view subresource', () => {
     });
   const body = (value: unknown) => ({ body: { read: () => ({ value }), summary: () => '' } });
 
-  test('serves a part of the object, and changes it by its rules', async () => {
+  test('serves a part of the object as a view subresource, and changes it by its rules', async () => {
     const created = await gadgets.create({ metadata: { name: 'a' }, spec: { size: 1 } });
     const { object: view } = (await send('get')) as unknown as { object: { value: number; metadata: object } };
     expect(view).toMatchObject({ kind: 'Size', apiVersion: 'example.com/v1', value: 1 });
@@ -211,7 +211,7 @@ describe('a view subresource', () => {
     expect((await gadgets.get('a')).spec.size).toBe(6);
   });
 
-  test('rejects invalid values, another uid, a stale resourceVersion and a missing object', async () => {
+  test('rejects invalid values, another uid, a stale resourceVersion and a missing object in a view subresource', async () => {
     await gadgets.create({ metadata: { name: 'a' } });
     const update = (value: object) => Promise.resolve().then(() => send('update', body(value)));
     await expect(update({ metadata: { name: 'a' }, value: -1 })).rejects.toThrow('Size.example.com "a" is invalid');
@@ -241,7 +241,7 @@ test('passes the body to an action subresource, which may change objects and res
 });
 
 describe('a deletion grace period', () => {
-  test('keeps the object until it is shortened to zero', async () => {
+  test('keeps an object with a grace period until the period is shortened to zero', async () => {
     await gadgets.create({ metadata: { name: 'a' } });
     const dying = await gadgets.delete('a');
     expect(dying.metadata).toMatchObject({
@@ -266,7 +266,7 @@ describe('a deletion grace period', () => {
     expect(released).toEqual(['a']);
   });
 
-  test('of zero still waits for finalizers', async () => {
+  test('waits for finalizers after a grace period of zero', async () => {
     await gadgets.create({ metadata: { name: 'a', finalizers: ['example.com/hold'] } });
     await gadgets.delete('a', { gracePeriodSeconds: 0 });
     expect((await gadgets.get('a')).metadata.deletionGracePeriodSeconds).toBe(0);
@@ -275,7 +275,7 @@ describe('a deletion grace period', () => {
     expect(released).toEqual(['a']);
   });
 
-  test('is not started by a dry run', async () => {
+  test('does not start a grace period in a dry run', async () => {
     const created = await gadgets.create({ metadata: { name: 'a' } });
     await gadgets.delete('a', { gracePeriodSeconds: 0, dryRun: true });
     await gadgets.delete('a', { dryRun: true });

@@ -42,7 +42,7 @@ async function send(body: RequestBody, fieldValidation?: 'Strict' | 'Warn' | 'Ig
 const patch = (body: unknown, fieldValidation?: 'Strict' | 'Warn' | 'Ignore') => send(valueBody(body), fieldValidation);
 
 describe('a strategic patch', () => {
-  test('merges, and missing fields are defaulted again', async () => {
+  test('merges a strategic patch and sets the defaults of missing fields again', async () => {
     const patched = await cluster.api(Deployment).patch(
       'd',
       strategicPatch({
@@ -54,20 +54,20 @@ describe('a strategic patch', () => {
     expect(patched.spec.strategy?.type).toBe('RollingUpdate');
   });
 
-  test('that changes nothing writes nothing', async () => {
+  test('writes nothing for a strategic patch that changes nothing', async () => {
     const before = cluster.resourceVersion;
     await patch({ spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } } });
     await patch(null);
     expect(cluster.resourceVersion).toBe(before);
   });
 
-  test('may contain any kind and apiVersion', async () => {
+  test('accepts any kind and apiVersion in a strategic patch', async () => {
     expect(await patch({ kind: 'Pod', apiVersion: 'v7', spec: { replicas: 2 } })).toMatchObject({
       object: { kind: 'Deployment', apiVersion: 'apps/v1', spec: { replicas: 2 } },
     });
   });
 
-  test('patches the version of the URL', async () => {
+  test('applies a strategic patch to the version of the URL', async () => {
     const scaleTargetRef = { kind: 'Deployment', name: 'd' };
     await cluster
       .api(HorizontalPodAutoscaler)
@@ -79,23 +79,23 @@ describe('a strategic patch', () => {
     expect(metrics).toMatchObject([{ type: 'Resource', resource: { target: { averageUtilization: 70 } } }]);
   });
 
-  test('works for view subresources', async () => {
+  test('applies a strategic patch to view subresources', async () => {
     await send(valueBody({ spec: { $patch: 'replace', replicas: 4 } }), undefined, 'scale');
     expect((await cluster.api(Deployment).get('d')).spec.replicas).toBe(4);
   });
 
-  test('conflicts if its resourceVersion is stale', async () => {
+  test('responds with a conflict to a strategic patch with a stale resourceVersion', async () => {
     expect(await failureOf(patch({ metadata: { resourceVersion: '1' } }))).toMatchObject({ reason: 'Conflict' });
   });
 
-  test('that deletes the whole object is rejected for the missing name', async () => {
+  test('rejects a strategic patch that deletes the whole object because of the missing name', async () => {
     expect(await failureOf(patch({ $patch: 'delete' }))).toMatchObject({
       code: 400,
       message: 'the name of the object (d based on URL) was undeterminable: name must be provided',
     });
   });
 
-  test('truncates an integer that exceeds 32 bits', async () => {
+  test('truncates an integer in a strategic patch that exceeds 32 bits', async () => {
     expect(await patch({ spec: { replicas: 2 ** 32 + 5 } })).toMatchObject({ object: { spec: { replicas: 5 } } });
   });
 });
@@ -115,11 +115,11 @@ describe('a rejected strategic patch', () => {
       422,
       ' "" is invalid: patch: Invalid value: "map[metadata:map[creationTimestamp:1]]": json: cannot unmarshal number into Go value of type string',
     ],
-  ])('%s', async (_what, text, code, message) => {
+  ])('a strategic patch %s', async (_what, text, code, message) => {
     expect(await failureOf(send(textBody(text)))).toMatchObject({ code, message });
   });
 
-  test('fails for user-defined kinds and their views before the object is read', async () => {
+  test('rejects a strategic patch of user-defined kinds and their views before the object is read', async () => {
     const Widget = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Widget',
@@ -135,7 +135,7 @@ describe('a rejected strategic patch', () => {
     });
   });
 
-  test('fails with NotFound for a missing object before the patch is decoded', async () => {
+  test('responds with NotFound to a strategic patch of a missing object before the patch is decoded', async () => {
     const missing = cluster.api(ConfigMap).patch('missing', strategicPatch<never>([] as never));
     expect(await failureOf(missing)).toMatchObject({ reason: 'NotFound' });
   });
@@ -150,22 +150,22 @@ describe('unknown and duplicate fields of a strategic patch', () => {
     'unknown field "zz"',
   ];
 
-  test('are warned about, duplicate fields first and unknown fields by name', async () => {
+  test('warns about duplicate fields first and unknown fields by name in a strategic patch', async () => {
     expect(await send(textBody(text))).toMatchObject({ warnings: findings, object: { spec: { replicas: 2 } } });
   });
 
-  test('are rejected together if fieldValidation is Strict', async () => {
+  test('rejects duplicate and unknown fields of a strategic patch together if fieldValidation is Strict', async () => {
     expect(await failureOf(send(textBody(text), 'Strict'))).toMatchObject({
       code: 422,
       message: ` "" is invalid: patch: Invalid value: "map[bogus:map[] spec:map[foo:bar replicas:2] zz:1]": strict decoding error: ${findings.join(', ')}`,
     });
   });
 
-  test('are ignored if fieldValidation is Ignore', async () => {
+  test('ignores duplicate and unknown fields of a strategic patch if fieldValidation is Ignore', async () => {
     expect(await send(textBody(text), 'Ignore')).toMatchObject({ warnings: [], object: { spec: { replicas: 2 } } });
   });
 
-  test('are not reported if a field has the wrong type', async () => {
+  test('reports no unknown fields of a strategic patch if a field has the wrong type', async () => {
     expect(await failureOf(patch({ bogus: 1, spec: 'x' }, 'Strict'))).toMatchObject({
       message: ' "" is invalid: patch: Invalid value: "map[bogus:1 spec:x]": cannot restore struct from: string',
     });

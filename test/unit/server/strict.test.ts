@@ -151,7 +151,7 @@ describe('a strict cluster', () => {
 });
 
 describe('the warnings of a strict cluster', () => {
-  test('report once that no controller acts on an object', async () => {
+  test('warns once that no controller acts on an object', async () => {
     const { cluster, warnings } = strict();
     for (const name of ['a', 'b']) {
       await cluster.api(Pod).create({ metadata: { name }, spec: { containers } });
@@ -166,7 +166,7 @@ describe('the warnings of a strict cluster', () => {
     ]);
   });
 
-  test('do not mention behaviour that a running controller provides', async () => {
+  test('does not warn about behaviour that a running controller provides', async () => {
     const { cluster, warnings } = strict(running);
     await cluster.api(Pod).create({ metadata: { name: 'a' }, spec: { containers } });
     await cluster.api(ResourceQuota).create({ metadata: { name: 'a' }, spec: { hard: { pods: '9' } } });
@@ -179,7 +179,7 @@ describe('the warnings of a strict cluster', () => {
     await cluster.close();
   });
 
-  test('report owner references without a garbage collector', async () => {
+  test('warns about owner references without a garbage collector', async () => {
     const { cluster, warnings } = strict();
     const { uid } = (await cluster.api(ConfigMap).create({ metadata: { name: 'owner' } })).metadata;
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }];
@@ -198,13 +198,13 @@ test('accepts the same requests without warnings if strict is not set', async ()
   expect(warnings).toEqual([]);
 });
 
-test('applies to forks and past states', async () => {
+test('applies the strict option to forks and past states', async () => {
   const { cluster } = strict();
   expect((await refusalOf(cluster.fork().api(ComponentStatus).list())).code).toBe(501);
   expect((await refusalOf(cluster.at('4').api(ComponentStatus).list())).code).toBe(501);
 });
 
-test('links to existing headings of the documentation', () => {
+test('links strict rules to existing headings of the documentation', () => {
   const text = readFileSync(new URL('../../../docs/fidelity.md', import.meta.url), 'utf8');
   const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -216,7 +216,7 @@ test('links to existing headings of the documentation', () => {
   for (const { anchor } of pointers) expect(anchors).toContain(anchor);
 });
 
-test('names only kinds that are served', () => {
+test('names only served kinds in the strict rules', () => {
   const names = new Set(
     testCluster()
       .kinds()

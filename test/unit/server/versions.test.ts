@@ -18,7 +18,7 @@ const namesOf = (list: { items: readonly { metadata: { name: string } }[] }) =>
   list.items.map(({ metadata }) => metadata.name);
 
 describe('a get at a resourceVersion', () => {
-  test('that exists, or at 0, returns the most recent object', async () => {
+  test('returns the most recent object for a get at an existing resourceVersion or 0', async () => {
     const cluster = await clusterWith(['a']);
     const configMaps = cluster.api(ConfigMap);
     const present = await configMaps.get('a');
@@ -27,7 +27,7 @@ describe('a get at a resourceVersion', () => {
     expect(await configMaps.get('a', { resourceVersion: '5' })).toBe(present);
   });
 
-  test('in the future times out after three seconds', async () => {
+  test('times out a get at a future resourceVersion after three seconds', async () => {
     const cluster = await clusterWith(['a']);
     const failure = failureOf(cluster.api(ConfigMap).get('a', { resourceVersion: '9' }));
     await cluster.clock.advance(2_999);
@@ -47,7 +47,7 @@ describe('a get at a resourceVersion', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('in the future succeeds when the revision is reached, with the state at that time', async () => {
+  test('answers a get at a future resourceVersion when it is reached, with the state at that time', async () => {
     const cluster = await clusterWith(['a']);
     const configMaps = cluster.api(ConfigMap);
     const found = configMaps.get('b', { resourceVersion: '7' });
@@ -58,14 +58,14 @@ describe('a get at a resourceVersion', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('in the future may end with NotFound', async () => {
+  test('responds with NotFound to a get at a future resourceVersion if the object does not exist then', async () => {
     const cluster = await clusterWith([]);
     const failure = failureOf(cluster.api(ConfigMap).get('a', { resourceVersion: '5' }));
     await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
     expect(await failure).toMatchObject({ reason: 'NotFound' });
   });
 
-  test('in the future rejects with the reason of an abort', async () => {
+  test('rejects a get at a future resourceVersion with the reason of an abort', async () => {
     const cluster = await clusterWith(['a']);
     const stop = new AbortController();
     const failure = failureOf(cluster.api(ConfigMap).get('a', { resourceVersion: '9', signal: stop.signal }));
@@ -75,7 +75,7 @@ describe('a get at a resourceVersion', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('that is invalid is a plain 500', async () => {
+  test('responds with a plain 500 to a get at an invalid resourceVersion', async () => {
     const error = await failureOf((await clusterWith(['a'])).api(ConfigMap).get('a', { resourceVersion: '-1' }));
     expect(error).toMatchObject({
       code: 500,
@@ -84,7 +84,7 @@ describe('a get at a resourceVersion', () => {
     });
   });
 
-  test('that exceeds 64 bits is a plain 500', async () => {
+  test('responds with a plain 500 to a get at a resourceVersion that exceeds 64 bits', async () => {
     const error = await failureOf(
       (await clusterWith(['a'])).api(ConfigMap).get('a', { resourceVersion: '18446744073709551616' }),
     );
@@ -93,14 +93,14 @@ describe('a get at a resourceVersion', () => {
 });
 
 describe('a list', () => {
-  test('not older than a past revision returns the current state', async () => {
+  test('returns the current state for a list not older than a past revision', async () => {
     const cluster = await clusterWith(['a', 'b']);
     const list = await cluster.api(ConfigMap).list({ resourceVersion: '5' });
     expect(namesOf(list)).toEqual(['a', 'b']);
     expect(list.metadata.resourceVersion).toBe('6');
   });
 
-  test('not older than a future revision waits, and returns the state at that revision', async () => {
+  test('waits in a list not older than a future revision, and returns the state at that revision', async () => {
     const cluster = await clusterWith(['a']);
     const list = cluster.api(ConfigMap).list({ resourceVersion: '6', resourceVersionMatch: 'NotOlderThan' });
     expect(await stateOf(list)).toBe('waiting');
@@ -108,14 +108,14 @@ describe('a list', () => {
     expect(namesOf(await list)).toEqual(['a', 'b']);
   });
 
-  test('not older than an unreached revision times out after three seconds', async () => {
+  test('times out a list not older than an unreached revision after three seconds', async () => {
     const cluster = await clusterWith(['a']);
     const failure = failureOf(cluster.api(ConfigMap).list({ resourceVersion: '6' }));
     await cluster.clock.advance(3_000);
     expect(await failure).toMatchObject({ code: 504, reason: 'Timeout' });
   });
 
-  test('at exactly a future revision is a plain 500', async () => {
+  test('responds with a plain 500 to a list at exactly a future revision', async () => {
     const cluster = await clusterWith(['a']);
     const exact = { resourceVersion: '99', resourceVersionMatch: 'Exact' } as const;
     expect(await failureOf(cluster.api(ConfigMap).list(exact))).toMatchObject({
@@ -125,7 +125,7 @@ describe('a list', () => {
     });
   });
 
-  test('at exactly a compacted revision is Expired', async () => {
+  test('responds with Expired to a list at exactly a compacted revision', async () => {
     const cluster = await clusterWith(['a', 'b', 'c', 'd'], memoryStorage({ history: 2 }));
     const at = (resourceVersion: string) =>
       cluster.api(ConfigMap).list({ resourceVersion, resourceVersionMatch: 'Exact' });
@@ -137,14 +137,14 @@ describe('a list', () => {
     expect(namesOf(await at('6'))).toEqual(['a', 'b']);
   });
 
-  test('at exactly a compacted revision is Expired also if its selectors exclude every object', async () => {
+  test('responds with Expired to a list at a compacted revision also if its selectors exclude every object', async () => {
     const cluster = await clusterWith(['a', 'b', 'c', 'd'], memoryStorage({ history: 2 }));
     const exact = { resourceVersion: '5', resourceVersionMatch: 'Exact' } as const;
     const list = cluster.api(ConfigMap).list({ ...exact, fields: 'metadata.namespace=elsewhere' });
     expect(await failureOf(list)).toMatchObject({ reason: 'Expired' });
   });
 
-  test('at exactly a revision expires after five minutes if there were later writes', async () => {
+  test('responds with Expired to a list at a revision after five minutes if there were later writes', async () => {
     const cluster = await clusterWith(['a', 'b']);
     const exact = { resourceVersion: '5', resourceVersionMatch: 'Exact' } as const;
     await cluster.clock.advance(FIVE_MINUTES);
@@ -153,25 +153,25 @@ describe('a list', () => {
     expect(await failureOf(cluster.api(ConfigMap).list(exact))).toMatchObject({ reason: 'Expired' });
   });
 
-  test('at resourceVersion 0 ignores its limit', async () => {
+  test('ignores the limit of a list at resourceVersion 0', async () => {
     const cluster = await clusterWith(['a', 'b']);
     expect(namesOf(await cluster.api(ConfigMap).list({ resourceVersion: '0', limit: 1 }))).toEqual(['a', 'b']);
   });
 
-  test('with a limit and a resourceVersion reads exactly that revision', async () => {
+  test('reads exactly the given revision in a list with a limit and a resourceVersion', async () => {
     const cluster = await clusterWith(['a', 'b', 'c']);
     const first = await cluster.api(ConfigMap).list({ resourceVersion: '6', limit: 1 });
     expect(first.metadata).toMatchObject({ resourceVersion: '6', remainingItemCount: 1 });
   });
 
-  test.each([0, -1])('with limit %d is unlimited', async (limit) => {
+  test.each([0, -1])('returns an unlimited list for limit %d', async (limit) => {
     const cluster = await clusterWith(['a', 'b']);
     const list = await cluster.api(ConfigMap).list({ limit });
     expect(namesOf(list)).toEqual(['a', 'b']);
     expect(list.metadata).toEqual({ resourceVersion: '6' });
   });
 
-  test('without objects has items and a resourceVersion', async () => {
+  test('returns items and a resourceVersion for a list without objects', async () => {
     const cluster = await clusterWith([]);
     expect(await cluster.api(ConfigMap).list()).toEqual({
       kind: 'ConfigMapList',
@@ -181,7 +181,7 @@ describe('a list', () => {
     });
   });
 
-  test('with an unsatisfiable selector is empty', async () => {
+  test('returns an empty list for an unsatisfiable selector', async () => {
     const cluster = await clusterWith(['a']);
     const list = await cluster.api(ConfigMap).list({ fields: 'metadata.name=a,metadata.name=b' });
     expect(list.items).toEqual([]);
@@ -197,7 +197,7 @@ describe('a continue token', () => {
     return (await cluster.api(ConfigMap).list({ limit: 1 })).metadata.continue ?? '';
   }
 
-  test('is valid for five minutes, regardless of writes', async () => {
+  test('accepts a continue token for five minutes, regardless of writes', async () => {
     const cluster = await clusterWith(['a', 'b', 'c'], memoryStorage({ history: 1 }));
     const token = await firstPage(cluster);
     for (const name of ['b', 'c']) await cluster.api(ConfigMap).delete(name);
@@ -207,7 +207,7 @@ describe('a continue token', () => {
     expect(rest.metadata.resourceVersion).toBe('7');
   });
 
-  test('is Expired after that, with a new token for an inconsistent continuation', async () => {
+  test('responds with Expired to an old continue token, with a new token for an inconsistent continuation', async () => {
     const cluster = await clusterWith(['a', 'b', 'c', 'd']);
     const configMaps = cluster.api(ConfigMap);
     const token = await firstPage(cluster);
@@ -224,7 +224,7 @@ describe('a continue token', () => {
     expect(namesOf(await configMaps.list({ continue: next.metadata.continue ?? '' }))).toEqual(['d']);
   });
 
-  test('of a later page expires with the first page', async () => {
+  test('expires the continue token of a later page with the first page', async () => {
     const cluster = await clusterWith(['a', 'b', 'c']);
     const token = await firstPage(cluster);
     await cluster.clock.advance(FIVE_MINUTES - 1);
@@ -234,28 +234,28 @@ describe('a continue token', () => {
     expect(failure).toMatchObject({ reason: 'Expired' });
   });
 
-  test('expires after the time that the storage configures', async () => {
+  test('expires a continue token after the time that the storage configures', async () => {
     const cluster = await clusterWith(['a', 'b'], memoryStorage({ continueMs: 1_000 }));
     const token = await firstPage(cluster);
     await cluster.clock.advance(1_001);
     expect(await failureOf(cluster.api(ConfigMap).list({ continue: token }))).toMatchObject({ reason: 'Expired' });
   });
 
-  test('allows a different limit on every page', async () => {
+  test('accepts a different limit for every page', async () => {
     const cluster = await clusterWith(['a', 'b', 'c', 'd']);
     const second = await cluster.api(ConfigMap).list({ continue: await firstPage(cluster), limit: 2 });
     expect(namesOf(second)).toEqual(['b', 'c']);
     expect(second.metadata.remainingItemCount).toBe(1);
   });
 
-  test('from one namespace starts after the same name in another', async () => {
+  test('continues in a namespace after the same name when the token is from another namespace', async () => {
     const cluster = await clusterWith(['a', 'b']);
     for (const name of ['a', 'c']) await cluster.api(ConfigMap, 'kube-system').create({ metadata: { name } });
     const token = await firstPage(cluster);
     expect(namesOf(await cluster.api(ConfigMap, 'kube-system').list({ continue: token }))).toEqual(['c']);
   });
 
-  test('cannot be combined with a resourceVersion other than 0', async () => {
+  test('rejects a continue token with a resourceVersion other than 0', async () => {
     const cluster = await clusterWith(['a', 'b']);
     const token = await firstPage(cluster);
     expect(namesOf(await cluster.api(ConfigMap).list({ continue: token, resourceVersion: '0' }))).toEqual(['b']);
@@ -265,7 +265,7 @@ describe('a continue token', () => {
     });
   });
 
-  test('that is invalid is rejected with the reason', async () => {
+  test('rejects an invalid continue token with the reason', async () => {
     const cluster = await clusterWith(['a']);
     expect(await failureOf(cluster.api(ConfigMap).list({ continue: '???' }))).toMatchObject({
       reason: 'BadRequest',
@@ -273,7 +273,7 @@ describe('a continue token', () => {
     });
   });
 
-  test('of a revision that a restore removed is Expired', async () => {
+  test('responds with Expired to a continue token of a revision that a restore removed', async () => {
     const cluster = await clusterWith(['a']);
     const before = cluster.snapshot();
     await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });

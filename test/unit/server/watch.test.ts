@@ -20,7 +20,7 @@ function follow(cluster: TestCluster, options: { timeoutSeconds?: number } = {})
 }
 
 describe('bookmarks', () => {
-  test('are sent every minute if there were writes', async () => {
+  test('sends a bookmark every minute if there were writes', async () => {
     const cluster = testCluster();
     const reader = follow(cluster);
     await reader.read();
@@ -34,7 +34,7 @@ describe('bookmarks', () => {
     expect(await reader.readAll()).toEqual(['BOOKMARK 6']);
   });
 
-  test('contain only the kind and the resourceVersion', async () => {
+  test('sends only the kind and the resourceVersion in a bookmark', async () => {
     const cluster = testCluster();
     const reader = follow(cluster);
     await reader.read();
@@ -46,7 +46,7 @@ describe('bookmarks', () => {
     });
   });
 
-  test('are not sent if there were no writes since the last one', async () => {
+  test('sends no bookmark if there were no writes since the last one', async () => {
     const cluster = testCluster();
     const reader = follow(cluster);
     await reader.read();
@@ -57,7 +57,7 @@ describe('bookmarks', () => {
     expect(await reader.read()).toBe('waiting');
   });
 
-  test('need no timer while there are no writes, and stay on the minute', async () => {
+  test('needs no timer for bookmarks while there are no writes, and keeps them on the minute', async () => {
     const cluster = testCluster();
     const reader = follow(cluster);
     await reader.read();
@@ -75,7 +75,7 @@ describe('bookmarks', () => {
     expect(await reader.readAll()).toEqual(['BOOKMARK 6']);
   });
 
-  test('are sent to a watch that starts while there is no timer', async () => {
+  test('sends bookmarks to a watch that starts while there is no timer', async () => {
     const cluster = testCluster();
     const first = follow(cluster);
     await first.read();
@@ -89,7 +89,7 @@ describe('bookmarks', () => {
     expect(await late.readAll()).toEqual(['BOOKMARK 5']);
   });
 
-  test('are not sent to watches that did not request them', async () => {
+  test('sends no bookmarks to watches that did not request them', async () => {
     const cluster = testCluster();
     const reader = new Reader(cluster.api(ConfigMap).watch({ resourceVersion: cluster.resourceVersion }));
     await reader.read();
@@ -98,7 +98,7 @@ describe('bookmarks', () => {
     expect(await reader.read()).toBe('waiting');
   });
 
-  test('are not sent before events that have not been read', async () => {
+  test('sends no bookmark before events that have not been read', async () => {
     const cluster = testCluster();
     const reader = follow(cluster);
     await cluster.api(ConfigMap).create({ metadata: { name: 'unread' } });
@@ -109,7 +109,7 @@ describe('bookmarks', () => {
     expect(await reader.readAll()).toEqual(['BOOKMARK 6']);
   });
 
-  test('are sent once more two seconds before the stream ends', async () => {
+  test('sends one more bookmark two seconds before the stream ends', async () => {
     const cluster = testCluster();
     const reader = follow(cluster, { timeoutSeconds: 10 });
     await reader.read();
@@ -122,7 +122,7 @@ describe('bookmarks', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('are not sent at the end of a stream that is too short', async () => {
+  test('sends no bookmark at the end of a stream that is too short', async () => {
     const cluster = testCluster();
     const reader = follow(cluster, { timeoutSeconds: 2 });
     await reader.read();
@@ -131,7 +131,7 @@ describe('bookmarks', () => {
     expect(await reader.readAll()).toEqual(['end']);
   });
 
-  test('are followed by later events, although events of other namespaces were dropped', async () => {
+  test('sends later events after a bookmark, although events of other namespaces were dropped', async () => {
     const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
     const reader = follow(cluster);
     await reader.read();
@@ -144,7 +144,7 @@ describe('bookmarks', () => {
 });
 
 describe('the end of a watch', () => {
-  test('comes without an error after timeoutSeconds', async () => {
+  test('ends a watch without an error after timeoutSeconds', async () => {
     const cluster = testCluster();
     const reader = new Reader(cluster.api(ConfigMap).watch({ timeoutSeconds: 30 }));
     await cluster.clock.advance(29_999);
@@ -153,7 +153,7 @@ describe('the end of a watch', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('comes after 30 to 60 minutes without timeoutSeconds', async () => {
+  test('ends a watch without timeoutSeconds after 30 to 60 minutes', async () => {
     const cluster = testCluster();
     const reader = new Reader(cluster.api(ConfigMap).watch());
     // The ids of a test cluster return 0.5 for every random number.
@@ -163,7 +163,7 @@ describe('the end of a watch', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('does not come early if timeoutSeconds exceeds the maximum of a platform timer', async () => {
+  test('does not end a watch early if timeoutSeconds exceeds the maximum of a platform timer', async () => {
     vi.useFakeTimers();
     try {
       const cluster = createCluster();
@@ -176,7 +176,7 @@ describe('the end of a watch', () => {
     }
   });
 
-  test('by close leaves no timer', async () => {
+  test('leaves no timer after a watch is closed', async () => {
     const cluster = testCluster();
     const reader = follow(cluster, { timeoutSeconds: 30 });
     expect(cluster.clock.pending).toBeGreaterThan(0);
@@ -185,7 +185,7 @@ describe('the end of a watch', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('by an abort is not an error and leaves no timer', async () => {
+  test('leaves no timer after a watch is aborted, which is not an error', async () => {
     const cluster = testCluster();
     const stop = new AbortController();
     const reader = new Reader(cluster.api(ConfigMap).watch({ signal: stop.signal }));
@@ -195,7 +195,7 @@ describe('the end of a watch', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('by a timeout leaves no timer', async () => {
+  test('leaves no timer after a watch times out', async () => {
     const cluster = testCluster();
     const reader = follow(cluster, { timeoutSeconds: 300 });
     await reader.read();
@@ -204,7 +204,7 @@ describe('the end of a watch', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('by an error leaves no timer', async () => {
+  test('leaves no timer after a watch fails', async () => {
     const cluster = testCluster();
     const before = cluster.snapshot();
     const reader = follow(cluster);
@@ -215,7 +215,7 @@ describe('the end of a watch', () => {
 });
 
 describe('a watch from a resourceVersion', () => {
-  test('in the future is silent until the revision is reached', async () => {
+  test('sends no events from a future resourceVersion until it is reached', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const reader = new Reader(configMaps.watch({ resourceVersion: '6' }));
@@ -223,7 +223,7 @@ describe('a watch from a resourceVersion', () => {
     expect(await reader.readAll()).toEqual(['ADDED seven']);
   });
 
-  test('that is compacted fails with Expired and names the oldest one', async () => {
+  test('fails a watch from a compacted resourceVersion with Expired and names the oldest one', async () => {
     const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
     const configMaps = cluster.api(ConfigMap);
     for (const name of ['five', 'six', 'seven', 'eight']) await configMaps.create({ metadata: { name } });
@@ -235,7 +235,7 @@ describe('a watch from a resourceVersion', () => {
     ]);
   });
 
-  test('that is invalid fails with a plain 500', async () => {
+  test('fails a watch from an invalid resourceVersion with a plain 500', async () => {
     const error = await failureOf(testCluster().api(ConfigMap).watch({ resourceVersion: 'abc' }).next());
     expect(error).toMatchObject({
       code: 500,
@@ -244,7 +244,7 @@ describe('a watch from a resourceVersion', () => {
     });
   });
 
-  test('ends with one Expired error if history is dropped past its reader', async () => {
+  test('ends a watch with one Expired error if history is dropped past its reader', async () => {
     const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
     const configMaps = cluster.api(ConfigMap);
     const watch = configMaps.watch({ resourceVersion: cluster.resourceVersion });
@@ -261,7 +261,7 @@ describe('a watch with initial events', () => {
   const stateFrom = (resourceVersion: string) =>
     ({ resourceVersion, sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }) as const;
 
-  test('marks their end with a bookmark if bookmarks are requested', async () => {
+  test('marks the end of initial events with a bookmark if bookmarks are requested', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const reader = new Reader(cluster.api(ConfigMap).watch({ ...stateFrom(''), allowWatchBookmarks: true }));
@@ -286,13 +286,13 @@ describe('a watch with initial events', () => {
     });
   });
 
-  test('has no end mark without bookmarks', async () => {
+  test('sends no end mark after initial events without bookmarks', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(await new Reader(cluster.api(ConfigMap).watch(stateFrom(''))).readAll()).toEqual(['ADDED a']);
   });
 
-  test('waits for a future revision, and starts when it is reached', async () => {
+  test('waits for a future revision before it sends initial events', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const reader = new Reader(configMaps.watch(stateFrom('6')));
@@ -302,7 +302,7 @@ describe('a watch with initial events', () => {
     expect(await reader.readAll()).toEqual(['ADDED five', 'ADDED six']);
   });
 
-  test('fails within the stream if the revision is not reached in three seconds', async () => {
+  test('fails within the stream if the revision of initial events is not reached in three seconds', async () => {
     const cluster = testCluster();
     const reader = new Reader(cluster.api(ConfigMap).watch(stateFrom('9')));
     const failure = failureOf(reader.watch.next());
@@ -314,7 +314,7 @@ describe('a watch with initial events', () => {
     });
   });
 
-  test('ends without an error if it is aborted while it waits for a revision', async () => {
+  test('ends without an error if it is aborted while it waits for the revision of initial events', async () => {
     const cluster = testCluster();
     const stop = new AbortController();
     const reader = new Reader(cluster.api(ConfigMap).watch({ ...stateFrom('9'), signal: stop.signal }));
@@ -324,7 +324,7 @@ describe('a watch with initial events', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('omits them if sendInitialEvents is false', async () => {
+  test('omits initial events if sendInitialEvents is false', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'before' } });
     const reader = new Reader(
@@ -336,7 +336,7 @@ describe('a watch with initial events', () => {
 });
 
 describe('a watch with selectors', () => {
-  test('that no object can match is live and silent', async () => {
+  test('sends no events to a watch with selectors that no object can match', async () => {
     const cluster = testCluster();
     const watch = cluster.api(ConfigMap).watch({ fields: 'metadata.namespace=elsewhere', timeoutSeconds: 1 });
     const reader = new Reader(watch);
@@ -346,7 +346,7 @@ describe('a watch with selectors', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('for one name sees only that object', async () => {
+  test('sends only the events of one object to a watch for its name', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const reader = new Reader(configMaps.watch({ fields: { 'metadata.name': 'b' } }));
@@ -356,7 +356,7 @@ describe('a watch with selectors', () => {
     expect(await reader.readAll()).toEqual(['ADDED b', 'MODIFIED b', 'DELETED b']);
   });
 
-  test('for an unknown field fails with BadRequest', async () => {
+  test('fails a watch with a selector for an unknown field with BadRequest', async () => {
     const error = await failureOf(testCluster().api(ConfigMap).watch({ fields: 'data.k=v' }).next());
     expect(error).toMatchObject({
       reason: 'BadRequest',
@@ -373,7 +373,7 @@ describe('the watch stream of a transport', () => {
     options: {},
   };
 
-  test('is live when send returns', async () => {
+  test('returns a live watch stream from send', async () => {
     const cluster = testCluster();
     const response = await cluster.send(request);
     if (response.type !== 'watch') throw new Error('no watch');
@@ -391,7 +391,7 @@ describe('the watch stream of a transport', () => {
     expect(await second).toMatchObject({ value: { object: { metadata: { name: 'b' } } } });
   });
 
-  test('ends with an ERROR event', async () => {
+  test('ends a watch stream with an ERROR event', async () => {
     const cluster = testCluster();
     const before = cluster.snapshot();
     const response = await cluster.send(request);
@@ -402,7 +402,7 @@ describe('the watch stream of a transport', () => {
     expect(await response.watch.next()).toEqual({ done: true, value: undefined });
   });
 
-  test('is closed by leaving a loop over it', async () => {
+  test('closes a watch stream when a loop over it is left', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const response = await cluster.send(request);

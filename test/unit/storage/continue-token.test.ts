@@ -12,26 +12,26 @@ function base64url(text: string): string {
 }
 
 describe('a continue token', () => {
-  test('survives encoding and decoding', () => {
+  test('preserves a continue token in encoding and decoding', () => {
     const token = { revision: 1200, after: 'dev/a', issuedAt: 1_893_456_000_000 };
     expect(decode(encodeContinueToken(token, VERSION))).toEqual(token);
   });
 
-  test("is unpadded base64url of the reference server's JSON", () => {
+  test('encodes a continue token as unpadded base64url of the JSON of the reference server', () => {
     const text = encodeContinueToken({ revision: 1200, after: 'dev/a' }, VERSION);
     expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(text).toBe(textOf({ v: VERSION, rv: 1200, start: 'dev/a\u0000' }));
   });
 
-  test('without an issue time decodes without one, so that it never expires', () => {
+  test('decodes a continue token without an issue time, which never expires', () => {
     expect(decode(encodeContinueToken({ revision: 7, after: 'a' }, VERSION))).toEqual({ revision: 7, after: 'a' });
   });
 
-  test('may accept any revision', () => {
+  test('decodes a continue token that accepts any revision', () => {
     expect(decode(encodeContinueToken({ revision: -1, after: 'a' }, VERSION)).revision).toBe(-1);
   });
 
-  test('may start its key with a slash', () => {
+  test('decodes a continue token whose key starts with a slash', () => {
     expect(decode(textOf({ v: VERSION, rv: 1, start: '/dev/a\u0000' })).after).toBe('dev/a');
   });
 });
@@ -61,7 +61,7 @@ describe('an invalid continue token', () => {
     ['a key with a current directory segment', textOf({ v: VERSION, rv: 1, start: './b' }), './b'],
     ['a key with an empty segment', textOf({ v: VERSION, rv: 1, start: 'a//b' }), 'a//b'],
     ['a key that ends in a slash', textOf({ v: VERSION, rv: 1, start: 'a/' }), 'a/'],
-  ])('with %s is rejected with the reason', (_what, text, why) => {
+  ])('rejects a continue token with %s, with the reason', (_what, text, why) => {
     expect(() => decode(text)).toThrow(new ContinueTokenError(`continue key is not valid: ${why}`));
   });
 });

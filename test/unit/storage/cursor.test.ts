@@ -17,7 +17,7 @@ const red = (name: string, revision: number) => object(name, revision, { colour:
 const blue = (name: string, revision: number) => object(name, revision, { colour: 'blue' });
 
 describe('the events of a cursor', () => {
-  test('are all events after its start, once', () => {
+  test('returns every event after the start of a cursor once', () => {
     const log = emptyLog();
     log.append(event(1));
     const cursor = log.watch(0, {});
@@ -27,7 +27,7 @@ describe('the events of a cursor', () => {
     expect(cursor.poll()).toBeUndefined();
   });
 
-  test('are limited to its namespace and name', () => {
+  test('returns only events of the namespace and name of a cursor', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { namespace: 'a', name: 'x' });
     log.append(event(1, { namespace: 'b', name: 'x' }));
@@ -37,35 +37,35 @@ describe('the events of a cursor', () => {
     expect(cursor.poll()).toBeUndefined();
   });
 
-  test('contain ADDED for an update into its selection', () => {
+  test('returns ADDED for an update into the selection', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { matches: isRed });
     log.append(event(2, { name: 'a', previous: blue('a', 1), object: red('a', 2) }));
     expect(cursor.poll()).toEqual({ type: 'ADDED', object: red('a', 2) });
   });
 
-  test('contain MODIFIED for an update within its selection', () => {
+  test('returns MODIFIED for an update within the selection', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { matches: isRed });
     log.append(event(2, { name: 'a', previous: red('a', 1), object: red('a', 2) }));
     expect(cursor.poll()).toEqual({ type: 'MODIFIED', object: red('a', 2) });
   });
 
-  test('contain DELETED with the old content at the new revision for an update out of its selection', () => {
+  test('returns DELETED with the old content at the new revision for an update out of the selection', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { matches: isRed });
     log.append(event(2, { name: 'a', previous: red('a', 1), object: blue('a', 2) }));
     expect(cursor.poll()).toEqual({ type: 'DELETED', object: red('a', 2) });
   });
 
-  test('do not contain an update outside its selection', () => {
+  test('returns no event for an update outside the selection', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { matches: isRed });
     log.append(event(2, { name: 'a', previous: blue('a', 1), object: blue('a', 2) }));
     expect(cursor.poll()).toBeUndefined();
   });
 
-  test('contain DELETED for a deletion in its selection only', () => {
+  test('returns DELETED only for a deletion in the selection', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { matches: isRed });
     log.append(event(3, { type: 'DELETED', name: 'b', previous: blue('b', 1), object: blue('b', 3) }));
@@ -79,7 +79,7 @@ describe('the events of a cursor', () => {
 const revisionOf = (received: ChangeEvent | undefined) => received?.object.metadata.resourceVersion;
 
 describe('a waiting cursor', () => {
-  test('receives the next event once, and finds later ones by polling', () => {
+  test('wakes a waiting cursor for the next event once, and returns later events by polling', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     const seen: unknown[] = [];
@@ -91,7 +91,7 @@ describe('a waiting cursor', () => {
     expect(cursor.poll()).toBeUndefined();
   });
 
-  test('does not receive events that it does not select', () => {
+  test('does not wake a waiting cursor for events that it does not select', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { namespace: 'a', matches: isRed });
     const seen: unknown[] = [];
@@ -103,7 +103,7 @@ describe('a waiting cursor', () => {
     expect(seen).toEqual(['3']);
   });
 
-  test('receives the following event if its callback waits again', () => {
+  test('wakes a cursor for the following event if its callback waits again', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     const seen: unknown[] = [];
@@ -117,7 +117,7 @@ describe('a waiting cursor', () => {
     expect(seen).toEqual(['1', '2']);
   });
 
-  test('does not fall behind when events of other namespaces are dropped', () => {
+  test('keeps a waiting cursor readable when events of other namespaces are dropped', () => {
     const log = emptyLog(2);
     const cursor = log.watch(0, { namespace: 'a' });
     const seen: unknown[] = [];
@@ -127,7 +127,7 @@ describe('a waiting cursor', () => {
     expect(seen).toEqual(['11']);
   });
 
-  test('that stops waiting finds the next event by polling', () => {
+  test('returns the next event by polling to a cursor that stops waiting', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     const onEvent = vi.fn();
@@ -138,7 +138,7 @@ describe('a waiting cursor', () => {
     expect(revisionOf(cursor.poll())).toBe('1');
   });
 
-  test('that stops waiting has passed all earlier events, also dropped ones of other namespaces', () => {
+  test('moves a cursor that stops waiting past all earlier events, also dropped ones of other namespaces', () => {
     const log = emptyLog(2);
     const cursor = log.watch(0, { namespace: 'a' });
     cursor.wait(() => undefined);
@@ -149,7 +149,7 @@ describe('a waiting cursor', () => {
 });
 
 describe('a lagging cursor', () => {
-  test('loses nothing while its position is in the log', () => {
+  test('returns all events to a lagging cursor while its position is in the log', () => {
     const log = emptyLog(2);
     const cursor = log.watch(0, {});
     log.append(event(1));
@@ -160,7 +160,7 @@ describe('a lagging cursor', () => {
     expect(cursor.poll()?.object.metadata.resourceVersion).toBe('3');
   });
 
-  test('fails on every poll once the log is compacted past it', () => {
+  test('fails every poll of a lagging cursor once the log is compacted past it', () => {
     const log = emptyLog(2);
     const cursor = log.watch(0, {});
     for (const revision of [1, 2, 3]) log.append(event(revision));
@@ -170,7 +170,7 @@ describe('a lagging cursor', () => {
 });
 
 describe('the end of a cursor', () => {
-  test('by close causes no event and no wake-up', () => {
+  test('returns no event and does not wake a cursor after close', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     const onEvent = vi.fn();
@@ -181,7 +181,7 @@ describe('the end of a cursor', () => {
     expect(onEvent).not.toHaveBeenCalled();
   });
 
-  test('by a replaced history wakes it, and polling fails', () => {
+  test('wakes a cursor and fails its polls when the history is replaced', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     const onEvent = vi.fn();
@@ -191,7 +191,7 @@ describe('the end of a cursor', () => {
     expect(() => cursor.poll()).toThrow(CompactedError);
   });
 
-  test('by a replaced history is reported at once to a later wait', () => {
+  test('wakes a cursor at once that waits after the history is replaced', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     log.expireAll();
@@ -200,7 +200,7 @@ describe('the end of a cursor', () => {
     expect(onEvent).toHaveBeenCalledTimes(1);
   });
 
-  test('by close is not changed by a later replacement of history', () => {
+  test('does not fail a closed cursor when the history is replaced', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     cursor.close();

@@ -87,14 +87,14 @@ describe('event log retention by age', () => {
 });
 
 describe('a watch on the event log', () => {
-  test('starts after its revision, also if the resource has no event at it', () => {
+  test('starts a watch after its revision, also if the resource has no event at it', () => {
     const log = logOf(ROOMY, 2, 5, 9);
     expect(revisionsAfter(log, 2)).toEqual(['5', '9']);
     expect(revisionsAfter(log, 6)).toEqual(['9']);
     expect(revisionsAfter(log, 9)).toEqual([]);
   });
 
-  test('from a dropped revision fails with the oldest available one', () => {
+  test('fails a watch from a dropped revision with the oldest available one', () => {
     const log = logOf({ maxEvents: 2, maxAgeMs: 60_000 }, 3, 6, 8, 9);
     expect(() => log.watch(5, {})).toThrow(new CompactedError(5, 7));
     expect(() => log.watch(6, {})).not.toThrow();
@@ -102,12 +102,12 @@ describe('a watch on the event log', () => {
 });
 
 describe('reading the event log backwards', () => {
-  test('yields the events after a revision, newest first', () => {
+  test('yields the events after a revision backwards, newest first', () => {
     const log = logOf(ROOMY, 1, 4, 6);
     expect([...log.backwards(1)].map(({ revision }) => revision)).toEqual([6, 4]);
   });
 
-  test('fails for a dropped revision', () => {
+  test('fails to read backwards from a dropped revision', () => {
     const log = logOf({ maxEvents: 1, maxAgeMs: 60_000 }, 1, 4, 6);
     expect(() => [...log.backwards(3)]).toThrow(CompactedError);
     expect([...log.backwards(4)].map(({ revision }) => revision)).toEqual([6]);
@@ -115,7 +115,7 @@ describe('reading the event log backwards', () => {
 });
 
 describe('the history for a fork', () => {
-  test('contains the live entries and the compacted revision, and does not grow with its origin', () => {
+  test('copies the live entries and the compacted revision into a fork, which does not grow with its origin', () => {
     const log = logOf({ maxEvents: 2, maxAgeMs: 60_000 }, 1, 2, 3);
     const history = log.history();
     log.append(event(4));
@@ -126,16 +126,16 @@ describe('the history for a fork', () => {
 });
 
 describe('an event log entry', () => {
-  test('gives the old content at the new revision to selections that the object left', () => {
+  test('returns the old content at the new revision to selections that the object left', () => {
     const log = logOf(ROOMY);
     const previous = object('a', 1, { colour: 'red' });
     log.append(event(2, { name: 'a', previous, object: object('a', 2, { colour: 'blue' }) }));
-    const departure = log.entryAt(0).deletedEvent();
+    const departure = log.entryAt(0).deletedWatchEvent();
     expect(departure).toEqual({ type: 'DELETED', object: object('a', 2, { colour: 'red' }) });
-    expect(log.entryAt(0).deletedEvent()).toBe(departure);
+    expect(log.entryAt(0).deletedWatchEvent()).toBe(departure);
   });
 
-  test('is one frozen object for all watchers that see it unchanged', () => {
+  test('returns one frozen event to all watchers that see it unchanged', () => {
     const log = logOf(ROOMY, 1);
     const [left, right] = [log.watch(0, {}), log.watch(0, {})];
     const seen = left.poll();

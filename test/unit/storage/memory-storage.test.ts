@@ -17,7 +17,7 @@ describe('memoryStorage', () => {
     [{ history: Number.NaN }, 'orchplane: memoryStorage: history must be at least 1, got NaN'],
     [{ historyMs: -1 }, 'orchplane: memoryStorage: historyMs must be at least 0, got -1'],
     [{ continueMs: -1 }, 'orchplane: memoryStorage: continueMs must be at least 0, got -1'],
-  ])('rejects %o', (options, message) => {
+  ])('rejects the settings %o', (options, message) => {
     expect(() => memoryStorage(options)).toThrow(new RangeError(message));
   });
 });

@@ -41,19 +41,19 @@ describe('a commit', () => {
     expect(store.revision).toBe(3);
   });
 
-  test('stores the object that its seal function returned', () => {
+  test('stores the object that the seal function of a commit returns', () => {
     const { store } = newStore();
     const stored = create(store, 'a');
     expect(store.get(keyOf('a'))).toBe(stored);
   });
 
-  test('fails if the name to create exists', () => {
+  test('fails a commit if the name to create exists', () => {
     const { store } = newStore();
     create(store, 'a');
     expect(() => create(store, 'a')).toThrow(new StorageError('exists'));
   });
 
-  test('fails if the expected object is stale or missing', () => {
+  test('fails a commit if the expected object is stale or missing', () => {
     const { store } = newStore();
     const first = create(store, 'a');
     const second = update(store, first);
@@ -64,7 +64,7 @@ describe('a commit', () => {
     expect(() => remove(store, second)).toThrow(new StorageError('missing'));
   });
 
-  test('that fails takes no revision and causes no event', () => {
+  test('takes no revision and causes no event in a failed commit', () => {
     const { store } = newStore();
     const first = create(store, 'a');
     const cursor = store.watch({ resource: 'things', after: 1 });
@@ -84,7 +84,7 @@ describe('a commit', () => {
     expect(cursor.poll()).toBeUndefined();
   });
 
-  test('of a deletion takes a revision and removes the object', () => {
+  test('takes a revision and removes the object in a commit of a deletion', () => {
     const { store } = newStore();
     const gone = remove(store, create(store, 'a'));
     expect(gone.metadata.resourceVersion).toBe('2');
@@ -103,13 +103,13 @@ describe('a commit', () => {
 });
 
 describe('a list of the store', () => {
-  test('of a resource without writes is empty, at the current revision', () => {
+  test('returns an empty list at the current revision for a resource without writes', () => {
     const { store } = newStore();
     create(store, 'a', 'others');
     expect(store.list({ resource: 'things' })).toEqual({ items: [], revision: 1 });
   });
 
-  test('at a past revision undoes only changes of its own resource', () => {
+  test('undoes only changes of the listed resource in a list at a past revision', () => {
     const { store } = newStore();
     create(store, 'a');
     create(store, 'a', 'others');
@@ -118,7 +118,7 @@ describe('a list of the store', () => {
     expect(names(store, 1)).toEqual(['a']);
   });
 
-  test('at an expired revision fails', async () => {
+  test('fails a list at an expired revision', async () => {
     const { store, clock } = newStore({ historyMs: 1_000 });
     create(store, 'a');
     create(store, 'b');
@@ -127,7 +127,7 @@ describe('a list of the store', () => {
     expect(names(store, 2)).toEqual(['a', 'b']);
   });
 
-  test('at a held revision works until the hold ends', async () => {
+  test('returns a list at a held revision until the hold ends', async () => {
     const { store, clock } = newStore({ history: 1 });
     create(store, 'a');
     store.hold('things', 1, clock.now() + 1_000);
@@ -140,14 +140,14 @@ describe('a list of the store', () => {
 });
 
 describe('a watch on the store', () => {
-  test('drops expired events before it checks its start', async () => {
+  test('drops expired events before it checks the start of a watch', async () => {
     const { store, clock } = newStore({ historyMs: 1_000 });
     create(store, 'a');
     await clock.advance(1_001);
     expect(() => store.watch({ resource: 'things', after: 0 })).toThrow(CompactedError);
   });
 
-  test('of a resource without writes is live', () => {
+  test('returns a live watch for a resource without writes', () => {
     const { store } = newStore();
     const cursor = store.watch({ resource: 'things', after: 0 });
     create(store, 'a');
@@ -156,7 +156,7 @@ describe('a watch on the store', () => {
 });
 
 describe('a store snapshot', () => {
-  test('restores objects and revision, and the next write takes the following revision', () => {
+  test('restores objects and revision of a snapshot, and the next write takes the following revision', () => {
     const { store } = newStore();
     const first = create(store, 'a');
     const snapshot = store.snapshot();
@@ -169,7 +169,7 @@ describe('a store snapshot', () => {
     expect(create(store, 'c').metadata.resourceVersion).toBe('2');
   });
 
-  test('can be restored more than once', () => {
+  test('restores a snapshot more than once', () => {
     const { store } = newStore();
     create(store, 'a');
     const snapshot = store.snapshot();
@@ -180,7 +180,7 @@ describe('a store snapshot', () => {
     expect(names(store)).toEqual(['a']);
   });
 
-  test('removes resources that were first written after it', () => {
+  test('removes resources on restore that were first written after the snapshot', () => {
     const { store } = newStore();
     const snapshot = store.snapshot();
     create(store, 'a');
@@ -189,7 +189,7 @@ describe('a store snapshot', () => {
     expect(store.revision).toBe(0);
   });
 
-  test('restores the history of its time only', () => {
+  test('restores only the history of the time of a snapshot', () => {
     const { store } = newStore();
     create(store, 'a');
     create(store, 'b');
@@ -201,7 +201,7 @@ describe('a store snapshot', () => {
     expect(names(store, 3)).toEqual(['a', 'b', 'd']);
   });
 
-  test('ends open watches when it is restored', () => {
+  test('ends open watches when a snapshot is restored', () => {
     const { store } = newStore();
     const snapshot = store.snapshot();
     const cursor = store.watch({ resource: 'things', after: 0 });
@@ -213,7 +213,7 @@ describe('a store snapshot', () => {
 });
 
 describe('a store fork', () => {
-  test('starts from the same state and is independent', () => {
+  test('creates a fork that starts from the same state and is independent', () => {
     const { store, clock } = newStore();
     create(store, 'a');
     const fork = new Store({ clock, ...memoryStorage() }, store.snapshot());
@@ -224,7 +224,7 @@ describe('a store fork', () => {
     expect([names(fork), fork.revision]).toEqual([['a', 'c', 'd'], 3]);
   });
 
-  test('has the history of its origin, and may keep less of it', () => {
+  test('copies the history of the origin into a fork, which may keep less of it', () => {
     const { store, clock } = newStore();
     for (const name of ['a', 'b', 'c']) create(store, name);
     const fork = new Store({ clock, ...memoryStorage({ history: 1 }) }, store.snapshot());
@@ -233,7 +233,7 @@ describe('a store fork', () => {
     expect(names(store, 1)).toEqual(['a']);
   });
 
-  test('does not see events of its origin, nor its origin those of the fork', () => {
+  test('does not send events of the origin to a fork, nor events of the fork to its origin', () => {
     const { store, clock } = newStore();
     create(store, 'a');
     const cursor = store.watch({ resource: 'things', after: 1 });

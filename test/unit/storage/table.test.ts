@@ -35,12 +35,12 @@ function remove(table: Table, key: string, revision: number): void {
 const keys = (page: ListPage) => page.items.map((item) => item['key']);
 
 describe('the order of a table', () => {
-  test('is that of the string namespace/name, so a-b/x comes before a/x', () => {
+  test('orders objects by the string namespace/name, so a-b/x comes before a/x', () => {
     const table = tableOf(ROOMY, 'a/x', 'a-b/x', 'b/a', 'a/b', 'a.b/z');
     expect(keys(table.list({ resource: 'things' }, 5))).toEqual(['a-b/x', 'a.b/z', 'a/b', 'a/x', 'b/a']);
   });
 
-  test('of a cluster-scoped resource is that of names', () => {
+  test('orders objects of a cluster-scoped resource by name', () => {
     const table = tableOf(ROOMY, 'b', 'a', 'a-b');
     expect(keys(table.list({ resource: 'things' }, 3))).toEqual(['a', 'a-b', 'b']);
     expect(keyOf('', 'a')).toBe('a');
@@ -48,18 +48,18 @@ describe('the order of a table', () => {
 });
 
 describe('a range of a table', () => {
-  test('of one namespace excludes namespaces with the same prefix', () => {
+  test('excludes namespaces with the same prefix from the range of one namespace', () => {
     const table = tableOf(ROOMY, 'a/x', 'a-b/x', 'ab/x', 'a0/x', 'a/y');
     expect(keys(table.list({ resource: 'things', namespace: 'a' }, 5))).toEqual(['a/x', 'a/y']);
   });
 
-  test('of one name is that object or nothing', () => {
+  test('returns one object or none for the range of one name', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y');
     expect(keys(table.list({ resource: 'things', namespace: 'a', name: 'y' }, 2))).toEqual(['a/y']);
     expect(keys(table.list({ resource: 'things', namespace: 'b', name: 'y' }, 2))).toEqual([]);
   });
 
-  test('of one name is empty if the object does not match or precedes the start key', () => {
+  test('returns none for the range of one name if the object does not match or precedes the start key', () => {
     const table = tableOf(ROOMY, 'a/x');
     const one = { resource: 'things', namespace: 'a', name: 'x' };
     expect(keys(table.list({ ...one, matches: () => false }, 1))).toEqual([]);
@@ -71,7 +71,7 @@ describe('a range of a table', () => {
 describe('pages of a table', () => {
   const table = tableOf(ROOMY, 'a/x', 'a/y', 'b/x', 'b/y', 'b/z');
 
-  test('contain the start of the next page and the remaining count', () => {
+  test('returns the start of the next page and the remaining count', () => {
     const first = table.list({ resource: 'things', limit: 2 }, 5);
     expect(keys(first)).toEqual(['a/x', 'a/y']);
     expect(first).toMatchObject({ nextAfter: 'a/y', remaining: 3, revision: 5 });
@@ -80,19 +80,19 @@ describe('pages of a table', () => {
     expect(second).toMatchObject({ nextAfter: 'b/y', remaining: 1 });
   });
 
-  test('have no next page when the last item is reached, also if the page is full', () => {
+  test('returns no next page when the last item is reached, also if the page is full', () => {
     const last = table.list({ resource: 'things', limit: 1, after: 'b/y' }, 5);
     expect(keys(last)).toEqual(['b/z']);
     expect(last).not.toHaveProperty('nextAfter');
     expect(last).not.toHaveProperty('remaining');
   });
 
-  test('of one namespace count only that namespace', () => {
+  test('counts only one namespace in the pages of that namespace', () => {
     expect(table.list({ resource: 'things', namespace: 'b', limit: 1 }, 5).remaining).toBe(2);
     expect(table.list({ resource: 'things', namespace: 'b', limit: 1, after: 'b/x' }, 5).remaining).toBe(1);
   });
 
-  test('of a selection contain only matches, and have no remaining count', () => {
+  test('returns only matches in the pages of a selection, without a remaining count', () => {
     const matches = (item: object) => String((item as { key?: string }).key).endsWith('/y');
     const page = table.list({ resource: 'things', limit: 1, matches }, 5);
     expect(keys(page)).toEqual(['a/y']);
@@ -107,13 +107,13 @@ describe('pages of a table', () => {
     expect(empty).not.toHaveProperty('nextAfter');
   });
 
-  test('continue after a deleted key', () => {
+  test('continues pages after a deleted key', () => {
     expect(keys(table.list({ resource: 'things', after: 'a/yy' }, 5))).toEqual(['b/x', 'b/y', 'b/z']);
   });
 });
 
 describe('a past state of a table', () => {
-  test('is the current state with every later change undone', () => {
+  test('returns a past state by undoing every later change', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y');
     put(table, 'a/x', 3);
     remove(table, 'a/y', 4);
@@ -126,7 +126,7 @@ describe('a past state of a table', () => {
     expect(keys(table.list({ resource: 'things' }, 5))).toEqual(['a/x', 'a/z']);
   });
 
-  test('contains the original of an object that was deleted and created again', () => {
+  test('returns the original of an object in a past state that was deleted and created again', () => {
     const table = tableOf(ROOMY, 'a/x');
     remove(table, 'a/x', 2);
     put(table, 'a/x', 3);
@@ -134,14 +134,14 @@ describe('a past state of a table', () => {
     expect(keys(table.list({ resource: 'things' }, 2))).toEqual([]);
   });
 
-  test('has the remaining count of its time', () => {
+  test('returns the remaining count of a past state', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y', 'a/z');
     remove(table, 'a/z', 4);
     expect(table.list({ resource: 'things', namespace: 'a', limit: 1 }, 3).remaining).toBe(2);
     expect(table.list({ resource: 'things', namespace: 'a', limit: 1 }, 4).remaining).toBe(1);
   });
 
-  test('fails once its changes are dropped', () => {
+  test('fails to return a past state once its changes are dropped', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x', 'a/y', 'a/z');
     expect(() => table.list({ resource: 'things' }, 1)).toThrow(CompactedError);
     expect(keys(table.list({ resource: 'things' }, 2))).toEqual(['a/x', 'a/y']);
@@ -149,14 +149,14 @@ describe('a past state of a table', () => {
 });
 
 describe('a held state of a table', () => {
-  test('stays readable after further writes and compaction', () => {
+  test('keeps a held state readable after further writes and compaction', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x', 'a/y');
     table.hold(2, 1_000);
     for (const revision of [3, 4, 5, 6]) put(table, `a/new-${revision}`, revision);
     expect(keys(table.list({ resource: 'things' }, 2))).toEqual(['a/x', 'a/y']);
   });
 
-  test('is released when its time ends, not before', () => {
+  test('releases a held state when its time ends, not before', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x');
     table.hold(1, 1_000);
     for (const revision of [2, 3, 4]) put(table, `a/new-${revision}`, revision);
@@ -166,7 +166,7 @@ describe('a held state of a table', () => {
     expect(() => table.list({ resource: 'things' }, 1)).toThrow(CompactedError);
   });
 
-  test('that is held twice is kept for the longer time', () => {
+  test('keeps a state that is held twice for the longer time', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x');
     table.hold(1, 2_000);
     table.hold(1, 1_000);
@@ -175,14 +175,14 @@ describe('a held state of a table', () => {
     expect(keys(table.list({ resource: 'things' }, 1))).toEqual(['a/x']);
   });
 
-  test('may be a past state that is still readable', () => {
+  test('holds a past state that is still readable', () => {
     const table = tableOf({ maxEvents: 2, maxAgeMs: 60_000 }, 'a/x', 'a/y');
     table.hold(1, 1_000);
     for (const revision of [3, 4, 5, 6]) put(table, `a/new-${revision}`, revision);
     expect(keys(table.list({ resource: 'things' }, 1))).toEqual(['a/x']);
   });
 
-  test('has the remaining count for pages of different sizes', () => {
+  test('returns the remaining count of a held state for pages of different sizes', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/1', 'a/2', 'a/3', 'a/4', 'a/5', 'b/1');
     table.hold(6, 1_000);
     for (const revision of [7, 8, 9]) put(table, `a/new-${revision}`, revision);
@@ -194,7 +194,7 @@ describe('a held state of a table', () => {
 });
 
 describe('a table state for a snapshot', () => {
-  test('is not changed by writes to its origin or to a copy', () => {
+  test('does not change a snapshot state by writes to its origin or to a copy', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y');
     const state = table.state();
     put(table, 'a/z', 3);
@@ -205,12 +205,12 @@ describe('a table state for a snapshot', () => {
     expect(keys(table.list({ resource: 'things' }, 3))).toEqual(['a/x', 'a/y', 'a/z']);
   });
 
-  test('has the history of its origin', () => {
+  test('copies the history of the origin into a snapshot state', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y');
     expect(keys(new Table(ROOMY, table.state()).list({ resource: 'things' }, 1))).toEqual(['a/x']);
   });
 
-  test('is counted separately by every copy', () => {
+  test('counts objects separately in every copy of a snapshot state', () => {
     const state = tableOf(ROOMY, 'a/x', 'a/y', 'a/z').state();
     const first = new Table(ROOMY, state);
     remove(first, 'a/x', 4);
@@ -218,7 +218,7 @@ describe('a table state for a snapshot', () => {
     expect(page.remaining).toBe(2);
   });
 
-  test('contains the counts of namespaces', () => {
+  test('copies the counts of namespaces into a snapshot state', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y', 'a/z');
     const page = new Table(ROOMY, table.state()).list({ resource: 'things', namespace: 'a', limit: 1 }, 3);
     expect(page.remaining).toBe(2);
@@ -228,7 +228,7 @@ describe('a table state for a snapshot', () => {
 describe('a table index', () => {
   const letters: KeysOf<string> = ({ metadata }) => metadata.name.split('');
 
-  test('contains the keys of all objects, and follows every change', () => {
+  test('keeps the keys of all objects in an index, and follows every change', () => {
     const table = tableOf(ROOMY, 'a/xy');
     const index = table.index(letters);
     put(table, 'a/yz', 2);
@@ -239,7 +239,7 @@ describe('a table index', () => {
     expect(table.index(letters)).toBe(index);
   });
 
-  test('of a copy is independent', () => {
+  test('keeps the index of a copy independent', () => {
     const table = tableOf(ROOMY, 'a/x');
     const index = table.index(letters);
     const copy = new Table(ROOMY, table.state());

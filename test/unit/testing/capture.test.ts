@@ -240,7 +240,7 @@ describe('strings in captures', () => {
     survives(Object.fromEntries(samples.map((sample) => [sample, sample])));
   });
 
-  test('preserves any strings', () => {
+  test('preserves random strings', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom(...'ab1 -:#\'"\\\n\r\t.,[{?!|~<\u0085\u2028\ufeff\0\x7f😀'), maxLength: 120 }),
@@ -312,7 +312,7 @@ metadata:
     expect(parseCapture('')).toEqual({ resourceVersion: '0', objects: [] });
   });
 
-  test('parses JSON as JSON in any surroundings', () => {
+  test('parses JSON as JSON also between YAML documents and comments', () => {
     const object = (name: string, text: string) =>
       `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},"data":{"text":"${text}"}}`;
     const texts = (text: string) => parseCapture(text).objects.map((each) => (each as { data?: unknown }).data);

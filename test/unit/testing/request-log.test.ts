@@ -153,7 +153,7 @@ test('rejects invalid options of recordRequests', () => {
   expect(() => recordRequests(cluster).requests({ verb: 'put' as never })).toThrow('there is no verb "put"');
 });
 
-describe('write that removes the last finalizer', () => {
+describe('a write that removes the last finalizer', () => {
   test.each(['update', 'patch'] as const)(
     'records a removal by %s as a change that deletes the object',
     async (verb) => {

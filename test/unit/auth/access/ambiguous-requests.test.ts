@@ -138,13 +138,13 @@ describe('request paths', () => {
     ['/version/../metrics', 403],
     ['http://elsewhere/api/v1/namespaces/other/configmaps/settings', 403],
     ['http://elsewhere/healthz/../metrics', 403],
-  ])('grant no access through the path %s', async (target, code) => {
+  ])('grants no access through the path %s', async (target, code) => {
     const { code: answered, text } = await askRaw(target);
     expect(answered).toBe(code);
     expect(text).not.toContain('"from":"other"');
   });
 
-  test('decodes escapes before authorization', async () => {
+  test('decodes percent escapes in a path before authorization', async () => {
     expect((await askRaw('/%61pi')).code).toBe(200);
     expect((await askRaw('/%61pi/v1')).code).toBe(200);
     expect((await askRaw('/%61pi', [], '')).code).toBe(403);
@@ -175,25 +175,25 @@ describe('a rule for one resource name', () => {
     [`/api/v1/watch/namespaces/other/configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
     [`/api/v1/configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
     [`/api/v1/namespaces//configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
-  ])('is evaluated for the path %s', async (path, code) => {
+  ])('evaluates a rule with resourceNames for the path %s', async (path, code) => {
     const { code: answered, text } = await ask(path, { token: 'named' });
     expect(answered).toBe(code);
     if (text !== 'watch') expect(text).not.toContain('"name":"second","namespace"');
   });
 
-  test('does not let a second selector widen the first', async () => {
+  test('does not let a second field selector widen the first', async () => {
     const query = 'fieldSelector=metadata.name%3Dsettings&fieldSelector=metadata.name%3Dsecond';
     const { items } = JSON.parse((await ask(`${other}?${query}`, { token: 'named' })).text);
     expect(items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual(['settings']);
   });
 
-  test('rejects two names at once', async () => {
+  test('authorizes a field selector with two names by the first of them in sort order', async () => {
     const both = (name: string) => `${other}?fieldSelector=metadata.name%3Dsettings,metadata.name%3D${name}`;
     expect((await ask(both('second'), { token: 'named' })).code).toBe(403);
     expect(JSON.parse((await ask(both('zzz'), { token: 'named' })).text)).toMatchObject({ items: [] });
   });
 
-  test('does not allow deletion of the whole collection', async () => {
+  test('does not allow deletion of a collection with a rule for one name', async () => {
     const query = 'fieldSelector=metadata.name%3Dsettings';
     expect((await ask(`${other}?${query}`, { token: 'named', method: 'DELETE' })).code).toBe(403);
   });
@@ -207,7 +207,7 @@ describe('a rule for one resource name', () => {
   });
 
   test.each(['../other/settings', '..', '/../other', '../../secrets/hers'])(
-    'allows no continuation from %s',
+    'does not continue a list from the key %s',
     async (start) => {
       const forged = btoa(JSON.stringify({ v: 'meta.orch.io/v1', rv: -1, start })).replace(/=+$/, '');
       expect((await ask(`/api/v1/namespaces/hers/configmaps?continue=${forged}`)).code).toBe(400);
@@ -249,7 +249,7 @@ describe('request headers', () => {
       ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-Extra-__proto__: x'],
       403,
     ],
-  ] as const)('grant no access through %s', async (_what, headers, code) => {
+  ] as const)('grants no access through %s in the headers', async (_what, headers, code) => {
     const { code: answered, text } = await askRaw(address, headers);
     expect(answered).toBe(code);
     expect(text).not.toContain('"from":"other"');
@@ -270,7 +270,7 @@ describe('request headers', () => {
     expect(text).toContain('system:anonymous');
   });
 
-  test('checks joined groups one by one', async () => {
+  test('authorizes each of several impersonated groups that share a header', async () => {
     const headers = [
       ['impersonate-user', 'system:serviceaccount:hers:robot'],
       ['impersonate-group', 'harmless'],
@@ -290,7 +290,7 @@ describe('request headers', () => {
     expect(await (await own(request)).text()).toContain('User \\"proto\\" cannot list');
   });
 
-  test('treats extras with prototype member names as plain text', async () => {
+  test('accepts prototype member names as keys of impersonated extras', async () => {
     const response = await ask(`/apis/${AUTHENTICATION}/selfsubjectreviews`, {
       token: 'root',
       method: 'POST',
@@ -453,7 +453,7 @@ describe('request bodies', () => {
       { method: 'POST', body: { metadata: { name: 'x' }, rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] } },
       422,
     ],
-  ])('grant no access through %s', async (_what, path, asked, code) => {
+  ])('grants no access through %s in the body', async (_what, path, asked, code) => {
     const before = cluster.snapshot();
     const version = (await cluster.api(ConfigMap, 'other').list()).metadata.resourceVersion;
     expect((await ask(path, asked)).code).toBe(code);

@@ -131,7 +131,7 @@ function differences(left: string, right: string): string[] {
 }
 
 describe.each(USERS)('%s', (_who, asker, code) => {
-  test.each(PAIRS)('does not learn whether there is %s', async (_what, existing, absent) => {
+  test.each(PAIRS)('cannot find out whether there is %s', async (_what, existing, absent) => {
     const words = differences(existing, absent);
     for (const method of METHODS) {
       for (const { query = '', headers, body } of VARIANTS) {
@@ -149,7 +149,7 @@ describe.each(USERS)('%s', (_who, asker, code) => {
   });
 });
 
-test('shows the same to every anonymous user, and nothing about objects', async () => {
+test('serves only health checks and the version to anonymous users, without object data', async () => {
   for (const path of ['/healthz', '/livez', '/readyz', '/version']) {
     const response = await handle(new Request(`http://cluster${path}`));
     expect(response.status, path).toBe(200);
@@ -160,7 +160,7 @@ test('shows the same to every anonymous user, and nothing about objects', async 
   }
 });
 
-test('does not create with permission to update or patch only', async () => {
+test('does not create an object with permission to update or patch only', async () => {
   await cluster.api(ClusterRole).create({
     metadata: { name: 'changer' },
     rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['update', 'patch'] }],
@@ -178,7 +178,7 @@ test('does not create with permission to update or patch only', async () => {
   expect(await cluster.api(ConfigMap, 'real').list()).toMatchObject({ items: { length: 1 } });
 });
 
-test('authorizes in-process requests before it looks up anything', async () => {
+test('authorizes in-process requests before it reads any object', async () => {
   const alice = { user: 'alice' };
   const ask = async (namespace: string, name: string): Promise<string> => {
     const resource = { group: '', version: 'v1', resource: 'configmaps' };

@@ -19,7 +19,7 @@ async function controllerRun(cluster: Pick<ReturnType<typeof createCluster>, 'ap
   await cluster.api(Node).list();
 }
 
-test('creates one Role per namespace and a ClusterRole for the rest', async () => {
+test('creates one Role per namespace and a ClusterRole for cluster-wide requests', async () => {
   const cluster = createCluster();
   using access = recordAccess(cluster);
   const configMaps = cluster.api(ConfigMap);
@@ -61,7 +61,7 @@ test('creates one Role per namespace and a ClusterRole for the rest', async () =
   });
 });
 
-test('creates roles that suffice to repeat the run as another user', async () => {
+test('creates roles that suffice to repeat the recorded requests as another user', async () => {
   const recordedCluster = createCluster();
   const access = recordAccess(recordedCluster);
   await controllerRun(recordedCluster);
@@ -94,7 +94,7 @@ test('creates roles that suffice to repeat the run as another user', async () =>
   expect(StatusError.is(refused, 'Forbidden')).toBe(true);
 });
 
-test('lists what given roles would have denied', async () => {
+test('lists the requests that given roles would have denied', async () => {
   const cluster = createCluster();
   using access = recordAccess(cluster);
   await controllerRun(cluster);
@@ -118,7 +118,7 @@ test('lists what given roles would have denied', async () => {
   expect(access.refusedBy(named)).not.toContain('patch configmaps "a" in namespace "default"');
 });
 
-test('puts resource names into rules on request, except for creation', async () => {
+test('adds resource names to the rules on request, except for create', async () => {
   const cluster = createCluster();
   using access = recordAccess(cluster, { resourceNames: true });
   const configMaps = cluster.api(ConfigMap);
@@ -147,7 +147,7 @@ test('records one user, the create check of an update, and requests over HTTP', 
   ]);
 });
 
-test('prints equivalent YAML', async () => {
+test('prints the recorded roles as equivalent YAML', async () => {
   const cluster = createCluster();
   using access = recordAccess(cluster);
   await controllerRun(cluster);
@@ -161,7 +161,7 @@ test('prints equivalent YAML', async () => {
   expect(read.map(({ metadata }) => metadata.name)).toEqual(['on', 'on']);
 });
 
-test('records nothing after stop, and discards everything on clear', async () => {
+test('records no requests after stop, and discards all of them on clear', async () => {
   const cluster = createCluster();
   const access = recordAccess(cluster);
   await cluster.api(ConfigMap).list();

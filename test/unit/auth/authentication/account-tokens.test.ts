@@ -46,7 +46,7 @@ async function fate(tokens: ReturnType<typeof site>['tokens'], token: string, au
 }
 
 describe('the claims of a token', () => {
-  test('are in the order of the reference server', async () => {
+  test('writes the claims of a token in the order of the reference server', async () => {
     const { tokens } = site();
     const signed = await tokens.sign(request);
     const { header, payload } = decoded(signed.token);
@@ -67,7 +67,7 @@ describe('the claims of a token', () => {
     });
   });
 
-  test('use the domain of the dialect', async () => {
+  test('uses the domain of the dialect in the claims of a token', async () => {
     const { tokens } = site({}, orchDialect);
     const { token } = await tokens.sign(request);
     const claims = JSON.parse(decoded(token).payload);
@@ -91,7 +91,7 @@ describe('the claims of a token', () => {
     ],
     ['a secret', { bound: { kind: 'Secret', name: 'door', uid: 'uid-3' } }, { secret: { name: 'door', uid: 'uid-3' } }],
     ['a node', { bound: { kind: 'Node', name: 'n1', uid: 'uid-4' } }, { node: { name: 'n1', uid: 'uid-4' } }],
-  ])('contain a binding to %s', async (_, binding, claims) => {
+  ])('writes a claim that binds a token to %s', async (_, binding, claims) => {
     const { tokens } = site();
     const { token } = await tokens.sign({ ...request, ...binding });
     expect(JSON.parse(decoded(token).payload)['kubernetes.io']).toEqual({
@@ -104,7 +104,7 @@ describe('the claims of a token', () => {
 });
 
 describe('a valid token', () => {
-  test('authenticates the account, synchronously after the first time', async () => {
+  test('authenticates the service account of a token, synchronously after the first time', async () => {
     const { tokens } = site();
     const { token, credentialId } = await tokens.sign({
       ...request,
@@ -129,7 +129,7 @@ describe('a valid token', () => {
     expect(tokens.authenticate(token, tokens.audiences)).toEqual(identity);
   });
 
-  test('is valid for its audiences only', async () => {
+  test('accepts a token for its audiences only', async () => {
     const { tokens } = site({ audiences: ['api', 'also-api'] });
     const { token } = await tokens.sign({ ...request, audiences: ['vault', 'also-api'] });
     expect(await tokens.authenticate(token, ['also-api'])).toMatchObject({ audiences: ['also-api'] });
@@ -139,7 +139,7 @@ describe('a valid token', () => {
     expect((await tokens.sign(request)).audiences).toEqual(['api', 'also-api']);
   });
 
-  test('adds an audit annotation after its warning time', async () => {
+  test('adds an audit annotation for a token after its warning time', async () => {
     const { tokens, clock } = site();
     const { token, expirationTimestamp } = await tokens.sign({
       ...request,
@@ -162,7 +162,7 @@ describe('a valid token', () => {
 describe('an invalid token', () => {
   const robot = 'system:serviceaccount:prod:robot';
 
-  test('expires a minute after its expiration time', async () => {
+  test('rejects a token one minute after its expiration time', async () => {
     const { tokens, clock } = site();
     const { token } = await tokens.sign(request);
     await clock.advance(3_660_000);
@@ -171,7 +171,7 @@ describe('an invalid token', () => {
     expect(await fate(tokens, token)).toBe('service account token has expired');
   });
 
-  test('is rejected if it was issued more than a minute in the future', async () => {
+  test('rejects a token that was issued more than a minute in the future', async () => {
     const ahead = site({ key: PRIVATE_KEY });
     const behind = site({ key: PRIVATE_KEY });
     await ahead.clock.advance(60_000);
@@ -182,7 +182,7 @@ describe('an invalid token', () => {
     );
   });
 
-  test('ends with its account, and a new account of the same name does not revive it', async () => {
+  test('rejects a token after its account is deleted, also if the account is created again', async () => {
     const { tokens, known } = site();
     const { token } = await tokens.sign(request);
     expect(await fate(tokens, token)).toBe(robot);
@@ -196,24 +196,27 @@ describe('an invalid token', () => {
     ['Pod', 'pods', 'prod', 'web', 'uid-2'],
     ['Secret', 'secrets', 'prod', 'door', 'uid-3'],
     ['Node', 'nodes', '', 'n1', 'uid-4'],
-  ] as const)('ends with the %s it is bound to', async (kind, resource, namespace, name, uid) => {
-    const { tokens, known, clock } = site();
-    const { token } = await tokens.sign({ ...request, bound: { kind, name, uid } });
-    expect(await fate(tokens, token)).toBe(robot);
-    known[resource] = [{ namespace, name, uid, deleted: NOW }];
-    expect(await fate(tokens, token)).toBe(robot);
-    await clock.advance(61_000);
-    expect(await fate(tokens, token)).toBe('service account token has been invalidated');
-    known[resource] = [];
-    expect(await fate(tokens, token)).toBe('service account token has been invalidated');
-    known[resource] = [{ namespace, name, uid: 'uid-9' }];
-    const what = kind.toLowerCase();
-    expect(await fate(tokens, token)).toBe(
-      `${what} UID (uid-9) does not match service account ${what} ref claim (${uid})`,
-    );
-  });
+  ] as const)(
+    'rejects a token after the %s it is bound to is deleted',
+    async (kind, resource, namespace, name, uid) => {
+      const { tokens, known, clock } = site();
+      const { token } = await tokens.sign({ ...request, bound: { kind, name, uid } });
+      expect(await fate(tokens, token)).toBe(robot);
+      known[resource] = [{ namespace, name, uid, deleted: NOW }];
+      expect(await fate(tokens, token)).toBe(robot);
+      await clock.advance(61_000);
+      expect(await fate(tokens, token)).toBe('service account token has been invalidated');
+      known[resource] = [];
+      expect(await fate(tokens, token)).toBe('service account token has been invalidated');
+      known[resource] = [{ namespace, name, uid: 'uid-9' }];
+      const what = kind.toLowerCase();
+      expect(await fate(tokens, token)).toBe(
+        `${what} UID (uid-9) does not match service account ${what} ref claim (${uid})`,
+      );
+    },
+  );
 
-  test('is not valid in another cluster', async () => {
+  test('rejects a token in another cluster', async () => {
     const mine = site();
     const other = site();
     const { token } = await other.tokens.sign(request);
@@ -238,7 +241,7 @@ describe('signing keys', () => {
     ['ES384', { name: 'ECDSA', namedCurve: 'P-384' }, { name: 'ECDSA', hash: 'SHA-384' }],
     ['ES512', { name: 'ECDSA', namedCurve: 'P-521' }, { name: 'ECDSA', hash: 'SHA-512' }],
     ['RS256', { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', ...usual }, { name: 'RSASSA-PKCS1-v1_5' }],
-  ])('support %s as a pair and as a JWK', async (algorithm, form, use) => {
+  ])('supports %s signing keys as a key pair and as a JWK', async (algorithm, form, use) => {
     const pair = await make(form);
     const jwk = await webcrypto.subtle.exportKey('jwk', pair.privateKey);
     const spki = await webcrypto.subtle.exportKey('spki', pair.publicKey);
@@ -255,7 +258,7 @@ describe('signing keys', () => {
     );
   });
 
-  test('are published without their private part', async () => {
+  test('publishes signing keys without their private part', async () => {
     const { tokens } = site();
     const { header } = decoded((await tokens.sign(request)).token);
     const { keys } = (await tokens.keySet()) as { keys: Record<string, string>[] };
@@ -276,7 +279,7 @@ describe('signing keys', () => {
   });
 
   test.each(['http://cluster.example.com', 'https://x?a=b', 'https://x#y', 'my-cluster'])(
-    'are not published for %s, but tokens are signed',
+    'publishes no keys for the issuer %s, but signs tokens',
     async (issuer) => {
       const { tokens } = site({ issuer });
       expect(await tokens.configuration('https://127.0.0.1/openid/v1/jwks')).toBeUndefined();
@@ -284,7 +287,7 @@ describe('signing keys', () => {
     },
   );
 
-  test('are validated when the cluster is created', async () => {
+  test('validates signing keys when the cluster is created', async () => {
     const { privateKey, publicKey } = await make({ name: 'ECDSA', namedCurve: 'P-256' });
     const { d: _, ...open } = PRIVATE_KEY;
     const hmac = await webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, true, ['sign', 'verify']);
@@ -300,7 +303,7 @@ describe('signing keys', () => {
     );
   });
 
-  test('need Web Crypto', async () => {
+  test('rejects signing without Web Crypto', async () => {
     vi.stubGlobal('crypto', { getRandomValues: webcrypto.getRandomValues.bind(webcrypto) });
     const { tokens } = site();
     await expect(tokens.sign(request)).rejects.toThrow('orchplane: tokens need crypto.subtle');
@@ -316,7 +319,7 @@ describe('token options', () => {
     [{ audiences: 'api' }, 'audiences of tokens must be a non-empty list'],
     [{ maxExpirationSeconds: 10 }, 'at least 600'],
     [{ issuers: ['x'] }, 'tokens has no option "issuers"'],
-  ])('reject %j', (options, message) => {
+  ])('rejects the token options %j', (options, message) => {
     expect(() => site(options)).toThrow(message);
   });
 });

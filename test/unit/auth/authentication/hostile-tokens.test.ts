@@ -47,7 +47,7 @@ test('accepts the original token', async () => {
 
 describe('tokens with another algorithm', () => {
   test.each(['none', 'None', 'NONE', '', 'HS256', 'RS256', 'ES384', 'PS256', 'EdDSA', 'es256', '__proto__'])(
-    'are rejected: %j',
+    'rejects a token with the algorithm %j',
     async (alg) => {
       const { header, claims, signature } = parts;
       await expectRefused(`${encode({ ...header, alg })}.${encode(claims)}.`);
@@ -55,7 +55,7 @@ describe('tokens with another algorithm', () => {
     },
   );
 
-  test('rejects an HMAC with the public key as the secret', async () => {
+  test('rejects an HMAC token that uses the public key as the secret', async () => {
     const { keys } = (await (await keySet()).json()) as { keys: JsonWebKey[] };
     const publicKey = await webcrypto.subtle.importKey(
       'jwk',
@@ -72,7 +72,7 @@ describe('tokens with another algorithm', () => {
     }
   });
 
-  test('rejects a key that is embedded in the token', async () => {
+  test('rejects a token that embeds its own key', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const key = await webcrypto.subtle.importKey(
       'jwk',
@@ -107,13 +107,13 @@ describe('tokens changed after signing', () => {
     ],
     ['another subject', { sub: 'system:serviceaccount:kube-system:admin' }],
     ['another audience', { aud: ['anybody'] }],
-  ])('are rejected with %s', async (_, change) => {
+  ])('rejects a token that is changed after signing to %s', async (_, change) => {
     const { claims, signature } = parts;
     const [header] = good.split('.');
     await expectRefused(`${header}.${encode({ ...claims, ...change })}.${signature}`);
   });
 
-  test('rejects a change of any byte', async () => {
+  test('rejects a token with any byte changed', async () => {
     // Unused bits of base64 can change without changing the token.
     const meaning = (token: string) => token.split('.').map((part) => Buffer.from(part, 'base64url').toString('hex'));
     const change = async (at: number, character: string) => {
@@ -124,14 +124,14 @@ describe('tokens changed after signing', () => {
     await fc.assert(fc.asyncProperty(place, fc.constantFrom(...LETTERS, '.'), change), { numRuns: 300 });
   });
 
-  test('rejects truncation at any position', async () => {
+  test('rejects a token that is truncated at any position', async () => {
     for (let length = 1; length < good.length; length += 7) await expectRefused(good.slice(0, length));
   });
 });
 
 describe('tokens of another key', () => {
   test.each(['', 'x', '../../dev/null', "' OR 1=1", '__proto__', 'x'.repeat(10_000)])(
-    'are rejected with kid %j',
+    'rejects a token of another key with kid %j',
     async (kid) => {
       const [, claims, signature] = good.split('.');
       await expectRefused(`${encode({ ...parts.header, kid })}.${claims}.${signature}`);
@@ -163,9 +163,9 @@ describe('texts that are not tokens', () => {
     '=====',
     '%00',
     'a'.repeat(65_536),
-  ])('are rejected: %#', async (text) => expectRefused(text));
+  ])('rejects a text that is not a token (%#)', async (text) => expectRefused(text));
 
-  test('rejects deep and odd payloads', async () => {
+  test('rejects tokens with deeply nested or unusual payloads', async () => {
     const [header] = good.split('.');
     const deep = Buffer.from(`{"iss":"https://kubernetes.default.svc","x":${'['.repeat(9_000)}`).toString('base64url');
     await expectRefused(`${header}.${deep}.${parts.signature}`);
@@ -174,7 +174,7 @@ describe('texts that are not tokens', () => {
     }
   });
 
-  test('rejects texts in a TokenReview that no header can carry', async () => {
+  test('rejects tokens in a TokenReview that no header can carry', async () => {
     for (const token of ['\u{1f600}', '\u0000', '\ud800', 'ä.ö.ü', `${good}\u00e9`, `${good}\n`]) {
       const answer = await call('/apis/authentication.k8s.io/v1/tokenreviews', 'Bearer admin', { spec: { token } });
       const { status } = (await answer.json()) as { status: { authenticated?: boolean } };
@@ -184,7 +184,7 @@ describe('texts that are not tokens', () => {
     expect(faults).toEqual([]);
   });
 
-  test('rejects raw bytes as a Node server passes them', async () => {
+  test('rejects raw bytes in a token as a Node server passes them', async () => {
     const answerTo = createHandler(cluster, { tokens, onError: (error) => void faults.push(error) });
     for (const token of ['\xff\xfe', '\xf0\x9f\x98\x80.\xf0.\xf0', '\x01', `${good}\xe9`]) {
       const headers = new Map([['authorization', `Bearer ${token}`]]);
@@ -201,7 +201,7 @@ describe('texts that are not tokens', () => {
     expect(faults).toEqual([]);
   });
 
-  test('rejects random token-like texts', async () => {
+  test('rejects random texts that resemble tokens', async () => {
     const noise = fc.string({ unit: fc.constantFrom(...LETTERS, ...'....'), minLength: 1, maxLength: 400 });
     await fc.assert(fc.asyncProperty(noise, expectRefused), { numRuns: 300 });
   });

@@ -23,11 +23,11 @@ describe('an authenticated user', () => {
       { user: 'system:serviceaccount:default:robot' },
       ['system:authenticated'],
     ],
-  ])('%s', (_, user, groups) => {
+  ])('an authenticated user %s', (_, user, groups) => {
     expect(completeUser(user).groups).toEqual(groups);
   });
 
-  test('is memoized, complete or not', () => {
+  test('returns the same object for a user that it completes again', () => {
     const alice = { user: 'alice', uid: '2', extra: { a: ['b'] } };
     const complete = completeUser(alice);
     expect(complete).toEqual({ ...alice, groups: ['system:authenticated'] });
@@ -67,7 +67,7 @@ describe('an impersonated user', () => {
       { user: 'system:serviceaccount:prod:robot', groups: ['crew'] },
       ['crew', 'system:authenticated'],
     ],
-  ])('%s', (_, user, groups) => {
+  ])('an impersonated user %s', (_, user, groups) => {
     expect(completeImpersonatedUser(user).groups).toEqual(groups);
     expect(completeImpersonatedUser(user)).toBe(completeImpersonatedUser(user));
     expect(completeImpersonatedUser(completeImpersonatedUser(user))).toBe(completeImpersonatedUser(user));

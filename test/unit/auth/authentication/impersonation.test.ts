@@ -25,18 +25,18 @@ const question = (parts: Partial<ResourceAttributes>) => ({
 const authentication = { group: 'authentication.k8s.io', version: 'v1' };
 
 describe('requests without impersonation', () => {
-  test('have no impersonation headers', () => {
+  test('returns undefined for a request without impersonation headers', () => {
     expect(readImpersonation(new Headers({ accept: '*/*' }), kubernetesDialect)).toBeUndefined();
     expect(readImpersonation(separate(['accept', '*/*']), kubernetesDialect)).toBeUndefined();
   });
 
-  test('may have an empty user', () => {
+  test('treats an empty impersonated user as no impersonation', () => {
     expect(readImpersonation(separate(['impersonate-user', '']), kubernetesDialect)).toBeUndefined();
   });
 });
 
 describe('impersonation', () => {
-  test('checks user, groups, extra and uid in the order of the reference server', () => {
+  test('authorizes user, groups, extra and uid in the order of the reference server', () => {
     const headers = separate(
       ['impersonate-uid', 'u-1'],
       ['impersonate-extra-scopes', 'view'],
@@ -66,7 +66,7 @@ describe('impersonation', () => {
     });
   });
 
-  test('splits headers that fetch has joined, except names', () => {
+  test('splits impersonation headers that fetch has joined, except user names', () => {
     const headers = new Headers();
     for (const group of ['a', 'b', 'a']) headers.append('Impersonate-Group', group);
     headers.append('Impersonate-User', 'Doe, John');
@@ -88,12 +88,12 @@ describe('impersonation', () => {
     });
   });
 
-  test('uses the first of two users', () => {
+  test('uses the first of two impersonated users', () => {
     const headers = separate(['impersonate-user', 'jane'], ['impersonate-user', 'joe']);
     expect(readImpersonation(headers, kubernetesDialect)).toMatchObject({ user: { user: 'jane' } });
   });
 
-  test('checks a service account as such', () => {
+  test('authorizes an impersonated service account as a service account', () => {
     const headers = separate(['impersonate-user', 'system:serviceaccount:prod:robot']);
     expect(readImpersonation(headers, kubernetesDialect)).toEqual({
       type: 'requested',
@@ -118,7 +118,7 @@ describe('impersonation', () => {
     expect(Object.entries(extra ?? {})).toEqual([[key, ['v']]]);
   });
 
-  test('decodes names as UTF-8', () => {
+  test('decodes impersonated names as UTF-8', () => {
     const headers = separate(['impersonate-user', 'J\xc3\xb6rg'], ['impersonate-group', '\xe6\xbc\xa2']);
     expect(readImpersonation(headers, kubernetesDialect)).toMatchObject({
       user: { user: 'Jörg', groups: ['漢', 'system:authenticated'] },
@@ -138,7 +138,7 @@ describe('impersonation headers without a user', () => {
     ],
     [[['impersonate-uid', 'u']], '{UID  u  authentication.k8s.io/v1  }'],
     [[['impersonate-extra-k', 'v']], '{UserExtra  v  authentication.k8s.io/v1  k}'],
-  ])('are rejected: %j', (lines, printed) => {
+  ])('rejects impersonation headers without a user: %j', (lines, printed) => {
     expect(readImpersonation(separate(...(lines as [string, string][])), kubernetesDialect)).toEqual({
       type: 'invalid',
       error: `requested [${printed}] without impersonating a user`,

@@ -20,7 +20,7 @@ function site(serviceAccounts: AccountTokenOptions = {}) {
 describe('OpenID pages', () => {
   const { call } = site();
 
-  test('contain the provider configuration', async () => {
+  test('returns the provider configuration', async () => {
     const response = await call(CONFIGURATION);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -32,7 +32,7 @@ describe('OpenID pages', () => {
     );
   });
 
-  test('contain the public keys as a JWK set', async () => {
+  test('returns the public keys as a JWK set', async () => {
     const response = await call(KEY_SET);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/jwk-set+json');
@@ -51,7 +51,7 @@ describe('OpenID pages', () => {
     });
   });
 
-  test('are in the list of paths', async () => {
+  test('lists the OpenID pages in the path index', async () => {
     const { paths } = (await (await call('/')).json()) as { paths: string[] };
     expect(paths).toEqual(expect.arrayContaining([CONFIGURATION, KEY_SET]));
   });
@@ -64,18 +64,18 @@ describe('OpenID pages', () => {
     [KEY_SET, 'GET', 'application/json, */*', 200],
     [`${KEY_SET}/`, 'GET', '*/*', 404],
     ['/openid/v1', 'GET', '*/*', 404],
-  ])('answer %s %s as %s with %i', async (path, method, accept, code) => {
+  ])('serves %s for %s requests that accept %s with code %i', async (path, method, accept, code) => {
     expect((await call(path, { accept }, method)).status).toBe(code);
   });
 
-  test('are absent for an issuer without a URL', async () => {
+  test('serves no OpenID pages for an issuer that is not a URL', async () => {
     const other = site({ issuer: 'my-cluster' });
     expect((await other.call(CONFIGURATION)).status).toBe(404);
     expect((await other.call(KEY_SET)).status).toBe(404);
   });
 });
 
-test('allow other programs to verify a token', async () => {
+test('publishes keys with which other programs can verify a token', async () => {
   const { cluster, handle, call } = site({ issuer: 'https://ci.example.com' });
   await cluster.api(ServiceAccount).create({ metadata: { name: 'robot', namespace: 'default' } });
   const path = 'https://cluster.local/api/v1/namespaces/default/serviceaccounts/robot/token';

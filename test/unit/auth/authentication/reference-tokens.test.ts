@@ -54,11 +54,14 @@ function expected({ for: accepted, account = 'robot', extra, error }: Case) {
 }
 
 describe('recorded token results of the reference server', () => {
-  test.each(cases.map((each) => [each.name, each] as const))('are reproduced: %s', async (_, each) => {
-    const outcome = await outcomeOf(each);
-    if (typeof outcome === 'object') expect(outcome).toMatchObject(expected(each) as object);
-    else expect(outcome).toBe(expected(each));
-    // A cached result is the same.
-    expect(await outcomeOf(each)).toEqual(outcome);
-  });
+  test.each(cases.map((each) => [each.name, each] as const))(
+    'authenticates like the reference server: %s',
+    async (_, each) => {
+      const outcome = await outcomeOf(each);
+      if (typeof outcome === 'object') expect(outcome).toMatchObject(expected(each) as object);
+      else expect(outcome).toBe(expected(each));
+      // A cached result is the same.
+      expect(await outcomeOf(each)).toEqual(outcome);
+    },
+  );
 });

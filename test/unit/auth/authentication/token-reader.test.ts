@@ -23,24 +23,27 @@ async function fate(parts: Partial<TokenReaderParts>, token: string, audiences: 
 }
 
 describe('static tokens', () => {
-  test('are recognized synchronously, with completed users', () => {
+  test('recognizes a static token synchronously and completes its user', () => {
     const { authenticate } = reader({ table: { 'a-token': alice } });
     const first = authenticate('a-token', []) as TokenIdentity;
     expect(first).toEqual({ user: { ...alice, groups: ['dev', 'system:authenticated'] }, audiences: ['api'] });
     expect((authenticate('a-token', []) as TokenIdentity).user).toBe(first.user);
   });
 
-  test.each(['', 'A-TOKEN', 'a-token ', 'constructor', '__proto__', 'toString'])('do not include %j', async (token) => {
-    expect(await fate({ table: { 'a-token': alice } }, token)).toBe('invalid bearer token');
-  });
+  test.each(['', 'A-TOKEN', 'a-token ', 'constructor', '__proto__', 'toString'])(
+    'does not recognize %j as a static token',
+    async (token) => {
+      expect(await fate({ table: { 'a-token': alice } }, token)).toBe('invalid bearer token');
+    },
+  );
 
-  test('are valid for the server itself', async () => {
+  test('accepts a static token for the audience of the server itself', async () => {
     const parts = { table: { 'a-token': alice } };
     expect(await fate(parts, 'a-token', ['elsewhere', 'api'])).toBe('alice');
     expect(await fate(parts, 'a-token', ['elsewhere'])).toBe('invalid bearer token');
   });
 
-  test.each([{}, { user: '' }, { user: 5 }, null, 'alice'])('reject the user %j', (user) => {
+  test.each([{}, { user: '' }, { user: 5 }, null, 'alice'])('rejects %j as the user of a static token', (user) => {
     expect(() => reader({ table: { token: user as User } })).toThrow(TypeError);
   });
 });
@@ -51,7 +54,7 @@ describe('authenticators', () => {
     () => ({ user: { user } });
   const silent: TokenAuthenticator = () => undefined;
 
-  test('run in order until one recognizes the token', async () => {
+  test('calls authenticators in order until one recognizes the token', async () => {
     const last = vi.fn(named('last'));
     expect(await fate({ table: { x: alice }, accounts: named('account'), authenticators: [last] }, 'x')).toBe('alice');
     expect(await fate({ table: {}, accounts: named('account'), authenticators: [last] }, 'x')).toBe('account');
@@ -77,18 +80,18 @@ describe('authenticators', () => {
     ['a non-error is thrown', [() => Promise.reject('bare')], '[invalid bearer token, bare]'],
     ['another recognizes the token', [refusing('no'), later('no'), named('bob')], 'bob'],
     ['another recognizes the token asynchronously', [refusing('no'), async () => ({ user: { user: 'bob' } })], 'bob'],
-  ])('combine their results if %s', async (_, authenticators, outcome) => {
+  ])('combines the results of authenticators if %s', async (_, authenticators, outcome) => {
     expect(await fate({ authenticators }, 'x')).toBe(outcome);
   });
 
-  test('reject a user without a name', async () => {
+  test('rejects an authenticator result without a user name', async () => {
     const outcome = await fate({ authenticators: [() => ({ user: {} as User })] }, 'x');
     expect(outcome).toBe(
       '[invalid bearer token, orchplane: a token authenticator must return { user: { user: "name" } }]',
     );
   });
 
-  test('determine the audiences', async () => {
+  test('uses the audiences that an authenticator returns', async () => {
     const aware: TokenAuthenticator = () => ({ user: alice, audiences: ['vault'] });
     expect(await reader({ authenticators: [aware] }).authenticate('x', ['api', 'vault'])).toMatchObject({
       audiences: ['vault'],
@@ -99,7 +102,7 @@ describe('authenticators', () => {
     await expect(laterWrong()).rejects.toThrow(WrongAudiencesError);
   });
 
-  test('pass on warnings and annotations', async () => {
+  test('returns the warnings and annotations of an authenticator', async () => {
     const told: TokenAuthenticator = () => ({ user: alice, warnings: ['old'], annotations: { a: 'b' } });
     expect(await reader({ authenticators: [told] }).authenticate('x', [])).toMatchObject({
       warnings: ['old'],

@@ -66,7 +66,7 @@ beforeAll(async () => {
 });
 
 describe('a TokenRequest', () => {
-  test('returns a completed object with the token', async () => {
+  test('returns a completed TokenRequest with the token', async () => {
     const { code, body } = await one.token();
     expect(code).toBe(201);
     expect(body).toMatchObject({
@@ -81,7 +81,7 @@ describe('a TokenRequest', () => {
     expect(Date.parse((body['status'] as Json)['expirationTimestamp'] as string) / 1000).toBe(exp);
   });
 
-  test('signs in a dry run as well', async () => {
+  test('returns a signed token for a dry-run TokenRequest', async () => {
     const { code, body } = await one.create(`${ACCOUNT}/token?dryRun=All`, { spec: {} });
     expect(code).toBe(201);
     expect(await one.review(tokenOf({ body }))).toMatchObject({ authenticated: true });
@@ -156,11 +156,11 @@ describe('a TokenRequest', () => {
       409,
       'Operation cannot be fulfilled on Secret "door": the UID in the bound object reference (old) does not match the UID in record. The object might have been deleted and then recreated',
     ],
-  ])('is rejected for %s', async (_, spec, more, code, message) => {
+  ])('rejects a TokenRequest with %s', async (_, spec, more, code, message) => {
     expect(await one.token(spec, more)).toMatchObject({ code, body: { message } });
   });
 
-  test('requires the service account', async () => {
+  test('rejects a TokenRequest for a service account that does not exist', async () => {
     const path = '/api/v1/namespaces/default/serviceaccounts/nobody/token';
     expect(await one.create(path, { spec: { expirationSeconds: 1 } })).toMatchObject({
       code: 404,
@@ -184,7 +184,7 @@ describe('a TokenRequest', () => {
     if (name === 'lost') expect(bound.node).toEqual({ name: 'n9' });
   });
 
-  test('extends injected pod tokens to a year, and reports an hour', async () => {
+  test('extends injected pod tokens to a year, and reports an expiration of one hour', async () => {
     const spec = { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', name: 'web', uid: uids.pod } };
     const extended = await one.token(spec);
     const { iat, exp, 'kubernetes.io': cluster } = claimsOf(tokenOf(extended));
@@ -205,7 +205,7 @@ describe('a TokenRequest', () => {
     }
   });
 
-  test('limits expiration with a warning, and does not extend it, if configured', async () => {
+  test('limits the expiration with a warning, and does not extend it, if configured', async () => {
     const short = site({
       authentication: {
         tokens,
@@ -228,7 +228,7 @@ describe('a TokenRequest', () => {
 });
 
 describe('a TokenReview', () => {
-  test('returns the user of a token', async () => {
+  test('returns the user of the token in a TokenReview', async () => {
     const token = tokenOf(await one.token({ boundObjectRef: { kind: 'Pod', name: 'web' } }));
     const { jti } = claimsOf(token);
     expect(await one.review(token)).toEqual({
@@ -249,7 +249,7 @@ describe('a TokenReview', () => {
     });
   });
 
-  test('returns the error of an invalid token', async () => {
+  test('returns the error of an invalid token in a TokenReview', async () => {
     const token = tokenOf(await one.token({ audiences: ['vault'] }));
     expect(await one.review(token)).toEqual({
       user: {},
@@ -259,7 +259,7 @@ describe('a TokenReview', () => {
     expect(await one.review('nonsense')).toEqual({ user: {}, error: 'invalid bearer token' });
   });
 
-  test('recognizes tokens of a handler', async () => {
+  test('recognizes tokens of a handler in a TokenReview', async () => {
     expect(await one.review('alice')).toEqual({
       authenticated: true,
       user: { username: 'alice', uid: '2', groups: ['system:authenticated'] },
@@ -268,7 +268,7 @@ describe('a TokenReview', () => {
     expect(await one.review('alice', ['elsewhere'])).toEqual({ user: {}, error: 'invalid bearer token' });
   });
 
-  test('reads the token as from a header', async () => {
+  test('reads the token of a TokenReview like a token in a header', async () => {
     expect(await one.review('alice and more')).toMatchObject({ user: { username: 'alice' } });
     expect(await one.review(' alice')).toMatchObject({ user: { username: 'system:anonymous' } });
     expect(await one.create(REVIEWS, { spec: {} })).toMatchObject({
@@ -277,7 +277,7 @@ describe('a TokenReview', () => {
     });
   });
 
-  test('fails if an authenticator returns wrong audiences', async () => {
+  test('fails a TokenReview if an authenticator returns wrong audiences', async () => {
     const wrong = site({
       authentication: { tokens, authenticators: [() => ({ user: { user: 'x' }, audiences: ['y'] })] },
     });
@@ -292,7 +292,7 @@ describe('requests with a token', () => {
   const whoAmI = (target: Site, token: string) =>
     target.create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, { authorization: `Bearer ${token}` });
 
-  test('are authenticated as the account until it is deleted', async () => {
+  test('authenticates a request as its service account until the account is deleted', async () => {
     const mine = site();
     await furnish(mine);
     const token = tokenOf(await mine.token());
@@ -308,7 +308,7 @@ describe('requests with a token', () => {
     expect(await mine.review(token)).toMatchObject({ error: expect.stringContaining('does not match claim') });
   });
 
-  test('fail after expiration, after deletion of the pod, and in another cluster', async () => {
+  test('rejects a request after its token expires, after its pod is deleted, and in another cluster', async () => {
     const mine = site();
     await furnish(mine);
     const plain = tokenOf(await mine.token());
@@ -321,13 +321,16 @@ describe('requests with a token', () => {
     expect((await whoAmI(mine, plain)).code).toBe(401);
   });
 
-  test.each(['orch', 'kubernetes'] as const)('work in the dialect %s', async (dialect) => {
-    const mine = site({ dialect });
-    await furnish(mine);
-    const token = tokenOf(await mine.token());
-    const group = dialect === 'orch' ? 'authentication.orch.io' : 'authentication.k8s.io';
-    const { body } = await mine.create(`/apis/${group}/v1/tokenreviews`, { spec: { token } });
-    expect(body).toMatchObject({ status: { authenticated: true } });
-    expect(Object.keys(claimsOf(token))).toContain(dialect === 'orch' ? 'orch.io' : 'kubernetes.io');
-  });
+  test.each(['orch', 'kubernetes'] as const)(
+    'authenticates requests with a token in the dialect %s',
+    async (dialect) => {
+      const mine = site({ dialect });
+      await furnish(mine);
+      const token = tokenOf(await mine.token());
+      const group = dialect === 'orch' ? 'authentication.orch.io' : 'authentication.k8s.io';
+      const { body } = await mine.create(`/apis/${group}/v1/tokenreviews`, { spec: { token } });
+      expect(body).toMatchObject({ status: { authenticated: true } });
+      expect(Object.keys(claimsOf(token))).toContain(dialect === 'orch' ? 'orch.io' : 'kubernetes.io');
+    },
+  );
 });

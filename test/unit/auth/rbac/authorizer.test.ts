@@ -38,7 +38,7 @@ const bind = (name: string, to: string, about: { user: string; kind?: string; na
 });
 
 describe('the cache of the authorizer', () => {
-  test('is refreshed only after writes', () => {
+  test('refreshes the authorizer cache only after writes', () => {
     const cluster = fakeCluster();
     cluster.put(CLUSTER_ROLES, role('r', read('pods')));
     for (const namespace of ['a', 'b', 'c']) {
@@ -57,7 +57,7 @@ describe('the cache of the authorizer', () => {
     expect(cluster.lists.get('clusterrolebindings')).toBe(before.get('clusterrolebindings'));
   });
 
-  test('follows creation, change and deletion of roles', () => {
+  test('updates the authorizer cache when roles are created, changed and deleted', () => {
     const cluster = fakeCluster();
     const access = createAccessReader(rbac(), cluster);
     const asks = (resource: string) => access.decide({ user: 'u' }, about('get', resource, { namespace: 'a' }));
@@ -75,7 +75,7 @@ describe('the cache of the authorizer', () => {
     expect(asks('secrets')).toEqual(gone);
   });
 
-  test('works for users with many bindings', () => {
+  test('decides for users with many bindings', () => {
     const cluster = fakeCluster();
     const access = createAccessReader(rbac(), cluster);
     const names = Array.from({ length: 40 }, (_, index) => `r${String(index).padStart(2, '0')}`);
@@ -108,7 +108,7 @@ describe('an aggregated role', () => {
     rules,
   });
 
-  test('has the current rules of its sources instead of its own', () => {
+  test('uses the current rules of the sources of an aggregated role instead of its own', () => {
     const cluster = fakeCluster();
     cluster.put(CLUSTER_ROLES, gathers('all', 'a'));
     cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'all', { user: 'u' }));
@@ -125,7 +125,7 @@ describe('an aggregated role', () => {
     expect(asks('pods')).toBe(false);
   });
 
-  test('may aggregate aggregated roles and itself', () => {
+  test('supports aggregated roles that aggregate each other', () => {
     const cluster = fakeCluster();
     cluster.put(CLUSTER_ROLES, gathers('outer', 'a', { b: 'true' }));
     cluster.put(CLUSTER_ROLES, gathers('inner', 'b', { a: 'true' }));
@@ -143,7 +143,7 @@ describe('an aggregated role', () => {
     ['view', ['get pods', 'list deployments.apps'], ['create pods', 'get secrets', 'get roles']],
     ['edit', ['get pods', 'create pods', 'get secrets', 'update deployments.apps'], ['get roles', 'update nodes']],
     ['admin', ['get pods', 'create pods', 'get secrets', 'create roles'], ['update resourcequotas', 'get nodes']],
-  ])('is %s in both dialects', (name, may, mayNot) => {
+  ])('aggregates the rules of the role %s in both dialects', (name, may, mayNot) => {
     for (const dialect of [kubernetesDialect, orchDialect]) {
       const cluster = fakeCluster({}, dialect);
       for (const object of initialClusterRoles(dialect)) cluster.put(CLUSTER_ROLES, object as unknown as RoleObject);
@@ -161,7 +161,7 @@ describe('an aggregated role', () => {
   });
 });
 
-test('allows administrators everything, and lists their granted rules', () => {
+test('allows administrators every request, and lists their granted rules', () => {
   const cluster = fakeCluster();
   for (const object of initialClusterRoles(kubernetesDialect)) {
     cluster.put(CLUSTER_ROLES, object as unknown as RoleObject);

@@ -37,11 +37,11 @@ function hashes(objects: readonly InitialObject[]): Record<string, string> {
 }
 
 describe.each(kinds)('initial %s', (resource, initial) => {
-  test('equal those of the reference server', () => {
+  test('returns the same initial objects as the reference server', () => {
     expect(hashes(initial(kubernetesDialect))).toEqual(reference[resource]);
   });
 
-  test('use the names of the dialect', () => {
+  test('names initial objects in the dialect', () => {
     const own = JSON.stringify(initial(orchDialect));
     expect(own).not.toMatch(/k8s\.io|kubernetes\.io/);
     const other = own.replaceAll('.orch.io', '.k8s.io').replaceAll('orch.io/', 'kubernetes.io/');
@@ -50,7 +50,7 @@ describe.each(kinds)('initial %s', (resource, initial) => {
     expect(other.replaceAll('.kubernetes.io/', '.k8s.io/')).toBe(same.replaceAll('.kubernetes.io/', '.k8s.io/'));
   });
 
-  test('are created once', () => {
+  test('creates initial objects once', () => {
     expect(initial(orchDialect)).toBe(initial(orchDialect));
     expect(Object.isFrozen(initial(orchDialect)[0]?.metadata)).toBe(true);
   });

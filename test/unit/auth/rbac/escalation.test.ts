@@ -57,7 +57,7 @@ beforeEach(async () => {
 describe('a role', () => {
   const role = { metadata: { name: 'r' }, rules: [readPods] };
 
-  test('cannot grant what its author is not allowed', async () => {
+  test('rejects a role that grants permissions its author lacks', async () => {
     const { roles, clusterRoles } = world.hers;
     await expect(roles.create(role)).rejects.toThrow(`roles.${GROUP} "r" is forbidden: ${NOT_HELD}\n${READ_PODS}`);
     await expect(clusterRoles.create(role)).rejects.toThrow(`clusterroles.${GROUP} "r" is forbidden: ${NOT_HELD}`);
@@ -66,7 +66,7 @@ describe('a role', () => {
     expect((await clusterRoles.create(role)).metadata.name).toBe('r');
   });
 
-  test('cannot be extended by update, patch or create-on-update', async () => {
+  test('rejects an update, patch or create-on-update that adds permissions the author lacks', async () => {
     const { roles } = world.hers;
     const made = await world.roles.create({ metadata: { name: 'r' }, rules: [] });
     await expect(roles.update({ ...made, rules: [readPods] })).rejects.toThrow(NOT_HELD);
@@ -74,7 +74,7 @@ describe('a role', () => {
     await expect(roles.apply({ ...role, metadata: { name: 'new' } }, { fieldManager: 'm' })).rejects.toThrow(NOT_HELD);
   });
 
-  test('may be updated without change of its rules', async () => {
+  test('accepts an update that does not change the rules of a role', async () => {
     await world.roles.create(role);
     const { roles } = world.hers;
     const patch = (metadata: object) => roles.patch('r', { type: 'merge', merge: { metadata } });
@@ -87,7 +87,7 @@ describe('a role', () => {
     expect((await patch({ finalizers: null, ownerReferences: null })).metadata.finalizers).toBeUndefined();
   });
 
-  test('may grant anything if its author has the verb escalate', async () => {
+  test('accepts any rules from an author with the verb escalate', async () => {
     const escalate = { apiGroups: [GROUP], resources: ['roles'], verbs: ['escalate'] };
     await world.allow(writeRoles, { ...escalate, resourceNames: ['r'] });
     // An object to be created has no name yet.
@@ -99,7 +99,7 @@ describe('a role', () => {
     expect((await world.hers.roles.create({ ...role, metadata: { name: 'other' } })).rules).toHaveLength(1);
   });
 
-  test('needs an administrator to aggregate others, for every change', async () => {
+  test('requires an administrator for every change of an aggregated role', async () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] };
     const gathering = { metadata: { name: 'g' }, rules: [], aggregationRule };
     const refusal = `clusterroles.${GROUP} "g" is forbidden: must have cluster-admin privileges to use the aggregationRule`;
@@ -113,7 +113,7 @@ describe('a role', () => {
     expect((await patch({ metadata: { labels: { a: 'b' } } })).metadata.labels).toEqual({ a: 'b' });
   });
 
-  test('reports missing roles separately', async () => {
+  test('reports missing roles separately from missing permissions', async () => {
     const { bindings } = world;
     const subjects = [{ kind: 'User' as const, name: 'alice' }];
     await bindings.create({ metadata: { name: 'one' }, roleRef: to('Role', 'gone'), subjects });
@@ -132,7 +132,7 @@ describe('a role binding', () => {
   const binding = { metadata: { name: 'b' }, roleRef: to('Role', 'r'), subjects };
   const everything = { ...binding, roleRef: to('ClusterRole', 'cluster-admin') };
 
-  test('cannot grant what its author does not have', async () => {
+  test('rejects a role binding that grants permissions its author lacks', async () => {
     await world.roles.create({ metadata: { name: 'r' }, rules: [readPods] });
     const { bindings, clusterBindings } = world.hers;
     await expect(bindings.create(binding)).rejects.toThrow(
@@ -146,7 +146,7 @@ describe('a role binding', () => {
     expect((await bindings.create(binding)).metadata.name).toBe('b');
   });
 
-  test('cannot get other subjects, but may be updated without change', async () => {
+  test('rejects new subjects of a role binding, and accepts an update without changes', async () => {
     await world.roles.create({ metadata: { name: 'r' }, rules: [readPods] });
     await world.bindings.create(binding);
     const { bindings } = world.hers;
@@ -155,7 +155,7 @@ describe('a role binding', () => {
     expect((await patch({ metadata: { finalizers: ['a.example/b'] } })).metadata.finalizers).toHaveLength(1);
   });
 
-  test('reports a missing role as not found, under the name of bindings', async () => {
+  test('reports a missing role as not found, with the resource of the binding', async () => {
     const { bindings, clusterBindings } = world.hers;
     await expect(bindings.create(binding)).rejects.toMatchObject({
       code: 404,
@@ -168,7 +168,7 @@ describe('a role binding', () => {
     expect((await world.bindings.create(binding)).metadata.name).toBe('b');
   });
 
-  test('may grant anything if its author has the verb bind', async () => {
+  test('accepts any role binding from an author with the verb bind', async () => {
     const bind = { apiGroups: [GROUP], resources: ['clusterroles'], verbs: ['bind'], resourceNames: ['cluster-admin'] };
     await world.roles.create({ metadata: { name: 'hers' }, rules: [bind] });
     const alice = [{ kind: 'User' as const, name: 'alice' }];
@@ -178,7 +178,7 @@ describe('a role binding', () => {
     await expect(world.hers.clusterBindings.create(everything)).rejects.toThrow(NOT_HELD);
   });
 
-  test('grants the rules of an aggregated role', async () => {
+  test('checks the aggregated rules of a role that a binding grants', async () => {
     await expect(world.hers.bindings.create({ ...binding, roleRef: to('ClusterRole', 'view') })).rejects.toThrow(
       /not currently held:\n\{APIGroups:\[""\], Resources:\["bindings"\], Verbs:\["get" "list" "watch"\]\}\n/,
     );
@@ -193,7 +193,7 @@ describe('missing rules', () => {
     ...(resourceNames === undefined ? {} : { resourceNames }),
   });
 
-  test('are merged by what they apply to', () => {
+  test('merges missing rules that differ in one attribute', () => {
     const missing = missingRules(
       [rule(['get'], ['pods'])],
       [rule(['get', 'list', 'watch'], ['pods', 'secrets'], ['a'])],
@@ -205,7 +205,7 @@ describe('missing rules', () => {
     ]);
   });
 
-  test('are not enumerated if there are too many', () => {
+  test('does not enumerate missing rules if there are too many', () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `x${index}`);
     const endless = { verbs: many, apiGroups: many, resources: many };
     expect(missingRules([rule(['*'], ['*'])], [endless])).toEqual([endless]);

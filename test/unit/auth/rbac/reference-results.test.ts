@@ -30,7 +30,7 @@ const cases = answers.worlds.map((answer, index) => {
   return { index, answer, world, access: createAccessReader(rbac(), fakeCluster(world)) };
 });
 
-test.each(cases)('decides like the reference implementation in world $index', ({ answer, world, access }) => {
+test.each(cases)('decides like the reference implementation for policy set $index', ({ answer, world, access }) => {
   const decisions = world.questions.map(({ user, groups, attributes }) => {
     const { allowed, reason } = access.decide({ user, groups }, attributes);
     return `${allowed ? '+' : '-'}${reason}`;
@@ -39,7 +39,7 @@ test.each(cases)('decides like the reference implementation in world $index', ({
 });
 
 test.each(cases)(
-  'lists the rules of users like the reference implementation in world $index',
+  'lists the rules of users like the reference implementation for policy set $index',
   ({ answer, world, access }) => {
     const rules = world.escalations.map(({ user, groups, namespace }) => {
       const { resourceRules, nonResourceRules, error = '' } = access.rules({ user, groups }, namespace);
@@ -49,16 +49,19 @@ test.each(cases)(
   },
 );
 
-test.each(cases)('checks escalation like the reference implementation in world $index', ({ answer, world, access }) => {
-  const refusals = answer.escalations.split(' ');
-  let decided = 0;
-  for (const [index, escalation] of world.escalations.entries()) {
-    if (mayEscalate(access, escalation)) continue;
-    decided++;
-    expect(hash(refusal(access, escalation))).toBe(refusals[index]);
-  }
-  expect(decided).toBeGreaterThan(0);
-});
+test.each(cases)(
+  'checks escalation like the reference implementation for policy set $index',
+  ({ answer, world, access }) => {
+    const refusals = answer.escalations.split(' ');
+    let decided = 0;
+    for (const [index, escalation] of world.escalations.entries()) {
+      if (mayEscalate(access, escalation)) continue;
+      decided++;
+      expect(hash(refusal(access, escalation))).toBe(refusals[index]);
+    }
+    expect(decided).toBeGreaterThan(0);
+  },
+);
 
 function mayEscalate(access: AccessReader, { user, groups, namespace }: Escalation): boolean {
   const about = { type: 'resource', verb: 'escalate', version: '*', subresource: '', name: '' } as const;

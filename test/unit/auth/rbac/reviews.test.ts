@@ -28,7 +28,7 @@ describe.each(['orch', 'kubernetes'] as const)('access reviews with RBAC in the 
     return cluster;
   };
 
-  test('allow members what their group is allowed', async () => {
+  test('allows a user in a review what a group of the user is allowed', async () => {
     const cluster = await start();
     const reviews = cluster.api(SubjectAccessReview);
     const asks = async (spec: object) => (await reviews.create({ spec: { resourceAttributes: pods, ...spec } })).status;
@@ -47,7 +47,7 @@ describe.each(['orch', 'kubernetes'] as const)('access reviews with RBAC in the 
     expect(status).toEqual({ allowed: true, reason });
   });
 
-  test('return the same for self reviews, rules included', async () => {
+  test('returns the same result for self reviews, including rules', async () => {
     const cluster = await start();
     const mine = cluster.with({ as: { user: 'alice', groups: ['dev', 'system:authenticated'] } });
     const { status } = await mine.api(SelfSubjectAccessReview).create({ spec: { resourceAttributes: pods } });
@@ -63,7 +63,7 @@ describe.each(['orch', 'kubernetes'] as const)('access reviews with RBAC in the 
     ).rejects.toThrow('is forbidden');
   });
 
-  test('report rules of missing roles', async () => {
+  test('reports missing roles in a rules review', async () => {
     const cluster = await start();
     const mine = cluster.with({ as: { user: 'alice', groups: ['system:authenticated'] } });
     const roleRef = { apiGroup: GROUP, kind: 'ClusterRole' as const, name: 'gone' };
@@ -87,7 +87,7 @@ describe('access reviews with a custom authorizer', () => {
   });
   const cluster = testCluster({ authorizer });
 
-  test('return denial, reason and error', async () => {
+  test('returns the denial, reason and error of a custom authorizer', async () => {
     const { status } = await cluster.api(SubjectAccessReview).create({
       spec: { user: 'u', resourceAttributes: { ...pods, fieldSelector: { rawSelector: '!!' } } },
     });
@@ -99,7 +99,7 @@ describe('access reviews with a custom authorizer', () => {
     });
   });
 
-  test('pass all attributes to the authorizer', async () => {
+  test('passes all attributes of a review to the custom authorizer', async () => {
     await cluster.api(SubjectAccessReview).create({
       spec: {
         user: 'u',
@@ -129,7 +129,7 @@ describe('access reviews with a custom authorizer', () => {
     expect(seen.at(-1)).toEqual({ type: 'path', path: '/x', verb: 'get' });
   });
 
-  test('return incomplete rules if the authorizer has none', async () => {
+  test('returns incomplete rules if the custom authorizer lists none', async () => {
     const other = testCluster({ authorizer: () => ({ decide: () => true }) });
     const mine = other.with({ as: { user: 'u' } });
     const { status } = await mine.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });

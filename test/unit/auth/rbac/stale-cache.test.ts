@@ -11,7 +11,7 @@ type Mutable<Value> = {
   -readonly [Key in keyof Value]: Value[Key] extends readonly (infer Item)[] ? Item[] : Value[Key];
 };
 
-test('agrees with a simple evaluation after every write', () => {
+test('decides like an uncached evaluation after every write', () => {
   let asked = 0;
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {

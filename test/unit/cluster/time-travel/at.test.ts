@@ -63,7 +63,7 @@ test('lists a past state in pages with counts', async () => {
   expect(rest.items.map(({ metadata }) => metadata.name)).toEqual(['c3', 'c4', 'c5']);
 });
 
-test('has its own clock, set to the time of the write', async () => {
+test('gives the past cluster its own clock, set to the time of the write', async () => {
   const { cluster, created, edited } = await written();
   const start = cluster.clock.now() - 120_000;
   expect(cluster.at(created).clock.now()).toBe(start);
@@ -73,7 +73,7 @@ test('has its own clock, set to the time of the write', async () => {
   expect(cluster.clock.now()).toBe(start + 120_000);
 });
 
-test('lets watches start as far back as they could at that time', async () => {
+test('lets watches of a past cluster start as far back as they could at that time', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   await configMaps.create({ metadata: { name: 'old' } });
@@ -171,7 +171,7 @@ test('rejects a future resourceVersion and an invalid one', async () => {
   }
 });
 
-test('reports a compacted resourceVersion as Expired, and how to keep more', async () => {
+test('reports a compacted resourceVersion as Expired, and names the option to keep more', async () => {
   const cluster = createCluster({ storage: memoryStorage({ history: 2 }) });
   const configMaps = cluster.api(ConfigMap);
   for (let index = 1; index <= 5; index++) await configMaps.create({ metadata: { name: `c${index}` } });
@@ -198,7 +198,7 @@ test('keeps keepHistory events without changing the range of watches', async () 
   expect(StatusError.is(failed, 'Expired')).toBe(true);
 });
 
-test('cannot reach resourceVersions after a restore, and a past snapshot can be restored', async () => {
+test('does not reach resourceVersions after a restore, and restores a past snapshot', async () => {
   const { cluster, configMaps, created, deleted } = await written();
   cluster.restore(cluster.at(created).snapshot());
   expect(cluster.resourceVersion).toBe(created);
@@ -208,7 +208,7 @@ test('cannot reach resourceVersions after a restore, and a past snapshot can be 
   expect(cluster.history(ConfigMap, 'a').map(({ type }) => type)).toEqual(['ADDED', 'DELETED']);
 });
 
-test('works on past clusters and on forks', async () => {
+test('returns past states of past clusters and of forks', async () => {
   const { cluster, created, edited } = await written();
   expect((await cluster.at(edited).at(created).api(ConfigMap).get('a')).data).toEqual({ size: 's' });
   expect((await cluster.fork().at(created).api(ConfigMap).get('a')).data).toEqual({ size: 's' });
@@ -216,7 +216,7 @@ test('works on past clusters and on forks', async () => {
   expect(() => cluster.at(created).at(edited)).toThrow(RangeError);
 });
 
-test('cannot reach before the state that a cluster was created from', async () => {
+test('does not reach before the state that a cluster was created from', async () => {
   const { cluster } = await written();
   const loaded = testCluster({ from: { resourceVersion: '500', objects: [] } });
   await loaded.api(ConfigMap).create({ metadata: { name: 'x' } });
@@ -227,7 +227,7 @@ test('cannot reach before the state that a cluster was created from', async () =
   await cluster.close();
 });
 
-test('takes time independent of the number of objects', async () => {
+test('returns a past cluster in a time independent of the number of objects', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   for (let index = 0; index < 10_000; index++) await configMaps.create({ metadata: { name: `c${index}` } });

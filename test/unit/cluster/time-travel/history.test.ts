@@ -110,7 +110,7 @@ test('rejects an object that it cannot find with the reason', () => {
   expect(() => cluster.history('web' as never)).toThrow(TypeError);
 });
 
-test('of a fork continues the history of its parent', async () => {
+test('continues the history of the parent in a fork', async () => {
   const cluster = testCluster();
   await cluster.api(ConfigMap).create({ metadata: { name: 'web' } });
   const fork = cluster.fork();
@@ -119,7 +119,7 @@ test('of a fork continues the history of its parent', async () => {
   expect(cluster.history(ConfigMap, 'web').map(({ type }) => type)).toEqual(['ADDED']);
 });
 
-test('of a test cluster reaches further back than watches', async () => {
+test('reaches further back than watches in a test cluster', async () => {
   const cluster = testCluster({ storage: memoryStorage({ history: 10, historyMs: 1_000 }) });
   const configMaps = cluster.api(ConfigMap);
   await configMaps.create({ metadata: { name: 'web' }, data: { n: '0' } });

@@ -18,7 +18,7 @@ async function failure(response: Response | Error, request: ApiRequest = getRequ
 }
 
 describe('successful responses', () => {
-  test('are frozen and keep large numbers and unusual keys', async () => {
+  test('returns frozen objects that keep large numbers and unusual keys', async () => {
     const text = '{"kind":"X","apiVersion":"v1","metadata":{"name":"a"},"n":9007199254740993,"__proto__":{"x":[1]}}';
     const { code, object } = await answer(json(text, { status: 201 }));
     expect(code).toBe(201);
@@ -27,7 +27,7 @@ describe('successful responses', () => {
     expect(Object.isFrozen(object) && Object.isFrozen((object as { metadata: object }).metadata)).toBe(true);
   });
 
-  test('of lists have items with kind and apiVersion', async () => {
+  test('adds kind and apiVersion to the items of a list', async () => {
     const item = { metadata: { name: 'a' } };
     const list = { kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '1' } };
     const typed = await answer(json({ ...list, items: [item] }), listRequest);
@@ -56,13 +56,13 @@ describe('successful responses', () => {
     ['299 - "unfinished', []],
     ['299 - "caf\xc3\xa9", 299 - "th\xe9"', ['café', 'th\xe9']],
     ['', []],
-  ])('carry the warnings of the header %s', async (header, expected) => {
+  ])('reads warnings from the header %s', async (header, expected) => {
     expect((await answer(json(configMap, { headers: { warning: header } }))).warnings).toEqual(expected);
   });
 });
 
 describe('failures with a Status', () => {
-  test('are thrown as they are', async () => {
+  test('throws a Status of the server unchanged', async () => {
     const { status } = errors.conflict({ group: 'apps', resource: 'deployments' }, 'a', 'too late');
     const error = await failure(json(status, { status: 409, headers: { warning: '299 - "beware"' } }));
     expect(error.status).toEqual(status);
@@ -70,7 +70,7 @@ describe('failures with a Status', () => {
     expect(Object.isFrozen(error.status.details)).toBe(true);
   });
 
-  test('take missing parts from the response and may have any code', async () => {
+  test('completes a Status with the code of the response, and accepts any code', async () => {
     const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Strange' };
     expect((await failure(json(status, { status: 418 }))).status).toEqual({ ...status, metadata: {}, code: 418 });
     expect((await failure(json({ ...status, code: 500 }, { status: 200 }))).code).toBe(500);
@@ -161,19 +161,19 @@ describe('failures without a Status', () => {
       304,
       'the server redirects, which is not followed; set baseUrl to the final URL of the cluster (get configmaps a)',
     ],
-  ])('%#: have the message of the reference client', async (response, reason, code, message) => {
+  ])('throws the message of the reference client for response %#', async (response, reason, code, message) => {
     const error = await failure(response);
     expect([error.reason, error.code, error.message]).toEqual([reason, code, message]);
     expect(error.status.details?.causes?.[0]?.reason).toBe('UnexpectedServerResponse');
   });
 
-  test('depend on the verb of the request', async () => {
+  test('derives the reason of a 409 from the verb of the request', async () => {
     const create = { ...listRequest, verb: 'create', namespace: 'default' } as const;
     expect((await failure(new Response('', { status: 409 }), create)).reason).toBe('AlreadyExists');
     expect((await failure(new Response('', { status: 409 }))).reason).toBe('Conflict');
   });
 
-  test('with code 404 do not name the object and keep the response text', async () => {
+  test('does not name the object in a failure with code 404, and keeps the response text', async () => {
     const { details } = (await failure(new Response('404 page not found', { status: 404 }))).status;
     expect(details).toEqual({
       kind: 'configmaps',
@@ -181,7 +181,7 @@ describe('failures without a Status', () => {
     });
   });
 
-  test('hint at another dialect when a built-in group is not found', async () => {
+  test('suggests another dialect when a built-in group is not found', async () => {
     const messageOf = async (group: string, options: Partial<HttpTransportOptions> = {}) => {
       const { send } = scripted([new Response('404 page not found', { status: 404 })], options);
       const resource = { group, version: 'v1', resource: 'leases' };
@@ -200,7 +200,7 @@ describe('failures without a Status', () => {
     }
   });
 
-  test('truncate the response text', async () => {
+  test('truncates the response text in the message of a failure', async () => {
     expect((await failure(new Response('x'.repeat(100_000), { status: 500 }))).message.length).toBeLessThan(2_300);
   });
 
@@ -260,7 +260,7 @@ describe('retries', () => {
   const busy = (code = 503, seconds = '2') =>
     new Response('busy', { status: code, headers: { 'retry-after': seconds } });
 
-  test('happen after the time that the server requests', async () => {
+  test('retries after the time that the server requests', async () => {
     const clock = fakeClock();
     const { send, requests } = scripted([busy(429), busy(503), json(configMap)], { clock });
     const sending = send({
@@ -278,7 +278,7 @@ describe('retries', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('happen at most ten times, or as often as configured', async () => {
+  test('retries at most ten times, or as often as configured', async () => {
     const clock = fakeClock();
     for (const [retries, calls] of [
       [undefined, 11],
@@ -299,13 +299,13 @@ describe('retries', () => {
     ['in an hour', busy(503, '3600')],
     ['when something may have been done', busy(504)],
     ['when it was refused', busy(409)],
-  ])('do not happen %s', async (_, response) => {
+  ])('does not retry %s', async (_, response) => {
     const { send, requests } = scripted([response]);
     await expect(send(getRequest)).rejects.toSatisfy((e) => StatusError.is(e));
     expect(requests).toHaveLength(1);
   });
 
-  test('happen at once for a read on a reset connection and never for a write', async () => {
+  test('retries a read at once after a connection reset, and never a write', async () => {
     const reset = new TypeError('fetch failed', {
       cause: Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }),
     });
@@ -317,7 +317,7 @@ describe('retries', () => {
     expect(writing.requests).toHaveLength(1);
   });
 
-  test('stop when the signal aborts', async () => {
+  test('stops retrying when the signal aborts', async () => {
     const clock = fakeClock();
     const stop = new AbortController();
     const { send, requests } = scripted([busy()], { clock });

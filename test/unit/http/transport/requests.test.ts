@@ -42,12 +42,12 @@ describe('the URL', () => {
     [{ ...listRequest, verb: 'deletecollection', namespace: 'x' }, 'DELETE /api/v1/namespaces/x/configmaps'],
     [{ ...getRequest, name: "é +?#&;'" }, "GET /api/v1/namespaces/default/configmaps/%C3%A9%20%2B%3F%23%26%3B'"],
     [{ ...getRequest, name: 'half \ud800' }, 'GET /api/v1/namespaces/default/configmaps/half%20%EF%BF%BD'],
-  ])('is built from %j', async (request, expected) => {
+  ])('builds the URL of %j', async (request, expected) => {
     const { method, url } = await sent(request);
     expect(`${method} ${url.slice('http://cluster'.length)}`).toBe(expected);
   });
 
-  test('contains every option under its own name', async () => {
+  test('writes every option under its own name into the URL', async () => {
     const { url } = await sent({
       ...listRequest,
       options: {
@@ -85,7 +85,7 @@ describe('the URL', () => {
     ]);
   });
 
-  test('of a watch has watch=true', async () => {
+  test('adds watch=true to the URL of a watch', async () => {
     expect((await sent({ ...watchRequest, options: { resourceVersion: '7' } })).url).toBe(
       'http://cluster/api/v1/configmaps?watch=true&resourceVersion=7',
     );
@@ -97,7 +97,7 @@ describe('the URL', () => {
     ['http://h:8080/k8s', 'http://h:8080/k8s/api/v1/configmaps'],
     ['https://h/a/b%20c//', 'https://h/a/b%20c/api/v1/configmaps'],
     [new URL('https://h:6443/a'), 'https://h:6443/a/api/v1/configmaps'],
-  ])('begins with %s', async (baseUrl, expected) => {
+  ])('begins the URL with the base %s', async (baseUrl, expected) => {
     expect((await sent(listRequest, { baseUrl })).url).toBe(expected);
   });
 
@@ -120,7 +120,7 @@ describe('the URL', () => {
     expect(make).toThrow(message);
   });
 
-  test('may be a path in a browser page, but not a bare host', () => {
+  test('accepts a path as base in a browser page, but not a bare host', () => {
     vi.stubGlobal('location', { href: 'https://page.example/app/index.html?x#y' });
     try {
       expect(['/cluster', './cluster/', '../', '//host/c', 'http://h'].map(readBaseUrl)).toEqual([
@@ -152,7 +152,7 @@ describe('the URL', () => {
 });
 
 describe('the headers', () => {
-  test('contain the accepted type, user agent and token', async () => {
+  test('sends the accepted type, user agent and token in the headers', async () => {
     const { headers } = await sent(getRequest, {
       token: 't0k',
       userAgent: 'ci/1.0',
@@ -168,7 +168,7 @@ describe('the headers', () => {
     expect((await sent({ ...getRequest, userAgent: 'kubectl/1' })).headers.get('user-agent')).toBe('kubectl/1');
   });
 
-  test('contain a token that is fetched for each request', async () => {
+  test('fetches a token for each request', async () => {
     let count = 0;
     const token = async () => `token-${++count}`;
     const { send, requests } = scripted([json(configMap), json(configMap)], { token });
@@ -177,7 +177,7 @@ describe('the headers', () => {
     expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer token-1', 'Bearer token-2']);
   });
 
-  test('a failing token function is reported without disclosing the token', async () => {
+  test('reports a failing token function without disclosing the token', async () => {
     const cause = new Error('vault is sealed');
     const failing = scripted([], { token: () => Promise.reject(cause) });
     const error = await Promise.resolve(failing.send(getRequest)).catch((e: unknown) => e);
@@ -192,7 +192,7 @@ describe('the headers', () => {
     ['secret\u00e9', 'contains characters other than printable ASCII'],
     ['', 'is empty'],
     [5, 'is not a string'],
-  ])('the token %j is rejected at once, or when it is requested', async (given, problem) => {
+  ])('rejects the token %j at once, or when it is requested', async (given, problem) => {
     const token = given as string;
     expect(() => scripted([], { token })).toThrow(new TypeError(`orchplane: the token ${problem}`));
     const later = scripted([], { token: () => token });
@@ -201,7 +201,7 @@ describe('the headers', () => {
     expect(later.requests).toEqual([]);
   });
 
-  test('name the impersonated user', async () => {
+  test('sends the impersonated user in the headers', async () => {
     const extra = { 'Scopes/é': ['a', 'b'], plain: ['x'] };
     const { headers } = await sent({ ...getRequest, user: { user: 'josé', uid: 'u1', groups: ['dev', 'ops'], extra } });
     expect(headers.get('impersonate-user')).toBe('jos\xc3\xa9');
@@ -222,7 +222,7 @@ describe('the body', () => {
     ['merge', 'application/merge-patch+json'],
     ['strategic', 'application/strategic-merge-patch+json'],
     ['apply', 'application/apply-patch+yaml'],
-  ])('of a %s patch has the media type of the patch', async (patchType, type) => {
+  ])('sends the body of a %s patch with the media type of the patch', async (patchType, type) => {
     const verb = patchType === undefined ? 'update' : 'patch';
     const request = {
       ...getRequest,
@@ -246,11 +246,11 @@ describe('the body', () => {
     [jsonBody('{"a":3.0,"b":[1e3,9007199254740993],"c":-0.0}'), '{"a":3.0,"b":[1e3,9007199254740993],"c":-0.0}'],
     [jsonBody('{"a":{"x":1,"x":2,"y":3},"__proto__":{"z":1}}'), '{"a":{"x":1,"x":2,"y":3},"__proto__":{"z":1}}'],
     [valueBody('<>'), '"\\u003c\\u003e"'],
-  ])('%# is JSON that preserves the value', async (body, expected) => {
+  ])('sends a body as JSON that preserves the value (%#)', async (body, expected) => {
     expect(await (await sent({ ...getRequest, verb: 'update', body })).text()).toBe(expected);
   });
 
-  test('that is not JSON is rejected before it is sent', async () => {
+  test('rejects a body that is not JSON before it is sent', async () => {
     const { send, requests } = scripted([]);
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
@@ -261,7 +261,7 @@ describe('the body', () => {
     expect(requests).toEqual([]);
   });
 
-  test('of a delete contains the DeleteOptions, so that its versions cannot be confused', async () => {
+  test('sends DeleteOptions in the body of a deletecollection and its selectors in the URL', async () => {
     const options = { labelSelector: 'a=b', resourceVersion: '5', limit: 3 };
     const how = {
       gracePeriodSeconds: 0,
@@ -294,11 +294,11 @@ describe('the options', () => {
     [{ baseUrl: 'http://h', retries: '3' }, 'retries must be a non-negative integer, got 3'],
     [{ baseUrl: 'http://h', fetch: {} }, 'fetch must be a function'],
     [{ baseUrl: 'http://h', dialect: 'k8s' }, 'there is no dialect "k8s"; there are orch and kubernetes'],
-  ])('%j is rejected at once', (options, message) => {
+  ])('rejects the options %j at once', (options, message) => {
     expect(() => httpTransport(options as HttpTransportOptions)).toThrow(new TypeError(`orchplane: ${message}`));
   });
 
-  test('may be undefined, which counts as absent', () => {
+  test('treats undefined options as absent', () => {
     const transport = httpTransport({
       baseUrl: 'http://h',
       fetch: undefined,

@@ -17,7 +17,7 @@ function open() {
 const failureOf = (promise: Promise<unknown>) => promise.catch((e: unknown) => e);
 
 describe('events', () => {
-  test('are frozen, one per line, and the last line end is optional', async () => {
+  test('returns frozen events, one per line, with an optional last line end', async () => {
     const { stream, send, end } = open();
     send(`${added}\n\r\n${line('BOOKMARK', configMap)}${line('DELETED', configMap).trimEnd()}`);
     end();
@@ -28,7 +28,7 @@ describe('events', () => {
     expect(Object.isFrozen(seen[0]?.object.metadata)).toBe(true);
   });
 
-  test('are read only on demand', async () => {
+  test('reads events only on demand', async () => {
     const { stream, send, state } = open();
     expect(state.pulls).toBe(0);
     const first = stream.next();
@@ -42,7 +42,7 @@ describe('events', () => {
     expect(state.pulls).toBe(pulls);
   });
 
-  test('that are requested at once arrive in order', async () => {
+  test('returns events that are requested at once in order', async () => {
     const { stream, send, end } = open();
     const asked = [stream.next(), stream.next(), stream.next()];
     send(added + line('DELETED', configMap));
@@ -50,7 +50,7 @@ describe('events', () => {
     expect((await Promise.all(asked)).map(({ value }) => value?.type)).toEqual(['ADDED', 'DELETED', undefined]);
   });
 
-  test('may be large, but not unlimited', async () => {
+  test('accepts large events up to a limit', async () => {
     const { stream, send } = open();
     const half = 'x'.repeat(MAX_LINE / 4);
     send('{"type":"ADDED","object":{"metadata":{"name":"');
@@ -66,7 +66,7 @@ describe('events', () => {
 });
 
 describe('the end of the stream', () => {
-  test('is the end of the body, as after the timeout of the server', async () => {
+  test('ends the stream at the end of the body, as after a timeout of the server', async () => {
     const { stream, send, end } = open();
     send(added);
     end();
@@ -76,7 +76,7 @@ describe('the end of the stream', () => {
     expect(await new HttpWatchStream(null).next()).toEqual(DONE);
   });
 
-  test('is an error when the body ends inside an event', async () => {
+  test('throws when the body ends inside an event', async () => {
     const { stream, send, end } = open();
     send(added + added.slice(0, 20));
     end();
@@ -86,7 +86,7 @@ describe('the end of the stream', () => {
     expect(await stream.next()).toEqual(DONE);
   });
 
-  test('is an error when the connection breaks, after the received events', async () => {
+  test('throws when the connection breaks, after the received events', async () => {
     const { stream, send, break: breakOff } = open();
     send(added);
     expect((await stream.next()).value?.type).toBe('ADDED');
@@ -98,7 +98,7 @@ describe('the end of the stream', () => {
     expect(await stream.next()).toEqual(DONE);
   });
 
-  test('is silent when the platform times out on an idle connection', async () => {
+  test('ends the stream silently when the platform times out on an idle connection', async () => {
     const { stream, break: breakOff } = open();
     const next = stream.next();
     breakOff(new TypeError('terminated', { cause: Object.assign(new Error('x'), { code: 'UND_ERR_BODY_TIMEOUT' }) }));
@@ -112,7 +112,7 @@ describe('the end of the stream', () => {
     expect(StatusError.is(await cut, 'ServiceUnavailable')).toBe(true);
   });
 
-  test('follows an ERROR event', async () => {
+  test('ends the stream after an ERROR event', async () => {
     const { stream, send, state } = open();
     const { status } = errors.expired('too old resource version');
     send(line('ERROR', status) + added);
@@ -131,7 +131,7 @@ describe('the end of the stream', () => {
     ['no object', '{"type":"ADDED"}\n', /without an object/],
     ['no metadata', line('ADDED', {}), /without an object/],
     ['HTML', '<html>\n', /invalid character '<'/],
-  ])('is an error on %s', async (_, text, message) => {
+  ])('throws for a line with %s', async (_, text, message) => {
     const { stream, send, state } = open();
     send(added + text + added);
     expect((await stream.next()).value?.type).toBe('ADDED');
@@ -141,7 +141,7 @@ describe('the end of the stream', () => {
     expect(state.cancelled).toBe(true);
   });
 
-  test('follows close, also for a pending read, and happens once', async () => {
+  test('ends the stream once after close, also for a pending read', async () => {
     const { stream, state } = open();
     const next = stream.next();
     stream.close();
@@ -151,7 +151,7 @@ describe('the end of the stream', () => {
     expect(state.cancelled).toBe(true);
   });
 
-  test('drops received events that were not read when it is closed', async () => {
+  test('drops received events that were not read when the stream is closed', async () => {
     const { stream, send } = open();
     send(added + added);
     await stream.next();
@@ -159,14 +159,14 @@ describe('the end of the stream', () => {
     expect(await stream.next()).toEqual(DONE);
   });
 
-  test('follows leaving a loop', async () => {
+  test('ends the stream when a loop is left', async () => {
     const { stream, send, state } = open();
     send(added);
     for await (const _ of stream) break;
     expect(state.cancelled).toBe(true);
   });
 
-  test('after a failure, close reports nothing', async () => {
+  test('reports nothing on close after a failure', async () => {
     const { stream, break: breakOff } = open();
     const next = stream.next();
     stream.close();
@@ -184,7 +184,7 @@ describe('the abort signal', () => {
   const watching = (body: ReadableStream<Uint8Array>) =>
     new Response(body, { headers: { 'content-type': 'application/json;stream=watch' } });
 
-  test('ends the stream and keeps no listener', async () => {
+  test('ends the stream on abort and keeps no listener', async () => {
     const stop = new AbortController();
     const first = openBody();
     const second = openBody();
@@ -218,7 +218,7 @@ describe('the abort signal', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  test('sends nothing when it has already aborted', async () => {
+  test('sends nothing when the signal has already aborted', async () => {
     const { send, requests } = scripted([json(configMap)]);
     const reason = new Error('enough');
     await expect(send({ ...watchRequest, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);

@@ -49,7 +49,7 @@ function everything(cluster: Cluster): unknown {
   const kinds = cluster
     .kinds()
     .filter(({ verbs, storageKind: storedAs }) => verbs.includes('list') && storedAs === undefined);
-  const objects = kinds.flatMap(({ gvr }) => cluster.inside.objects.list(gvr));
+  const objects = kinds.flatMap(({ gvr }) => cluster.storageReader.objects.list(gvr));
   const keyOf = ({ apiVersion, kind, metadata }: ApiObject) =>
     `${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
   return [cluster.resourceVersion, objects.sort((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))];

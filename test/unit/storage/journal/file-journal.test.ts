@@ -30,13 +30,13 @@ describe('a file journal', () => {
     });
   }
 
-  test.each(['each', 'never'] as const)('with sync %s restores a cluster as it was', async (sync) => {
+  test.each(['each', 'never'] as const)('restores a cluster as it was with sync %s', async (sync) => {
     const run = journalCases['restores a cluster as it was'];
     const path = newFolder();
     await expect(run?.({ open: () => fileJournal(path, { sync }) })).resolves.toBeUndefined();
   });
 
-  test('is readable by its owner only', async () => {
+  test('writes files that only their owner can read', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
     expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -57,7 +57,7 @@ describe('a file journal', () => {
     await again.close();
   });
 
-  test('takes over the lock of a dead process, and reports the lock of another', async () => {
+  test('takes over the lock of a dead process, and reports the lock of another process', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
     const lock = join(path, 'lock');
@@ -72,7 +72,7 @@ describe('a file journal', () => {
     expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/process 1 on elsewhere .*remove/);
   });
 
-  test('has one writer, also through a symbolic link and in another thread', async () => {
+  test('allows one writer, also through a symbolic link and in another thread', async () => {
     const path = newFolder();
     const cluster = createCluster({ journal: fileJournal(path) });
     symlinkSync(path, `${path}-link`);
@@ -108,7 +108,7 @@ describe('a file journal', () => {
     expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/in use by/);
   });
 
-  test('is released at once if creating the cluster fails', async () => {
+  test('releases the journal at once if creating the cluster fails', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
     expect(() => createCluster({ journal: fileJournal(path), dialect: 'kubernetes' })).toThrow(/dialect/);
@@ -146,7 +146,7 @@ describe('a file journal', () => {
 });
 
 describe('group sync', () => {
-  test('discards revisions from before a restore', async () => {
+  test('discards revisions from before a restore in a group sync', async () => {
     const ends: (() => void)[] = [];
     const group = new GroupSync({
       sync: () => new Promise((resolve) => ends.push(resolve)),
@@ -192,7 +192,7 @@ describe('a file journal on a simulated disk', () => {
     });
   }
 
-  test('rejects a write that does not fit with 500, and accepts the next one', async () => {
+  test('rejects a write that does not fit on the disk with 500, and accepts the next one', async () => {
     const disk = new SimulatedDisk();
     const cluster = createCluster({ journal: simulatedJournal(disk) });
     disk.faults = { capacity: 1 };
@@ -209,7 +209,7 @@ describe('a file journal on a simulated disk', () => {
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
   });
 
-  test('repeats derived writes that did not fit after the next write', async () => {
+  test('repeats derived writes that did not fit on the disk after the next write', async () => {
     for (let refused = 2; refused <= 4; refused++) {
       const disk = new SimulatedDisk();
       let count = 0;
@@ -390,7 +390,7 @@ describe('a damaged file journal', () => {
   const load = (disk: SimulatedDisk, salvage = false): string =>
     pictureOfContent(simulatedJournal(disk, { salvage }).load());
 
-  test('truncated at any byte restores the earlier writes, and reports the lost bytes', () => {
+  test('restores the earlier writes of a file that is truncated at any byte, and reports the lost bytes', () => {
     const { disk, pictures } = written();
     const bytes = disk.content(PATH);
     const ends = [HEADER, ...scanFrames(bytes, HEADER).frames.map(({ end }) => end)];
@@ -407,7 +407,7 @@ describe('a damaged file journal', () => {
     }
   });
 
-  test('without the header that was durable before the checkpoint is rejected', () => {
+  test('rejects a journal without the header that was durable before the checkpoint', () => {
     const { disk, pictures } = written();
     const bytes = disk.content(PATH);
     for (let size = 0; size < HEADER; size++) {
@@ -425,7 +425,7 @@ describe('a damaged file journal', () => {
     expect(load(missing, true)).toBe(pictures[0]);
   });
 
-  test('with a flipped bit in the complete last write is rejected', () => {
+  test('rejects a journal with a flipped bit in the complete last write', () => {
     const { disk, pictures } = written();
     const bytes = disk.content(PATH);
     const last = scanFrames(bytes, HEADER).frames.at(-1);
@@ -437,7 +437,7 @@ describe('a damaged file journal', () => {
     }
   });
 
-  test('with an empty sector after a clean close is rejected', async () => {
+  test('rejects a journal with an empty sector after a clean close', async () => {
     const disk = new SimulatedDisk();
     const cluster = createCluster({ journal: simulatedJournal(disk) });
     const maps = cluster.api(ConfigMap);
@@ -452,7 +452,7 @@ describe('a damaged file journal', () => {
     expect(() => load(damage(open))).not.toThrow();
   });
 
-  test('with garbage at its end is rejected', () => {
+  test('rejects a journal with garbage at its end', () => {
     const { disk } = written();
     const bytes = Buffer.from(disk.content(PATH));
     bytes.fill(0xaa, bytes.length - 300);
@@ -460,7 +460,7 @@ describe('a damaged file journal', () => {
     expect(() => load(withBytes(disk, Buffer.concat([disk.content(PATH), Buffer.from('more')])))).toThrow(/damaged/);
   });
 
-  test('with an earlier flipped bit is rejected with file and position, and salvage restores the writes before it', () => {
+  test('rejects a journal with an earlier flipped bit with file and position, and salvages the writes before it', () => {
     const { disk, pictures } = written();
     const bytes = disk.content(PATH);
     const { frames } = scanFrames(bytes, HEADER);
@@ -477,7 +477,7 @@ describe('a damaged file journal', () => {
     });
   });
 
-  test('with a hole before the synced position is rejected as damaged, not as truncated', () => {
+  test('rejects a journal with a hole before the synced position as damaged, not as truncated', () => {
     const { disk } = written();
     const bytes = Buffer.from(disk.content(PATH));
     const second = scanFrames(bytes, HEADER).frames[1];
@@ -485,7 +485,7 @@ describe('a damaged file journal', () => {
     expect(() => load(withBytes(disk, bytes))).toThrow(JournalError);
   });
 
-  test('with a damaged checkpoint is rejected, and salvage restores the other objects', async () => {
+  test('rejects a journal with a damaged checkpoint, and salvages the other objects', async () => {
     const disk = new SimulatedDisk();
     const cluster = createCluster({ journal: simulatedJournal(disk) });
     await cluster.close();
@@ -503,7 +503,7 @@ describe('a damaged file journal', () => {
     expect(() => load(short)).toThrow(/ends too early/);
   });
 
-  test('with a damaged start of the checkpoint is salvaged from its end, and is complete afterwards', () => {
+  test('salvages a journal with a damaged start of the checkpoint from its end, and is complete afterwards', () => {
     const { disk, pictures } = written();
     for (const at of [3, HEADER + 30]) {
       const damaged = disk.afterKill();
@@ -521,7 +521,7 @@ describe('a damaged file journal', () => {
     expect(() => load(gone, true)).toThrow(/from a copy$/);
   });
 
-  test('with a damaged header is salvaged with all writes', () => {
+  test('salvages a journal with a damaged header with all writes', () => {
     const { disk, pictures } = written();
     const bytes = Buffer.from(disk.content(PATH));
     bytes[3] = 0;
@@ -532,7 +532,7 @@ describe('a damaged file journal', () => {
     expect(damaged.paths).toContain(`${PATH}.damaged`);
   });
 
-  test('with copies under another number is rejected', () => {
+  test('rejects a journal with copies under another number', () => {
     const { disk } = written();
     const checkpoint = disk.afterKill();
     checkpoint.put('data/checkpoint-2', disk.content('data/checkpoint-1'));

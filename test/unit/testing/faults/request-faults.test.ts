@@ -136,7 +136,7 @@ describe('request faults for a controller', () => {
     await cluster.close();
   });
 
-  test('settles while a write is delayed and continues with the clock', async () => {
+  test('settle returns while a write is delayed, and the write continues with the clock', async () => {
     const { cluster } = await withCopier();
     const fault = delaying({ verb: 'create', source: 'copier' }, 5_000);
     using _fault = cluster.use(fault);

@@ -119,7 +119,7 @@ describe.each(['local', 'http'] as const)('watch faults for a %s client', (place
 });
 
 describe('watch faults for an informer', () => {
-  test('continues from the last version after a cut stream', async () => {
+  test('makes an informer continue from the last version after a cut stream', async () => {
     const { cluster, configMaps } = setup();
     await using informer = configMaps.informer();
     await informer.synced;
@@ -133,7 +133,7 @@ describe('watch faults for an informer', () => {
     expect(log.requests({ verb: 'list' })).toEqual([]);
   });
 
-  test('lists again after an expired watch', async () => {
+  test('makes an informer list again after an expired watch', async () => {
     const { cluster, configMaps } = setup();
     await using informer = configMaps.informer();
     await informer.synced;
@@ -147,7 +147,7 @@ describe('watch faults for an informer', () => {
     expect(fault.count).toBe(1);
   });
 
-  test('returns stale objects for the configured time', async () => {
+  test('makes an informer return stale objects for the configured time', async () => {
     const { cluster, configMaps } = setup();
     await using informer = configMaps.informer();
     await informer.synced;
@@ -225,7 +225,7 @@ describe('watch faults for an informer', () => {
 });
 
 describe('watch faults for a controller', () => {
-  test('misses no event when its streams are cut or expire', async () => {
+  test('loses no event for a controller whose streams are cut or expire', async () => {
     const { cluster } = await withCopier();
     const faults = [cuttingStreams({ source: 'controllers' }), expiringWatches({ source: 'controllers', every: 3 })];
     for (const fault of faults) cluster.use(fault);
@@ -236,7 +236,7 @@ describe('watch faults for a controller', () => {
     await cluster.close();
   });
 
-  test('settles while a controller waits for its own write', async () => {
+  test('settle returns while a controller waits for its own write', async () => {
     const { cluster } = await withCopier();
     const stale = staleCaches({ kind: ConfigMap });
     await cluster.api(ConfigMap).create(original);
