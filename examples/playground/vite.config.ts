@@ -25,7 +25,7 @@ export default defineConfig({
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2022',
-    // A whole control plane is what this page is for.
+    // The page contains the whole library, so its chunks are larger than the default limit.
     chunkSizeWarningLimit: 3_000,
     rolldownOptions: {
       output: {

@@ -64,7 +64,7 @@ export class PlaygroundPage {
     await this.page.getByRole('button', { name: label }).click();
   }
 
-  get verdict(): Locator {
+  get checkSummary(): Locator {
     return this.page.locator('.findings');
   }
 

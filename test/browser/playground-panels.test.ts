@@ -60,7 +60,7 @@ describe.skipIf(executablePath === undefined)(
       if (folder !== undefined) await visit.page.screenshot({ path: `${folder}/${name}.png` });
     };
 
-    test('run, complete and remember commands, and stop a watch', {
+    test('runs, completes and remembers commands, and stops a watch', {
       timeout: 60_000,
     }, async () => {
       const terminal = await panel('command-line');
@@ -87,7 +87,7 @@ describe.skipIf(executablePath === undefined)(
       await visit.see(await panel('requests'), 'command line');
     });
 
-    test.each(scenarios)('can step through the scenario "$title"', { timeout: 120_000 }, async ({ id, steps }) => {
+    test.each(scenarios)('steps through the scenario "$title"', { timeout: 120_000 }, async ({ id, steps }) => {
       await visit.speed('10×');
       const story = await panel('scenarios');
       if (id === 'two-managers') await shot('scenarios');
@@ -103,7 +103,7 @@ describe.skipIf(executablePath === undefined)(
       await visit.see(story, 'The scenario is complete.');
     });
 
-    test("show a scenario, and return to the visitor's cluster and text", {
+    test("shows a scenario, and returns to the visitor's cluster and text", {
       timeout: 60_000,
     }, async () => {
       const mine = CONFIG.replace('SIZE', 'mine');
@@ -115,7 +115,7 @@ describe.skipIf(executablePath === undefined)(
       await visit.see(story.locator('.cards > p'), 'Your cluster and the text of the editor are kept');
       expect(await story.locator('.cards > :first-child').evaluate((each) => each.tagName)).toBe('P');
       await visit.page.locator('#scenario-two-managers').click();
-      await visit.see(visit.page.locator('.aside-mark'), 'Scenario: ');
+      await visit.see(visit.page.locator('.temporary-cluster-mark'), 'Scenario: ');
       await visit.see(visit.tree, 'Nothing here yet.');
       await visit.page.locator('#scenario-next').click();
       await visit.see(visit.line('.spec.replicas'), 'owned by ci');
@@ -123,17 +123,17 @@ describe.skipIf(executablePath === undefined)(
       await visit.see(visit.tree, 'sizes');
       expect(await visit.text()).toContain('# a note');
       await visit.see(visit.line('.data.size'), 'mine');
-      expect(await visit.page.locator('.aside-mark').count()).toBe(0);
+      expect(await visit.page.locator('.temporary-cluster-mark').count()).toBe(0);
       await visit.see(story, 'Each scenario runs in its own cluster.');
     });
 
-    test('keep the columns of scenario tables on a phone', { timeout: 60_000 }, async () => {
+    test('keeps the columns of scenario tables on a phone', { timeout: 60_000 }, async () => {
       await visit.page.setViewportSize({ width: 390, height: 844 });
       await visit.speed('60×');
       await visit.page.getByRole('navigation').getByRole('button', { name: 'Scenarios' }).click();
       await visit.page.locator('#scenario-rollout').click();
       await visit.page.locator('#scenario-next').click();
-      const table = visit.page.locator('.step pre', { hasText: '$ get pods' }).locator('.told');
+      const table = visit.page.locator('.step pre', { hasText: '$ get pods' }).locator('.output');
       await visit.see(table, /NAME +READY +STATUS/);
       const { lines, height, isScrolled } = await table.evaluate((each) => ({
         lines: (each.textContent ?? '').split('\n').length,
@@ -145,7 +145,7 @@ describe.skipIf(executablePath === undefined)(
       expect(await visit.isTooWide()).toBe(false);
     });
 
-    test('show requests with their responses', { timeout: 60_000 }, async () => {
+    test('shows requests with their responses', { timeout: 60_000 }, async () => {
       await visit.write(CONFIG.replace('SIZE', 'sent'));
       await visit.apply();
       const requests = await panel('requests');
@@ -156,7 +156,7 @@ describe.skipIf(executablePath === undefined)(
       expect(await visit.page.evaluate(() => document.documentElement.scrollHeight <= innerHeight)).toBe(true);
     });
 
-    test('ask before leaving the page only if something would be lost', { timeout: 60_000 }, async () => {
+    test('asks before leaving the page only if something would be lost', { timeout: 60_000 }, async () => {
       const untouched = await PlaygroundPage.open(browser, site.url);
       await untouched.page.locator('.cm-content').click();
       const closed = untouched.page.waitForEvent('close');
@@ -175,7 +175,7 @@ describe.skipIf(executablePath === undefined)(
       await visit.see(visit.line('.data.size'), 'precious');
     });
 
-    test('restore everything from a link, and ignore a damaged one', { timeout: 60_000 }, async () => {
+    test('restores everything from a link, and ignores a damaged one', { timeout: 60_000 }, async () => {
       await visit.write(CONFIG.replace('SIZE', 'shared'));
       await visit.apply();
       await visit.see(visit.tree, 'sizes');
@@ -200,15 +200,15 @@ describe.skipIf(executablePath === undefined)(
       await damaged.close();
     });
 
-    test('explain access by rule and try it', { timeout: 60_000 }, async () => {
+    test('explains access by rule and tries it', { timeout: 60_000 }, async () => {
       await panel('command-line');
       await type('create rolebinding readers --clusterrole=view --user=alice');
       await visit.see(visit.page.locator('.terminal'), 'created');
       const access = await panel('access');
-      await visit.see(visit.page.locator('#access-verdict'), /Yes.*view.*readers/);
-      await visit.see(visit.page.locator('#access-verdict'), 'verbs: [get, list, watch]');
+      await visit.see(visit.page.locator('#access-decision'), /Yes.*view.*readers/);
+      await visit.see(visit.page.locator('#access-decision'), 'verbs: [get, list, watch]');
       await access.getByRole('button', { name: 'delete pods: no' }).click();
-      await visit.see(visit.page.locator('#access-verdict'), 'No role of this user allows it.');
+      await visit.see(visit.page.locator('#access-decision'), 'No role of this user allows it.');
       await shot('access');
       await access.getByRole('button', { name: 'Switch to alice' }).click();
       await visit.write(CONFIG);
@@ -216,7 +216,7 @@ describe.skipIf(executablePath === undefined)(
       await visit.see(visit.notices, 'User "alice" cannot');
     });
 
-    test('evaluate expressions while they are typed', { timeout: 60_000 }, async () => {
+    test('evaluates expressions while they are typed', { timeout: 60_000 }, async () => {
       await panel('cel');
       const result = visit.page.locator('#cel-result');
       await visit.see(result, /false.*bool · cost \d/);
@@ -230,7 +230,7 @@ describe.skipIf(executablePath === undefined)(
       await visit.see(result, /line 1/);
     });
 
-    test('show past states with the slider, restore them and fork from them', { timeout: 60_000 }, async () => {
+    test('shows past states with the slider, restores them and forks from them', { timeout: 60_000 }, async () => {
       for (const size of ['small', 'medium', 'large']) {
         await visit.write(CONFIG.replace('SIZE', size));
         await visit.apply();
@@ -246,7 +246,7 @@ describe.skipIf(executablePath === undefined)(
       const apply = visit.page.getByRole('button', { name: 'Apply', exact: true });
       expect(await apply.isDisabled()).toBe(true);
       expect(await visit.object.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
-      await visit.see(visit.verdict, 'Validation and writes are disabled until you go back to the present');
+      await visit.see(visit.checkSummary, 'Validation and writes are disabled until you go back to the present');
       await visit.tree.getByRole('button', { name: 'Back to the present' }).click();
       await visit.see(visit.line('.data.size'), 'large');
       expect(await apply.isDisabled()).toBe(false);
@@ -261,11 +261,11 @@ describe.skipIf(executablePath === undefined)(
 
       await visit.page.locator('#time-fork').click();
       await visit.see(visit.notices, 'This is a fork of version');
-      await visit.see(visit.page.locator('.aside-mark'), /Fork of version \d+.*Leave the fork/);
+      await visit.see(visit.page.locator('.temporary-cluster-mark'), /Fork of version \d+.*Leave the fork/);
       await visit.tree.getByText('sizes').click();
       await visit.see(visit.line('.data.size'), 'medium');
-      await visit.page.locator('.aside-mark').getByRole('button', { name: 'Leave the fork' }).click();
-      expect(await visit.page.locator('.aside-mark').count()).toBe(0);
+      await visit.page.locator('.temporary-cluster-mark').getByRole('button', { name: 'Leave the fork' }).click();
+      expect(await visit.page.locator('.temporary-cluster-mark').count()).toBe(0);
       await visit.tree.getByText('sizes').click();
       await visit.see(visit.line('.data.size'), 'large');
 

@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => site?.close());
 
 describe('the files of the playground', () => {
-  test('are built without a warning, and refer to each other relatively', () => {
+  test('builds the playground without a warning, with relative links', () => {
     expect(site.warnings).toEqual([]);
     expect([...site.html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url)).toEqual(
       expect.arrayContaining([expect.stringMatching(/^\.\/assets\/index-.*\.js$/)]),
@@ -56,7 +56,7 @@ describe('the files of the playground', () => {
     expect(site.html).not.toMatch(/(?:src|href)="\//);
   });
 
-  test('stay within their size limits', () => {
+  test('keeps the files of the playground within their size limits', () => {
     const kB = Object.fromEntries(Object.entries(site.gzipped).map(([name, size]) => [name, Math.round(size / 1_000)]));
     expect(kB['cluster.js']).toBeLessThan(700);
     expect(kB['editor.js']).toBeLessThan(150);
@@ -64,7 +64,7 @@ describe('the files of the playground', () => {
     expect(kB['index.css']).toBeLessThan(15);
   });
 
-  test('contain the title, the language and the viewport of the page', () => {
+  test('contains the title, the language and the viewport of the page', () => {
     expect(site.html).toContain('<html lang="en">');
     expect(site.html).toContain('<title>orchplane playground</title>');
     expect(site.html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1"');
@@ -90,7 +90,7 @@ describe.skipIf(executablePath === undefined)(
 
     afterAll(() => browser?.close());
 
-    describe('on a laptop', () => {
+    describe('a laptop screen', () => {
       beforeEach(async () => {
         visit = await PlaygroundPage.open(browser, site.url);
         return async () => {
@@ -101,7 +101,7 @@ describe.skipIf(executablePath === undefined)(
       });
 
       test('applies the example and shows the rollout to its end', async () => {
-        await visit.see(visit.verdict, 'Deployment web would be created');
+        await visit.see(visit.checkSummary, 'Deployment web would be created');
         await visit.speed('10×');
         await visit.apply();
         await visit.see(visit.notices, '2 objects applied');
@@ -125,22 +125,25 @@ describe.skipIf(executablePath === undefined)(
 
       test('reports invalid YAML, unknown fields and wrong types with their line', async () => {
         await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata: [\n');
-        await visit.see(visit.verdict, 'Invalid YAML');
+        await visit.see(visit.checkSummary, 'Invalid YAML');
         await visit.write(DEPLOYMENT.replace('replicas: 3', 'replicsa: "3"').replace('image: web:1', 'image: 1'));
-        await visit.see(visit.verdict, 'line 6 unknown field spec.replicsa; did you mean replicas?');
-        await visit.see(visit.verdict, 'line 17 spec.template.spec.containers[0].image is a string, not the number 1');
+        await visit.see(visit.checkSummary, 'line 6 unknown field spec.replicsa; did you mean replicas?');
+        await visit.see(
+          visit.checkSummary,
+          'line 17 spec.template.spec.containers[0].image is a string, not the number 1',
+        );
         await visit.write(DEPLOYMENT.replace('apps/v1', 'apps/v7'));
         await visit.see(
-          visit.verdict,
+          visit.checkSummary,
           'line 1 This cluster serves no Deployment in apps/v7; Deployment is served in apps/v1',
         );
       });
 
       test('reports server-side validation errors with their line before anything is sent', async () => {
         await visit.write(DEPLOYMENT.replace('        app: web\n    spec', '        app: other\n    spec'));
-        await visit.see(visit.verdict, /line 12 spec\.template\.metadata\.labels: .*`selector` does not match/);
+        await visit.see(visit.checkSummary, /line 12 spec\.template\.metadata\.labels: .*`selector` does not match/);
         await visit.write(DEPLOYMENT.replace('name: web\n        image', 'name: Web_\n        image'));
-        await visit.see(visit.verdict, 'line 16 spec.template.spec.containers[0].name: Invalid value: "Web_"');
+        await visit.see(visit.checkSummary, 'line 16 spec.template.spec.containers[0].name: Invalid value: "Web_"');
         await visit.page.locator('.findings button').first().click();
         await visit.see(visit.page.locator('.cm-activeLine'), 'name: Web_');
         await expect.poll(() => visit.page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0);
@@ -178,7 +181,7 @@ describe.skipIf(executablePath === undefined)(
 
       test('resolves a conflict by leaving the field to its owner', async () => {
         await conflict();
-        await visit.page.getByRole('button', { name: 'Leave it to them' }).click();
+        await visit.page.getByRole('button', { name: 'Remove from manifest' }).click();
         await expect.poll(() => visit.page.locator('.conflict').count()).toBe(0);
         expect(await visit.text()).not.toContain('replicas');
         await visit.see(visit.line('.spec.replicas'), 'replicas: 3, owned by me');
@@ -198,7 +201,7 @@ describe.skipIf(executablePath === undefined)(
         await visit.see(visit.notices, 'applied');
         await visit.be('Manager', 'ci');
         await visit.write(REPLICAS);
-        await visit.see(visit.verdict, 'would conflict');
+        await visit.see(visit.checkSummary, 'would conflict');
         await visit.apply();
         const card = visit.page.locator('.conflict');
         await visit.see(card, /\.spec\.replicas\s*3\s*5\s*me/);
@@ -251,7 +254,7 @@ describe.skipIf(executablePath === undefined)(
       test('restricts another user, and reports that before and after a request', async () => {
         await visit.be('User', 'bob');
         await visit.see(visit.tree, 'The page itself reads as admin; your requests are sent as bob.');
-        await visit.see(visit.verdict, 'User "bob" cannot patch resource "deployments" in API group "apps"');
+        await visit.see(visit.checkSummary, 'User "bob" cannot patch resource "deployments" in API group "apps"');
         await visit.apply();
         await visit.see(visit.notices, 'is forbidden');
       });
@@ -291,7 +294,7 @@ spec:
         await visit.see(visit.page.locator('.cm-tooltip-autocomplete'), 'small');
         await visit.page.keyboard.type('small');
         await visit.page.keyboard.press('Escape');
-        await visit.see(visit.verdict, 'small gadgets are few');
+        await visit.see(visit.checkSummary, 'small gadgets are few');
         await visit.write(
           'apiVersion: example.com/v1\nkind: Gadget\nmetadata:\n  name: a\nspec:\n  count: 2\n  size: small\n',
         );
@@ -328,7 +331,7 @@ spec:
       });
     });
 
-    describe('on a phone', () => {
+    describe('a phone screen', () => {
       test.each(['light', 'dark'] as const)(
         'shows one part at a time without horizontal scrolling (%s)',
         async (colorScheme) => {
@@ -338,7 +341,7 @@ spec:
             isMobile: true,
             colorScheme,
           });
-          await phone.see(phone.verdict, 'would be created');
+          await phone.see(phone.checkSummary, 'would be created');
           await phone.speed('60×');
           await phone.apply();
           const parts = phone.page.getByRole('navigation', { name: 'Parts of the page' });

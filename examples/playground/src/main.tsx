@@ -9,7 +9,7 @@ import { Session } from './session/session.js';
 import './ui/style.css';
 
 const root = document.getElementById('app');
-if (root === null) throw new Error('the page has no place for the playground');
+if (root === null) throw new Error('the page has no element for the playground');
 
 const session = new Session();
 render(<App session={session} />, root);

@@ -22,54 +22,54 @@ describe.each(scenarios)('scenario $title', (scenario) => {
     session = new Session();
     // Runs the cluster clock fast, because pods take seconds to start.
     session.store.set({ speed: 40 });
-    const runner = await ScenarioRunner.begin(session, scenario);
+    const runner = await ScenarioRunner.start(session, scenario);
     for (const step of scenario.steps) {
       const outcome = await runner.step();
-      const printed = outcome.ran.map(({ line, text }) => `$ ${line}\n${text}`).join('\n');
+      const printed = outcome.results.map(({ line, text }) => `$ ${line}\n${text}`).join('\n');
       expect(outcome.state, `${step.title}: ${'reason' in outcome ? outcome.reason : ''}\n${printed}`).toBe('done');
-      const about = step.about ?? scenario.about;
-      if (about !== undefined) expect(session.state.selected).toEqual(about);
+      const object = step.object ?? scenario.object;
+      if (object !== undefined) expect(session.state.selected).toEqual(object);
     }
     expect(runner.isOver).toBe(true);
   });
 
   test('has short texts', () => {
     expect(scenario.summary.length).toBeLessThan(120);
-    for (const { title, prose, lines } of scenario.steps) {
+    for (const { title, description, lines } of scenario.steps) {
       expect(title.length).toBeLessThan(45);
-      expect(prose.length).toBeLessThan(180);
+      expect(description.length).toBeLessThan(180);
       expect(lines.length).toBeGreaterThan(0);
     }
     // The last step selects an object, so that its owners are visible.
-    expect(scenario.steps.at(-1)?.about ?? scenario.about).toBeDefined();
+    expect(scenario.steps.at(-1)?.object ?? scenario.object).toBeDefined();
   });
 });
 
 test('reports why a step differs and repeats it', { timeout: 60_000 }, async () => {
   session = new Session();
   let isFine = false;
-  const runner = await ScenarioRunner.begin(session, {
+  const runner = await ScenarioRunner.start(session, {
     id: 'x',
     title: 'x',
     summary: 'x',
     steps: [
       {
         title: 'x',
-        prose: 'x',
+        description: 'x',
         lines: ['get nothing'],
         check: async () => (isFine ? undefined : 'not yet'),
       },
     ],
   });
-  const first = runner.step({ patienceMs: 0 });
-  expect(await first).toMatchObject({ state: 'differs', reason: 'not yet', ran: [{ code: 1 }] });
+  const first = runner.step({ timeoutMs: 0 });
+  expect(await first).toMatchObject({ state: 'differs', reason: 'not yet', results: [{ code: 1 }] });
   expect(runner.next).toBe(0);
   isFine = true;
   expect(await runner.step()).toMatchObject({ state: 'done' });
   await expect(runner.step()).rejects.toThrow('has no more steps');
 });
 
-test('restores the cluster, text and namespace of the visitor after a scenario', { timeout: 60_000 }, async () => {
+test('restores the cluster, text and namespace of the user after a scenario', { timeout: 60_000 }, async () => {
   session = new Session();
   const mine = session.cluster;
   const [first, second] = scenarios;
@@ -78,15 +78,15 @@ test('restores the cluster, text and namespace of the visitor after a scenario',
   session.store.set({ namespace: 'kube-system' });
   await mine.applyYaml('apiVersion: v1\nkind: ConfigMap\nmetadata: { name: mine }\n');
   const progress = progressOf(session);
-  await progress.begin(first);
+  await progress.start(first);
   expect(session.cluster).not.toBe(mine);
-  expect(session.state).toMatchObject({ text: '', namespace: 'default', aside: { title: first.title } });
+  expect(session.state).toMatchObject({ text: '', namespace: 'default', temporary: { title: first.title } });
   // A second scenario and a fork do not replace the saved state.
-  await progress.begin(second);
+  await progress.start(second);
   forkAt(session, Number(session.cluster.resourceVersion));
   await progress.goBack();
   expect(session.cluster).toBe(mine);
-  expect(session.state).toMatchObject({ text: 'mine: true\n', namespace: 'kube-system', aside: undefined });
+  expect(session.state).toMatchObject({ text: 'mine: true\n', namespace: 'kube-system', temporary: undefined });
   expect(progress.store.get().runner).toBeUndefined();
   expect(await session.cluster.api(ConfigMap).find('mine')).toBeDefined();
 });

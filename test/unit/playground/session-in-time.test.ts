@@ -5,7 +5,7 @@ import { ConfigMap, Deployment } from 'orchplane/kinds';
 import { afterEach, expect, test } from 'vitest';
 import { runForText } from '../../../examples/playground/src/command-line/interpreter.js';
 import { sessionShell } from '../../../examples/playground/src/command-line/session-shell.js';
-import { carryOut } from '../../../examples/playground/src/editor/write.js';
+import { runAction } from '../../../examples/playground/src/editor/write.js';
 import { Session } from '../../../examples/playground/src/session/session.js';
 import { ShareError } from '../../../examples/playground/src/share/share-link.js';
 import { openShare, shareSession } from '../../../examples/playground/src/share/share-session.js';
@@ -144,7 +144,7 @@ test('rejects writes while the past is shown', async () => {
   const session = begin();
   const [, second = 0] = await three(session);
   session.showPast(pastAt(session.cluster, second));
-  expect(await carryOut(session, 'apply', [])).toBe(false);
+  expect(await runAction(session, 'apply', [])).toBe(false);
   expect(session.state.notices).toMatchObject([{ tone: 'info', text: expect.stringContaining('the past') }]);
 });
 

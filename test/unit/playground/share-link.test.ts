@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import {
   decodeShare,
   encodeShare,
-  LONGEST_LINK,
+  MAX_LINK_LENGTH,
   type SharedState,
   ShareError,
 } from '../../../examples/playground/src/share/share-link.js';
@@ -40,7 +40,7 @@ test('rejects a state that is too long for a link', async () => {
     seed = (seed * 48_271) % 2_147_483_647;
     return String.fromCharCode(33 + (seed % 90));
   };
-  const text = Array.from({ length: LONGEST_LINK }, next).join('');
+  const text = Array.from({ length: MAX_LINK_LENGTH }, next).join('');
   await expect(encodeShare({ text })).rejects.toThrow(
     /^The link would be too long: \d+ characters, the limit is 32000\./,
   );

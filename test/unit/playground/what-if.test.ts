@@ -3,7 +3,12 @@
  */
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
-import { accessMatrix, mayHe, VERBS, whoeverIs } from '../../../examples/playground/src/access/what-if.js';
+import {
+  accessMatrix,
+  checkAccess,
+  userWithDefaultGroups,
+  VERBS,
+} from '../../../examples/playground/src/access/what-if.js';
 
 const pods = { group: '', resource: 'pods', namespace: 'default' };
 
@@ -31,20 +36,23 @@ subjects: [{ kind: ServiceAccount, name: robot, namespace: default }]
 }
 
 test('adds the groups of the server to a user', () => {
-  expect(whoeverIs('alice', ['dev', ''])).toEqual({ user: 'alice', groups: ['dev', 'system:authenticated'] });
-  expect(whoeverIs('system:serviceaccount:default:robot').groups).toEqual([
+  expect(userWithDefaultGroups('alice', ['dev', ''])).toEqual({
+    user: 'alice',
+    groups: ['dev', 'system:authenticated'],
+  });
+  expect(userWithDefaultGroups('system:serviceaccount:default:robot').groups).toEqual([
     'system:serviceaccounts',
     'system:serviceaccounts:default',
     'system:authenticated',
   ]);
-  expect(whoeverIs('system:anonymous').groups).toEqual(['system:unauthenticated']);
+  expect(userWithDefaultGroups('system:anonymous').groups).toEqual(['system:unauthenticated']);
 });
 
 test('names the binding, the role and the rule of a decision', async () => {
   const cluster = await put();
-  const user = whoeverIs('alice', ['dev']);
-  expect(mayHe(cluster, { user, verb: 'delete', ...pods })).toEqual({ isAllowed: false, reason: '' });
-  const { isAllowed, grant } = mayHe(cluster, { user, verb: 'list', ...pods });
+  const user = userWithDefaultGroups('alice', ['dev']);
+  expect(checkAccess(cluster, { user, verb: 'delete', ...pods })).toEqual({ isAllowed: false, reason: '' });
+  const { isAllowed, grant } = checkAccess(cluster, { user, verb: 'list', ...pods });
   expect(isAllowed).toBe(true);
   expect(grant).toMatchObject({
     binding: { kind: 'RoleBinding', name: 'readers', namespace: 'default' },
@@ -54,27 +62,27 @@ test('names the binding, the role and the rule of a decision', async () => {
   // The role is aggregated; the rule comes from one of the selected roles.
   expect(grant?.rule?.resources).toContain('pods');
   expect(grant?.rule?.verbs).toEqual(['get', 'list', 'watch']);
-  expect(mayHe(cluster, { user, verb: 'list', ...pods, namespace: 'kube-system' }).isAllowed).toBe(false);
+  expect(checkAccess(cluster, { user, verb: 'list', ...pods, namespace: 'kube-system' }).isAllowed).toBe(false);
 });
 
 test('checks the names of objects', async () => {
   const cluster = await put();
-  const user = whoeverIs('system:serviceaccount:default:robot');
+  const user = userWithDefaultGroups('system:serviceaccount:default:robot');
   const secrets = { user, verb: 'get', group: '', resource: 'secrets', namespace: 'default' };
-  expect(mayHe(cluster, { ...secrets, name: 'other' }).isAllowed).toBe(false);
-  expect(mayHe(cluster, { ...secrets, name: 'mine' }).grant?.rule?.resourceNames).toEqual(['mine']);
+  expect(checkAccess(cluster, { ...secrets, name: 'other' }).isAllowed).toBe(false);
+  expect(checkAccess(cluster, { ...secrets, name: 'mine' }).grant?.rule?.resourceNames).toEqual(['mine']);
 });
 
 test('returns allowed verbs and verbs that a kind does not have', async () => {
   const cluster = await put();
   const kinds = cluster.kinds().filter(({ gvr }) => ['pods', 'secrets', 'nodes'].includes(gvr.resource));
-  const rows = accessMatrix(cluster, kinds, whoeverIs('alice', ['dev']), 'default');
+  const rows = accessMatrix(cluster, kinds, userWithDefaultGroups('alice', ['dev']), 'default');
   const allowed = Object.fromEntries(
     rows.map(({ kind, cells }) => [kind.gvr.resource, VERBS.filter((_, index) => cells[index] === true)]),
   );
   expect(allowed).toEqual({ pods: ['get', 'list', 'watch'], secrets: [], nodes: [] });
   const reviews = cluster.kinds().filter(({ gvr }) => gvr.resource === 'selfsubjectreviews');
-  expect(accessMatrix(cluster, reviews, whoeverIs('alice'), '')[0]?.cells).toEqual(
+  expect(accessMatrix(cluster, reviews, userWithDefaultGroups('alice'), '')[0]?.cells).toEqual(
     VERBS.map((verb) => (verb === 'create' ? true : undefined)),
   );
 });

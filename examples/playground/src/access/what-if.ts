@@ -5,7 +5,7 @@ import type { AccessRule, ApiObject, Cluster, ResourceAttributes, ServedKind, Us
 
 export const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const;
 
-export interface Question {
+export interface AccessQuestion {
   readonly user: User;
   readonly verb: string;
   readonly group: string;
@@ -16,7 +16,7 @@ export interface Question {
   readonly name?: string;
 }
 
-export interface Answer {
+export interface AccessDecision {
   readonly isAllowed: boolean;
   /** The authorizer's reason; empty if no rule matches. */
   readonly reason: string;
@@ -33,7 +33,7 @@ export interface Grant {
 }
 
 /** A user with the groups that the server adds. */
-export function whoeverIs(name: string, groups: readonly string[] = []): User {
+export function userWithDefaultGroups(name: string, groups: readonly string[] = []): User {
   const all = new Set(groups.filter((group) => group !== ''));
   const account = /^system:serviceaccount:([^:]+):[^:]+$/.exec(name);
   if (account !== null) {
@@ -44,7 +44,7 @@ export function whoeverIs(name: string, groups: readonly string[] = []): User {
   return { user: name, groups: [...all] };
 }
 
-export function mayHe(cluster: Cluster, question: Question): Answer {
+export function checkAccess(cluster: Cluster, question: AccessQuestion): AccessDecision {
   const attributes = attributesOf(question);
   const { allowed, reason } = cluster.authorize(question.user, attributes);
   const grant = allowed ? grantOf(cluster, reason, attributes) : undefined;
@@ -75,7 +75,14 @@ export function accessMatrix(
   }));
 }
 
-function attributesOf({ verb, group, resource, subresource = '', namespace, name = '' }: Question): ResourceAttributes {
+function attributesOf({
+  verb,
+  group,
+  resource,
+  subresource = '',
+  namespace,
+  name = '',
+}: AccessQuestion): ResourceAttributes {
   return { type: 'resource', verb, group, version: '*', resource, subresource, namespace, name };
 }
 
@@ -89,7 +96,7 @@ function grantOf(cluster: Cluster, reason: string, attributes: ResourceAttribute
   // The reason contains a namespaced binding as name/namespace.
   const [binding = '', namespace] = bindingKind === 'RoleBinding' ? bindingName.split('/') : [bindingName];
   const here = namespace === undefined ? {} : { namespace };
-  const rule = rulesOf(cluster, roleKind, role, namespace).find((each) => isAbout(each, attributes));
+  const rule = rulesOf(cluster, roleKind, role, namespace).find((each) => ruleMatches(each, attributes));
   return {
     binding: { kind: bindingKind, name: binding, ...here },
     role: { kind: roleKind, name: role, ...(roleKind === 'Role' ? here : {}) },
@@ -99,7 +106,7 @@ function grantOf(cluster: Cluster, reason: string, attributes: ResourceAttribute
 }
 
 function rulesOf(cluster: Cluster, kind: string, name: string, namespace: string | undefined): readonly AccessRule[] {
-  const objects: readonly ApiObject[] = cluster.inside.everything();
+  const objects: readonly ApiObject[] = cluster.storageReader.everything();
   const role = objects.find(
     (object) =>
       object.kind === kind &&
@@ -130,7 +137,7 @@ function hasLabels(
   return Object.entries(wanted).every(([key, value]) => labels?.[key] === value);
 }
 
-function isAbout(rule: AccessRule, { verb, group, resource, subresource, name }: ResourceAttributes): boolean {
+function ruleMatches(rule: AccessRule, { verb, group, resource, subresource, name }: ResourceAttributes): boolean {
   const whole = subresource === '' ? resource : `${resource}/${subresource}`;
   const resources = ['*', whole, ...(subresource === '' ? [] : [`*/${subresource}`])];
   const includes = (list: readonly string[] | undefined, ...wanted: string[]) =>

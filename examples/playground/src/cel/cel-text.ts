@@ -15,7 +15,7 @@ import {
   type CelValue,
 } from '../../../../src/cel/index.js';
 
-const MOST_ITEMS = 200;
+const MAX_ITEMS = 200;
 
 export function celText(value: CelValue): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
@@ -29,14 +29,14 @@ export function celText(value: CelValue): string {
   if (value instanceof CelOptional)
     return value.value === undefined ? 'optional.none()' : `optional.of(${celText(value.value)})`;
   if (value instanceof CelList) {
-    const shown = Array.from({ length: Math.min(value.size, MOST_ITEMS) }, (_, index) => celText(value.at(index)));
-    return `[${shown.join(', ')}${value.size > MOST_ITEMS ? ', …' : ''}]`;
+    const shown = Array.from({ length: Math.min(value.size, MAX_ITEMS) }, (_, index) => celText(value.at(index)));
+    return `[${shown.join(', ')}${value.size > MAX_ITEMS ? ', …' : ''}]`;
   }
   if (value instanceof CelMap) {
     const shown = [...value.keys()]
-      .slice(0, MOST_ITEMS)
+      .slice(0, MAX_ITEMS)
       .map((key) => `${celText(key)}: ${celText(value.get(key) ?? null)}`);
-    return `{${shown.join(', ')}${value.size > MOST_ITEMS ? ', …' : ''}}`;
+    return `{${shown.join(', ')}${value.size > MAX_ITEMS ? ', …' : ''}}`;
   }
   if (value instanceof CelObject) {
     return `${value.typeName}{${value

@@ -4,7 +4,7 @@
  * The library has no public API for its CEL engine, so this folder, alone in the playground, imports from the library's
  * sources.
  */
-import { type CelValue, compile, DYN, jsonValue, plan, storedEnvironment } from '../../../../src/cel/index.js';
+import { type CelValue, compile, DYN, jsonValue, plan, storedExpressionsEnvironment } from '../../../../src/cel/index.js';
 import { celText, typeText } from './cel-text.js';
 import { readVariables, VariablesError } from './variables.js';
 
@@ -17,7 +17,7 @@ export interface Issue {
   readonly column: number;
 }
 
-export type Tried =
+export type EvaluationResult =
   | {
       readonly state: 'value';
       readonly text: string;
@@ -36,7 +36,7 @@ export type Tried =
 export const COST_LIMIT = 1_000_000;
 
 /** `variables` is YAML: each key is a variable of dynamic type. */
-export function tryExpression(expression: string, variables: string): Tried {
+export function tryExpression(expression: string, variables: string): EvaluationResult {
   let values: Readonly<Record<string, unknown>>;
   try {
     values = readVariables(variables);
@@ -45,10 +45,14 @@ export function tryExpression(expression: string, variables: string): Tried {
     return { state: 'unread', message: error.message };
   }
   const types = Object.fromEntries(Object.keys(values).map((name) => [name, DYN]));
-  const environment = storedEnvironment().extend({ variables: types });
+  const environment = storedExpressionsEnvironment().extend({ variables: types });
   const compiled = compile(expression, environment);
   if (compiled.issues !== undefined) {
-    const issues = compiled.issues.map(({ message, offset }) => ({ message, offset, ...place(expression, offset) }));
+    const issues = compiled.issues.map(({ message, offset }) => ({
+      message,
+      offset,
+      ...lineAndColumn(expression, offset),
+    }));
     return { state: 'issues', issues, text: compiled.text };
   }
   const given = new Map<string, CelValue>(Object.entries(values).map(([name, value]) => [name, jsonValue(value)]));
@@ -59,7 +63,7 @@ export function tryExpression(expression: string, variables: string): Tried {
 }
 
 /** Converts an offset, which counts code points, to a line and a column. */
-function place(text: string, offset: number): { readonly line: number; readonly column: number } {
+function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
   const before = [...text].slice(0, Math.max(0, offset)).join('').split('\n');
   return { line: before.length, column: [...(before.at(-1) ?? '')].length + 1 };
 }

@@ -17,7 +17,7 @@ export interface Completion {
   readonly candidates: readonly string[];
 }
 
-const MOST = 200;
+const MAX_CANDIDATES = 200;
 
 /**
  * Completes the end of a line. Reads the cluster where necessary; if the server rejects the read, it offers nothing.
@@ -26,9 +26,9 @@ export async function completeLine(shell: Shell, line: string): Promise<Completi
   const { words, isOpen } = splitWords(line, { lenient: true });
   const typed = isOpen ? (words.at(-1) ?? '') : '';
   const before = withoutProgram(isOpen ? words.slice(0, -1) : words);
-  const candidates = (await offered(shell, before, typed))
+  const candidates = (await candidatesFor(shell, before, typed))
     .filter((candidate) => candidate.startsWith(typed))
-    .slice(0, MOST);
+    .slice(0, MAX_CANDIDATES);
   const common = commonStart(candidates);
   if (common === undefined || common.length < typed.length) return { line, candidates };
   const isSure = candidates.length === 1 && !/[=/]$/.test(common);
@@ -36,7 +36,7 @@ export async function completeLine(shell: Shell, line: string): Promise<Completi
   return { line: completed, candidates };
 }
 
-async function offered(shell: Shell, before: readonly string[], typed: string): Promise<readonly string[]> {
+async function candidatesFor(shell: Shell, before: readonly string[], typed: string): Promise<readonly string[]> {
   const [name, ...rest] = before;
   const names = [...commands.map((command) => command.name), 'help'];
   if (name === undefined) return names.sort();
@@ -45,7 +45,7 @@ async function offered(shell: Shell, before: readonly string[], typed: string): 
   if (command === undefined) return [];
   const rules = { ...COMMON_FLAGS, ...command.flags };
   try {
-    return await offeredFor({ shell, command, rules }, rest, typed);
+    return await argumentCandidates({ shell, command, rules }, rest, typed);
   } catch (error) {
     // An incomplete line can be invalid, and the user may lack permissions: offer nothing.
     if (error instanceof LineError || error instanceof ServerError) return [];
@@ -53,19 +53,23 @@ async function offered(shell: Shell, before: readonly string[], typed: string): 
   }
 }
 
-interface Setting {
+interface CompletionContext {
   readonly shell: Shell;
   readonly command: Command;
   readonly rules: FlagRules;
 }
 
-async function offeredFor(setting: Setting, rest: readonly string[], typed: string): Promise<readonly string[]> {
-  const { shell, command, rules } = setting;
+async function argumentCandidates(
+  context: CompletionContext,
+  rest: readonly string[],
+  typed: string,
+): Promise<readonly string[]> {
+  const { shell, command, rules } = context;
   const open = flagWithoutValue(rules, rest.at(-1));
-  if (open !== undefined) return valuesOf(setting, open);
+  if (open !== undefined) return valuesOf(context, open);
   if (typed.startsWith('--') && typed.includes('=')) {
     const flag = typed.slice(2, typed.indexOf('='));
-    return (await valuesOf(setting, flag)).map((value) => `--${flag}=${value}`);
+    return (await valuesOf(context, flag)).map((value) => `--${flag}=${value}`);
   }
   if (typed.startsWith('-')) {
     return Object.entries(rules)
@@ -95,7 +99,7 @@ function flagWithoutValue(rules: FlagRules, word: string | undefined): string | 
   return found[0];
 }
 
-async function valuesOf({ shell, rules }: Setting, flag: string): Promise<readonly string[]> {
+async function valuesOf({ shell, rules }: CompletionContext, flag: string): Promise<readonly string[]> {
   if (flag !== 'namespace') return Object.hasOwn(rules, flag) ? (rules[flag]?.values ?? []) : [];
   const list = await new Server(shell.fetch, { identity: shell.identity() }).json({ path: '/api/v1/namespaces' });
   return listAt(list, 'items').map((item) => textAt(item, 'metadata', 'name'));

@@ -5,9 +5,9 @@ import { COMMON_FLAGS, type Command, type CommandContext, type Shell } from './c
 import { commands } from './commands/index.js';
 import { readFlags } from './flags.js';
 import { commandHelp, overview } from './help.js';
-import { whyNotHere } from './not-here.js';
 import { Resources } from './resources.js';
 import { type Identity, Server, ServerError } from './server.js';
+import { unsupportedReason } from './unsupported-commands.js';
 import { LineError, splitWords } from './words.js';
 
 /** `error` is kubectl's stderr: failures, warnings, hints. */
@@ -94,15 +94,15 @@ async function runWords(shell: Shell, words: readonly string[], options: Require
 }
 
 function unknownCommand(name: string): string {
-  const reason = whyNotHere(name);
+  const reason = unsupportedReason(name);
   if (reason !== undefined) return `error: "${name}" is not available: ${reason}`;
-  const near = commands.map((command) => command.name).filter((each) => isNear(each, name));
+  const near = commands.map((command) => command.name).filter((each) => isSimilar(each, name));
   const hint = near.length === 0 ? '' : `\n\nDid you mean this?\n${near.map((each) => `\t${each}`).join('\n')}`;
   return `error: unknown command "${name}"; "help" lists all commands${hint}`;
 }
 
 /** Whether one is a prefix of the other, or both differ in one letter. */
-function isNear(left: string, right: string): boolean {
+function isSimilar(left: string, right: string): boolean {
   if (left.startsWith(right) || right.startsWith(left)) return true;
   if (Math.abs(left.length - right.length) > 1) return false;
   let at = 0;

@@ -3,7 +3,7 @@
  * browses.
  */
 
-const MOST = 200;
+const MAX_LINES = 200;
 
 export class LineHistory {
   #lines: readonly string[];
@@ -12,7 +12,7 @@ export class LineHistory {
   #draft = '';
 
   constructor(lines: readonly string[] = []) {
-    this.#lines = lines.slice(-MOST);
+    this.#lines = lines.slice(-MAX_LINES);
   }
 
   get lines(): readonly string[] {
@@ -24,7 +24,7 @@ export class LineHistory {
     this.#back = 0;
     this.#draft = '';
     if (line.trim() === '' || line === this.#lines.at(-1)) return;
-    this.#lines = [...this.#lines, line].slice(-MOST);
+    this.#lines = [...this.#lines, line].slice(-MAX_LINES);
   }
 
   /** The previous line. `typed` is the current text of the input. */

@@ -29,29 +29,25 @@ export class ServerError extends Error {
   readonly status: Json;
   readonly code: number;
   /** What the command was doing, as kubectl's messages say it: `creating "STDIN"`. */
-  readonly doing: string | undefined;
+  readonly action: string | undefined;
 
-  constructor(status: Json, code: number, doing?: string) {
+  constructor(status: Json, code: number, action?: string) {
     super(textAt(status, 'message'));
     this.status = status;
     this.code = code;
-    this.doing = doing;
+    this.action = action;
   }
 
   get reason(): string {
     return textAt(this.status, 'reason');
   }
 
-  while(doing: string): ServerError {
-    return new ServerError(this.status, this.code, doing);
-  }
-
   /** The message as kubectl prints it. */
   text(): string {
     if (this.reason === 'Invalid') return this.#invalid();
-    const told = this.doing === undefined ? this.message : `error when ${this.doing}: ${this.message}`;
-    if (this.reason === 'Unauthorized') return `error: You must be logged in to the server (${told})`;
-    return this.reason === '' ? `Error from server: ${told}` : `Error from server (${this.reason}): ${told}`;
+    const message = this.action === undefined ? this.message : `error when ${this.action}: ${this.message}`;
+    if (this.reason === 'Unauthorized') return `error: You must be logged in to the server (${message})`;
+    return this.reason === '' ? `Error from server: ${message}` : `Error from server (${this.reason}): ${message}`;
   }
 
   #invalid(): string {
@@ -166,5 +162,5 @@ function warningsOf(response: Response): readonly string[] {
 }
 
 function ignore(): void {
-  // Nobody asked to be told.
+  // The default handler discards the value.
 }

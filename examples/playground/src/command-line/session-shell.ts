@@ -33,7 +33,7 @@ export function sessionShell(session: Session, from: string): Shell {
 }
 
 /** Requests for discovery and schemas are not logged. */
-const UNREMARKABLE = /^\/(?:apis?(?:\/[^/]+)?|openapi\/.*)$/;
+const UNLOGGED_PATHS = /^\/(?:apis?(?:\/[^/]+)?|openapi\/.*)$/;
 
 function sessionFetch(session: Session, from: string): Fetch {
   const direct = clusterFetch(() => session.cluster);
@@ -42,13 +42,13 @@ function sessionFetch(session: Session, from: string): Fetch {
     if (searchParams.get('watch') === 'true') return direct(request);
     const body = await request.text();
     const contentType = request.headers.get('content-type');
-    const answer = await session.ask(pathname + search, {
+    const answer = await session.request(pathname + search, {
       method: request.method,
       accept: request.headers.get('accept') ?? 'application/json',
-      as: whoAsks(request),
+      as: userOf(request),
       ...(body === '' ? {} : { body }),
       ...(contentType === null ? {} : { contentType }),
-      ...(UNREMARKABLE.test(pathname) ? {} : { from }),
+      ...(UNLOGGED_PATHS.test(pathname) ? {} : { from }),
     });
     const headers = new Headers({ 'content-type': 'application/json' });
     for (const warning of answer.warnings) headers.append('warning', `299 - ${JSON.stringify(warning)}`);
@@ -57,7 +57,7 @@ function sessionFetch(session: Session, from: string): Fetch {
   };
 }
 
-function whoAsks({ headers }: Request): User {
+function userOf({ headers }: Request): User {
   const user = headers.get('impersonate-user');
   if (user === null) return ADMINISTRATOR;
   const groups = headers.get('impersonate-group')?.split(', ') ?? [];

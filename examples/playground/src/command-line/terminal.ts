@@ -22,12 +22,12 @@ export interface TerminalState {
   readonly candidates: readonly string[];
 }
 
-const MOST_ENTRIES = 1_500;
-const HISTORY = 'orchplane-playground-lines';
+const MAX_ENTRIES = 1_500;
+const HISTORY_KEY = 'orchplane-playground-lines';
 
 export class Terminal {
   readonly store = new Store<TerminalState>({ entries: [], running: undefined, candidates: [] });
-  readonly history = new LineHistory(remembered());
+  readonly history = new LineHistory(loadHistory());
   readonly #session: Session;
   #stop: AbortController | undefined;
   #count = 0;
@@ -40,7 +40,7 @@ export class Terminal {
   async run(line: string): Promise<number> {
     this.#write(line, 'line');
     this.history.add(line);
-    remember(this.history.lines);
+    saveHistory(this.history.lines);
     if (line.trim() === 'clear') {
       this.clear();
       return 0;
@@ -79,7 +79,7 @@ export class Terminal {
 
   #write(text: string, type: TerminalEntry['type']): void {
     const entry = { id: ++this.#count, type, text };
-    this.store.set({ entries: [...this.store.get().entries, entry].slice(-MOST_ENTRIES) });
+    this.store.set({ entries: [...this.store.get().entries, entry].slice(-MAX_ENTRIES) });
   }
 }
 
@@ -93,18 +93,18 @@ export function terminalOf(session: Session): Terminal {
   return terminal;
 }
 
-function remembered(): readonly string[] {
+function loadHistory(): readonly string[] {
   try {
-    const lines: unknown = JSON.parse(localStorage.getItem(HISTORY) ?? '[]');
+    const lines: unknown = JSON.parse(localStorage.getItem(HISTORY_KEY) ?? '[]');
     return Array.isArray(lines) ? lines.filter((line) => typeof line === 'string') : [];
   } catch {
     return []; // storage is not available: start with an empty history
   }
 }
 
-function remember(lines: readonly string[]): void {
+function saveHistory(lines: readonly string[]): void {
   try {
-    localStorage.setItem(HISTORY, JSON.stringify(lines.slice(-100)));
+    localStorage.setItem(HISTORY_KEY, JSON.stringify(lines.slice(-100)));
   } catch {
     // Storage is not available: the history lasts until the page is closed.
   }

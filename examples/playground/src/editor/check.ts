@@ -11,7 +11,7 @@ import { findPath, type Outline, type OutlinedDocument, outlineOf } from './outl
 import { type KindSchema, type Schema, type Schemas, typeText } from './schemas.js';
 
 /** The result of the dry run of one document. */
-export interface Rehearsal {
+export interface DryRunResult {
   readonly document: OutlinedDocument;
   readonly outcome: 'fine' | 'conflict' | 'refused' | 'unknown';
   readonly status?: Status;
@@ -19,28 +19,28 @@ export interface Rehearsal {
   readonly object?: unknown;
 }
 
-export interface Findings {
+export interface CheckResult {
   readonly diagnostics: readonly Diagnostic[];
-  readonly rehearsals: readonly Rehearsal[];
+  readonly dryRuns: readonly DryRunResult[];
 }
 
-export async function checkText(session: Session, schemas: Schemas, tree: Tree, text: string): Promise<Findings> {
+export async function checkText(session: Session, schemas: Schemas, tree: Tree, text: string): Promise<CheckResult> {
   const syntax = syntaxErrors(tree, text);
-  if (syntax.length > 0) return { diagnostics: syntax, rehearsals: [] };
+  if (syntax.length > 0) return { diagnostics: syntax, dryRuns: [] };
   const diagnostics: Diagnostic[] = [];
-  const rehearsals: Rehearsal[] = [];
+  const dryRuns: DryRunResult[] = [];
   for (const document of outlineOf(tree, text)) {
     const local = await checkDocument(session, schemas, document);
     diagnostics.push(...local);
     if (local.some(({ severity }) => severity === 'error')) {
-      rehearsals.push({ document, outcome: 'unknown' });
+      dryRuns.push({ document, outcome: 'unknown' });
       continue;
     }
-    const rehearsal = await rehearse(session, document);
-    rehearsals.push(rehearsal);
-    diagnostics.push(...complaints(rehearsal));
+    const dryRun = await dryRunApply(session, document);
+    dryRuns.push(dryRun);
+    diagnostics.push(...diagnosticsOf(dryRun));
   }
-  return { diagnostics, rehearsals };
+  return { diagnostics, dryRuns };
 }
 
 function syntaxErrors(tree: Tree, text: string): readonly Diagnostic[] {
@@ -189,13 +189,13 @@ function distance(a: string, b: string): number {
 }
 
 /** Sends a dry-run apply. It writes nothing and does not appear in the request log. */
-export async function rehearse(session: Session, document: OutlinedDocument): Promise<Rehearsal> {
+export async function dryRunApply(session: Session, document: OutlinedDocument): Promise<DryRunResult> {
   const { apiVersion = '', kind = '', name, namespace, text } = document;
   const served = session.kindOf(apiVersion, kind);
   if (served === undefined || name === undefined) return { document, outcome: 'unknown' };
   const { manager, force, namespace: usual } = session.state;
   const query = new URLSearchParams({ dryRun: 'All', fieldManager: manager, force: String(force) });
-  const answer = await session.ask(`${pathOf(served, namespace ?? usual, name)}?${query}`, {
+  const answer = await session.request(`${pathOf(served, namespace ?? usual, name)}?${query}`, {
     method: 'PATCH',
     body: text,
     contentType: 'application/apply-patch+yaml',
@@ -205,7 +205,7 @@ export async function rehearse(session: Session, document: OutlinedDocument): Pr
   return { document, outcome: isConflict ? 'conflict' : 'refused', status: answer.status };
 }
 
-function complaints({ document, outcome, status }: Rehearsal): readonly Diagnostic[] {
+function diagnosticsOf({ document, outcome, status }: DryRunResult): readonly Diagnostic[] {
   const { root } = document;
   if (status === undefined || root === undefined) return [];
   const severity = outcome === 'conflict' ? 'warning' : 'error';
@@ -215,9 +215,9 @@ function complaints({ document, outcome, status }: Rehearsal): readonly Diagnost
     return [at(path === '' ? headOf(root) : findPath(root, path).at, status.message ?? 'refused', severity)];
   }
   return causes.map(({ field = '', message = '' }) => {
-    const { at: place, node, whole } = findPath(root, field);
+    const { at: position, node, whole } = findPath(root, field);
     // A scalar or list item is marked itself, a map by its key.
-    const pointed = whole && node?.type === 'scalar' ? node : place === root ? headOf(root) : place;
+    const pointed = whole && node?.type === 'scalar' ? node : position === root ? headOf(root) : position;
     return at(pointed, `${field}: ${message}`, severity);
   });
 }
@@ -228,9 +228,9 @@ function headOf(root: Outline): { readonly from: number; readonly to: number } {
 }
 
 function at(
-  place: { readonly from: number; readonly to: number },
+  range: { readonly from: number; readonly to: number },
   message: string,
   severity: Diagnostic['severity'] = 'error',
 ): Diagnostic {
-  return { from: place.from, to: Math.max(place.to, place.from), message, severity };
+  return { from: range.from, to: Math.max(range.to, range.from), message, severity };
 }

@@ -10,7 +10,7 @@ import { type KindSchema, type Schema, type Schemas, typeText } from './schemas.
 
 export function completions(session: Session, schemas: Schemas) {
   return async (context: CompletionContext): Promise<CompletionResult | null> => {
-    const cursor = whereIs(context);
+    const cursor = cursorAt(context);
     if (cursor === undefined) return null;
     if (!context.explicit && cursor.word === '' && cursor.expects === 'key' && !startsItem(cursor)) return null;
     const options = await optionsFor(session, schemas, cursor);
@@ -24,7 +24,7 @@ function startsItem({ lines, row }: CursorPath): boolean {
   return /^\s*-\s+$/.test(lines[row] ?? '');
 }
 
-function whereIs({ state, pos }: CompletionContext): CursorPath | undefined {
+function cursorAt({ state, pos }: CompletionContext): CursorPath | undefined {
   const line = state.doc.lineAt(pos);
   const { lines, row } = documentAround(state.doc, line.number);
   return cursorPath(lines, row, pos - line.from);
@@ -43,13 +43,13 @@ function documentAround(doc: Text, number: number): { lines: readonly string[]; 
 async function optionsFor(session: Session, schemas: Schemas, cursor: CursorPath): Promise<readonly Completion[]> {
   const { path, expects, lines } = cursor;
   const [top] = path;
-  const apiVersion = topWord(lines, 'apiVersion');
-  const kind = topWord(lines, 'kind');
+  const apiVersion = topLevelValue(lines, 'apiVersion');
+  const kind = topLevelValue(lines, 'kind');
   if (expects === 'value' && path.length === 1 && top === 'apiVersion') return apiVersions(session, kind);
   if (expects === 'value' && path.length === 1 && top === 'kind') return kinds(session, apiVersion);
   if (expects === 'value' && path.join('.') === 'metadata.namespace') return namespaces(session);
   const known = apiVersion === undefined || kind === undefined ? undefined : await schemas.of(apiVersion, kind);
-  if (known === undefined) return expects === 'key' && path.length === 0 ? BEGINNING : [];
+  if (known === undefined) return expects === 'key' && path.length === 0 ? TOP_LEVEL_FIELDS : [];
   const schema = known.at(path);
   if (schema === undefined) return [];
   if (expects === 'value') return values(session, cursor, known, schema);
@@ -57,13 +57,13 @@ async function optionsFor(session: Session, schemas: Schemas, cursor: CursorPath
 }
 
 /** Offered as long as the document has no kind. */
-const BEGINNING: readonly Completion[] = ['apiVersion', 'kind', 'metadata'].map((label) => ({
+const TOP_LEVEL_FIELDS: readonly Completion[] = ['apiVersion', 'kind', 'metadata'].map((label) => ({
   label,
   type: 'property',
   apply: label === 'metadata' ? 'metadata:\n  name: ' : `${label}: `,
 }));
 
-function topWord(lines: readonly string[], key: string): string | undefined {
+function topLevelValue(lines: readonly string[], key: string): string | undefined {
   for (const line of lines) {
     const [, word] = new RegExp(`^${key}:\\s+["']?([\\w./-]+)`).exec(line) ?? [];
     if (word !== undefined) return word;
@@ -140,7 +140,7 @@ function continuation(schema: Schema | undefined, column: number): string {
 /** The keys that the map already has, found by indentation. */
 function siblings({ lines, row, column }: CursorPath): ReadonlySet<string> {
   const keys = new Set<string>();
-  const look = (start: number, step: 1 | -1): void => {
+  const collect = (start: number, step: 1 | -1): void => {
     for (let at = start; at >= 0 && at < lines.length; at += step) {
       const line = lines[at] ?? '';
       if (line.trim() === '' || line.trimStart().startsWith('#')) continue;
@@ -154,8 +154,8 @@ function siblings({ lines, row, column }: CursorPath): ReadonlySet<string> {
     }
   };
   // The line of the cursor may be the first line of its item.
-  if ((lines[row] ?? '').search(/\S|$/) >= column || !/^\s*-/.test(lines[row] ?? '')) look(row - 1, -1);
-  look(row + 1, 1);
+  if ((lines[row] ?? '').search(/\S|$/) >= column || !/^\s*-/.test(lines[row] ?? '')) collect(row - 1, -1);
+  collect(row + 1, 1);
   return keys;
 }
 
@@ -183,14 +183,14 @@ async function values(
  * an unsupported value does: so this function sends a dry run with an unsupported value.
  */
 async function supportedValues(session: Session, { lines, row, word, path }: CursorPath): Promise<readonly string[]> {
-  const [apiVersion, kind] = [topWord(lines, 'apiVersion') ?? '', topWord(lines, 'kind') ?? ''];
+  const [apiVersion, kind] = [topLevelValue(lines, 'apiVersion') ?? '', topLevelValue(lines, 'kind') ?? ''];
   const served = session.kindOf(apiVersion, kind);
   if (served === undefined || path[0] === 'metadata') return [];
   const line = lines[row] ?? '';
-  const asked = lines.with(row, `${line.slice(0, line.length - word.length)} "?"`).join('\n');
-  const { status } = await session.ask(`${pathOf(served, session.state.namespace)}?dryRun=All`, {
+  const probe = lines.with(row, `${line.slice(0, line.length - word.length)} "?"`).join('\n');
+  const { status } = await session.request(`${pathOf(served, session.state.namespace)}?dryRun=All`, {
     method: 'POST',
-    body: asked,
+    body: probe,
     contentType: 'application/yaml',
     as: { user: 'playground', groups: ['system:masters'] },
   });

@@ -89,12 +89,12 @@ export function ConflictCard({ session, conflict, view, run }: CardProps) {
           <span>{`Force: apply your value and take the ownership from ${others}.`}</span>
         </button>
         <button type="button" onClick={() => change('leave')}>
-          <b>Leave it to them</b>
-          <span>{`Remove it from your manifest: ${others} keeps it.`}</span>
+          <b>Remove from manifest</b>
+          <span>{`Remove the field from your manifest. It stays with ${others}.`}</span>
         </button>
         <button type="button" onClick={() => change('adopt')}>
           <b>Share</b>
-          <span>Write the present value into your manifest: both own it.</span>
+          <span>Write the current value into your manifest. Both managers own the field.</span>
         </button>
       </div>
     </section>

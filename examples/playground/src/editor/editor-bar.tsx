@@ -5,7 +5,7 @@
 import { type Session, useSession } from '../session/session.js';
 import { Menu } from '../ui/menu.js';
 import { Switch } from '../ui/switch.js';
-import { type Action, NOT_IN_THE_PAST } from './write.js';
+import { type Action, PAST_IS_READ_ONLY } from './write.js';
 
 interface BarProps {
   readonly session: Session;
@@ -47,7 +47,7 @@ export function EditorBar({ session, run }: BarProps) {
           class="primary"
           disabled={isPast}
           onClick={() => run('apply')}
-          title={isPast ? NOT_IN_THE_PAST : 'Server-side apply (Ctrl or ⌘ and Enter)'}
+          title={isPast ? PAST_IS_READ_ONLY : 'Server-side apply (Ctrl or ⌘ and Enter)'}
         >
           Apply
         </button>

@@ -11,7 +11,8 @@ import { Annotation, EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, placeholder } from '@codemirror/view';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Session, useSession } from '../session/session.js';
-import { checkText, type Findings } from './check.js';
+import { type CheckResult, checkText } from './check.js';
+import { CheckSummary } from './check-summary.js';
 import { completions } from './complete.js';
 import { ConflictCard } from './conflict-card.js';
 import { documentsOf, treeOf } from './documents.js';
@@ -19,15 +20,14 @@ import { EditorBar } from './editor-bar.js';
 import type { OutlinedDocument } from './outline.js';
 import { Schemas } from './schemas.js';
 import { editorTheme } from './theme.js';
-import { Verdict } from './verdict.js';
-import { type Action, carryOut } from './write.js';
+import { type Action, runAction } from './write.js';
 
-const NO_FINDINGS: Findings = { diagnostics: [], rehearsals: [] };
+const NO_RESULT: CheckResult = { diagnostics: [], dryRuns: [] };
 
 export function Editor({ session }: { readonly session: Session }) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
-  const [findings, setFindings] = useState(NO_FINDINGS);
+  const [findings, setFindings] = useState(NO_RESULT);
   const text = useSession(session, (state) => state.text);
   const conflict = useSession(session, (state) => state.conflict);
   const user = useSession(session, (state) => state.user);
@@ -43,7 +43,7 @@ export function Editor({ session }: { readonly session: Session }) {
     return editor === undefined ? [] : documentsOf(editor.state);
   };
   const run = (action: Action, options?: { readonly force?: boolean }): void => {
-    void carryOut(session, action, documents(), options).then(() => recheck(view.current));
+    void runAction(session, action, documents(), options).then(() => recheck(view.current));
   };
 
   const applyNow = (): boolean => {
@@ -127,7 +127,7 @@ export function Editor({ session }: { readonly session: Session }) {
       <EditorBar session={session} run={run} />
       <div class="editor-text" ref={place} />
       {conflict !== undefined && <ConflictCard session={session} conflict={conflict} view={view.current} run={run} />}
-      <Verdict session={session} findings={findings} text={text} goTo={(at) => goTo(view.current, at)} />
+      <CheckSummary session={session} findings={findings} text={text} goTo={(at) => goTo(view.current, at)} />
     </section>
   );
 }

@@ -96,11 +96,11 @@ export class Schemas {
     const known = this.#documents.get(path);
     if (known !== undefined) return known;
     // The page fetches schemas with its own identity, not as the selected user.
-    const asked = this.#session
-      .ask(`/openapi/v3/${path}`, { as: { user: 'playground', groups: ['system:masters'] } })
+    const response = this.#session
+      .request(`/openapi/v3/${path}`, { as: { user: 'playground', groups: ['system:masters'] } })
       .then(({ ok, body }) => (ok ? (body as OpenApiDocument) : {}));
-    this.#documents.set(path, asked);
-    return asked;
+    this.#documents.set(path, response);
+    return response;
   }
 }
 

@@ -4,13 +4,13 @@
  */
 import type { ApiObject, ServedKind } from 'orchplane';
 import { pathOf, refOf } from '../session/refs.js';
-import type { Answer, Session } from '../session/session.js';
+import type { Session, SessionResponse } from '../session/session.js';
 import type { ObjectRef } from '../session/types.js';
 import type { OutlinedDocument } from './outline.js';
 
 export type Action = 'apply' | 'create' | 'replace' | 'delete';
 
-const DONE: Readonly<Record<Action, string>> = {
+const PAST_TENSE: Readonly<Record<Action, string>> = {
   apply: 'applied',
   create: 'created',
   replace: 'replaced',
@@ -18,7 +18,7 @@ const DONE: Readonly<Record<Action, string>> = {
 };
 
 /** Shown when the user tries to write while the page shows the past. */
-export const NOT_IN_THE_PAST = 'You are viewing the past, which cannot be changed. Go back to the present, or fork.';
+export const PAST_IS_READ_ONLY = 'You are viewing the past, which cannot be changed. Go back to the present, or fork.';
 
 interface Target {
   readonly served: ServedKind;
@@ -30,14 +30,14 @@ interface Target {
  * Runs an action on every document, in order, and stops at the first that the server rejects. Returns whether all
  * succeeded.
  */
-export async function carryOut(
+export async function runAction(
   session: Session,
   action: Action,
   documents: readonly OutlinedDocument[],
   options: { readonly force?: boolean } = {},
 ): Promise<boolean> {
   if (session.state.past !== undefined) {
-    session.notify('info', NOT_IN_THE_PAST);
+    session.notify('info', PAST_IS_READ_ONLY);
     return false;
   }
   if (documents.length === 0) {
@@ -59,16 +59,16 @@ export async function carryOut(
     const answer = await send(session, action, target, options.force ?? session.state.force);
     for (const warning of answer.warnings) session.notify('info', warning);
     if (answer.status !== undefined) {
-      refused(session, action, target, answer);
+      reportFailure(session, action, target, answer);
       return false;
     }
     done.push(answer.body as ApiObject);
   }
-  tellDone(session, action, done);
+  reportSuccess(session, action, done);
   return true;
 }
 
-async function send(session: Session, action: Action, target: Target, force: boolean): Promise<Answer> {
+async function send(session: Session, action: Action, target: Target, force: boolean): Promise<SessionResponse> {
   const { served, namespace, document } = target;
   const { manager } = session.state;
   const { name, text: body } = document;
@@ -78,7 +78,7 @@ async function send(session: Session, action: Action, target: Target, force: boo
   switch (action) {
     case 'apply':
       if (force) query.set('force', 'true');
-      return session.ask(`${object}?${query}`, {
+      return session.request(`${object}?${query}`, {
         method: 'PATCH',
         body,
         contentType: 'application/apply-patch+yaml',
@@ -86,7 +86,7 @@ async function send(session: Session, action: Action, target: Target, force: boo
       });
     case 'create':
       query.set('fieldValidation', 'Strict');
-      return session.ask(`${pathOf(served, namespace)}?${query}`, {
+      return session.request(`${pathOf(served, namespace)}?${query}`, {
         method: 'POST',
         body,
         contentType: yaml,
@@ -94,13 +94,18 @@ async function send(session: Session, action: Action, target: Target, force: boo
       });
     case 'replace':
       query.set('fieldValidation', 'Strict');
-      return session.ask(`${object}?${query}`, { method: 'PUT', body, contentType: yaml, from: 'editor' });
+      return session.request(`${object}?${query}`, { method: 'PUT', body, contentType: yaml, from: 'editor' });
     case 'delete':
-      return session.ask(`${object}?propagationPolicy=Background`, { method: 'DELETE', from: 'editor' });
+      return session.request(`${object}?propagationPolicy=Background`, { method: 'DELETE', from: 'editor' });
   }
 }
 
-function refused(session: Session, action: Action, { served, namespace, document }: Target, { status }: Answer): void {
+function reportFailure(
+  session: Session,
+  action: Action,
+  { served, namespace, document }: Target,
+  { status }: SessionResponse,
+): void {
   const { apiVersion = '', kind = '', name = '', text } = document;
   const causes = status?.details?.causes ?? [];
   const message = status?.message ?? 'refused';
@@ -113,13 +118,13 @@ function refused(session: Session, action: Action, { served, namespace, document
   session.notify('bad', action === 'apply' || message.includes(name) ? message : `${kind} ${name}: ${message}`);
 }
 
-function tellDone(session: Session, action: Action, done: readonly ApiObject[]): void {
+function reportSuccess(session: Session, action: Action, done: readonly ApiObject[]): void {
   const [first] = done;
   const what =
     done.length === 1 && first?.metadata !== undefined
       ? `${first.kind} ${first.metadata.name}`
       : `${done.length} objects`;
-  session.notify('good', `${first?.kind === 'Status' ? 'Object' : what} ${DONE[action]}`);
+  session.notify('good', `${first?.kind === 'Status' ? 'Object' : what} ${PAST_TENSE[action]}`);
   if (action !== 'delete' && first !== undefined) session.select(refOf(first));
 }
 
@@ -128,7 +133,7 @@ export async function deleteObject(session: Session, ref: ObjectRef): Promise<vo
   const served = session.kindOf(ref.apiVersion, ref.kind);
   if (served === undefined) return;
   const path = `${pathOf(served, ref.namespace, ref.name)}?propagationPolicy=Background`;
-  const { status } = await session.ask(path, { method: 'DELETE', from: 'object view' });
+  const { status } = await session.request(path, { method: 'DELETE', from: 'object view' });
   if (status === undefined) session.notify('good', `${ref.kind} ${ref.name} deleted`);
   else session.notify('bad', status.message ?? 'refused');
 }

@@ -4,11 +4,11 @@
 
 import type { ApiObject } from 'orchplane';
 import { useState } from 'preact/hooks';
-import { deleteObject, NOT_IN_THE_PAST } from '../editor/write.js';
+import { deleteObject, PAST_IS_READ_ONLY } from '../editor/write.js';
 import { refKey } from '../session/refs.js';
 import { type Session, useSession } from '../session/session.js';
 import { Switch } from '../ui/switch.js';
-import { withoutBookkeeping } from '../yaml/diff.js';
+import { withoutServerFields } from '../yaml/diff.js';
 import { toYaml } from '../yaml/lines.js';
 import { isMap, valueAt } from '../yaml/paths.js';
 import { ageText } from './age.js';
@@ -23,7 +23,7 @@ export function ObjectView({ session }: { readonly session: Session }) {
   if (selected === undefined) {
     return (
       <section class="pane object" aria-label="Object">
-        <p class="empty">Select an object to see who owns each of its fields, and how it is doing.</p>
+        <p class="empty">Select an object to see its health and the owners of its fields.</p>
       </section>
     );
   }
@@ -69,7 +69,7 @@ function Known({ session, object }: { readonly session: Session; readonly object
             type="button"
             class="bad"
             disabled={past !== undefined}
-            title={past === undefined ? undefined : NOT_IN_THE_PAST}
+            title={past === undefined ? undefined : PAST_IS_READ_ONLY}
             onClick={() => selected !== undefined && void deleteObject(session, selected)}
           >
             Delete
@@ -132,7 +132,7 @@ function Conditions({ object }: { readonly object: ApiObject }) {
 
 /** The object as a user would write it: without status and without metadata that the server sets. */
 function editable(object: ApiObject): string {
-  const { status: _, ...rest } = withoutBookkeeping(object) as ApiObject & { readonly status?: unknown };
+  const { status: _, ...rest } = withoutServerFields(object) as ApiObject & { readonly status?: unknown };
   const { name, namespace, labels, annotations } = rest.metadata;
   const metadata = { name, namespace, labels, annotations };
   return toYaml({ ...rest, metadata });

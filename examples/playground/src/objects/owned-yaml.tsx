@@ -7,7 +7,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { refOf } from '../session/refs.js';
 import type { Session } from '../session/session.js';
 import { managerColour } from '../ui/manager-chip.js';
-import { withoutBookkeeping } from '../yaml/diff.js';
+import { withoutServerFields } from '../yaml/diff.js';
 import { type YamlLine, yamlLines } from '../yaml/lines.js';
 import { ageText } from './age.js';
 
@@ -18,12 +18,12 @@ interface Props {
 }
 
 /** Longer objects are cut, to keep the page fast. */
-const MOST_LINES = 1_500;
+const MAX_LINES = 1_500;
 
 export function OwnedYaml({ session, object, showsAll }: Props) {
   const ownership = useOwnership(session, object);
   const [pointed, setPointed] = useState<string>();
-  const lines = useMemo(() => yamlLines(showsAll ? object : withoutBookkeeping(object)), [object, showsAll]);
+  const lines = useMemo(() => yamlLines(showsAll ? object : withoutServerFields(object)), [object, showsAll]);
   const owners = useMemo(() => lines.map((line) => ownersOf(ownership, line)), [lines, ownership]);
   const managers = [...new Map((ownership?.managers ?? []).map((owner) => [labelOf(owner), owner])).values()];
   return (
@@ -58,7 +58,7 @@ export function OwnedYaml({ session, object, showsAll }: Props) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has to do so without a mouse too
         tabIndex={0}
       >
-        {lines.slice(0, MOST_LINES).map((line, index) => (
+        {lines.slice(0, MAX_LINES).map((line, index) => (
           <LineView
             key={`${line.path}#${index}`}
             line={line}

@@ -146,7 +146,7 @@ function branchesOf(
   const places = new Map<string, Map<string, ApiObject[]>>();
   const wanted = filter.toLowerCase();
   for (const object of objects.values()) {
-    if (!showsAll && isUsual(object)) continue;
+    if (!showsAll && isSystemObject(object)) continue;
     const { namespace, name } = object.metadata;
     if (!`${object.kind} ${name} ${namespace ?? ''}`.toLowerCase().includes(wanted)) continue;
     const place = namespace ?? CLUSTER;
@@ -195,7 +195,7 @@ function rankOf(place: string): number {
   return place === CLUSTER ? 2 : 1;
 }
 
-const USUAL_KINDS = new Set([
+const SYSTEM_KINDS = new Set([
   'FlowSchema',
   'PriorityLevelConfiguration',
   'PriorityClass',
@@ -205,12 +205,12 @@ const USUAL_KINDS = new Set([
   'ControllerRevision',
   'Lease',
 ]);
-const USUAL_NAMES = /^(system:|kube-|kubernetes$|default$|admin$|edit$|view$|cluster-admin$|extension-apiserver)/;
+const SYSTEM_NAMES = /^(system:|kube-|kubernetes$|default$|admin$|edit$|view$|cluster-admin$|extension-apiserver)/;
 
 /** Whether an object exists in every new cluster. */
-function isUsual({ kind, metadata: { name, namespace = '' } }: ApiObject): boolean {
-  if (USUAL_KINDS.has(kind) || (namespace.startsWith('kube-') && kind !== 'Pod')) return true;
+function isSystemObject({ kind, metadata: { name, namespace = '' } }: ApiObject): boolean {
+  if (SYSTEM_KINDS.has(kind) || (namespace.startsWith('kube-') && kind !== 'Pod')) return true;
   if (kind === 'Namespace') return name.startsWith('kube-') || name === 'default';
-  if (/^(Cluster)?Role(Binding)?$/.test(kind)) return USUAL_NAMES.test(name);
-  return /^(ServiceAccount|Service|Endpoints|EndpointSlice|ConfigMap)$/.test(kind) && USUAL_NAMES.test(name);
+  if (/^(Cluster)?Role(Binding)?$/.test(kind)) return SYSTEM_NAMES.test(name);
+  return /^(ServiceAccount|Service|Endpoints|EndpointSlice|ConfigMap)$/.test(kind) && SYSTEM_NAMES.test(name);
 }

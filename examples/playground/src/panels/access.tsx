@@ -3,13 +3,13 @@
  */
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { type Answer, accessMatrix, mayHe, VERBS, whoeverIs } from '../access/what-if.js';
+import { type AccessDecision, accessMatrix, checkAccess, userWithDefaultGroups, VERBS } from '../access/what-if.js';
 import { type Session, useSession } from '../session/session.js';
 import type { SessionState } from '../session/types.js';
 import type { Panel, PanelProps } from './panel.js';
 
 /** The kinds that the matrix shows by default. */
-const USUAL = [
+const COMMON_RESOURCES = [
   'pods',
   'deployments',
   'services',
@@ -29,10 +29,13 @@ function AccessPanel({ session }: PanelProps) {
   const [verb, setVerb] = useState('list');
   const [resource, setResource] = useState('pods');
   const [namespace, setNamespace] = useState('default');
-  const user = useMemo(() => whoeverIs(name.trim() || 'system:anonymous', groups.split(/[\s,]+/)), [name, groups]);
+  const user = useMemo(
+    () => userWithDefaultGroups(name.trim() || 'system:anonymous', groups.split(/[\s,]+/)),
+    [name, groups],
+  );
   const [type = '', subresource = ''] = resource.split('/');
   const kind = state.kinds.find(({ gvr }) => gvr.resource === type);
-  const answer = mayHe(state.cluster, {
+  const answer = checkAccess(state.cluster, {
     user,
     verb,
     group: kind?.gvr.group ?? '',
@@ -93,10 +96,10 @@ function AccessPanel({ session }: PanelProps) {
             ))}
           </select>
         </Field>
-        <button type="button" onClick={() => session.speakAs(user)} disabled={state.user.user === user.user}>
+        <button type="button" onClick={() => session.setUser(user)} disabled={state.user.user === user.user}>
           {state.user.user === user.user ? `You are ${user.user}` : `Switch to ${user.user}`}
         </button>
-        <Verdict answer={answer} isKnown={kind !== undefined} />
+        <Decision answer={answer} isKnown={kind !== undefined} />
       </form>
       <Matrix
         session={session}
@@ -121,12 +124,12 @@ function Field({ label, children }: { readonly label: string; readonly children:
   );
 }
 
-function Verdict({ answer, isKnown }: { readonly answer: Answer; readonly isKnown: boolean }) {
+function Decision({ answer, isKnown }: { readonly answer: AccessDecision; readonly isKnown: boolean }) {
   const { isAllowed, reason, grant } = answer;
   return (
-    <output id="access-verdict" class={`access-verdict ${isAllowed ? 'good' : 'bad'}`} aria-live="polite">
+    <output id="access-decision" class={`access-decision ${isAllowed ? 'good' : 'bad'}`} aria-live="polite">
       <b>{isAllowed ? 'Yes' : 'No'}</b>
-      {!isKnown && <p>No kind is served under this name; rules may name it nevertheless.</p>}
+      {!isKnown && <p>The cluster serves no resource of this name, but rules can refer to it.</p>}
       {grant === undefined ? (
         <p>{reason || 'No role of this user allows it.'}</p>
       ) : (
@@ -156,7 +159,7 @@ function Verdict({ answer, isKnown }: { readonly answer: Answer; readonly isKnow
 
 interface MatrixProps {
   readonly session: Session;
-  readonly user: ReturnType<typeof whoeverIs>;
+  readonly user: ReturnType<typeof userWithDefaultGroups>;
   readonly namespace: string;
   readonly choose: (verb: string, resource: string) => void;
 }
@@ -165,7 +168,7 @@ function Matrix({ session, user, namespace, choose }: MatrixProps) {
   const [showsAll, setShowsAll] = useState(false);
   const { cluster, kinds, objects } = useSession(session, (state) => state);
   const rows = useMemo(() => {
-    const shown = showsAll ? kinds : kinds.filter(({ gvr }) => USUAL.includes(gvr.resource));
+    const shown = showsAll ? kinds : kinds.filter(({ gvr }) => COMMON_RESOURCES.includes(gvr.resource));
     const sorted = [...shown].sort((left, right) => order(left.gvr.resource) - order(right.gvr.resource));
     return accessMatrix(cluster, sorted, user, namespace);
     // Roles and bindings are objects, so any change can change the result.
@@ -237,8 +240,8 @@ function Cell({ isAllowed, what, choose }: CellProps) {
 }
 
 function order(resource: string): number {
-  const at = USUAL.indexOf(resource);
-  return at < 0 ? USUAL.length : at;
+  const at = COMMON_RESOURCES.indexOf(resource);
+  return at < 0 ? COMMON_RESOURCES.length : at;
 }
 
 function namesOf({ objects }: SessionState, kind: string): readonly string[] {

@@ -3,11 +3,11 @@
  * errors.
  */
 import { useMemo, useState } from 'preact/hooks';
-import { COST_LIMIT, type Tried, tryExpression } from '../cel/try-expression.js';
+import { COST_LIMIT, type EvaluationResult, tryExpression } from '../cel/try-expression.js';
 import { yamlText } from '../command-line/yaml-text.js';
 import { refText } from '../session/refs.js';
 import { type Session, useSession } from '../session/session.js';
-import { withoutBookkeeping } from '../yaml/diff.js';
+import { withoutServerFields } from '../yaml/diff.js';
 import type { Panel, PanelProps } from './panel.js';
 
 interface Example {
@@ -95,7 +95,7 @@ function SelectedObject({ session, use }: { readonly session: Session; readonly 
   if (selected === undefined) return null;
   const take = (name: string): void => {
     const object = session.objectOf(selected);
-    if (object !== undefined) use(yamlText({ [name]: withoutBookkeeping(object) }));
+    if (object !== undefined) use(yamlText({ [name]: withoutServerFields(object) }));
   };
   return (
     <>
@@ -110,7 +110,7 @@ function SelectedObject({ session, use }: { readonly session: Session; readonly 
   );
 }
 
-function Result({ tried }: { readonly tried: Tried }) {
+function Result({ tried }: { readonly tried: EvaluationResult }) {
   switch (tried.state) {
     case 'value': {
       // `false` is a normal result, not an error.

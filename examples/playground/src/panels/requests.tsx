@@ -8,7 +8,7 @@ import type { RequestEntry } from '../session/types.js';
 import type { Panel, PanelProps } from './panel.js';
 
 /** Longer documents are cut. */
-const MOST_CHARACTERS = 20_000;
+const MAX_CHARACTERS = 20_000;
 
 function RequestsPanel({ session }: PanelProps) {
   const requests = useSession(session, (state) => state.requests);
@@ -26,7 +26,7 @@ function RequestsPanel({ session }: PanelProps) {
         />
       ))}
       {requests.length === 0 && (
-        <li class="empty">No requests yet. What you do here is an HTTP request, and is listed.</li>
+        <li class="empty">No requests yet. Every action in this page sends an HTTP request, which is listed here.</li>
       )}
     </ol>
   );
@@ -81,7 +81,7 @@ function sentDocument(body: string): unknown {
 
 function shown(document: unknown): string {
   const text = typeof document === 'string' ? document : yamlText(document);
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n…` : text.trimEnd();
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}\n…` : text.trimEnd();
 }
 
 export const requestsPanel: Panel = { id: 'requests', title: 'Requests', Panel: RequestsPanel };

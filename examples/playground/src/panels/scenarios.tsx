@@ -30,7 +30,7 @@ function Choice({ progress, isBusy }: { readonly progress: Progress; readonly is
           key={scenario.id}
           id={`scenario-${scenario.id}`}
           disabled={isBusy}
-          onClick={() => void progress.begin(scenario)}
+          onClick={() => void progress.start(scenario)}
         >
           <b>{scenario.title}</b>
           <span class="card-summary">{scenario.summary}</span>
@@ -70,7 +70,7 @@ function Story({ progress, scenario, state: { runner, outcomes, isBusy } }: Stor
         >
           Back to my cluster
         </button>
-        <button type="button" class="small" disabled={isBusy} onClick={() => void progress.begin(scenario)}>
+        <button type="button" class="small" disabled={isBusy} onClick={() => void progress.start(scenario)}>
           Start over
         </button>
         <button type="button" class="small" disabled={isBusy} onClick={() => progress.leave()}>
@@ -117,14 +117,14 @@ function StepView({ step, number, outcome }: StepProps) {
       <i aria-hidden="true">{state === 'done' ? '✓' : state === 'differs' ? '!' : number}</i>
       <div>
         <h3>{step.title}</h3>
-        <p>{proseOf(step.prose)}</p>
+        <p>{renderCode(step.description)}</p>
         {step.text !== undefined && outcome === undefined && (
           <small class="muted">puts a document into the editor</small>
         )}
-        {(outcome?.ran ?? step.lines.map((line) => ({ line, text: '', code: 0 }))).map(({ line, text, code }) => (
+        {(outcome?.results ?? step.lines.map((line) => ({ line, text: '', code: 0 }))).map(({ line, text, code }) => (
           <pre key={line}>
             <b>$ {line}</b>
-            {text !== '' && <span class={code === 0 ? 'told' : 'refusal'}>{text}</span>}
+            {text !== '' && <span class={code === 0 ? 'output' : 'failure'}>{text}</span>}
           </pre>
         ))}
         {outcome?.state === 'differs' && <p class="differs-reason">{`The check failed: ${outcome.reason}.`}</p>}
@@ -134,8 +134,8 @@ function StepView({ step, number, outcome }: StepProps) {
 }
 
 /** Renders text in backquotes as code. */
-function proseOf(prose: string) {
-  return prose.split('`').map((part, index) => (index % 2 === 1 ? <code key={String(index)}>{part}</code> : part));
+function renderCode(text: string) {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={String(index)}>{part}</code> : part));
 }
 
 export const scenariosPanel: Panel = { id: 'scenarios', title: 'Scenarios', Panel: ScenariosPanel };

@@ -13,12 +13,12 @@ import {
   leaveFork,
   originOf,
   pastAt,
+  type RevisionSpan,
   restoreTo,
-  type Span,
   spanOf,
   timeAt,
 } from '../time/past.js';
-import { changedFields, diffLines, withoutBookkeeping } from '../yaml/diff.js';
+import { changedFields, diffLines, withoutServerFields } from '../yaml/diff.js';
 import type { Panel, PanelProps } from './panel.js';
 
 function TimePanel({ session }: PanelProps) {
@@ -49,7 +49,7 @@ function TimePanel({ session }: PanelProps) {
         {past === undefined && ' Move the slider, or select a version below, to view the past.'}
       </p>
       {selected === undefined ? (
-        <p class="empty">Select an object to see how it came to be what it is.</p>
+        <p class="empty">Select an object to see its history.</p>
       ) : (
         <ObjectInTime key={refKey(selected)} session={session} selected={selected} version={version} go={go} />
       )}
@@ -58,7 +58,7 @@ function TimePanel({ session }: PanelProps) {
 }
 
 interface SliderProps {
-  readonly span: Span;
+  readonly span: RevisionSpan;
   readonly version: number;
   readonly time: number;
   readonly go: (version: number) => void;
@@ -169,8 +169,8 @@ function ObjectInTime({ session, selected, version, go }: ObjectProps) {
   const present = objects.get(refKey(selected));
   const changes = useMemo(() => knownChanges(session, selected), [cluster, present, session, selected]);
   const current = changes.findLast((change) => change.version <= version);
-  const then = past === undefined ? present : past.objects.get(refKey(selected));
-  const [before, after] = compares === 'present' ? [then, present] : [current?.previous, current?.object];
+  const shown = past === undefined ? present : past.objects.get(refKey(selected));
+  const [before, after] = compares === 'present' ? [shown, present] : [current?.previous, current?.object];
   return (
     <div class="time-object">
       <ol class="rows time-changes" aria-label={`Changes of ${refText(selected)}`}>
@@ -213,7 +213,7 @@ function ObjectInTime({ session, selected, version, go }: ObjectProps) {
 }
 
 function Difference({ before, after }: { readonly before: unknown; readonly after: unknown }) {
-  const lines = diffLines(withoutBookkeeping(before ?? {}), withoutBookkeeping(after ?? {}));
+  const lines = diffLines(withoutServerFields(before ?? {}), withoutServerFields(after ?? {}));
   if (!lines.some((line) => line !== 'gap' && line.sign !== ' ')) return <p class="empty">No difference.</p>;
   return (
     <pre class="diff">

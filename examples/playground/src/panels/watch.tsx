@@ -7,12 +7,12 @@ import { refKey, refText } from '../session/refs.js';
 import { useSession } from '../session/session.js';
 import type { StreamEntry } from '../session/types.js';
 import { Switch } from '../ui/switch.js';
-import { changedFields, diffLines, withoutBookkeeping } from '../yaml/diff.js';
+import { changedFields, diffLines, withoutServerFields } from '../yaml/diff.js';
 import { shortText } from '../yaml/paths.js';
 import type { Panel, PanelProps } from './panel.js';
 
 /** Kinds that are hidden by default. */
-const NOISE = new Set(['Event', 'Lease', 'EndpointSlice', 'Endpoints']);
+const FREQUENT_KINDS = new Set(['Event', 'Lease', 'EndpointSlice', 'Endpoints']);
 
 function WatchPanel({ session }: PanelProps) {
   const stream = useSession(session, (state) => state.stream);
@@ -25,7 +25,7 @@ function WatchPanel({ session }: PanelProps) {
   const shown = useMemo(() => {
     const key = selected === undefined ? undefined : refKey(selected);
     return stream
-      .filter(({ ref }) => (onlySelected ? refKey(ref) === key : showsNoise || !NOISE.has(ref.kind)))
+      .filter(({ ref }) => (onlySelected ? refKey(ref) === key : showsNoise || !FREQUENT_KINDS.has(ref.kind)))
       .slice(-300);
   }, [stream, selected, showsNoise, onlySelected]);
 
@@ -62,9 +62,7 @@ function WatchPanel({ session }: PanelProps) {
             }}
           />
         ))}
-        {shown.length === 0 && (
-          <li class="empty">Nothing has happened yet. Apply something, and watch it arrive here.</li>
-        )}
+        {shown.length === 0 && <li class="empty">No events yet. Apply an object to see its events here.</li>}
       </ol>
     </div>
   );
@@ -101,7 +99,7 @@ function summary({ type, object, previous }: StreamEntry): string {
 }
 
 export function DiffView({ before, after }: { readonly before: unknown; readonly after: unknown }) {
-  const lines = useMemo(() => diffLines(withoutBookkeeping(before), withoutBookkeeping(after)), [before, after]);
+  const lines = useMemo(() => diffLines(withoutServerFields(before), withoutServerFields(after)), [before, after]);
   return (
     <pre class="diff">
       {lines.map((line, index) =>

@@ -1,19 +1,12 @@
 /**
  * All scenarios, in the order in which the panel lists them.
  */
-import { heldByAFinalizer } from './held-by-a-finalizer.js';
+import { finalizer } from './finalizer.js';
 import { policy } from './policy.js';
+import { rbacRoles } from './rbac-roles.js';
 import { rollout } from './rollout.js';
-import { rulesOfAKind } from './rules-of-a-kind.js';
 import type { Scenario } from './scenario.js';
 import { twoManagers } from './two-managers.js';
-import { whoMayWhat } from './who-may-what.js';
+import { validationRules } from './validation-rules.js';
 
-export const scenarios: readonly Scenario[] = [
-  twoManagers,
-  rollout,
-  heldByAFinalizer,
-  rulesOfAKind,
-  policy,
-  whoMayWhat,
-];
+export const scenarios: readonly Scenario[] = [twoManagers, rollout, finalizer, validationRules, policy, rbacRoles];

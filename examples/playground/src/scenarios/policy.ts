@@ -45,53 +45,56 @@ export const policy: Scenario = {
   id: 'policy',
   title: 'An admission policy',
   summary: 'A ValidatingAdmissionPolicy first does nothing, then warns, then rejects.',
-  about: { ...BINDING, kind: 'ValidatingAdmissionPolicy' },
+  object: { ...BINDING, kind: 'ValidatingAdmissionPolicy' },
   steps: [
     {
       title: 'A policy without a binding has no effect',
-      prose:
+      description:
         'The policy limits the replicas of Deployments. No binding activates it yet, so five replicas are accepted.',
       text: POLICY,
       lines: ['apply -f - --server-side', 'create deployment one --image=nginx:1.29 --replicas=5'],
-      async check(world) {
-        const isMade = world.ran.every(({ code }) => code === 0) && (await world.find('deployment/one')) !== undefined;
+      async check(context) {
+        const isMade =
+          context.results.every(({ code }) => code === 0) && (await context.find('deployment/one')) !== undefined;
         return expectThat(isMade, 'the Deployment should be created');
       },
     },
     {
       title: 'A binding that warns',
-      prose:
+      description:
         'A binding activates the policy. With the action `Warn` the server accepts the write and sends a warning to the client.',
       text: binding('Warn'),
-      about: BINDING,
+      object: BINDING,
       lines: ['apply -f - --server-side', 'create deployment two --image=nginx:1.29 --replicas=5'],
-      async check(world) {
+      async check(context) {
         const isWarned =
-          world.ran[1]?.code === 0 && world.ran[1].text.includes(`Warning: `) && world.ran[1].text.includes(MESSAGE);
+          context.results[1]?.code === 0 &&
+          context.results[1].text.includes(`Warning: `) &&
+          context.results[1].text.includes(MESSAGE);
         return expectThat(isWarned, 'the Deployment should be created with a warning');
       },
     },
     {
       title: 'A binding that denies',
-      prose: 'With the action `Deny` the server rejects the same write with the message of the policy.',
+      description: 'With the action `Deny` the server rejects the same write with the message of the policy.',
       text: binding('Deny'),
-      about: BINDING,
+      object: BINDING,
       lines: ['apply -f - --server-side', 'create deployment three --image=nginx:1.29 --replicas=5'],
-      async check(world) {
-        const isDenied = world.ran[1]?.code === 1 && world.ran[1].text.includes(`${MESSAGE} three, not 5`);
+      async check(context) {
+        const isDenied = context.results[1]?.code === 1 && context.results[1].text.includes(`${MESSAGE} three, not 5`);
         return expectThat(
-          isDenied && (await world.find('deployment/three')) === undefined,
+          isDenied && (await context.find('deployment/three')) === undefined,
           'the Deployment should be rejected',
         );
       },
     },
     {
       title: 'Existing objects stay',
-      prose:
+      description:
         'Policies validate writes, not stored objects. The first Deployment keeps its five replicas, but every update of it is rejected.',
-      about: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'one' },
+      object: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'one' },
       lines: ['get deployments', 'label deployment one checked=yes'],
-      async check({ ran: [listed, labelled] }) {
+      async check({ results: [listed, labelled] }) {
         const isKept = listed?.text.includes('one') === true && labelled?.code === 1 && labelled.text.includes(MESSAGE);
         return expectThat(isKept, 'the Deployment should exist, and its update should be rejected');
       },

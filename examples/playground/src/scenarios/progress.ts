@@ -25,9 +25,9 @@ export class Progress {
     });
   }
 
-  async begin(scenario: Scenario): Promise<void> {
+  async start(scenario: Scenario): Promise<void> {
     await this.#busy(async () => {
-      const runner = await ScenarioRunner.begin(this.#session, scenario);
+      const runner = await ScenarioRunner.start(this.#session, scenario);
       this.store.set({ runner, outcomes: [] });
     });
   }

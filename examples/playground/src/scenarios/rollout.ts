@@ -11,25 +11,25 @@ export const rollout: Scenario = {
   id: 'rollout',
   title: 'A rollout and a rollback',
   summary: 'Controllers replace the pods of a Deployment a few at a time; a broken update stops automatically.',
-  about: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'web' },
+  object: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'web' },
   steps: [
     {
       title: 'Three replicas',
-      prose:
+      description:
         'The Deployment controller creates a ReplicaSet, the ReplicaSet controller creates three pods, and the pods become ready.',
       lines: ['create deployment web --image=nginx:1.28 --replicas=3', 'rollout status deployment/web', 'get pods'],
-      async check(world) {
-        const found = await world.find('deployment/web');
+      async check(context) {
+        const found = await context.find('deployment/web');
         return expectThat(numberAt(found, 'status', 'readyReplicas') === 3, 'three replicas should be ready');
       },
     },
     {
       title: 'Another image',
-      prose:
+      description:
         'A second ReplicaSet grows while the first shrinks. `rollout status` waits until the last old pod is deleted.',
       lines: ['set image deployment/web nginx=nginx:1.29', 'rollout status deployment/web', 'get replicasets'],
-      async check(world) {
-        const found = await world.find('deployment/web');
+      async check(context) {
+        const found = await context.find('deployment/web');
         const isDone =
           numberAt(found, 'status', 'updatedReplicas') === 3 && numberAt(found, 'status', 'replicas') === 3;
         return expectThat(
@@ -40,12 +40,12 @@ export const rollout: Scenario = {
     },
     {
       title: 'An update that crashes',
-      prose:
+      description:
         'Pods with the label `playground/crash` crash in this page. The rollout waits for the first new pod, and the old pods keep running.',
       lines: [`patch deployment web -p '${CRASH}'`, 'rollout status deployment/web --watch=false'],
-      async check(world) {
-        const found = await world.find('deployment/web');
-        const pods = listAt(await world.find('pods -l playground/crash=true'), 'items');
+      async check(context) {
+        const found = await context.find('deployment/web');
+        const pods = listAt(await context.find('pods -l playground/crash=true'), 'items');
         const isStuck = pods.length > 0 && numberAt(found, 'status', 'updatedReplicas') < 3;
         return expectThat(
           isStuck && numberAt(found, 'status', 'availableReplicas') >= 2,
@@ -55,15 +55,15 @@ export const rollout: Scenario = {
     },
     {
       title: 'Roll back',
-      prose: 'The ReplicaSets are the revisions. `rollout undo` restores the template of the previous one.',
+      description: 'The ReplicaSets are the revisions. `rollout undo` restores the template of the previous one.',
       lines: [
         'rollout history deployment/web',
         'rollout undo deployment/web',
         'rollout status deployment/web',
         'get pods',
       ],
-      async check(world) {
-        const found = await world.find('deployment/web');
+      async check(context) {
+        const found = await context.find('deployment/web');
         const labels = at(found, 'spec', 'template', 'metadata', 'labels', 'playground/crash');
         const isBack = labels === undefined && numberAt(found, 'status', 'availableReplicas') === 3;
         return expectThat(

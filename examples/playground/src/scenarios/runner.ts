@@ -6,28 +6,28 @@ import { sessionShell } from '../command-line/session-shell.js';
 import { makeCluster } from '../session/make-cluster.js';
 import type { Session } from '../session/session.js';
 import type { SessionState } from '../session/types.js';
-import type { Ran, Scenario, Step, World } from './scenario.js';
+import type { LineResult, Scenario, ScenarioContext, Step } from './scenario.js';
 
 export type StepOutcome =
-  | { readonly state: 'done'; readonly ran: readonly Ran[] }
+  | { readonly state: 'done'; readonly results: readonly LineResult[] }
   /** The check failed, for this reason. */
-  | { readonly state: 'differs'; readonly ran: readonly Ran[]; readonly reason: string };
+  | { readonly state: 'differs'; readonly results: readonly LineResult[]; readonly reason: string };
 
 /** How long a check is repeated, in real milliseconds. */
-const PATIENCE_MS = 12_000;
-const LOOK_AGAIN_MS = 120;
+const CHECK_TIMEOUT_MS = 12_000;
+const CHECK_INTERVAL_MS = 120;
 
 /** The timeout of a line that waits, such as `rollout status`. */
-const LINE_PATIENCE_MS = 20_000;
+const LINE_TIMEOUT_MS = 20_000;
 
 /** Whether the page shows a scenario. A fork of a scenario's cluster counts. */
-export function isInScenario({ aside }: Pick<SessionState, 'aside'>): boolean {
-  return aside !== undefined && (aside.type === 'scenario' || isInScenario(aside.kept));
+export function isInScenario({ temporary }: Pick<SessionState, 'temporary'>): boolean {
+  return temporary !== undefined && (temporary.type === 'scenario' || isInScenario(temporary.kept));
 }
 
 /** Returns to the user's own cluster. */
 export async function leaveScenario(session: Session): Promise<void> {
-  while (isInScenario(session.state)) await session.comeBack();
+  while (isInScenario(session.state)) await session.returnToKeptCluster();
 }
 
 export class ScenarioRunner {
@@ -41,9 +41,9 @@ export class ScenarioRunner {
   }
 
   /** Starts a scenario in a new cluster. The user's own cluster is kept; the cluster of a previous scenario is not. */
-  static async begin(session: Session, scenario: Scenario): Promise<ScenarioRunner> {
+  static async start(session: Session, scenario: Scenario): Promise<ScenarioRunner> {
     await leaveScenario(session);
-    session.goAside('scenario', scenario.title, makeCluster());
+    session.switchCluster('scenario', scenario.title, makeCluster());
     session.setText('');
     session.store.set({ namespace: 'default' });
     return new ScenarioRunner(session, scenario);
@@ -59,47 +59,47 @@ export class ScenarioRunner {
   }
 
   /** Runs the next step. A step whose check failed can be repeated. */
-  async step({ patienceMs = PATIENCE_MS } = {}): Promise<StepOutcome> {
+  async step({ timeoutMs = CHECK_TIMEOUT_MS } = {}): Promise<StepOutcome> {
     const step = this.scenario.steps[this.#next];
     if (step === undefined) throw new Error(`the scenario "${this.scenario.id}" has no more steps`);
     if (step.text !== undefined) this.#session.setText(step.text);
-    const ran: Ran[] = [];
-    for (const line of step.lines) ran.push(await this.#run(line));
-    const about = step.about ?? this.scenario.about;
-    if (about !== undefined) this.#session.select(about);
-    const reason = await this.#checked(step, ran, patienceMs);
-    if (reason !== undefined) return { state: 'differs', ran, reason };
+    const results: LineResult[] = [];
+    for (const line of step.lines) results.push(await this.#run(line));
+    const object = step.object ?? this.scenario.object;
+    if (object !== undefined) this.#session.select(object);
+    const reason = await this.#check(step, results, timeoutMs);
+    if (reason !== undefined) return { state: 'differs', results, reason };
     this.#next += 1;
-    return { state: 'done', ran };
+    return { state: 'done', results };
   }
 
-  async #run(line: string): Promise<Ran> {
+  async #run(line: string): Promise<LineResult> {
     const texts: string[] = [];
     const code = await runLine(sessionShell(this.#session, 'scenario'), line, {
       write: (text) => texts.push(text),
-      signal: AbortSignal.timeout(LINE_PATIENCE_MS),
+      signal: AbortSignal.timeout(LINE_TIMEOUT_MS),
     });
     return { line, code, text: texts.join('\n') };
   }
 
-  async #checked(step: Step, ran: readonly Ran[], patienceMs: number): Promise<string | undefined> {
-    const ask = async (line: string): Promise<Ran> => {
+  async #check(step: Step, results: readonly LineResult[], timeoutMs: number): Promise<string | undefined> {
+    const run = async (line: string): Promise<LineResult> => {
       const { code, output, error } = await runForText(sessionShell(this.#session, 'scenario'), line);
       return { line, code, text: [output, error].filter((text) => text !== '').join('\n') };
     };
-    const world: World = {
-      ran,
-      ask,
+    const context: ScenarioContext = {
+      results,
+      run,
       async find(word) {
-        const { code, text } = await ask(`get ${word} -o json --show-managed-fields`);
+        const { code, text } = await run(`get ${word} -o json --show-managed-fields`);
         return code === 0 ? (JSON.parse(text) as unknown) : undefined;
       },
     };
-    const until = performance.now() + patienceMs;
+    const deadline = performance.now() + timeoutMs;
     for (;;) {
-      const reason = await step.check(world);
-      if (reason === undefined || performance.now() >= until) return reason;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      const reason = await step.check(context);
+      if (reason === undefined || performance.now() >= deadline) return reason;
+      await new Promise((resolve) => setTimeout(resolve, CHECK_INTERVAL_MS));
     }
   }
 }

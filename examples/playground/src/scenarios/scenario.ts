@@ -5,7 +5,7 @@
 import type { ObjectRef } from '../session/types.js';
 
 /** A line and its output. */
-export interface Ran {
+export interface LineResult {
   readonly line: string;
   readonly code: number;
   /** Both streams, in the order in which they came. */
@@ -13,11 +13,11 @@ export interface Ran {
 }
 
 /** What a check can read. */
-export interface World {
+export interface ScenarioContext {
   /** The lines of this step and their output. */
-  readonly ran: readonly Ran[];
+  readonly results: readonly LineResult[];
   /** Runs another line for its output, without showing it. */
-  ask(line: string): Promise<Ran>;
+  run(line: string): Promise<LineResult>;
   /** The object that a word such as `deployment/web` names; undefined if it does not exist. */
   find(word: string): Promise<unknown>;
 }
@@ -25,18 +25,18 @@ export interface World {
 export interface Step {
   readonly title: string;
   /** A short description. `code` is in backquotes. */
-  readonly prose: string;
+  readonly description: string;
   /** The text to put into the editor first. */
   readonly text?: string;
   /** Run in order. The step continues when a line fails, because some are meant to fail. */
   readonly lines: readonly string[];
   /** The object to select after the lines have run; the scenario's object by default. */
-  readonly about?: ObjectRef;
+  readonly object?: ObjectRef;
   /**
    * Returns undefined if the description holds, otherwise what differs. Repeated for a while, because controllers need
    * time.
    */
-  check(world: World): Promise<string | undefined>;
+  check(context: ScenarioContext): Promise<string | undefined>;
 }
 
 export interface Scenario {
@@ -45,7 +45,7 @@ export interface Scenario {
   /** One sentence. */
   readonly summary: string;
   /** The object that the scenario is about. The page shows it with the owners of its fields. */
-  readonly about?: ObjectRef;
+  readonly object?: ObjectRef;
   readonly steps: readonly Step[];
 }
 

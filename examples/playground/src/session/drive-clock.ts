@@ -5,7 +5,7 @@ import type { TestCluster } from 'orchplane/testing';
 
 const TICK_MS = 50;
 /** Browsers throttle timers of background pages; this limit prevents the cluster's clock from jumping by hours. */
-const LONGEST_STEP_MS = 1_000;
+const MAX_STEP_MS = 1_000;
 
 /**
  * Returns a function that stops it. `speedNow` is called before each step, `afterStep` after each, when the cluster is
@@ -17,7 +17,7 @@ export function driveClock(cluster: TestCluster, speedNow: () => number, afterSt
   let last = performance.now();
   const step = async (): Promise<void> => {
     const now = performance.now();
-    const elapsed = Math.min(now - last, LONGEST_STEP_MS);
+    const elapsed = Math.min(now - last, MAX_STEP_MS);
     last = now;
     // While the clock is stopped this advances by zero, which still runs the work that is due.
     await cluster.clock.advance(Math.round(elapsed * speedNow()));

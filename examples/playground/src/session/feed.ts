@@ -8,8 +8,8 @@ import { refKey, refOf } from './refs.js';
 import type { StreamEntry } from './types.js';
 
 /** The batching interval: long enough for related changes, too short to be noticed. */
-const GATHER_MS = 40;
-const LONGEST_STREAM = 600;
+const BATCH_MS = 40;
+const MAX_EVENTS = 600;
 
 export interface FeedState {
   readonly kinds: readonly ServedKind[];
@@ -19,7 +19,7 @@ export interface FeedState {
 
 export class Feed {
   readonly #cluster: TestCluster;
-  readonly #tell: (state: FeedState) => void;
+  readonly #onChange: (state: FeedState) => void;
   readonly #informers = new Map<ServedKind, Informer<ApiObject>>();
   readonly #objects = new Map<string, ApiObject>();
   #served: readonly ServedKind[] = [];
@@ -31,17 +31,17 @@ export class Feed {
   #hasBegun = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(cluster: TestCluster, tell: (state: FeedState) => void) {
+  constructor(cluster: TestCluster, onChange: (state: FeedState) => void) {
     this.#cluster = cluster;
-    this.#tell = tell;
+    this.#onChange = onChange;
   }
 
   /** Starts informers for new kinds and stops those of removed kinds. Cheap if the kinds have not changed. */
-  lookAround(): void {
+  syncKinds(): void {
     const served = this.#cluster.kinds();
     if (served === this.#served) return;
     this.#served = served;
-    this.#kinds = shownKinds(served);
+    this.#kinds = watchableKinds(served);
     for (const kind of this.#kinds) if (!this.#informers.has(kind)) this.#follow(kind);
     for (const [kind, informer] of this.#informers) {
       if (this.#kinds.includes(kind)) continue;
@@ -55,7 +55,7 @@ export class Feed {
   }
 
   /** Reports events from now on. */
-  begin(): void {
+  startReporting(): void {
     this.#hasBegun = true;
   }
 
@@ -100,21 +100,21 @@ export class Feed {
   #soon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      if (this.#fresh.length > 0) this.#stream = [...this.#stream, ...this.#fresh].slice(-LONGEST_STREAM);
+      if (this.#fresh.length > 0) this.#stream = [...this.#stream, ...this.#fresh].slice(-MAX_EVENTS);
       this.#fresh = [];
-      this.#tell({ kinds: this.#kinds, objects: new Map(this.#objects), stream: this.#stream });
-    }, GATHER_MS);
+      this.#onChange({ kinds: this.#kinds, objects: new Map(this.#objects), stream: this.#stream });
+    }, BATCH_MS);
   }
 }
 
 /** Each stored kind once, in its storage version, if it can be watched. */
-function shownKinds(served: readonly ServedKind[]): readonly ServedKind[] {
+function watchableKinds(served: readonly ServedKind[]): readonly ServedKind[] {
   const shown = new Map<string, ServedKind>();
   for (const kind of served) {
     if (!kind.verbs.includes('watch') || kind.kind.virtual !== undefined) continue;
-    const known = shown.get(kind.storage);
+    const known = shown.get(kind.storageKey);
     if (known === undefined || (known.storageKind !== undefined && kind.storageKind === undefined)) {
-      shown.set(kind.storage, kind);
+      shown.set(kind.storageKey, kind);
     }
   }
   return [...shown.values()];

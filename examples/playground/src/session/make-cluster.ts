@@ -20,7 +20,7 @@ function playgroundControllers(): ControllerStarter {
   ]);
 }
 
-export interface Beginning {
+export interface ClusterOptions {
   /** The objects that it starts with. */
   readonly from?: ClusterState;
   /** The start time in milliseconds; the current time by default. */
@@ -28,14 +28,14 @@ export interface Beginning {
 }
 
 export function makeCluster(
-  companion: ControllerStarter = playgroundControllers(),
-  { from, now = Date.now() }: Beginning = {},
+  controllerStarter: ControllerStarter = playgroundControllers(),
+  { from, now = Date.now() }: ClusterOptions = {},
 ): TestCluster {
   return testCluster({
     dialect: 'kubernetes',
     now,
     storage: memoryStorage({ history: 10_000 }),
-    controllers: companion,
+    controllers: controllerStarter,
     // Sequential uids could collide with the uids of these objects.
     ...(from === undefined ? {} : { from, ids: randomIds }),
   });

@@ -10,7 +10,7 @@ import { Feed } from './feed.js';
 import { makeCluster } from './make-cluster.js';
 import { refKey } from './refs.js';
 import { Store, useStore } from './store.js';
-import type { Aside, Notice, ObjectRef, Past, RequestEntry, SessionState } from './types.js';
+import type { Notice, ObjectRef, Past, RequestEntry, SessionState, TemporaryCluster } from './types.js';
 
 export const ADMINISTRATOR: User = { user: 'admin', groups: ['system:masters', 'system:authenticated'] };
 
@@ -20,10 +20,10 @@ const USERS: readonly User[] = [
   { user: 'bob', groups: ['viewers', 'system:authenticated'] },
 ];
 
-const LONGEST_LOG = 300;
+const MAX_LOG_ENTRIES = 300;
 
 /** A response of the server, successful or not. */
-export interface Answer {
+export interface SessionResponse {
   readonly ok: boolean;
   readonly code: number;
   readonly body: unknown;
@@ -32,7 +32,7 @@ export interface Answer {
   readonly warnings: readonly string[];
 }
 
-export interface AskOptions {
+export interface SessionRequestOptions {
   readonly method?: string;
   readonly body?: string;
   readonly contentType?: string;
@@ -47,7 +47,7 @@ export class Session {
   readonly store: Store<SessionState>;
   #handler: FetchHandler;
   /** The user of the handler's requests; set right before each. */
-  #asking: User = ADMINISTRATOR;
+  #requestUser: User = ADMINISTRATOR;
   #feed: Feed;
   #stopClock: () => void;
   #count = 0;
@@ -58,7 +58,7 @@ export class Session {
       kinds: [],
       objects: new Map(),
       past: undefined,
-      aside: undefined,
+      temporary: undefined,
       selected: undefined,
       text: '',
       user: ADMINISTRATOR,
@@ -87,7 +87,7 @@ export class Session {
     return this.state.cluster;
   }
 
-  /** The typed client of the selected user and manager. The log does not contain its requests, only those of `ask`. */
+  /** The typed client of the selected user and manager. The log does not contain its requests, only those of `request`. */
   get client(): Client {
     const { user, manager, namespace } = this.state;
     return this.cluster.with({ as: user, fieldManager: manager, namespace });
@@ -111,22 +111,22 @@ export class Session {
     ({ handler: this.#handler, feed: this.#feed, stopClock: this.#stopClock } = this.#attach(cluster));
   }
 
-  /** Switches to a fork or a scenario. The current cluster is kept for `comeBack`. */
-  goAside(type: Aside['type'], title: string, to: TestCluster): void {
-    const { cluster, text, namespace, selected, aside } = this.state;
+  /** Switches to a fork or a scenario. The current cluster is kept for `returnToKeptCluster`. */
+  switchCluster(type: TemporaryCluster['type'], title: string, to: TestCluster): void {
+    const { cluster, text, namespace, selected, temporary } = this.state;
     this.replaceCluster(to);
-    this.store.set({ aside: { type, title, kept: { cluster, text, namespace, selected, aside } } });
+    this.store.set({ temporary: { type, title, kept: { cluster, text, namespace, selected, temporary } } });
   }
 
   /** Returns to the kept cluster. The writes to the other one are lost. */
-  async comeBack(): Promise<void> {
-    const { cluster, aside } = this.state;
-    if (aside === undefined) return;
-    const { kept } = aside;
+  async returnToKeptCluster(): Promise<void> {
+    const { cluster, temporary } = this.state;
+    if (temporary === undefined) return;
+    const { kept } = temporary;
     this.replaceCluster(kept.cluster);
     // A fork uses the user's own text; a scenario has replaced the text.
-    const texts = aside.type === 'scenario' ? { text: kept.text, namespace: kept.namespace } : {};
-    this.store.set({ aside: kept.aside, selected: kept.selected, ...texts });
+    const texts = temporary.type === 'scenario' ? { text: kept.text, namespace: kept.namespace } : {};
+    this.store.set({ temporary: kept.temporary, selected: kept.selected, ...texts });
     await cluster.close();
   }
 
@@ -147,13 +147,13 @@ export class Session {
   }
 
   /** Sends one HTTP request: `path` is `/apis/…?…`. Does not throw for error responses. */
-  async ask(path: string, options: AskOptions = {}): Promise<Answer> {
+  async request(path: string, options: SessionRequestOptions = {}): Promise<SessionResponse> {
     const { method = 'GET', body, contentType, accept = 'application/json', as = this.state.user, from } = options;
     const started = performance.now();
     const at = this.cluster.clock.now();
     const headers = new Headers({ Accept: accept });
     if (contentType !== undefined) headers.set('Content-Type', contentType);
-    this.#asking = as;
+    this.#requestUser = as;
     const request = new Request(`http://cluster${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
     const response = await this.#handler(request);
     const text = await response.text();
@@ -203,12 +203,12 @@ export class Session {
     this.store.set({ text });
   }
 
-  speakAs(user: User): void {
+  setUser(user: User): void {
     const known = this.state.users.some((each) => each.user === user.user);
     this.store.set({ user, ...(known ? {} : { users: [...this.state.users, user] }) });
   }
 
-  manageAs(manager: string): void {
+  setManager(manager: string): void {
     const known = this.state.managers.includes(manager);
     this.store.set({ manager, ...(known ? {} : { managers: [...this.state.managers, manager] }) });
   }
@@ -239,19 +239,19 @@ export class Session {
   }
 
   #log(entry: Omit<RequestEntry, 'id'>): void {
-    this.store.set({ requests: [...this.state.requests, { id: ++this.#count, ...entry }].slice(-LONGEST_LOG) });
+    this.store.set({ requests: [...this.state.requests, { id: ++this.#count, ...entry }].slice(-MAX_LOG_ENTRIES) });
   }
 
   #attach(cluster: TestCluster): { handler: FetchHandler; feed: Feed; stopClock: () => void } {
-    const handler = createFetchHandler(cluster, { authenticate: () => this.#asking });
+    const handler = createFetchHandler(cluster, { authenticate: () => this.#requestUser });
     const feed = new Feed(cluster, (state) => this.store.set(state));
-    feed.lookAround();
+    feed.syncKinds();
     const stopClock = driveClock(
       cluster,
       () => this.state.speed,
       () => {
-        feed.lookAround();
-        feed.begin();
+        feed.syncKinds();
+        feed.startReporting();
       },
     );
     return { handler, feed, stopClock };

@@ -35,12 +35,12 @@ export function useStore<State extends object, Part>(store: Store<State>, select
   const latest = useRef({ select, part });
   latest.current = { select, part };
   useEffect(() => {
-    const look = (): void => {
+    const update = (): void => {
       const { select: choose, part: known } = latest.current;
       if (!Object.is(choose(store.get()), known)) redraw((count) => count + 1);
     };
-    look(); // catches changes between render and effect
-    return store.subscribe(look);
+    update(); // catches changes between render and effect
+    return store.subscribe(update);
   }, [store]);
   return part;
 }

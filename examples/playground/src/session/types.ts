@@ -68,11 +68,11 @@ export interface Past {
 }
 
 /** A fork or a scenario that the page shows. The user's own cluster is kept meanwhile, with its clock stopped. */
-export interface Aside {
+export interface TemporaryCluster {
   readonly type: 'fork' | 'scenario';
   /** A short description: `of version 12`, or the title of the scenario. */
   readonly title: string;
-  readonly kept: Pick<SessionState, 'cluster' | 'text' | 'namespace' | 'selected' | 'aside'>;
+  readonly kept: Pick<SessionState, 'cluster' | 'text' | 'namespace' | 'selected' | 'temporary'>;
 }
 
 export interface SessionState {
@@ -84,7 +84,7 @@ export interface SessionState {
   readonly objects: ReadonlyMap<string, ApiObject>;
   readonly past: Past | undefined;
   /** Undefined if the page shows the user's own cluster. */
-  readonly aside: Aside | undefined;
+  readonly temporary: TemporaryCluster | undefined;
   readonly selected: ObjectRef | undefined;
   /** The text of the editor. */
   readonly text: string;

@@ -24,21 +24,21 @@ export class ShareError extends Error {
 }
 
 /** Mail programs and chats cut longer addresses. Browsers accept more. */
-export const LONGEST_LINK = 32_000;
+export const MAX_LINK_LENGTH = 32_000;
 
 /** The limit of the decompressed size, against compression bombs. */
-const LARGEST_STATE = 16_000_000;
+const MAX_STATE_BYTES = 16_000_000;
 
 const MARK = 's1.';
 
 /** Returns the fragment without `#`. Throws a ShareError if it would be too long. */
 export async function encodeShare(state: SharedState): Promise<string> {
   const json = new TextEncoder().encode(JSON.stringify(state));
-  const bytes = await collect(readableOf(json).pipeThrough(new CompressionStream('deflate-raw')));
+  const bytes = await collect(streamOf(json).pipeThrough(new CompressionStream('deflate-raw')));
   const fragment = MARK + toBase64Url(bytes);
-  if (fragment.length > LONGEST_LINK) {
+  if (fragment.length > MAX_LINK_LENGTH) {
     throw new ShareError(
-      `The link would be too long: ${fragment.length} characters, the limit is ${LONGEST_LINK}. Delete some objects, or share only the editor's text.`,
+      `The link would be too long: ${fragment.length} characters, the limit is ${MAX_LINK_LENGTH}. Delete some objects, or share only the editor's text.`,
     );
   }
   return fragment;
@@ -54,7 +54,7 @@ export async function decodeShare(fragment: string): Promise<SharedState | undef
   const bytes = fromBase64Url(bare.slice(MARK.length));
   let json: Uint8Array;
   try {
-    json = await collect(readableOf(bytes).pipeThrough(new DecompressionStream('deflate-raw')), LARGEST_STATE);
+    json = await collect(streamOf(bytes).pipeThrough(new DecompressionStream('deflate-raw')), MAX_STATE_BYTES);
   } catch (error) {
     if (error instanceof ShareError) throw error;
     throw damaged(error);
@@ -95,7 +95,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function readableOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new Blob([new Uint8Array(bytes)]).stream();
 }
 

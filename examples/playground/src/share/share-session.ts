@@ -8,7 +8,7 @@ import type { Session } from '../session/session.js';
 import { decodeShare, encodeShare, type SharedState, ShareError } from './share-link.js';
 
 /** Kinds that record history and are not shared. */
-const LEFT_OUT = new Set(['Event', 'Lease']);
+const EXCLUDED_KINDS = new Set(['Event', 'Lease']);
 
 /** The fragment of a link to the session's current state. Throws a ShareError if it would be too long. */
 export function shareSession(session: Session, { withObjects = true } = {}): Promise<string> {
@@ -16,7 +16,7 @@ export function shareSession(session: Session, { withObjects = true } = {}): Pro
   const what: SharedState = { text, ...(panel === undefined ? {} : { panel }) };
   if (!withObjects) return encodeShare(what);
   const { objects, resourceVersion } = captureCluster(session.cluster);
-  const kept = objects.filter(({ kind }) => !LEFT_OUT.has(kind));
+  const kept = objects.filter(({ kind }) => !EXCLUDED_KINDS.has(kind));
   return encodeShare({ ...what, objects: kept, resourceVersion });
 }
 

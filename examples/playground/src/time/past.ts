@@ -9,30 +9,30 @@ import type { Session } from '../session/session.js';
 import type { ObjectRef, Past } from '../session/types.js';
 
 /** The revisions that can be read: from the oldest that is not compacted to the current one. */
-export interface Span {
+export interface RevisionSpan {
   readonly first: number;
   readonly last: number;
 }
 
 /** The first readable revision at the last check. Compaction only moves it forward. */
-const beginnings = new WeakMap<TestCluster, number>();
+const oldestRevisions = new WeakMap<TestCluster, number>();
 
-export function spanOf(cluster: TestCluster): Span {
+export function spanOf(cluster: TestCluster): RevisionSpan {
   const last = Number(cluster.resourceVersion);
-  const known = beginnings.get(cluster);
-  if (known !== undefined && known <= last && isRemembered(cluster, known)) return { first: known, last };
+  const known = oldestRevisions.get(cluster);
+  if (known !== undefined && known <= last && isReadable(cluster, known)) return { first: known, last };
   // Compaction removes the oldest revisions first, so a binary search finds the first readable one.
-  let [gone, there] = [0, last];
-  while (there - gone > 1) {
-    const middle = Math.floor((gone + there) / 2);
-    if (isRemembered(cluster, middle)) there = middle;
-    else gone = middle;
+  let [compacted, readable] = [0, last];
+  while (readable - compacted > 1) {
+    const middle = Math.floor((compacted + readable) / 2);
+    if (isReadable(cluster, middle)) readable = middle;
+    else compacted = middle;
   }
-  beginnings.set(cluster, there);
-  return { first: there, last };
+  oldestRevisions.set(cluster, readable);
+  return { first: readable, last };
 }
 
-function isRemembered(cluster: TestCluster, version: number): boolean {
+function isReadable(cluster: TestCluster, version: number): boolean {
   try {
     void cluster.at(String(version)).close();
     return true;
@@ -44,17 +44,17 @@ function isRemembered(cluster: TestCluster, version: number): boolean {
 
 /** All objects right after a revision. */
 export function pastAt(cluster: TestCluster, version: number): Past {
-  const then = cluster.at(String(version));
-  const objects = new Map(then.inside.everything().map((object) => [refKey(refOf(object)), object] as const));
-  void then.close();
+  const past = cluster.at(String(version));
+  const objects = new Map(past.storageReader.everything().map((object) => [refKey(refOf(object)), object] as const));
+  void past.close();
   return { resourceVersion: String(version), objects };
 }
 
 /** The time of a revision on the cluster's clock. */
 export function timeAt(cluster: TestCluster, version: number): number {
-  const then = cluster.at(String(version));
-  const time = then.clock.now();
-  void then.close();
+  const past = cluster.at(String(version));
+  const time = past.clock.now();
+  void past.close();
   return time;
 }
 
@@ -84,27 +84,27 @@ export function changesOf(cluster: TestCluster, ref: ObjectRef): readonly Change
 /** Restores the cluster to a revision. Later writes are undone, and controllers continue from there. */
 export function restoreTo(session: Session, version: number): void {
   const { cluster } = session;
-  const then = cluster.at(String(version));
-  cluster.restore(then.snapshot());
-  void then.close();
+  const past = cluster.at(String(version));
+  cluster.restore(past.snapshot());
+  void past.close();
   session.showPast(undefined);
 }
 
 /** Switches to a new cluster that starts at a revision of the current one, which is kept. */
 export function forkAt(session: Session, version: number): void {
-  const then = session.cluster.at(String(version));
-  const fork = makeCluster(undefined, { from: captureCluster(then), now: then.clock.now() });
-  void then.close();
-  session.goAside('fork', `of version ${version}`, fork);
+  const past = session.cluster.at(String(version));
+  const fork = makeCluster(undefined, { from: captureCluster(past), now: past.clock.now() });
+  void past.close();
+  session.switchCluster('fork', `of version ${version}`, fork);
 }
 
 /** The cluster that the current one was forked from, if any. */
 export function originOf(session: Session): TestCluster | undefined {
-  const { aside } = session.state;
-  return aside?.type === 'fork' ? aside.kept.cluster : undefined;
+  const { temporary } = session.state;
+  return temporary?.type === 'fork' ? temporary.kept.cluster : undefined;
 }
 
 /** Returns to the cluster that the current one was forked from. Its clock was stopped meanwhile. */
 export async function leaveFork(session: Session): Promise<void> {
-  if (session.state.aside?.type === 'fork') await session.comeBack();
+  if (session.state.temporary?.type === 'fork') await session.returnToKeptCluster();
 }

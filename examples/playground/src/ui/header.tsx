@@ -4,9 +4,9 @@
 import { useState } from 'preact/hooks';
 import { headerItems } from '../panels/index.js';
 import { type Session, useSession } from '../session/session.js';
-import { AsideMark } from './aside-mark.js';
 import { ClockControl } from './clock-control.js';
 import { managerColour } from './manager-chip.js';
+import { TemporaryClusterMark } from './temporary-cluster-mark.js';
 import { ThemeSwitch } from './theme-switch.js';
 
 export function Header({ session }: { readonly session: Session }) {
@@ -26,7 +26,7 @@ export function Header({ session }: { readonly session: Session }) {
         </h1>
       </div>
       <ClockControl session={session} />
-      <AsideMark session={session} />
+      <TemporaryClusterMark session={session} />
       <span class="spacer" />
       <UserChooser session={session} />
       <ManagerChooser session={session} />
@@ -52,7 +52,7 @@ function UserChooser({ session }: { readonly session: Session }) {
       names={users.map((each) => each.user)}
       choose={(name) => {
         const known = users.find((each) => each.user === name);
-        session.speakAs(known ?? { user: name, groups: ['system:authenticated'] });
+        session.setUser(known ?? { user: name, groups: ['system:authenticated'] });
       }}
     />
   );
@@ -68,7 +68,7 @@ function ManagerChooser({ session }: { readonly session: Session }) {
       value={manager}
       names={managers}
       colour={`var(--m${managerColour(manager)})`}
-      choose={(name) => session.manageAs(name)}
+      choose={(name) => session.setManager(name)}
     />
   );
 }
@@ -98,7 +98,7 @@ function Chooser({ label, hint, value, names, colour, choose }: ChooserProps) {
         <span>{label}</span>
         <input
           name="name"
-          ref={(input) => input?.focus()} // it takes the place of what was just used
+          ref={(input) => input?.focus()} // it replaces the focused select
           aria-label={`Name of the ${label.toLowerCase()}`}
           onBlur={() => setWriting(false)}
         />

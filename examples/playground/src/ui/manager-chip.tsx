@@ -3,14 +3,14 @@
  */
 const COLOURS = 8;
 /** Colours are assigned in order of appearance, so that the first eight managers have different ones. */
-const given = new Map<string, number>();
+const colours = new Map<string, number>();
 
 /** The index of a manager's colour in the CSS variables `--m0` … `--m7`. */
 export function managerColour(name: string): number {
-  const known = given.get(name);
+  const known = colours.get(name);
   if (known !== undefined) return known;
-  const colour = given.size % COLOURS;
-  given.set(name, colour);
+  const colour = colours.size % COLOURS;
+  colours.set(name, colour);
   return colour;
 }
 

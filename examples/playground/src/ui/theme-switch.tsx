@@ -3,11 +3,11 @@
  */
 import { useEffect, useState } from 'preact/hooks';
 
-const KEY = 'orchplane-playground-theme';
+const STORAGE_KEY = 'orchplane-playground-theme';
 type Theme = 'light' | 'dark';
 
 export function ThemeSwitch() {
-  const [chosen, setChosen] = useState<Theme | undefined>(remembered);
+  const [chosen, setChosen] = useState<Theme | undefined>(loadTheme);
   const [systemIsDark, setSystemIsDark] = useState(() => systemTheme().matches);
   useEffect(() => {
     const system = systemTheme();
@@ -29,7 +29,7 @@ export function ThemeSwitch() {
       onClick={() => {
         const theme = isDark ? 'light' : 'dark';
         setChosen(theme);
-        remember(theme);
+        saveTheme(theme);
       }}
     >
       <svg
@@ -59,18 +59,18 @@ function systemTheme(): MediaQueryList {
   return matchMedia('(prefers-color-scheme: dark)');
 }
 
-function remembered(): Theme | undefined {
+function loadTheme(): Theme | undefined {
   try {
-    const theme = localStorage.getItem(KEY);
+    const theme = localStorage.getItem(STORAGE_KEY);
     return theme === 'light' || theme === 'dark' ? theme : undefined;
   } catch {
     return undefined; // storage is not available: follow the system
   }
 }
 
-function remember(theme: Theme): void {
+function saveTheme(theme: Theme): void {
   try {
-    localStorage.setItem(KEY, theme);
+    localStorage.setItem(STORAGE_KEY, theme);
   } catch {
     // Storage is not available: the setting lasts until the page is closed.
   }

@@ -67,7 +67,7 @@ export interface ChangedField {
 }
 
 /** Fields that the server changes with every write and that are left out of a diff. */
-const BOOKKEEPING = new Set([
+const SERVER_FIELDS = new Set([
   '.metadata.managedFields',
   '.metadata.resourceVersion',
   '.metadata.generation',
@@ -77,7 +77,7 @@ const BOOKKEEPING = new Set([
 
 /** The leaves that differ. Lists of different lengths differ as a whole. */
 export function changedFields(before: unknown, after: unknown, path = ''): readonly ChangedField[] {
-  if (BOOKKEEPING.has(path) || Object.is(before, after)) return [];
+  if (SERVER_FIELDS.has(path) || Object.is(before, after)) return [];
   if (isMap(before) && isMap(after)) {
     const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...keys].flatMap((key) => changedFields(before[key], after[key], `${path}.${key}`));
@@ -89,8 +89,8 @@ export function changedFields(before: unknown, after: unknown, path = ''): reado
 }
 
 /** A copy without the fields that the server changes with every write. */
-export function withoutBookkeeping<Value>(object: Value): Value {
+export function withoutServerFields<Value>(object: Value): Value {
   if (!isMap(object) || !isMap(object['metadata'])) return object;
-  const kept = Object.entries(object['metadata']).filter(([key]) => !BOOKKEEPING.has(`.metadata.${key}`));
+  const kept = Object.entries(object['metadata']).filter(([key]) => !SERVER_FIELDS.has(`.metadata.${key}`));
   return { ...object, metadata: Object.fromEntries(kept) };
 }

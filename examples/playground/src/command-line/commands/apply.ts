@@ -37,7 +37,7 @@ export const apply: Command = {
       namespace,
       identity,
     });
-    return tell(context, report, (outcome) => (isServerSide ? 'serverside-applied' : outcome));
+    return printReport(context, report, (outcome) => (isServerSide ? 'serverside-applied' : outcome));
   },
 };
 
@@ -59,7 +59,7 @@ export function isDryRun({ flags }: CommandContext): boolean {
   return !['none', undefined].includes(flags.text('dry-run'));
 }
 
-async function tell(
+async function printReport(
   context: CommandContext,
   report: readonly AppliedManifest[],
   word: (outcome: string) => string,
@@ -86,7 +86,7 @@ async function tell(
   return failed ? 1 : 0;
 }
 
-const RESOLVE = `Please review the fields above--they currently have other managers. Here
+const CONFLICT_HELP = `Please review the fields above--they currently have other managers. Here
 are the ways you can resolve this warning:
 * to become the only manager, apply again with --server-side --force-conflicts
 * to leave the fields to the other managers, remove them from the document
@@ -100,11 +100,11 @@ function failureText(error: Error): string {
     (each) => textAt(each, 'reason') === 'FieldManagerConflict',
   );
   if (textAt(status, 'reason') === 'Conflict' && causes.length > 0)
-    return `error: ${textAt(status, 'message')}\n${RESOLVE}`;
+    return `error: ${textAt(status, 'message')}\n${CONFLICT_HELP}`;
   return new ServerError(status, 0, 'applying "STDIN"').text();
 }
 
 /** Prints the result of a write. */
-export function done(context: CommandContext, resource: Resource, name: string, what: string): void {
+export function printWritten(context: CommandContext, resource: Resource, name: string, what: string): void {
   context.print(`${typeName(resource)}/${name} ${what}${isDryRun(context) ? ' (server dry run)' : ''}`);
 }

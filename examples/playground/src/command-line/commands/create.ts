@@ -6,13 +6,13 @@ import { type Command, type CommandContext, DRY_RUN_FLAG, OUTPUT_FLAG } from '..
 import type { Json } from '../json.js';
 import { pathOf } from '../resources.js';
 import { LineError } from '../words.js';
-import { done, isDryRun, textOf } from './apply.js';
+import { isDryRun, printWritten, textOf } from './apply.js';
 import { documentText, withoutOwners } from './get.js';
 
 /** Builds the document from the flags. */
-type Maker = (context: CommandContext, name: string) => Json;
+type ObjectBuilder = (context: CommandContext, name: string) => Json;
 
-const MAKERS: Readonly<Record<string, Maker>> = {
+const BUILDERS: Readonly<Record<string, ObjectBuilder>> = {
   namespace: () => ({}),
   serviceaccount: () => ({}),
   configmap: ({ flags }) => ({ data: literals(flags.texts('from-literal')) }),
@@ -34,8 +34,8 @@ const SHORT: Readonly<Record<string, string>> = {
 export const create: Command = {
   name: 'create',
   summary: 'Create an object from flags, or the objects of the editor',
-  usage: `(${Object.keys(MAKERS).join(' | ')}) NAME [flags] | -f -`,
-  words: Object.keys(MAKERS),
+  usage: `(${Object.keys(BUILDERS).join(' | ')}) NAME [flags] | -f -`,
+  words: Object.keys(BUILDERS),
   flags: {
     filename: { type: 'text', short: 'f', help: '"-" for the documents of the editor', values: ['-'] },
     'from-literal': { type: 'texts', help: 'for configmap and secret: key=value' },
@@ -63,10 +63,10 @@ export const create: Command = {
     if (context.flags.has('filename')) return fromEditor(context);
     const [word = '', ...rest] = context.args;
     const type = Object.hasOwn(SHORT, word) ? (SHORT[word] ?? word) : word;
-    const maker = Object.hasOwn(MAKERS, type) ? MAKERS[type] : undefined;
-    if (maker === undefined) {
+    const builder = Object.hasOwn(BUILDERS, type) ? BUILDERS[type] : undefined;
+    if (builder === undefined) {
       throw new LineError(
-        `error: create supports ${Object.keys(MAKERS).join(', ')}${word === '' ? '' : `, not "${word}"`}; use "create -f -" for other kinds`,
+        `error: create supports ${Object.keys(BUILDERS).join(', ')}${word === '' ? '' : `, not "${word}"`}; use "create -f -" for other kinds`,
       );
     }
     const names = type === 'secret' && rest[0] === 'generic' ? rest.slice(1) : rest;
@@ -76,11 +76,11 @@ export const create: Command = {
     }
     const resource = (await context.resources()).one(type);
     const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
-    const body = { apiVersion, kind: resource.kind, metadata: { name }, ...maker(context, name) };
+    const body = { apiVersion, kind: resource.kind, metadata: { name }, ...builder(context, name) };
     return post(context, { path: pathOf(resource, { namespace: context.namespace }), body }, (object) => {
       const output = context.flags.text('output');
       if (output === 'yaml' || output === 'json') context.print(documentText(withoutOwners(object), output));
-      else done(context, resource, name, 'created');
+      else printWritten(context, resource, name, 'created');
     });
   },
 };
@@ -96,16 +96,16 @@ interface Post {
 export async function post(
   context: CommandContext,
   { path, body, fieldManager: usual = 'kubectl-create' }: Post,
-  tell: (object: Json) => void,
+  print: (object: Json) => void,
 ): Promise<number> {
   // A client-side dry run sends no request and prints the document.
   if (context.flags.text('dry-run') === 'client') {
-    tell(body);
+    print(body);
     return 0;
   }
   const fieldManager = context.flags.text('field-manager') ?? usual;
   const query = { fieldManager, fieldValidation: 'Strict', ...(isDryRun(context) ? { dryRun: 'All' } : {}) };
-  tell(await context.server.json({ method: 'POST', path, body, query }));
+  print(await context.server.json({ method: 'POST', path, body, query }));
   return 0;
 }
 
@@ -120,8 +120,8 @@ async function fromEditor(context: CommandContext): Promise<number> {
   const request = { fieldManager, force: true, namespace, identity };
   const resources = await context.resources();
   let failed = false;
-  const rehearsed = await shell.apply(text, { ...request, dryRun: true });
-  for (const each of rehearsed) {
+  const dryRun = await shell.apply(text, { ...request, dryRun: true });
+  for (const each of dryRun) {
     if (each.outcome !== 'configured' && each.outcome !== 'unchanged') continue;
     const name = resources.ofKind(each.apiVersion, each.kind)?.name ?? each.kind;
     context.note(
@@ -138,7 +138,7 @@ async function fromEditor(context: CommandContext): Promise<number> {
     }
     const resource = (await context.resources()).ofKind(each.apiVersion, each.kind);
     if (resource === undefined) context.print(`${each.kind.toLowerCase()}/${each.name} created`);
-    else done(context, resource, each.name, 'created');
+    else printWritten(context, resource, each.name, 'created');
   }
   return failed ? 1 : 0;
 }
@@ -176,14 +176,14 @@ function deploymentOf({ flags }: CommandContext, name: string): Json {
 function ruleOf(verbs: readonly string[], words: readonly string[]): Json {
   if (verbs.length === 0) throw new LineError('error: at least one verb must be specified');
   if (words.length === 0) throw new LineError('error: one or more resources must be specified');
-  const apart = words.map((word) => {
+  const resources = words.map((word) => {
     const [type = '', subresource] = word.split('/');
     const [resource = '', ...group] = type.split('.');
     return { group: group.join('.'), resource: subresource === undefined ? resource : `${resource}/${subresource}` };
   });
   return {
-    apiGroups: [...new Set(apart.map(({ group }) => group))],
-    resources: apart.map(({ resource }) => resource),
+    apiGroups: [...new Set(resources.map(({ group }) => group))],
+    resources: resources.map(({ resource }) => resource),
     verbs,
   };
 }

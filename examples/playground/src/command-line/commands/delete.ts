@@ -18,7 +18,7 @@ const CASCADES: Readonly<Record<string, string>> = {
   false: 'Orphan',
 };
 
-export const del: Command = {
+export const deleteCommand: Command = {
   name: 'delete',
   summary: 'Delete objects',
   usage: '(TYPE [NAME…] [-l …] [--all] | TYPE/NAME… | -f -) [flags]',
@@ -42,7 +42,7 @@ export const del: Command = {
   },
   examples: ['delete pod web', 'delete deployment web --cascade=orphan', 'delete configmaps -l app=web'],
   async run(context) {
-    const found = await meant(context);
+    const found = await findTargets(context);
     if (found.length === 0 && !context.flags.isOn('ignore-not-found')) context.print('No resources found');
     const isForced = context.flags.isOn('force');
     if (isForced && found.length > 0) {
@@ -58,9 +58,9 @@ export const del: Command = {
 
 type Target = Omit<Found, 'object'> & { readonly namespace: string | undefined };
 
-async function meant(context: CommandContext): Promise<readonly Target[]> {
+async function findTargets(context: CommandContext): Promise<readonly Target[]> {
   const { flags, args } = context;
-  if (flags.has('filename')) return ofEditor(context);
+  if (flags.has('filename')) return targetsOfEditor(context);
   const targets = await targetsOf(context, args);
   if (targets.named === undefined) {
     if (!flags.isOn('all') && !flags.has('selector') && !flags.has('field-selector')) {
@@ -72,7 +72,7 @@ async function meant(context: CommandContext): Promise<readonly Target[]> {
 }
 
 /** Uses a dry-run apply to find the objects of the editor's text. */
-async function ofEditor(context: CommandContext): Promise<readonly Target[]> {
+async function targetsOfEditor(context: CommandContext): Promise<readonly Target[]> {
   const { namespace, identity } = context;
   const request = { fieldManager: 'kubectl', force: true, dryRun: true, namespace, identity };
   const report = await context.shell.apply(textOf(context), request);
@@ -106,9 +106,9 @@ async function deleted(context: CommandContext, { resource, name, namespace }: T
     context.note(error.text());
     return false;
   }
-  const told = flags.isOn('force') ? 'force deleted' : 'deleted';
-  context.print(`${typeName(resource)} "${name}" ${told}${isDryRun(context) ? ' (server dry run)' : ''}`);
-  if (!isDryRun(context)) await tellWhatHolds(context, path);
+  const outcome = flags.isOn('force') ? 'force deleted' : 'deleted';
+  context.print(`${typeName(resource)} "${name}" ${outcome}${isDryRun(context) ? ' (server dry run)' : ''}`);
+  if (!isDryRun(context)) await printFinalizers(context, path);
   return true;
 }
 
@@ -132,7 +132,7 @@ function cascade({ flags }: CommandContext): string {
   return policy;
 }
 
-async function tellWhatHolds(context: CommandContext, path: string): Promise<void> {
+async function printFinalizers(context: CommandContext, path: string): Promise<void> {
   try {
     const object = await context.server.json({ path });
     const finalizers = listAt(object, 'metadata', 'finalizers').map(String);

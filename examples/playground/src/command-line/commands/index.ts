@@ -2,11 +2,11 @@
  * All commands, in the order in which help lists them.
  */
 import type { Command } from '../command.js';
-import { apiResources, apiVersions, config, events, version } from './about.js';
 import { apply } from './apply.js';
 import { auth } from './auth.js';
+import { apiResources, apiVersions, config, events, version } from './cluster-info.js';
 import { create } from './create.js';
-import { del } from './delete.js';
+import { deleteCommand } from './delete.js';
 import { describe } from './describe.js';
 import { explain } from './explain.js';
 import { get } from './get.js';
@@ -31,7 +31,7 @@ export const commands: readonly Command[] = [
   set,
   rollout,
   wait,
-  del,
+  deleteCommand,
   auth,
   apiResources,
   apiVersions,

@@ -7,10 +7,10 @@ import { pathOf, typeName } from '../resources.js';
 import { layOut } from '../table.js';
 import { placeOf, targetOf } from '../targets.js';
 import { LineError } from '../words.js';
-import { done } from './apply.js';
+import { printWritten } from './apply.js';
 import { change } from './write.js';
 
-const DOING: Readonly<Record<string, (context: CommandContext, target: Named) => Promise<number>>> = {
+const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext, target: Named) => Promise<number>>> = {
   status,
   history,
   restart,
@@ -20,8 +20,8 @@ const DOING: Readonly<Record<string, (context: CommandContext, target: Named) =>
 export const rollout: Command = {
   name: 'rollout',
   summary: 'Watch, list, restart and undo rollouts of a workload',
-  usage: `(${Object.keys(DOING).join(' | ')}) (TYPE NAME | TYPE/NAME) [flags]`,
-  words: Object.keys(DOING),
+  usage: `(${Object.keys(SUBCOMMANDS).join(' | ')}) (TYPE NAME | TYPE/NAME) [flags]`,
+  words: Object.keys(SUBCOMMANDS),
   kindAt: 1,
   flags: {
     watch: { type: 'switch', short: 'w', help: 'wait until the rollout is complete (default)' },
@@ -32,10 +32,12 @@ export const rollout: Command = {
   examples: ['rollout status deployment/web', 'rollout history deployment/web', 'rollout restart deployment/web'],
   async run(context) {
     const [what = '', ...rest] = context.args;
-    const doing = Object.hasOwn(DOING, what) ? DOING[what] : undefined;
-    if (doing === undefined)
-      throw new LineError(`error: unknown rollout command "${what}"; must be one of ${Object.keys(DOING).join(', ')}`);
-    return doing(context, await targetOf(context, rest));
+    const subcommand = Object.hasOwn(SUBCOMMANDS, what) ? SUBCOMMANDS[what] : undefined;
+    if (subcommand === undefined)
+      throw new LineError(
+        `error: unknown rollout command "${what}"; must be one of ${Object.keys(SUBCOMMANDS).join(', ')}`,
+      );
+    return subcommand(context, await targetOf(context, rest));
   },
 };
 
@@ -48,13 +50,13 @@ interface Progress {
 async function status(context: CommandContext, target: Named): Promise<number> {
   const object = await context.server.json({ path: placeOf(context, target) });
   let progress = progressOf(object);
-  let told = '';
-  const tell = () => {
+  let lastPrinted = '';
+  const printProgress = () => {
     if (progress.failure !== undefined) throw new LineError(`error: ${progress.failure}`);
-    if (progress.text !== told) context.print(progress.text);
-    told = progress.text;
+    if (progress.text !== lastPrinted) context.print(progress.text);
+    lastPrinted = progress.text;
   };
-  tell();
+  printProgress();
   const isFollowed = !context.flags.has('watch') || context.flags.isOn('watch');
   if (progress.isDone || !isFollowed) return 0;
   const events = context.server.lines({
@@ -69,7 +71,7 @@ async function status(context: CommandContext, target: Named): Promise<number> {
   for await (const event of events) {
     if (at(event, 'type') === 'DELETED') throw new LineError('error: object has been deleted');
     progress = progressOf(mapAt(event, 'object'));
-    tell();
+    printProgress();
     if (progress.isDone) return 0;
   }
   return 1;
@@ -196,7 +198,7 @@ async function restart(context: CommandContext, target: Named): Promise<number> 
   const body = { spec: { template: { metadata: { annotations } } } };
   const contentType = 'application/strategic-merge-patch+json';
   await context.server.send(change(context, { method: 'PATCH', path, contentType, body }, 'kubectl-rollout'));
-  done(context, target.resource, target.name, 'restarted');
+  printWritten(context, target.resource, target.name, 'restarted');
   return 0;
 }
 
@@ -211,7 +213,7 @@ async function undo(context: CommandContext, target: Named): Promise<number> {
   const body = [{ op: 'replace', path: '/spec/template', value: template }];
   const contentType = 'application/json-patch+json';
   await context.server.send(change(context, { method: 'PATCH', path, contentType, body }, 'kubectl-rollout'));
-  done(context, target.resource, target.name, 'rolled back');
+  printWritten(context, target.resource, target.name, 'rolled back');
   return 0;
 }
 

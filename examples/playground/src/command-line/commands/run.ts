@@ -4,7 +4,7 @@
 import { type Command, DRY_RUN_FLAG, OUTPUT_FLAG } from '../command.js';
 import { pathOf } from '../resources.js';
 import { LineError } from '../words.js';
-import { done } from './apply.js';
+import { printWritten } from './apply.js';
 import { post } from './create.js';
 import { documentText, withoutOwners } from './get.js';
 
@@ -44,7 +44,7 @@ export const run: Command = {
     return post(context, call, (object) => {
       const output = flags.text('output');
       if (output === 'yaml' || output === 'json') context.print(documentText(withoutOwners(object), output));
-      else done(context, resource, name, 'created');
+      else printWritten(context, resource, name, 'created');
     });
   },
 };

@@ -14,7 +14,7 @@ import { LineError } from '../words.js';
 type Condition = (object: Json | undefined) => boolean;
 
 /** The interval at which the cluster's clock is polled, in real milliseconds. */
-const LOOK_MS = 100;
+const POLL_MS = 100;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 export const wait: Command = {
@@ -42,16 +42,16 @@ export const wait: Command = {
     const word = flags.text('for');
     if (word === undefined) throw new LineError('error: --for is required: condition=…, delete or jsonpath=…');
     const isMet = conditionOf(word);
-    const found = await meant(context, word === 'delete');
+    const found = await findTargets(context, word === 'delete');
     const deadline = shell.now() + millisecondsOf(flags.text('timeout') ?? '30s');
     let failed = false;
-    for (const each of found) failed = !(await waited(context, each, { isMet, deadline })) || failed;
+    for (const each of found) failed = !(await waitForCondition(context, each, { isMet, deadline })) || failed;
     if (context.signal.aborted) return 130;
     return failed ? 1 : 0;
   },
 };
 
-async function meant(context: CommandContext, isForDelete: boolean): Promise<readonly Found[]> {
+async function findTargets(context: CommandContext, isForDelete: boolean): Promise<readonly Found[]> {
   const targets = await targetsOf(context);
   const { flags } = context;
   if (targets.named === undefined && !flags.isOn('all') && !flags.has('selector') && !flags.has('field-selector')) {
@@ -68,13 +68,17 @@ async function meant(context: CommandContext, isForDelete: boolean): Promise<rea
   }
 }
 
-interface Wanted {
+interface WaitOptions {
   readonly isMet: Condition;
   /** The deadline on the cluster's clock. */
   readonly deadline: number;
 }
 
-async function waited(context: CommandContext, found: Found, { isMet, deadline }: Wanted): Promise<boolean> {
+async function waitForCondition(
+  context: CommandContext,
+  found: Found,
+  { isMet, deadline }: WaitOptions,
+): Promise<boolean> {
   const { resource, name, object } = found;
   const met = (): boolean => {
     context.print(`${typeName(resource)}/${name} condition met`);
@@ -86,7 +90,7 @@ async function waited(context: CommandContext, found: Found, { isMet, deadline }
     if (context.shell.now() >= deadline) late.abort();
   };
   isLate();
-  const timer = setInterval(isLate, LOOK_MS);
+  const timer = setInterval(isLate, POLL_MS);
   try {
     const events = context.server.lines({
       path: pathOf(resource, { namespace: namespaceOf(object) }),

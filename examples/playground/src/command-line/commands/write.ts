@@ -8,7 +8,7 @@ import type { Call } from '../server.js';
 import { type Found, namespaceOf, objectsOf, placeOf, targetOf, targetsOf } from '../targets.js';
 import { LineError } from '../words.js';
 import { yamlText } from '../yaml-text.js';
-import { done, isDryRun } from './apply.js';
+import { isDryRun, printWritten } from './apply.js';
 import { readDocument } from './get.js';
 
 const MANAGER = { type: 'text', help: 'name of the field manager' } as const;
@@ -62,7 +62,7 @@ export const patch: Command = {
     const after = await context.server.json(
       change(context, { method: 'PATCH', path, contentType, body: jsonOf(given) }, 'kubectl-patch'),
     );
-    done(
+    printWritten(
       context,
       target.resource,
       target.name,
@@ -121,7 +121,7 @@ function metadataCommand(
         const contentType = 'application/merge-patch+json';
         await context.server.send(change(context, { method: 'PATCH', path, contentType, body }, `kubectl-${name}`));
         const isRemoval = differs.length > 0 && differs.every(([, value]) => value === null);
-        done(context, found.resource, found.name, differs.length === 0 ? same : isRemoval ? removed : changed);
+        printWritten(context, found.resource, found.name, differs.length === 0 ? same : isRemoval ? removed : changed);
       }
       return 0;
     },
@@ -177,7 +177,7 @@ export const scale: Command = {
       const body = { spec: { replicas } };
       const contentType = 'application/merge-patch+json';
       await context.server.send(change(context, { method: 'PATCH', path, contentType, body }, 'kubectl-scale'));
-      done(context, target.resource, target.name, 'scaled');
+      printWritten(context, target.resource, target.name, 'scaled');
     }
     return 0;
   },
@@ -213,7 +213,7 @@ export const set: Command = {
     const after = await context.server.json(
       change(context, { method: 'PATCH', path, contentType, body }, 'kubectl-set'),
     );
-    if (versionOf(before) !== versionOf(after)) done(context, target.resource, target.name, 'image updated');
+    if (versionOf(before) !== versionOf(after)) printWritten(context, target.resource, target.name, 'image updated');
     return 0;
   },
 };

@@ -4,7 +4,7 @@
 import { at } from '../command-line/json.js';
 import { expectThat, type Scenario } from './scenario.js';
 
-const DEFINITION = `apiVersion: apiextensions.k8s.io/v1
+const CRD = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
   name: backups.example.com
@@ -44,30 +44,30 @@ metadata:
 spec: ${spec}
 `;
 
-export const rulesOfAKind: Scenario = {
+export const validationRules: Scenario = {
   id: 'crd-rules',
   title: 'A CRD with validation rules',
   summary: 'A CustomResourceDefinition whose CEL rules compare fields with each other and with their old values.',
-  about: { apiVersion: 'example.com/v1', kind: 'Backup', namespace: 'default', name: 'nightly' },
+  object: { apiVersion: 'example.com/v1', kind: 'Backup', namespace: 'default', name: 'nightly' },
   steps: [
     {
       title: 'A new custom resource kind',
-      prose:
+      description:
         'A CRD adds the kind Backup to the running cluster: fields, defaults, table columns and two validation rules.',
-      text: DEFINITION,
+      text: CRD,
       lines: ['apply -f - --server-side', 'explain backup.spec'],
-      about: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: 'backups.example.com' },
-      async check({ ask }) {
+      object: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: 'backups.example.com' },
+      async check({ run: ask }) {
         return expectThat((await ask('get backups')).code === 0, 'backups should be served');
       },
     },
     {
       title: 'A valid object',
-      prose: 'The server sets omitted fields to their defaults. `get` prints the columns of the CRD.',
+      description: 'The server sets omitted fields to their defaults. `get` prints the columns of the CRD.',
       text: backup('nightly', '{ target: /data }'),
       lines: ['apply -f - --server-side', 'get bk'],
-      async check(world) {
-        const found = await world.find('backup/nightly');
+      async check(context) {
+        const found = await context.find('backup/nightly');
         return expectThat(
           at(found, 'spec', 'keep') === 7 && at(found, 'spec', 'most') === 30,
           'keep and most should have defaults',
@@ -76,11 +76,11 @@ export const rulesOfAKind: Scenario = {
     },
     {
       title: 'An object that violates a rule',
-      prose:
+      description:
         '`keep` is 40, but `most` is 30. The rule compares both fields, and the server rejects the object with the message of the rule.',
       text: backup('greedy', '{ target: /data, keep: 40 }'),
       lines: ['apply -f - --server-side'],
-      async check({ ran: [line] }) {
+      async check({ results: [line] }) {
         return expectThat(
           line?.text.includes('no more can be kept than most says') === true,
           'the server should reject it with the message of the rule',
@@ -89,12 +89,12 @@ export const rulesOfAKind: Scenario = {
     },
     {
       title: 'A transition rule',
-      prose: 'The second rule compares a field with its old value (`oldSelf`). It is evaluated only for updates.',
+      description: 'The second rule compares a field with its old value (`oldSelf`). It is evaluated only for updates.',
       text: backup('nightly', '{ target: /elsewhere }'),
       lines: ['apply -f - --server-side'],
-      async check(world) {
-        const target = at(await world.find('backup/nightly'), 'spec', 'target');
-        const isRefused = world.ran[0]?.text.includes('a backup does not move') === true;
+      async check(context) {
+        const target = at(await context.find('backup/nightly'), 'spec', 'target');
+        const isRefused = context.results[0]?.text.includes('a backup does not move') === true;
         return expectThat(isRefused && target === '/data', 'the change of target should be rejected');
       },
     },

@@ -11,48 +11,48 @@ const rbac = (kind: string, name: string): ObjectRef => ({
   name,
 });
 
-export const whoMayWhat: Scenario = {
+export const rbacRoles: Scenario = {
   id: 'rbac',
   title: 'Permissions with RBAC',
   summary: 'alice has no permissions, then may read, then may restart Deployments; the server names the rule.',
   steps: [
     {
       title: 'alice has no permissions',
-      prose: 'The user `alice` has no role. Every command can impersonate a user with `--as`.',
+      description: 'The user `alice` has no role. Every command can impersonate a user with `--as`.',
       lines: ['get pods --as=alice', 'auth can-i list pods --as=alice'],
-      async check({ ran: [listed, asked] }) {
+      async check({ results: [listed, allowed] }) {
         const isRefused = listed?.text.includes('User "alice" cannot list resource "pods"') === true;
-        return expectThat(isRefused && asked?.text === 'no', 'alice should not be allowed to list pods');
+        return expectThat(isRefused && allowed?.text === 'no', 'alice should not be allowed to list pods');
       },
     },
     {
       title: 'A role that may read',
-      prose:
+      description:
         'A RoleBinding grants alice the ClusterRole `view`, which every cluster has, in the namespace default. The output names the binding.',
-      about: rbac('RoleBinding', 'readers'),
+      object: rbac('RoleBinding', 'readers'),
       lines: ['create rolebinding readers --clusterrole=view --user=alice', 'auth can-i list pods --as=alice'],
-      async check({ ran: [, asked] }) {
+      async check({ results: [, allowed] }) {
         const isAllowed =
-          asked?.code === 0 && asked.text.includes('RoleBinding "readers/default" of ClusterRole "view"');
+          allowed?.code === 0 && allowed.text.includes('RoleBinding "readers/default" of ClusterRole "view"');
         return expectThat(isAllowed, 'alice should be allowed, by the binding "readers"');
       },
     },
     {
       title: 'The limits of the role',
-      prose:
+      description:
         'The binding applies to one namespace, and `view` does not include secrets, because they can contain credentials of other users.',
-      about: rbac('RoleBinding', 'readers'),
+      object: rbac('RoleBinding', 'readers'),
       lines: ['get pods -n kube-system --as=alice', 'get secrets --as=alice', 'get configmaps --as=alice'],
-      async check({ ran: [elsewhere, secrets, configMaps] }) {
+      async check({ results: [elsewhere, secrets, configMaps] }) {
         const isLimited = elsewhere?.code === 1 && secrets?.code === 1 && configMaps?.code === 0;
         return expectThat(isLimited, 'alice should read ConfigMaps here, and neither secrets nor another namespace');
       },
     },
     {
       title: 'An additional role',
-      prose:
+      description:
         'A Role adds one permission: to patch Deployments, which is how a restart works. alice may still not delete them.',
-      about: rbac('Role', 'restarter'),
+      object: rbac('Role', 'restarter'),
       lines: [
         'create role restarter --verb=get,patch --resource=deployments.apps',
         'create rolebinding restarters --role=restarter --user=alice',
@@ -60,25 +60,25 @@ export const whoMayWhat: Scenario = {
         'rollout restart deployment/web --as=alice',
         'delete deployment web --as=alice',
       ],
-      async check({ ran }) {
-        const [restarted, deleted] = ran.slice(-2);
+      async check({ results }) {
+        const [restarted, deleted] = results.slice(-2);
         const isLimited = restarted?.text === 'deployment.apps/web restarted' && deleted?.code === 1;
         return expectThat(isLimited, 'alice should be able to restart the Deployment, and not to delete it');
       },
     },
     {
       title: 'No privilege escalation',
-      prose:
+      description:
         'bob may only create roles. The server rejects a role with permissions that bob does not have, such as reading secrets.',
-      about: rbac('Role', 'role-writer'),
+      object: rbac('Role', 'role-writer'),
       lines: [
         'create role role-writer --verb=get,create --resource=roles.rbac.authorization.k8s.io',
         'create rolebinding role-writers --role=role-writer --user=bob',
         'create role thief --verb=get --resource=secrets --as=bob',
       ],
-      async check({ ran }) {
+      async check({ results }) {
         const isRefused =
-          ran[2]?.code === 1 && ran[2].text.includes('attempting to grant RBAC permissions not currently held');
+          results[2]?.code === 1 && results[2].text.includes('attempting to grant RBAC permissions not currently held');
         return expectThat(isRefused, 'the request of bob should be rejected');
       },
     },

@@ -5,17 +5,17 @@ import { refKey } from '../session/refs.js';
 import { type Session, useSession } from '../session/session.js';
 import { changedFields } from '../yaml/diff.js';
 import { shortText } from '../yaml/paths.js';
-import type { Findings, Rehearsal } from './check.js';
+import type { CheckResult, DryRunResult } from './check.js';
 
-interface VerdictProps {
+interface CheckSummaryProps {
   readonly session: Session;
-  readonly findings: Findings;
+  readonly findings: CheckResult;
   readonly text: string;
   readonly goTo: (at: number) => void;
 }
 
-export function Verdict({ session, findings, text, goTo }: VerdictProps) {
-  const { diagnostics, rehearsals } = findings;
+export function CheckSummary({ session, findings, text, goTo }: CheckSummaryProps) {
+  const { diagnostics, dryRuns } = findings;
   const past = useSession(session, (state) => state.past);
   const problems = diagnostics.filter(({ severity }) => severity === 'error');
   if (past !== undefined) {
@@ -52,26 +52,26 @@ export function Verdict({ session, findings, text, goTo }: VerdictProps) {
     );
   }
   return (
-    <div class={`findings ${rehearsals.some(({ outcome }) => outcome === 'conflict') ? 'warn' : 'good'}`} role="status">
+    <div class={`findings ${dryRuns.some(({ outcome }) => outcome === 'conflict') ? 'warn' : 'good'}`} role="status">
       <span class="dot" />
       <ul>
-        {rehearsals.slice(0, 5).map((rehearsal) => (
-          <li key={`${rehearsal.document.from}`}>
-            <Planned session={session} rehearsal={rehearsal} />
+        {dryRuns.slice(0, 5).map((dryRun) => (
+          <li key={`${dryRun.document.from}`}>
+            <PlannedWrite session={session} dryRun={dryRun} />
           </li>
         ))}
-        {rehearsals.length > 5 && <li class="muted">{`and ${rehearsals.length - 5} more`}</li>}
+        {dryRuns.length > 5 && <li class="muted">{`and ${dryRuns.length - 5} more`}</li>}
       </ul>
     </div>
   );
 }
 
-function Planned({
+function PlannedWrite({
   session,
-  rehearsal: { document, outcome, object, status },
+  dryRun: { document, outcome, object, status },
 }: {
   readonly session: Session;
-  readonly rehearsal: Rehearsal;
+  readonly dryRun: DryRunResult;
 }) {
   const { apiVersion = '', kind = '', name = '', namespace } = document;
   const title = <b>{`${kind} ${name}`}</b>;
@@ -84,8 +84,8 @@ function Planned({
     );
   }
   const served = session.kindOf(apiVersion, kind);
-  const place = served?.namespaced === true ? { namespace: namespace ?? session.state.namespace } : {};
-  const live = session.state.objects.get(refKey({ apiVersion, kind, name, ...place }));
+  const scope = served?.namespaced === true ? { namespace: namespace ?? session.state.namespace } : {};
+  const live = session.state.objects.get(refKey({ apiVersion, kind, name, ...scope }));
   if (live === undefined) return <>{title} would be created</>;
   const changes = changedFields(live, object).filter(({ path }) => !path.startsWith('.status'));
   if (changes.length === 0) return <>{title} is like this already</>;

@@ -4,15 +4,15 @@
 import { listAt, textAt } from '../command-line/json.js';
 import { expectThat, type Scenario } from './scenario.js';
 
-export const heldByAFinalizer: Scenario = {
+export const finalizer: Scenario = {
   id: 'finalizer',
   title: 'A deletion that waits',
   summary: 'A finalizer keeps a deleted object until a controller has cleaned up.',
-  about: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'bucket' },
+  object: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'bucket' },
   steps: [
     {
       title: 'An object with a finalizer',
-      prose:
+      description:
         'A finalizer is a name in the metadata. It means that a controller has work to do before the object is removed.',
       text: `apiVersion: v1
 kind: ConfigMap
@@ -24,39 +24,39 @@ data:
   size: large
 `,
       lines: ['apply -f - --server-side --field-manager=me'],
-      async check(world) {
-        const finalizers = listAt(await world.find('configmap/bucket'), 'metadata', 'finalizers');
+      async check(context) {
+        const finalizers = listAt(await context.find('configmap/bucket'), 'metadata', 'finalizers');
         return expectThat(finalizers.length === 1, 'the ConfigMap should have one finalizer');
       },
     },
     {
       title: 'The deleted object stays',
-      prose:
+      description:
         'The server accepts the deletion, but only records its time (`deletionTimestamp`). The object can still be read.',
       lines: ['delete configmap bucket', 'get configmap bucket'],
-      async check(world) {
-        const time = textAt(await world.find('configmap/bucket'), 'metadata', 'deletionTimestamp');
+      async check(context) {
+        const time = textAt(await context.find('configmap/bucket'), 'metadata', 'deletionTimestamp');
         return expectThat(time !== '', 'the ConfigMap should exist with a deletionTimestamp');
       },
     },
     {
       title: 'A deletion cannot be undone',
-      prose: 'The server rejects new finalizers on an object that is being deleted.',
+      description: 'The server rejects new finalizers on an object that is being deleted.',
       lines: [
         `patch configmap bucket --type=json -p '[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/too-late"}]'`,
       ],
-      async check({ ran: [line] }) {
+      async check({ results: [line] }) {
         const isRefused = line?.code === 1 && line.text.includes('no new finalizers can be added');
         return expectThat(isRefused, 'the patch should be rejected: no new finalizers can be added');
       },
     },
     {
       title: 'The last finalizer is removed',
-      prose:
+      description:
         'The controller removes its finalizer after the cleanup. It is the last one, so the server removes the object.',
       lines: [`patch configmap bucket --type=merge -p '{"metadata":{"finalizers":null}}'`, 'get configmap bucket'],
-      async check(world) {
-        return expectThat((await world.find('configmap/bucket')) === undefined, 'the ConfigMap should not exist');
+      async check(context) {
+        return expectThat((await context.find('configmap/bucket')) === undefined, 'the ConfigMap should not exist');
       },
     },
   ],

@@ -6,21 +6,21 @@ import { progressOf } from '../scenarios/progress.js';
 import { type Session, useSession } from '../session/session.js';
 import { useStore } from '../session/store.js';
 
-export function AsideMark({ session }: { readonly session: Session }) {
-  const aside = useSession(session, (state) => state.aside);
+export function TemporaryClusterMark({ session }: { readonly session: Session }) {
+  const temporary = useSession(session, (state) => state.temporary);
   const progress = progressOf(session);
   const isBusy = useStore(progress.store, (state) => state.isBusy);
-  if (aside === undefined) return null;
-  const isFork = aside.type === 'fork';
+  if (temporary === undefined) return null;
+  const isFork = temporary.type === 'fork';
   return (
-    <div class="aside-mark" role="status">
-      <span title={aside.title}>{isFork ? `Fork ${aside.title}` : `Scenario: ${aside.title}`}</span>
+    <div class="temporary-cluster-mark" role="status">
+      <span title={temporary.title}>{isFork ? `Fork ${temporary.title}` : `Scenario: ${temporary.title}`}</span>
       <button
         type="button"
         class="small"
         disabled={isBusy}
         title="Returns to your cluster and discards the changes made here"
-        onClick={() => void (isFork ? session.comeBack() : progress.goBack())}
+        onClick={() => void (isFork ? session.returnToKeptCluster() : progress.goBack())}
       >
         {isFork ? 'Leave the fork' : 'Back to my cluster'}
       </button>

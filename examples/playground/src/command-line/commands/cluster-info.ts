@@ -87,8 +87,8 @@ export const events: Command = {
     const about = flags.text('for');
     const [type = '', name = ''] = about?.split('/') ?? [];
     const kind = about === undefined ? undefined : (await context.resources()).one(type).kind;
-    const place = everywhere ? '' : `/namespaces/${encodeURIComponent(context.namespace)}`;
-    const list = await context.server.json({ path: `/api/v1${place}/events` });
+    const scope = everywhere ? '' : `/namespaces/${encodeURIComponent(context.namespace)}`;
+    const list = await context.server.json({ path: `/api/v1${scope}/events` });
     const types = flags.texts('types').map((each) => each.toLowerCase());
     const shown = listAt(list, 'items')
       .filter((event) => kind === undefined || textAt(event, 'involvedObject', 'kind') === kind)
