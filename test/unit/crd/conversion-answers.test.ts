@@ -12,7 +12,7 @@ import { fetchWebhooks } from '../../../src/webhook/caller.js';
 import { failureOf } from '../server/watch-reader.js';
 import { api, define, version, widget } from './widgets.js';
 
-interface Answer {
+interface WebhookResponse {
   readonly name: string;
   readonly code: number;
   readonly type: string;
@@ -22,7 +22,9 @@ interface Answer {
   readonly metadata?: object;
 }
 
-const answers = JSON.parse(readFileSync(new URL('./conversion-answers.json', import.meta.url), 'utf8')) as Answer[];
+const webhookResponses = JSON.parse(
+  readFileSync(new URL('./conversion-answers.json', import.meta.url), 'utf8'),
+) as WebhookResponse[];
 
 let listener: RequestListener = (_request, response) => response.end();
 let server: Server;
@@ -39,7 +41,7 @@ afterAll(() => {
 
 const ANY = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
-/** Definitions want https, for which a test would need certificates; the caller is the real one all the same. */
+/** Replaces https, which CRDs require, by http, because https would need certificates; the caller is the real one. */
 async function clusterOf(reviewVersion = 'v1', address = url): Promise<TestCluster> {
   let call: WebhookCaller | undefined;
   const cluster: TestCluster = testCluster({
@@ -77,29 +79,32 @@ function reviewed(then: (review: Review, text: string, respond: (text: string) =
 }
 
 describe('the response of a conversion webhook', () => {
-  test.each(answers.map((answer) => [answer.name, answer] as const))('%s', async (_name, answer) => {
-    const cluster = await clusterOf(answer.review);
-    const { uid } = (await api(cluster).get('w')).metadata;
-    let asked = '';
-    const inPlace = (text: string) => text.replaceAll('REVIEW-ID', asked).replaceAll('OBJECT-ID', uid);
-    listener = (request, response) => {
-      const answerIt = reviewed((review, _text, respond) => {
-        asked = review.request.uid;
-        response.statusCode = answer.code;
-        if (answer.type !== '') response.setHeader('content-type', answer.type);
-        respond(inPlace(answer.body));
-      });
-      answerIt(request, response);
-    };
-    if (answer.error === undefined) {
-      const { metadata } = await api(cluster, 'v2').get('w');
-      expect(metadata).toMatchObject({ ...answer.metadata, uid });
-      expect(metadata.finalizers).toBeUndefined();
-      return;
-    }
-    const failure = await failureOf(api(cluster, 'v2').get('w'));
-    expect(failure).toMatchObject({ message: inPlace(answer.error), code: 500 });
-  });
+  test.each(webhookResponses.map((webhookResponse) => [webhookResponse.name, webhookResponse] as const))(
+    'handles a webhook response like the reference server: %s',
+    async (_name, webhookResponse) => {
+      const cluster = await clusterOf(webhookResponse.review);
+      const { uid } = (await api(cluster).get('w')).metadata;
+      let reviewUid = '';
+      const fillIn = (text: string) => text.replaceAll('REVIEW-ID', reviewUid).replaceAll('OBJECT-ID', uid);
+      listener = (request, response) => {
+        const handleReview = reviewed((review, _text, respond) => {
+          reviewUid = review.request.uid;
+          response.statusCode = webhookResponse.code;
+          if (webhookResponse.type !== '') response.setHeader('content-type', webhookResponse.type);
+          respond(fillIn(webhookResponse.body));
+        });
+        handleReview(request, response);
+      };
+      if (webhookResponse.error === undefined) {
+        const { metadata } = await api(cluster, 'v2').get('w');
+        expect(metadata).toMatchObject({ ...webhookResponse.metadata, uid });
+        expect(metadata.finalizers).toBeUndefined();
+        return;
+      }
+      const failure = await failureOf(api(cluster, 'v2').get('w'));
+      expect(failure).toMatchObject({ message: fillIn(webhookResponse.error), code: 500 });
+    },
+  );
 });
 
 describe('a call of a conversion webhook', () => {
@@ -123,7 +128,7 @@ describe('a call of a conversion webhook', () => {
     expect(sent).toMatch(/"response":\{"uid":"","convertedObjects":null,"result":\{"metadata":\{\}\}\}\}$/);
   });
 
-  test('fails if the connection is refused', async () => {
+  test('fails if a webhook connection is refused', async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as AddressInfo;
@@ -135,7 +140,7 @@ describe('a call of a conversion webhook', () => {
     });
   });
 
-  test('fails if the connection breaks', async () => {
+  test('fails if a webhook connection breaks', async () => {
     const cluster = await clusterOf();
     listener = (_request, response) => response.destroy();
     expect(await failureOf(api(cluster, 'v2').get('w'))).toMatchObject({
@@ -144,7 +149,7 @@ describe('a call of a conversion webhook', () => {
     });
   });
 
-  test('times out after thirty seconds of the cluster’s clock', async () => {
+  test('times out a webhook call after thirty seconds of the cluster’s clock', async () => {
     const cluster = await clusterOf();
     let hasArrived = (): void => undefined;
     const arrived = new Promise<void>((resolve) => {

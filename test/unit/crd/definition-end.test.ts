@@ -27,8 +27,8 @@ async function letGo(cluster: Cluster, name: string, namespace = 'default'): Pro
   await api(cluster, 'v1', 'widgets', namespace).patch(name, mergePatch({ metadata: { finalizers: null } }) as never);
 }
 
-describe('deleting a CRD', () => {
-  test('deletes its objects in all namespaces', async () => {
+describe('deletion of a CRD', () => {
+  test('deletes the objects of a CRD in all namespaces', async () => {
     const cluster = testCluster();
     await cluster.api(Namespace).create({ metadata: { name: 'other' } });
     const widgets = await define(cluster);
@@ -59,7 +59,7 @@ describe('deleting a CRD', () => {
     expect(kindOf(cluster)).toBeUndefined();
   });
 
-  test('waits for objects with finalizers and reports it in a condition', async () => {
+  test('waits for objects with finalizers and reports the deletion in a condition', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(held('a'));
@@ -74,7 +74,7 @@ describe('deleting a CRD', () => {
       message: 'CustomResource deletion is in progress',
     });
     expect((await widgets.list()).items.map(({ metadata }) => metadata.name)).toEqual(['a']);
-    // Once more is the deletion of any object that waits; from then on there is nothing left to say.
+    // The second delete sets the grace period to zero; further deletes change nothing.
     await definitions(cluster).delete(WIDGETS);
     expect((await definitions(cluster).get(WIDGETS)).metadata.deletionGracePeriodSeconds).toBe(0);
     const { resourceVersion } = cluster;
@@ -90,7 +90,7 @@ describe('deleting a CRD', () => {
     ]);
   });
 
-  test('finishes at once if the CRD was never established', async () => {
+  test('deletes a CRD at once that was never established', async () => {
     const cluster = testCluster();
     await define(cluster);
     await definitions(cluster).create(definition({ names: { plural: 'gadgets', kind: 'Widget' } }));
@@ -114,12 +114,12 @@ describe('deleting a CRD', () => {
     expect(metadata.finalizers).toEqual(['example.com/mine']);
     expect(await conditionsOf(cluster)).toMatchObject({ Terminating: 'False InstanceDeletionCompleted' });
     expect((await api(cluster).list()).items).toEqual([]);
-    // As far as its objects are concerned it is done with going.
+    // The cleanup of its objects is complete, so creates are accepted again.
     expect((await api(cluster).create(widget('b'))).metadata.name).toBe('b');
     await definitions(cluster).patch(WIDGETS, mergePatch({ metadata: { finalizers: null } }) as never);
     expect(await definitions(cluster).find(WIDGETS)).toBeUndefined();
     expect(kindOf(cluster)).toBeUndefined();
-    // What came in the meantime is nobody's, until somebody serves its kind again.
+    // The object that was created meanwhile stays in storage until a CRD serves its kind again.
     await define(cluster);
     expect((await api(cluster).list()).items.map(({ metadata: { name } }) => name)).toEqual(['b']);
   });
@@ -139,7 +139,7 @@ describe('deleting a CRD', () => {
     expect((await api(cluster, 'v1', 'cs').list()).items.length).toBe(1);
   });
 
-  test('changes nothing on a failed precondition or a dry run', async () => {
+  test('deletes no CRD after a failed precondition or in a dry run', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(widget('a'));
@@ -179,7 +179,7 @@ describe('deleting a CRD', () => {
     expect(second.metadata.generation).toBe(1);
     await api(cluster).create(widget('a', { size: 'big', more: 1 }));
     expect(await api(cluster).get('a')).toMatchObject({ spec: { size: 'big' } });
-    // The old kind's address is of another scope.
+    // The old kind has paths of another scope.
     const ask = http(cluster);
     expect(await ask(`GET /apis/${GROUP}/v1/namespaces/default/widgets/a`)).toMatchObject({ code: 404 });
     expect(await ask(`GET /apis/${GROUP}/v1/widgets/a`)).toMatchObject({ code: 200 });
@@ -217,7 +217,7 @@ describe('a watch of a custom resource', () => {
     ]);
   });
 
-  test('ends when the CRD changes', async () => {
+  test('ends a watch when the CRD changes', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster, { versions: [version({ spec: object({ size: { type: 'integer' } }) })] });
     const reader = new Reader(widgets.watch({ resourceVersion: cluster.resourceVersion }));
@@ -230,7 +230,7 @@ describe('a watch of a custom resource', () => {
     expect(await reader.readAll()).toEqual(['end']);
   });
 
-  test('continues when another CRD changes', async () => {
+  test('continues a watch when another CRD changes', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await define(cluster, { names: { plural: 'gadgets', kind: 'Gadget' } });
@@ -260,7 +260,7 @@ describe('an informer of a custom resource', () => {
 });
 
 describe('forks and snapshots', () => {
-  test('a fork serves the kinds of its parent but not those that the parent defines later', async () => {
+  test('serves in a fork the kinds of the parent but not those that the parent defines later', async () => {
     const cluster = testCluster();
     await (await define(cluster)).create(widget('a'));
     const fork = cluster.fork();
@@ -274,7 +274,7 @@ describe('forks and snapshots', () => {
     expect(kindOf(cluster, 'v1', 'gadgets')?.kind).toBe('Gadget');
   });
 
-  test('restoring a snapshot from before a CRD ends its kind and its watches', async () => {
+  test('stops serving a kind and ends its watches when a snapshot from before its CRD is restored', async () => {
     const cluster = testCluster();
     const before = cluster.snapshot();
     const widgets = await define(cluster);
@@ -290,7 +290,7 @@ describe('forks and snapshots', () => {
     expect(await conditionsOf(cluster)).toMatchObject({ Established: 'True InitialNamesAccepted' });
   });
 
-  test('restoring a terminating CRD completes its deletion again', async () => {
+  test('completes the deletion of a terminating CRD again after a restore', async () => {
     const cluster = testCluster();
     await (await define(cluster)).create(held('a'));
     await definitions(cluster).delete(WIDGETS);
@@ -303,7 +303,7 @@ describe('forks and snapshots', () => {
     expect(await definitions(cluster).find(WIDGETS)).toBeUndefined();
   });
 
-  test('restoring an older schema serves objects by that schema', async () => {
+  test('serves objects by an older schema after a restore', async () => {
     const cluster = testCluster();
     const narrow = object({ size: { type: 'integer' } });
     const wide = object({ size: { type: 'integer' }, colour: { type: 'string', default: 'red' } });
@@ -318,7 +318,7 @@ describe('forks and snapshots', () => {
     expect(((await api(cluster).get('a')) as unknown as { spec: object }).spec).toEqual({ size: 1 });
   });
 
-  test('two clusters in one process do not share CRDs', async () => {
+  test('does not share CRDs between two clusters in one process', async () => {
     const [one, two] = [testCluster(), testCluster()];
     await define(one);
     expect(kindOf(two)).toBeUndefined();

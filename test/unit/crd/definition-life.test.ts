@@ -20,11 +20,11 @@ import {
 } from './widgets.js';
 
 describe('a new CRD', () => {
-  test('is accepted, established and served before the create returns', async () => {
+  test('serves a new CRD before the create returns', async () => {
     const cluster = testCluster();
-    const answer = await definitions(cluster).create(definition());
-    // The answer is what was stored; what became of it since is there to be read.
-    expect(answer.status.storedVersions).toEqual(['v1']);
+    const created = await definitions(cluster).create(definition());
+    // The response is the stored object; the status was written afterwards.
+    expect(created.status.storedVersions).toEqual(['v1']);
     expect(kindOf(cluster)?.kind).toBe('Widget');
     const { status, metadata } = await definitions(cluster).get(WIDGETS);
     const at = '2030-01-01T00:00:00Z';
@@ -51,7 +51,7 @@ describe('a new CRD', () => {
     expect(metadata.generation).toBe(1);
   });
 
-  test('sends every status update to watches', async () => {
+  test('sends every status update of a new CRD to watches', async () => {
     const cluster = testCluster();
     const reader = new Reader(definitions(cluster).watch());
     await definitions(cluster).create(definition());
@@ -70,7 +70,7 @@ describe('a new CRD', () => {
     ]);
   });
 
-  test('needs an approval in a protected group and reports it in a condition', async () => {
+  test('requires an approval in a protected group and reports it in a condition', async () => {
     const cluster = testCluster({ dialect: 'kubernetes' });
     const group = 'sigs.k8s.io';
     const approved = { annotations: { 'api-approved.kubernetes.io': 'https://github.com/x/y/pull/1' } };
@@ -84,18 +84,18 @@ describe('a new CRD', () => {
     });
   });
 
-  test('is not served after a dry run', async () => {
+  test('does not serve a CRD after a dry run', async () => {
     const cluster = testCluster();
     await definitions(cluster).create(definition(), { dryRun: true });
     expect(kindOf(cluster)).toBeUndefined();
   });
 });
 
-/** A version without what only one dialect has. */
+/** A version without fields of only one dialect. */
 const bare = () => version({ whole: { type: 'object' } });
 
 describe('names of a CRD', () => {
-  test('are rejected while another CRD of the group uses them and accepted afterwards', async () => {
+  test('rejects names while another CRD of the group uses them and accepts them afterwards', async () => {
     const cluster = testCluster();
     await define(cluster, { names: { shortNames: ['w', 'wd'] } });
     await cluster.clock.advance(10_000);
@@ -125,7 +125,7 @@ describe('names of a CRD', () => {
     expect(kindOf(cluster, 'v1', 'gadgets')?.kind).toBe('Gadget');
   });
 
-  test('are free again after their CRD is deleted', async () => {
+  test('accepts names again after their CRD is deleted', async () => {
     const cluster = testCluster();
     await define(cluster);
     await definitions(cluster).create(definition({ names: { plural: 'gadgets', kind: 'Widget' } }));
@@ -140,14 +140,14 @@ describe('names of a CRD', () => {
     });
   });
 
-  test('do not conflict with names of another group', async () => {
+  test('reports no conflict with names of another group', async () => {
     const cluster = testCluster();
     await define(cluster);
     await define(cluster, { group: 'other.com' });
     expect(kindOf(cluster, 'v1', 'widgets', 'other.com')?.kind).toBe('Widget');
   });
 
-  test('leave the kind established if an update causes a conflict', async () => {
+  test('keeps a kind established if an update of its names causes a conflict', async () => {
     const cluster = testCluster();
     await define(cluster);
     await define(cluster, { names: { plural: 'gadgets', kind: 'Gadget' } });
@@ -161,7 +161,7 @@ describe('names of a CRD', () => {
     expect(kindOf(cluster)?.names).toMatchObject({ singular: 'widget', categories: ['all'] });
   });
 
-  test('conflict with names of built-in kinds', async () => {
+  test('reports a conflict with names of built-in kinds', async () => {
     const cluster = testCluster();
     await define(cluster, { group: 'one.com' });
     const installed = kindOf(cluster, 'v1', 'widgets', 'one.com');
@@ -176,7 +176,7 @@ describe('names of a CRD', () => {
 });
 
 describe('an update of a CRD', () => {
-  test('increments the generation and keeps the transition times of unchanged conditions', async () => {
+  test('increments the generation on update and keeps the transition times of unchanged conditions', async () => {
     const cluster = testCluster();
     await define(cluster);
     await cluster.clock.advance(60_000);
@@ -218,7 +218,7 @@ describe('an update of a CRD', () => {
     expect(kindOf(cluster, 'v2')?.kind).toBe('Widget');
   });
 
-  test('must not change scope or kind once it is established', async () => {
+  test('rejects a change of scope or kind once a CRD is established', async () => {
     const cluster = testCluster();
     await define(cluster);
     const failure = await failureOf(
@@ -232,7 +232,7 @@ describe('an update of a CRD', () => {
     });
   });
 
-  test('may change scope and kind while its names are in conflict', async () => {
+  test('accepts a change of scope and kind while the names are in conflict', async () => {
     const cluster = testCluster();
     await define(cluster);
     await definitions(cluster).create(definition({ names: { plural: 'gadgets', kind: 'Widget' } }));
@@ -249,7 +249,7 @@ describe('an update of a CRD', () => {
 });
 
 describe('the served versions', () => {
-  test('are those marked as served, whether stored or not', async () => {
+  test('serves the versions marked as served, whether stored or not', async () => {
     const cluster = testCluster();
     await define(cluster, {
       versions: [version({ name: 'v2', storage: false }), version({ served: false })],
@@ -258,11 +258,11 @@ describe('the served versions', () => {
     const widgets = api(cluster, 'v2');
     await widgets.create(widget('a', { size: 1 }));
     expect(await widgets.get('a')).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: { size: 1 } });
-    const answer = await http(cluster)(`GET /apis/${GROUP}/v1/namespaces/default/widgets`);
-    expect(answer).toMatchObject({ code: 404 });
+    const created = await http(cluster)(`GET /apis/${GROUP}/v1/namespaces/default/widgets`);
+    expect(created).toMatchObject({ code: 404 });
   });
 
-  test('may be none, and the objects are kept', async () => {
+  test('keeps the objects of a CRD without served versions', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(widget('a'));
@@ -277,7 +277,7 @@ describe('the served versions', () => {
     expect((await api(cluster).get('a')).metadata.name).toBe('a');
   });
 
-  test('appear in discovery at once in version order and disappear at once', async () => {
+  test('lists served versions in discovery at once and in version order', async () => {
     const cluster = testCluster();
     const ask = http(cluster);
     const before = cluster.kinds();
@@ -300,7 +300,7 @@ describe('the served versions', () => {
     expect(cluster.kinds().length).toBe(before.length);
   });
 
-  test('have fewer verbs and reject creates while the CRD is terminating', async () => {
+  test('serves fewer verbs and rejects creates while the CRD is terminating', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(widget('a', {}, { metadata: { name: 'a', finalizers: ['example.com/hold'] } }));
@@ -315,7 +315,7 @@ describe('the served versions', () => {
     expect((await api(cluster).get('a')).metadata.deletionTimestamp).toBe('2030-01-01T00:00:00Z');
   });
 
-  test('accept creates again when the objects are deleted and another finalizer keeps the CRD', async () => {
+  test('accepts creates again when the objects are deleted and another finalizer keeps the CRD', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await definitions(cluster).edit(WIDGETS, (draft) => {
@@ -336,7 +336,7 @@ describe('the served versions', () => {
   });
 });
 
-test('a cluster without the CRD kind serves no custom resources', async () => {
+test('serves no custom resources in a cluster without the CRD kind', async () => {
   const cluster = testCluster({ kinds: [ConfigMap] });
   const failure = await failureOf(cluster.api(CustomResourceDefinition).create(definition()));
   expect(failure).toMatchObject({ reason: 'NotFound' });

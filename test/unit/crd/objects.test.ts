@@ -5,13 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { failureOf } from '../server/watch-reader.js';
 import {
   ANYTHING,
-  type Asked,
   api,
   COLLECTION,
   define,
   GROUP,
   http,
   object,
+  type RequestOptions,
   redefine,
   version,
   widget,
@@ -34,7 +34,7 @@ const SIZED = object({
   map: { type: 'object', additionalProperties: object({ b: STRING }) },
 });
 
-const sent = (body: unknown, asked: Asked = {}): Asked => ({ body, ...asked });
+const sent = (body: unknown, options: RequestOptions = {}): RequestOptions => ({ body, ...options });
 const whole = (name: string, spec: unknown) => ({
   apiVersion: `${GROUP}/v1`,
   kind: 'Widget',
@@ -56,14 +56,14 @@ describe('a request body', () => {
     [JSON.stringify(whole('a', { size: 'big' })), 422, 'spec.size in body must be of type integer: "string"'],
     [JSON.stringify(whole('A', {})), 422, 'metadata.name: Invalid value: "A"'],
     [JSON.stringify({ ...whole('a', {}), metadata: {} }), 422, 'name or generateName is required'],
-  ])('%s is rejected', async (body, code, message) => {
+  ])('rejects the body %s', async (body, code, message) => {
     const { ask } = await served(SIZED);
-    const answer = await ask(`POST ${COLLECTION}`, sent(body));
-    expect(answer.body.message).toContain(message);
-    expect(answer.code).toBe(code);
+    const response = await ask(`POST ${COLLECTION}`, sent(body));
+    expect(response.body.message).toContain(message);
+    expect(response.code).toBe(code);
   });
 
-  test('in protobuf is rejected, and so is a protobuf response', async () => {
+  test('rejects a protobuf body and a request for a protobuf response', async () => {
     const { ask } = await served(SIZED);
     const type = 'application/vnd.orch.protobuf';
     expect((await ask(`POST ${COLLECTION}`, sent('k8s\u0000', { type }))).code).toBe(400);
@@ -72,14 +72,14 @@ describe('a request body', () => {
     expect((await ask(`POST ${COLLECTION}`, sent('x', { type: 'text/html' }))).code).toBe(415);
   });
 
-  test('in YAML is decoded', async () => {
+  test('decodes a YAML body', async () => {
     const { ask } = await served(SIZED);
     const body = `apiVersion: ${GROUP}/v1\nkind: Widget\nmetadata:\n  name: a\nspec:\n  size: 0x10\n`;
-    const answer = await ask(`POST ${COLLECTION}`, sent(body, { type: 'application/yaml' }));
-    expect(answer.body['spec']).toEqual({ size: 16 });
+    const response = await ask(`POST ${COLLECTION}`, sent(body, { type: 'application/yaml' }));
+    expect(response.body['spec']).toEqual({ size: 16 });
   });
 
-  test('reports unknown fields as fieldValidation says', async () => {
+  test('reports unknown fields according to fieldValidation', async () => {
     const { ask } = await served(SIZED);
     const body = whole('a', { size: 1, more: 1, list: [{ a: 'x', z: 1 }], map: { k: { y: 1 } } });
     const fields = ['spec.list[0].z', 'spec.map.k.y', 'spec.more'].map((path) => `unknown field "${path}"`);
@@ -92,13 +92,13 @@ describe('a request body', () => {
     expect((await ask(`POST ${COLLECTION}?dryRun=All`, sent(repeated))).warnings[0]).toContain('duplicate field');
   });
 
-  test('that is too long is rejected', async () => {
+  test('rejects a body that is too long', async () => {
     const { ask } = await served(SIZED);
-    const answer = await ask(`POST ${COLLECTION}`, sent(whole('a', { name: 'x'.repeat(4 * 1024 * 1024) })));
-    expect(answer.code).toBe(413);
+    const response = await ask(`POST ${COLLECTION}`, sent(whole('a', { name: 'x'.repeat(4 * 1024 * 1024) })));
+    expect(response.code).toBe(413);
   });
 
-  test('of a megabyte or of many levels is stored unchanged', async () => {
+  test('stores a body of a megabyte or of many levels unchanged', async () => {
     const { cluster } = await served(SIZED);
     await redefine(cluster, (spec) => {
       spec['versions'] = [version()];
@@ -115,7 +115,7 @@ describe('a request body', () => {
 });
 
 describe('a stored object', () => {
-  test('contains only fields that the schema specifies or preserves', async () => {
+  test('stores only fields that the schema specifies or preserves', async () => {
     const { widgets } = await served(
       object({ a: STRING, any: { ...ANYTHING, properties: { known: object({ k: STRING }) } } }),
     );
@@ -134,7 +134,7 @@ describe('a stored object', () => {
     expect(made['spec']).toEqual({ maybe: null, set: 'd' });
   });
 
-  test('may have fields named like JavaScript properties', async () => {
+  test('stores fields named like JavaScript properties', async () => {
     const properties = Object.fromEntries(['constructor', 'toString', 'hasOwnProperty'].map((name) => [name, STRING]));
     Object.defineProperty(properties, '__proto__', { value: STRING, enumerable: true });
     const map = { type: 'object', additionalProperties: STRING };
@@ -161,7 +161,7 @@ describe('a stored object', () => {
     expect(patched.text).toContain('"n":-9223372036854775808');
   });
 
-  test('has sorted keys', async () => {
+  test('stores objects with sorted keys', async () => {
     const { ask } = await served(ANYTHING);
     const body = `{"spec":{"b":{"z":1,"y":[{"q":1,"p":2}]},"a":1,"B":1,"é":1},"kind":"Widget","metadata":{"name":"a"},"apiVersion":"${GROUP}/v1"}`;
     const { text } = await ask(`POST ${COLLECTION}`, sent(body));
@@ -178,7 +178,7 @@ describe('defaults', () => {
     deep: object({ x: { ...INTEGER, default: 1 } }),
   });
 
-  test('are applied on writes', async () => {
+  test('applies defaults on writes', async () => {
     const { widgets } = await served(after);
     expect((await widgets.create(widget('a', { size: 1, deep: {} })))['spec']).toEqual({
       size: 1,
@@ -187,7 +187,7 @@ describe('defaults', () => {
     });
   });
 
-  test('of a newer schema are applied on reads and stored with the next write', async () => {
+  test('applies defaults of a newer schema on reads and stores them with the next write', async () => {
     const { cluster, widgets } = await served(before);
     const made = await widgets.create(widget('a', { size: 1 }));
     await redefine(cluster, (spec) => {
@@ -217,7 +217,7 @@ describe('defaults', () => {
 });
 
 describe('generation', () => {
-  test('counts changes of everything except metadata and a separate status', async () => {
+  test('increments the generation on changes of everything except metadata and a separate status', async () => {
     const { widgets } = await served(ANYTHING);
     await widgets.create(widget('a', { x: 1 }));
     const labelled = await widgets.patch('a', mergePatch({ metadata: { labels: { l: 'x' } } }) as never);
@@ -226,7 +226,7 @@ describe('generation', () => {
     expect(changed.metadata.generation).toBe(2);
   });
 
-  test('counts changes of the status without the subresource', async () => {
+  test('increments the generation on status changes without the subresource', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(widget('a', {}, { status: { s: 1 } }));
@@ -235,18 +235,18 @@ describe('generation', () => {
 });
 
 describe('patches', () => {
-  test('by strategic merge are rejected', async () => {
+  test('rejects strategic merge patches', async () => {
     const { widgets, ask } = await served(SIZED);
     await widgets.create(widget('a', { size: 1 }));
     expect(await failureOf(widgets.patch('a', strategicPatch({ spec: { size: 2 } } as never) as never))).toMatchObject({
       code: 415,
     });
-    const answer = await ask(`PATCH ${COLLECTION}/a`, sent({}, { type: 'application/strategic-merge-patch+json' }));
-    expect(answer.code).toBe(415);
-    expect(answer.body.message).toContain('accepted media types include: application/json-patch+json');
+    const response = await ask(`PATCH ${COLLECTION}/a`, sent({}, { type: 'application/strategic-merge-patch+json' }));
+    expect(response.code).toBe(415);
+    expect(response.body.message).toContain('accepted media types include: application/json-patch+json');
   });
 
-  test('are validated by the schema with ratcheting', async () => {
+  test('validates patched objects by the schema with ratcheting', async () => {
     const { cluster, widgets } = await served(SIZED);
     await widgets.create(widget('a', { size: 1, name: 'long name' }));
     expect(await failureOf(widgets.patch('a', mergePatch({ spec: { size: 'x' } }) as never))).toMatchObject({

@@ -37,31 +37,31 @@ async function served(more: Json, whole: Json = WHOLE) {
 describe('the status subresource', () => {
   const parts = { subresources: { status: {} } };
 
-  test('separates the status from the rest', async () => {
+  test('separates the status from the rest of the object', async () => {
     const { widgets } = await served(parts);
     const made = await widgets.create(widget('a', { replicas: 1 }, { status: { phase: 'sent' } }));
     expect(made['status']).toBeUndefined();
     const status = widgets.subresource('status');
     const body = { ...made, metadata: { ...made.metadata, labels: { l: 'x' } }, spec: {}, status: { phase: 'ok' } };
-    const said = (await status.update('a', body as never)) as unknown as ApiObject;
-    expect(said).toMatchObject({ spec: { replicas: 1 }, status: { phase: 'ok' }, metadata: { generation: 1 } });
-    expect(said.metadata.labels).toBeUndefined();
+    const updated = (await status.update('a', body as never)) as unknown as ApiObject;
+    expect(updated).toMatchObject({ spec: { replicas: 1 }, status: { phase: 'ok' }, metadata: { generation: 1 } });
+    expect(updated.metadata.labels).toBeUndefined();
     const changed = await widgets.patch('a', mergePatch({ spec: { replicas: 2 }, status: { phase: 'no' } }) as never);
     expect(changed).toMatchObject({ spec: { replicas: 2 }, status: { phase: 'ok' }, metadata: { generation: 2 } });
     expect(changed.metadata.managedFields?.map(({ subresource }) => subresource)).toContain('status');
   });
 
-  test('validates only the status', async () => {
+  test('validates only the status in a status update', async () => {
     const { widgets, ask } = await served(parts);
     await widgets.create(widget('a', { replicas: 1 }));
     const type = 'application/merge-patch+json';
-    const refused = await ask(`PATCH ${COLLECTION}/a/status`, { body: { status: { replicas: 'x' } }, type });
-    expect(refused.code).toBe(422);
-    expect(refused.body.message).toContain('status.replicas: Invalid value: "string"');
+    const rejected = await ask(`PATCH ${COLLECTION}/a/status`, { body: { status: { replicas: 'x' } }, type });
+    expect(rejected.code).toBe(422);
+    expect(rejected.body.message).toContain('status.replicas: Invalid value: "string"');
     expect((await ask(`PATCH ${COLLECTION}/a/status`, { body: { spec: { replicas: 'x' } }, type })).code).toBe(200);
   });
 
-  test('is not served unless declared, like any other subresource', async () => {
+  test('serves only declared subresources', async () => {
     const { widgets, ask } = await served({});
     await widgets.create(widget('a'));
     expect((await ask(`GET ${COLLECTION}/a/status`)).code).toBe(404);
@@ -74,7 +74,7 @@ describe('the scale subresource', () => {
   const paths = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
   const parts = (more: Json = {}) => ({ subresources: { status: {}, scale: { ...paths, ...more } } });
 
-  test('reads and writes the fields at its paths', async () => {
+  test('reads and writes the fields at the paths of the scale', async () => {
     const { widgets, ask } = await served(parts({ labelSelectorPath: '.status.selector' }));
     await widgets.create(widget('a', { replicas: 2, colour: 'red' }));
     const type = 'application/merge-patch+json';
@@ -94,22 +94,22 @@ describe('the scale subresource', () => {
     const patched = await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 0 } }, type });
     expect(patched.body['spec']).toEqual({});
     expect(await widgets.get('a')).toMatchObject({ spec: { replicas: 0 } });
-    const refused = await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: -1 } }, type });
-    expect(refused.code).toBe(422);
+    const rejected = await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: -1 } }, type });
+    expect(rejected.code).toBe(422);
   });
 
-  test('fails without replicas', async () => {
+  test('fails to read a scale without replicas', async () => {
     const { widgets, ask } = await served(parts());
     await widgets.create(widget('a', {}));
-    const answer = await ask(`GET ${COLLECTION}/a/scale`);
-    expect(answer.code).toBe(500);
-    expect(answer.body.message).toContain('the spec replicas field ".spec.replicas" does not exist');
+    const response = await ask(`GET ${COLLECTION}/a/scale`);
+    expect(response.code).toBe(500);
+    expect(response.body.message).toContain('the spec replicas field ".spec.replicas" does not exist');
     const type = 'application/merge-patch+json';
     await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 3 } }, type });
     expect(await widgets.get('a')).toMatchObject({ spec: { replicas: 3 } });
   });
 
-  test('accepts any path below spec, even if objects lack it', async () => {
+  test('accepts any scale path below spec, even if objects lack it', async () => {
     const cluster = testCluster();
     const scale = { specReplicasPath: '.spec.constructor.__proto__', statusReplicasPath: '.status.a.b.c' };
     const widgets = await define(cluster, { versions: [version({ whole: ANYTHING, subresources: { scale } })] });
@@ -135,7 +135,7 @@ describe('the scale subresource', () => {
 describe('selectable fields', () => {
   const fields = ['.spec.colour', '.spec.on', '.spec.deep.n'].map((jsonPath) => ({ jsonPath }));
 
-  test('select in lists, watches and deletions', async () => {
+  test('selects by declared fields in lists, watches and deletions', async () => {
     const { cluster, widgets } = await served({ selectableFields: fields });
     const reader = new Reader(widgets.watch({ fields: 'spec.colour=red', resourceVersion: cluster.resourceVersion }));
     await widgets.create(widget('a', { colour: 'red', on: true, deep: { n: 1 } }));
@@ -155,7 +155,7 @@ describe('selectable fields', () => {
     expect(await names('')).toEqual(['b', 'c']);
   });
 
-  test('are rejected unless declared', async () => {
+  test('rejects selectors of fields that are not declared', async () => {
     const { widgets, ask } = await served({ selectableFields: fields });
     expect(await failureOf(widgets.list({ fields: 'spec.replicas=1' }))).toMatchObject({
       code: 400,
@@ -164,7 +164,7 @@ describe('selectable fields', () => {
     expect((await ask(`DELETE ${COLLECTION}?fieldSelector=spec.x%3D1`)).code).toBe(400);
   });
 
-  test('are those of the requested version', async () => {
+  test('selects by the fields of the requested version', async () => {
     const cluster = testCluster();
     await define(cluster, {
       versions: [
@@ -193,11 +193,11 @@ describe('tables', () => {
   };
   const column = (name: string, type: string, jsonPath: string, more: Json = {}) => ({ name, type, jsonPath, ...more });
 
-  test('have a name and an age without declared columns', async () => {
+  test('returns name and age columns if no columns are declared', async () => {
     expect(await tableOf([], {})).toMatchObject({ names: ['Name', 'Age'], cells: ['a', '0s'] });
   });
 
-  test('have cells of every type', async () => {
+  test('returns table cells of every type', async () => {
     const spec = { s: 'x', i: 3, f: 1.5, b: true, o: { b: '<', a: 1 }, l: [1, 2], n: null, at: '2029-12-31T23:00:00Z' };
     const columns = [
       column('S', 'string', '.spec.s', { description: 'a text', priority: 1 }),
@@ -224,7 +224,7 @@ describe('tables', () => {
     });
   });
 
-  test('end at an invalid path', async () => {
+  test('returns no further cells after an invalid path', async () => {
     const columns = [column('S', 'string', '.spec.s'), column('Bad', 'string', '.spec['), column('T', 'string', '.t')];
     expect(await tableOf(columns, { s: 'x' })).toMatchObject({ names: ['Name', 'S'], cells: ['a', 'x'] });
   });
@@ -255,7 +255,7 @@ describe('a client in this process', () => {
   });
 });
 
-test('the OpenAPI documents contain the kind while it is served', async () => {
+test('includes the kind in the OpenAPI documents while it is served', async () => {
   const { cluster, ask } = await served({});
   const path = `/openapi/v3/apis/${GROUP}/v1`;
   const { text } = await ask(`GET ${path}`);

@@ -12,12 +12,12 @@ type Json = Record<string, unknown>;
 interface Review {
   readonly to: string;
   readonly names: readonly string[];
-  /** Answers with the objects in the version that was asked for. */
-  answer(): Promise<void>;
+  /** Responds with the objects in the requested version. */
+  respond(): Promise<void>;
   fail(why: string): Promise<void>;
 }
 
-/** Webhooks that answer when the test says so; `isOpen`: at once. */
+/** Webhooks that respond when the test calls `respond`, or at once if `isOpen` is true. */
 class Hooks {
   readonly reviews: Review[] = [];
   isOpen = true;
@@ -38,18 +38,18 @@ class Hooks {
       const made: Review = {
         to: desiredAPIVersion.replace(`${GROUP}/`, ''),
         names: objects.map(({ metadata }) => metadata.name),
-        answer: () => settle(() => resolve({ kind: review['kind'], apiVersion: review['apiVersion'], response })),
+        respond: () => settle(() => resolve({ kind: review['kind'], apiVersion: review['apiVersion'], response })),
         fail: (why) => settle(() => reject(new Error(why))),
       };
       this.reviews.push(made);
-      if (this.isOpen) void made.answer();
+      if (this.isOpen) void made.respond();
     });
   };
 
-  /** Takes the oldest review that nobody has answered. */
+  /** Removes and returns the oldest pending review. */
   next(): Review {
     const review = this.reviews.shift();
-    if (review === undefined) throw new Error('no review has come');
+    if (review === undefined) throw new Error('no review is pending');
     return review;
   }
 }
@@ -67,14 +67,14 @@ async function slow(options: ClusterOptions = {}): Promise<{ cluster: TestCluste
   return { cluster, hooks };
 }
 
-/** From here on the test answers. */
+/** From now on the test sends the responses. */
 function shut(hooks: Hooks): void {
   hooks.isOpen = false;
   hooks.reviews.length = 0;
 }
 
 describe('reading', () => {
-  test('a list of 500 objects sends one review, and the next list none', async () => {
+  test('sends one review for a list of 500 objects, and none for the next list', async () => {
     const { cluster, hooks } = await slow();
     for (let index = 0; index < 500; index++) await api(cluster).create(widget(`w${index}`, { size: index }));
     hooks.reviews.length = 0;
@@ -87,26 +87,26 @@ describe('reading', () => {
     expect(hooks.reviews.length).toBe(1);
   });
 
-  test('waits while other requests are answered', async () => {
+  test('serves other requests while a read waits for a conversion', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     shut(hooks);
     const got = api(cluster, 'v2').get('a');
     expect(await stateOf(got)).toBe('waiting');
     expect(await api(cluster).get('a')).toMatchObject({ spec: { size: 1 } });
-    await hooks.next().answer();
+    await hooks.next().respond();
     expect(await got).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: { size: 1 } });
   });
 
-  test('returns objects that were written while it waited', async () => {
+  test('returns objects that were written while a list waits for a conversion', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     shut(hooks);
     const got = api(cluster, 'v2').get('a');
     await turns();
     await api(cluster).patch('a', mergePatch({ spec: { size: 2 } }) as never);
-    await hooks.next().answer();
-    await hooks.next().answer();
+    await hooks.next().respond();
+    await hooks.next().respond();
     expect(await got).toMatchObject({ spec: { size: 2 } });
   });
 
@@ -117,7 +117,7 @@ describe('reading', () => {
     const got = api(cluster, 'v2').get('a');
     await turns();
     await definitions(cluster).delete(WIDGETS);
-    await hooks.next().answer();
+    await hooks.next().respond();
     expect(await failureOf(got)).toMatchObject({ reason: 'NotFound' });
   });
 });
@@ -131,7 +131,7 @@ describe('a watch', () => {
     await api(cluster).create(widget('b', { size: 1 }));
     expect(await reader.readAll()).toEqual([]);
     hooks.isOpen = true;
-    await hooks.next().answer();
+    await hooks.next().respond();
     expect(await reader.readAll()).toEqual(['ADDED a', 'ADDED b']);
   });
 
@@ -144,12 +144,12 @@ describe('a watch', () => {
     expect(await reader.readAll()).toEqual([]);
     await cluster.clock.advance(61_000);
     expect(await reader.readAll()).toEqual([]);
-    await hooks.next().answer();
+    await hooks.next().respond();
     expect(await reader.readAll()).toEqual(['ADDED a']);
     watch.close();
   });
 
-  test('that is closed ends at once and drops the pending response', async () => {
+  test('ends a closed watch at once and drops the pending response', async () => {
     const { cluster, hooks } = await slow();
     const watch = api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion });
     const reader = new Reader(watch);
@@ -158,11 +158,11 @@ describe('a watch', () => {
     expect(await reader.readAll()).toEqual([]);
     watch.close();
     expect(await reader.readAll()).toEqual(['end']);
-    await hooks.next().answer();
+    await hooks.next().respond();
     expect(await reader.read()).toBe('end');
   });
 
-  test('ends with an error if a conversion fails', async () => {
+  test('ends a watch with an error if a conversion fails', async () => {
     const { cluster, hooks } = await slow();
     const reader = new Reader(api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion }));
     shut(hooks);
@@ -173,7 +173,7 @@ describe('a watch', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('delivers pending events before it ends with the CRD', async () => {
+  test('delivers pending events of a watch before it ends with the CRD', async () => {
     const { cluster, hooks } = await slow();
     const reader = new Reader(api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion }));
     shut(hooks);
@@ -181,11 +181,11 @@ describe('a watch', () => {
     expect(await reader.readAll()).toEqual([]);
     await redefine(cluster, (spec) => Object.assign(spec['names'] as object, { shortNames: ['w'] }));
     expect(await reader.readAll()).toEqual([]);
-    await hooks.next().answer();
+    await hooks.next().respond();
     expect(await reader.readAll()).toEqual(['ADDED a', 'end']);
   });
 
-  test('that begins with the existing objects waits for their conversion', async () => {
+  test('waits for the conversion of existing objects at the start of a watch', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     await api(cluster).create(widget('b', { size: 1 }));
@@ -194,13 +194,13 @@ describe('a watch', () => {
     expect(await reader.readAll()).toEqual([]);
     const review = hooks.next();
     expect(review.names).toEqual(['a', 'b']);
-    await review.answer();
+    await review.respond();
     expect(await reader.readAll()).toEqual(['ADDED a', 'ADDED b']);
   });
 });
 
 describe('writing', () => {
-  test('applies two concurrent patches', async () => {
+  test('applies two concurrent patches that wait for conversions', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     await api(cluster, 'v2').get('a');
@@ -209,7 +209,7 @@ describe('writing', () => {
     const two = api(cluster, 'v2').patch('a', mergePatch({ spec: { colour: 'blue' } }) as never);
     expect([await stateOf(one), await stateOf(two)]).toEqual(['waiting', 'waiting']);
     hooks.isOpen = true;
-    while (hooks.reviews.length > 0) await hooks.next().answer();
+    while (hooks.reviews.length > 0) await hooks.next().respond();
     await Promise.all([one, two]);
     expect((await api(cluster).get('a'))['spec']).toEqual({ size: 2, colour: 'blue' });
   });
@@ -222,7 +222,7 @@ describe('writing', () => {
     const made = [1, 2].map(() => api(cluster, 'v2').create(nameless));
     expect(await stateOf(made[1] as Promise<unknown>)).toBe('waiting');
     hooks.isOpen = true;
-    while (hooks.reviews.length > 0) await hooks.next().answer();
+    while (hooks.reviews.length > 0) await hooks.next().respond();
     const names = (await Promise.all(made)).map(({ metadata }) => metadata.name);
     expect(names.sort()).toEqual(['w-aaaaa', 'w-bbbbb']);
   });
@@ -239,7 +239,7 @@ describe('writing', () => {
       quota.status = { hard, used: hard };
     });
     hooks.isOpen = true;
-    while (hooks.reviews.length > 0) await hooks.next().answer();
+    while (hooks.reviews.length > 0) await hooks.next().respond();
     expect(await made).toMatchObject({ code: 403, message: expect.stringContaining('exceeded quota: none') });
     expect((await api(cluster).list()).items).toEqual([]);
   });
@@ -251,7 +251,7 @@ describe('writing', () => {
     const puts = [2, 3].map((size) => api(cluster, 'v2').update({ ...live, spec: { size } } as never));
     await turns();
     hooks.isOpen = true;
-    while (hooks.reviews.length > 0) await hooks.next().answer();
+    while (hooks.reviews.length > 0) await hooks.next().respond();
     const outcomes = await Promise.allSettled(puts);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const [lost] = outcomes.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
@@ -266,33 +266,33 @@ describe('writing', () => {
     await turns();
     await api(cluster).patch('a', mergePatch({ spec: { size: 9 } }) as never);
     hooks.isOpen = true;
-    while (hooks.reviews.length > 0) await hooks.next().answer();
+    while (hooks.reviews.length > 0) await hooks.next().respond();
     expect(await waiting).toMatchObject({ spec: { size: 9, colour: 'red' } });
   });
 
-  test('calls admission again only after a lost race', async () => {
-    const asked: string[] = [];
+  test('calls admission again only after a conflicting write', async () => {
+    const operations: string[] = [];
     const plugin: AdmissionPlugin = {
       name: 'Counting',
       validate: ({ operation }: { operation: string }) => {
-        asked.push(operation);
+        operations.push(operation);
       },
     } as never;
     const { cluster, hooks } = await slow({ admission: [plugin] });
-    asked.length = 0;
+    operations.length = 0;
     await api(cluster, 'v2').create(widget('a', { size: 1 }));
     await api(cluster).patch('a', mergePatch({ spec: { size: 2 } }) as never);
     // The live object has to be converted before the patch can begin; admission comes after that.
     await api(cluster, 'v2').patch('a', mergePatch({ spec: { size: 3 } }) as never);
-    expect(asked).toEqual(['CREATE', 'UPDATE', 'UPDATE']);
+    expect(operations).toEqual(['CREATE', 'UPDATE', 'UPDATE']);
     shut(hooks);
     const waiting = api(cluster, 'v2').patch('a', mergePatch({ spec: { colour: 'red' } }) as never);
     await turns();
     await api(cluster).patch('a', mergePatch({ spec: { size: 9 } }) as never);
     hooks.isOpen = true;
-    while (hooks.reviews.length > 0) await hooks.next().answer();
+    while (hooks.reviews.length > 0) await hooks.next().respond();
     await waiting;
-    expect(asked).toEqual(['CREATE', 'UPDATE', 'UPDATE', 'UPDATE', 'UPDATE', 'UPDATE']);
+    expect(operations).toEqual(['CREATE', 'UPDATE', 'UPDATE', 'UPDATE', 'UPDATE', 'UPDATE']);
   });
 
   test('ignores later changes that the caller makes to the sent object', async () => {
@@ -305,11 +305,11 @@ describe('writing', () => {
     sent.spec.size = 99;
     await turns();
     hooks.isOpen = true;
-    while (hooks.reviews.length > 0) await hooks.next().answer();
+    while (hooks.reviews.length > 0) await hooks.next().respond();
     expect(await updated).toMatchObject({ spec: { size: 2 } });
   });
 
-  test('changes nothing if a conversion fails', async () => {
+  test('changes nothing if the conversion of a write fails', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster, 'v2').create(widget('a', { size: 1 }));
     shut(hooks);
@@ -332,7 +332,7 @@ describe('writing', () => {
     await turns();
     await definitions(cluster).delete(WIDGETS);
     hooks.isOpen = true;
-    while (hooks.reviews.length > 0) await hooks.next().answer();
+    while (hooks.reviews.length > 0) await hooks.next().respond();
     expect(await failure).toMatchObject({ reason: 'NotFound' });
     await define(cluster);
     expect((await api(cluster).list()).items).toEqual([]);
@@ -346,7 +346,7 @@ describe('writing', () => {
     await turns();
     await definitions(cluster).delete(WIDGETS);
     hooks.isOpen = true;
-    while (hooks.reviews.length > 0) await hooks.next().answer();
+    while (hooks.reviews.length > 0) await hooks.next().respond();
     expect(await failure).toMatchObject({ code: 405 });
     expect((await api(cluster).list()).items.length).toBe(1);
   });
@@ -362,18 +362,18 @@ describe('writing', () => {
 });
 
 describe('deleting', () => {
-  test('deletes one object in another version', async () => {
+  test('deletes an object in another version', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }, { metadata: { name: 'a', finalizers: ['example.com/x'] } }));
     shut(hooks);
     const deleted = api(cluster, 'v2').delete('a');
     await turns();
-    await hooks.next().answer();
+    await hooks.next().respond();
     expect(await deleted).toMatchObject({ apiVersion: `${GROUP}/v2`, metadata: { deletionGracePeriodSeconds: 0 } });
     const gone = api(cluster, 'v2').patch('a', mergePatch({ metadata: { finalizers: null } }) as never);
     await turns();
     hooks.isOpen = true;
-    while (hooks.reviews.length > 0) await hooks.next().answer();
+    while (hooks.reviews.length > 0) await hooks.next().respond();
     expect(await gone).toMatchObject({ apiVersion: `${GROUP}/v2` });
     expect(await api(cluster).find('a')).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 /** The structural schema of a CRD schema, as apply and field ownership use it. */
 import { describe, expect, test } from 'vitest';
-import { schemaNodeOf } from '../../../src/crd/schema-node.js';
 import { structuralSchemaOf } from '../../../src/crd/structural-schema.js';
+import { schemaNodeOf } from '../../../src/crd/to-schema-node.js';
 import { fieldsOfIntent, IntentError } from '../../../src/merge/apply/intent-fields.js';
 import { merge } from '../../../src/merge/apply/merge.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
@@ -9,14 +9,14 @@ import type { JSONSchemaProps } from '../../../src/schema/json-schema.js';
 
 const X = 'x-kubernetes-' as const;
 const text = { type: 'string' };
-const formOf = (spec: JSONSchemaProps) =>
+const rootNodeOf = (spec: JSONSchemaProps) =>
   schemaNodeOf(structuralSchemaOf({ type: 'object', properties: { spec } }, kubernetesDialect));
-const nodeOf = (spec: JSONSchemaProps) => formOf(spec).fields.get('spec')?.node;
+const nodeOf = (spec: JSONSchemaProps) => rootNodeOf(spec).fields.get('spec')?.node;
 
-/** The fields that somebody owns who applies a spec, or why it does not fit. */
+/** The fields that an applier of a spec owns, or the error. */
 function owned(spec: JSONSchemaProps, value: unknown): unknown {
   try {
-    return fieldsOfIntent(formOf(spec), { spec: value });
+    return fieldsOfIntent(rootNodeOf(spec), { spec: value });
   } catch (error) {
     if (error instanceof IntentError) return error.message;
     throw error;
@@ -24,7 +24,7 @@ function owned(spec: JSONSchemaProps, value: unknown): unknown {
 }
 
 describe('objects', () => {
-  test('have their fields in wire order', () => {
+  test('has object fields in wire order', () => {
     const node = nodeOf({ type: 'object', required: ['b'], properties: { b: text, a: text } });
     expect(node).toMatchObject({ type: 'object', representation: 'document', preserveUnknown: false, atomic: false });
     expect(node?.type === 'object' && [...node.fields.values()].map(({ name, required }) => [name, required])).toEqual([
@@ -34,7 +34,7 @@ describe('objects', () => {
     expect(owned({ type: 'object', properties: { a: text } }, { b: 1 })).toBe('.spec.b: field not declared in schema');
   });
 
-  test('without properties accept any fields', () => {
+  test('accepts any fields of an object without properties', () => {
     expect(nodeOf({ type: 'object' })).toMatchObject({ type: 'object', preserveUnknown: true });
     expect(owned({ type: 'object' }, { a: { b: 1 } })).toEqual({
       'f:spec': { 'f:a': { '.': {}, 'f:b': {} } },
@@ -43,7 +43,7 @@ describe('objects', () => {
     expect(nodeOf({ type: 'object', additionalProperties: false })).toMatchObject({ preserveUnknown: false });
   });
 
-  test('with values of one type are maps', () => {
+  test('converts an object with values of one type to a map', () => {
     expect(nodeOf({ type: 'object', additionalProperties: { type: 'integer' } })).toMatchObject({
       type: 'map',
       atomic: false,
@@ -59,14 +59,14 @@ describe('objects', () => {
     });
   });
 
-  test('that preserve unknown fields preserve them at all levels below', () => {
+  test('preserves unknown fields at all levels below x-kubernetes-preserve-unknown-fields', () => {
     const inner = { type: 'object', properties: { b: text } };
     const node = nodeOf({ type: 'object', [`${X}preserve-unknown-fields`]: true, properties: { a: inner } });
     expect(node).toMatchObject({ type: 'object', preserveUnknown: true });
     expect(node?.type === 'object' && node.fields.get('a')?.node).toMatchObject({ preserveUnknown: true });
   });
 
-  test('that are embedded resources have the fields of every object', () => {
+  test('adds the common fields to embedded resources', () => {
     const node = nodeOf({
       type: 'object',
       [`${X}embedded-resource`]: true,
@@ -76,7 +76,7 @@ describe('objects', () => {
     expect(node?.type === 'object' && node.fields.get('metadata')?.node).toMatchObject({ representation: 'struct' });
   });
 
-  test('omit the three fields of every object at the root', () => {
+  test('omits the three common fields at the root', () => {
     const root = structuralSchemaOf(
       { type: 'object', properties: { kind: text, apiVersion: text, metadata: { type: 'object' }, spec: text } },
       kubernetesDialect,
@@ -89,15 +89,15 @@ describe('objects', () => {
 describe('lists', () => {
   const item = { type: 'object', properties: { name: { ...text, default: 'x' }, size: { type: 'integer' } } };
 
-  test('are atomic by default', () => {
+  test('treats a list as atomic by default', () => {
     expect(nodeOf({ type: 'array', items: text })).toMatchObject({ type: 'list', listType: 'atomic' });
     expect(nodeOf({ type: 'array', items: text, [`${X}list-type`]: 'set' })).toMatchObject({ listType: 'set' });
   });
 
-  test('are merged by keys, with defaults for omitted keys', () => {
+  test('merges map lists by their keys, with defaults for omitted keys', () => {
     const keyed = { type: 'array', items: item, [`${X}list-type`]: 'map', [`${X}list-map-keys`]: ['name'] };
     expect(nodeOf(keyed)).toMatchObject({ listType: 'map', mapKeys: ['name'] });
-    expect(merge(formOf(keyed), { spec: [{ name: 'x', size: 1 }] }, { spec: [{ size: 2 }] })).toEqual({
+    expect(merge(rootNodeOf(keyed), { spec: [{ name: 'x', size: 1 }] }, { spec: [{ size: 2 }] })).toEqual({
       spec: [{ name: 'x', size: 2 }],
     });
   });
@@ -119,11 +119,11 @@ describe('scalars', () => {
       { ...text, nullable: true, default: 'a' },
       { type: 'scalar', nullable: true, default: 'a' },
     ],
-  ])('%j', (schema, node) => {
+  ])('converts the scalar %j', (schema, node) => {
     expect(nodeOf(schema)).toMatchObject(node);
   });
 
-  test('a string with a format accepts any scalar', () => {
+  test('accepts any scalar for a string with a format', () => {
     const date = { type: 'object', properties: { when: { ...text, format: 'date' } } };
     expect(owned(date, { when: 5 })).toEqual({ 'f:spec': { 'f:when': {} } });
     expect(owned({ type: 'object', properties: { when: text } }, { when: 5 })).toBe(

@@ -29,19 +29,19 @@ async function converting(convert: unknown, options: ClusterOptions = {}): Promi
   return cluster;
 }
 
-describe('without a conversion', () => {
+describe('conversion strategy None', () => {
   test('changes only the apiVersion and prunes by the schema of the version', async () => {
     const cluster = testCluster();
     await define(cluster, { versions: [V1, V2] });
     await api(cluster).create(widget('a', { size: 1 }));
     expect(await api(cluster, 'v2').get('a')).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: {} });
     expect((await api(cluster, 'v2').get('a'))['spec'] as Spec).toEqual({});
-    // What the other version does not know is lost when it writes.
+    // A write in the other version drops fields that this version does not have.
     await api(cluster, 'v2').patch('a', mergePatch({ spec: { dimensions: { size: 2 } } }) as never);
     expect((await api(cluster).get('a'))['spec']).toEqual({ colour: 'red' });
   });
 
-  test('keeps the version of a field manager', async () => {
+  test('keeps the version of a field manager without a conversion', async () => {
     const cluster = testCluster();
     const spec = object({ size: INTEGER, colour: { type: 'string' } });
     await define(cluster, { versions: [version({ spec }), version({ name: 'v2', storage: false, spec })] });
@@ -61,7 +61,7 @@ describe('without a conversion', () => {
 describe.each([
   ['a function', convert],
   ['a function that waits', async (draft: Spec, to: string) => convert(draft, to)],
-])('with %s', (_name, conversion) => {
+])('conversion with %s', (_name, conversion) => {
   test('serves every verb in every version', async () => {
     const cluster = await converting(conversion);
     const [v1, v2] = [api(cluster), api(cluster, 'v2')];
@@ -123,7 +123,7 @@ describe('a conversion function', () => {
     ['that returns a list', () => [], 'failed: the function returned a list, not an object'],
     ['that promises a number', async () => 5, 'failed: the function returned a number, not an object'],
     [
-      'that forgets the version',
+      'that does not set the version',
       (draft: Spec) => draft,
       'returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)',
     ],
@@ -133,12 +133,12 @@ describe('a conversion function', () => {
       'returned invalid object: must have the same name: a != x',
     ],
     [
-      'that returns what is no JSON',
+      'that returns a value that is not JSON',
       (draft: Spec, to: string) => ({ ...convert(draft, to), spec: { f: () => 1 } }),
       'failed: a function is no JSON',
     ],
     [
-      'that spoils labels',
+      'that returns invalid labels',
       (draft: Spec, to: string) => ({
         ...convert(draft, to),
         metadata: { ...(draft['metadata'] as Spec), labels: { a: 1 } },
@@ -146,7 +146,7 @@ describe('a conversion function', () => {
       'returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object',
     ],
   ];
-  test.each(failing)('%s results in a 500 error', async (_name, conversion, why) => {
+  test.each(failing)('returns a 500 error for a conversion function %s', async (_name, conversion, why) => {
     const cluster = await converting(conversion);
     await api(cluster).create(widget('a', { size: 1 }));
     const message = `conversion webhook for example.com/v1, Kind=Widget ${why}`;
@@ -157,7 +157,7 @@ describe('a conversion function', () => {
     expect(await api(cluster).get('a')).toMatchObject({ spec: { size: 1 } });
   });
 
-  test('that returns a circular object is rejected', async () => {
+  test('rejects a conversion function that returns a circular object', async () => {
     const cluster = await converting((draft: Spec, to: string) => {
       const made = convert(draft, to);
       made['self'] = made;
@@ -167,7 +167,7 @@ describe('a conversion function', () => {
     expect(await failureOf(api(cluster, 'v2').get('a'))).toMatchObject({ code: 500 });
   });
 
-  test('may change only labels and annotations of the metadata', async () => {
+  test('allows a conversion function to change only labels and annotations of the metadata', async () => {
     const cluster = await converting((draft: Spec, to: string) => {
       const metadata = { ...(draft['metadata'] as Spec), labels: { to }, finalizers: ['example.com/x'], generation: 9 };
       return { ...convert(draft, to), metadata };
@@ -178,7 +178,7 @@ describe('a conversion function', () => {
     expect(metadata.finalizers).toBeUndefined();
   });
 
-  test('may change the object that it receives', async () => {
+  test('allows a conversion function to change its argument', async () => {
     const cluster = await converting((draft: Spec, to: string) => {
       draft['apiVersion'] = `${GROUP}/${to}`;
       draft['spec'] = to === 'v2' ? { dimensions: { size: 1 } } : { size: 1 };
@@ -189,7 +189,7 @@ describe('a conversion function', () => {
     expect(await api(cluster).get('a')).toBe(before);
   });
 
-  test('that throws for one object leaves no unhandled rejection of another', async () => {
+  test('leaves no unhandled rejection when a conversion function throws for one of two objects', async () => {
     const cluster = await converting((draft: Spec) => {
       if ((draft['metadata'] as Spec)['name'] === 'a') return Promise.reject(new Error('later'));
       throw new Error('now');
@@ -200,17 +200,17 @@ describe('a conversion function', () => {
     expect(failure).toMatchObject({ message: expect.stringContaining('failed: now') });
   });
 
-  test('is not called with a single version or for objects of the requested version', async () => {
-    const asked: string[] = [];
+  test('calls no conversion function for a single version or for objects of the requested version', async () => {
+    const calls: string[] = [];
     const counting = (draft: Spec, to: string) => {
-      asked.push(to);
+      calls.push(to);
       return convert(draft, to);
     };
     const cluster = await converting(counting);
     await api(cluster).create(widget('a', { size: 1 }));
     await api(cluster).list();
     await api(cluster).delete('a');
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
   });
 });
 
@@ -236,7 +236,7 @@ test('selects fields in the requested version', async () => {
 });
 
 describe('the storage version', () => {
-  test('changes while old objects stay readable, and a write stores them in the new version', async () => {
+  test('keeps objects of the old storage version readable and stores them in the new one with a write', async () => {
     const seen: string[] = [];
     const cluster = await converting((draft: Spec, to: string) => {
       seen.push(`${String((draft['metadata'] as Spec)['name'])} to ${to}`);
@@ -262,7 +262,7 @@ describe('the storage version', () => {
     expect((await definitions(cluster).get(WIDGETS)).status.storedVersions).toEqual(['v1', 'v2']);
   });
 
-  test('changes without a conversion as well', async () => {
+  test('changes the storage version without a conversion', async () => {
     const cluster = testCluster();
     await define(cluster, { versions: [version(), version({ name: 'v2', storage: false })] });
     const before = await api(cluster).create(widget('a', { size: 1 }));
@@ -276,7 +276,7 @@ describe('the storage version', () => {
 });
 
 describe('a deprecated version', () => {
-  test('adds a warning that names the replacement', async () => {
+  test('adds a warning that names the replacement of a deprecated version', async () => {
     const cluster = testCluster();
     await define(cluster, {
       versions: [

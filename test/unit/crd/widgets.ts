@@ -9,10 +9,10 @@ export const WIDGETS = 'widgets.example.com';
 
 type Json = Record<string, unknown>;
 
-/** What is known of a kind that only exists since somebody defined it. */
+/** The static type of a kind that a CRD defines. */
 export type Custom = Kind<ApiObject, { metadata: ObjectMetaInput; [field: string]: unknown }>;
 
-/** Everything may be in an object of this kind. */
+/** A schema that accepts any object. */
 export const ANYTHING = { type: 'object', 'x-orch-preserve-unknown-fields': true };
 
 export function object(properties: Json, more: Json = {}): Json {
@@ -21,7 +21,7 @@ export function object(properties: Json, more: Json = {}): Json {
 
 export interface VersionWish extends Json {
   readonly name?: string;
-  /** The schema of `spec`; everything unless said otherwise. */
+  /** The schema of `spec`; accepts everything by default. */
   readonly spec?: Json;
   /** The whole schema. */
   readonly whole?: Json;
@@ -41,7 +41,7 @@ export interface DefinitionWish {
   readonly conversion?: Json;
 }
 
-/** Typed as what is sent: tests send what types would not let through. */
+/** Creates a CRD. It has the type `never`, because tests also send invalid objects. */
 export function definition(wish: DefinitionWish = {}): never {
   const { names, scope = 'Namespaced', versions = [version()], group = GROUP, metadata, conversion } = wish;
   const all = { plural: 'widgets', kind: 'Widget', ...names };
@@ -55,7 +55,7 @@ export function definitions(cluster: Cluster): Api<typeof CustomResourceDefiniti
   return cluster.api(CustomResourceDefinition);
 }
 
-/** Defines a kind, and gives what can be done with its objects. */
+/** Creates a CRD and returns the API of its first version. */
 export async function define(cluster: Cluster, wish: DefinitionWish = {}): Promise<Api<Custom>> {
   const made = await definitions(cluster).create(definition(wish));
   const { group, versions, names } = made.spec;
@@ -66,7 +66,7 @@ export function kindOf(cluster: Cluster, version = 'v1', resource = 'widgets', g
   return cluster.resolve({ group, version, resource })?.kind as Custom | undefined;
 }
 
-/** The objects of a version; throws when it is not served. */
+/** The API of a version; throws if it is not served. */
 export function api(cluster: Cluster, version = 'v1', resource = 'widgets', namespace = 'default'): Api<Custom> {
   const kind = kindOf(cluster, version, resource);
   if (kind === undefined) throw new Error(`${resource} in ${version} is not served`);
@@ -77,7 +77,7 @@ export function widget(name: string, spec: unknown = {}, more: Json = {}): never
   return { metadata: { name }, spec, ...more } as never;
 }
 
-/** Changes the versions, or anything else, of a definition that is there. */
+/** Changes the spec of an existing CRD. */
 export async function redefine(cluster: Cluster, change: (spec: Json) => void, name = WIDGETS): Promise<void> {
   await definitions(cluster).edit(name, (draft) => change(draft.spec as unknown as Json));
 }
@@ -88,21 +88,21 @@ export async function conditionsOf(cluster: Cluster, name = WIDGETS): Promise<Re
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly code: number;
   readonly body: Json & { metadata?: Json; message?: string };
   readonly text: string;
   readonly warnings: readonly string[];
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly body?: unknown;
   readonly type?: string;
   readonly accept?: string;
 }
 
-/** Requests as `GET /path`, answered by the cluster over HTTP. */
-export function http(cluster: Cluster): (line: string, asked?: Asked) => Promise<Answer> {
+/** Sends requests such as `GET /path` to the cluster over HTTP. */
+export function http(cluster: Cluster): (line: string, options?: RequestOptions) => Promise<HttpResponse> {
   const handle = createFetchHandler(cluster, { codecs: [protobuf] });
   return async (line, { body, type = 'application/json', accept = 'application/json' } = {}) => {
     const [method = 'GET', path = '/'] = line.split(' ');
@@ -119,7 +119,7 @@ export function http(cluster: Cluster): (line: string, asked?: Asked) => Promise
       code: response.status,
       body: isJson && text !== '' ? JSON.parse(text) : {},
       text,
-      warnings: warnings.map(([, words = '']) => words.replace(/\\(.)/g, '$1')),
+      warnings: warnings.map(([, text = '']) => text.replace(/\\(.)/g, '$1')),
     };
   };
 }

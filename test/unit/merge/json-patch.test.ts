@@ -1,6 +1,6 @@
 /**
  * JSON Patch: tables of operations and results, the failures by code and text, the promises about the document, and
- * the public suite of json-patch vectors. What the server was seen to answer is in recorded.test.ts.
+ * the public suite of json-patch vectors. Recorded responses are compared in recorded.test.ts.
  */
 import { describe, expect, it } from 'vitest';
 import { applyJsonPatch, MAX_COPIED_BYTES, parseJsonPatch } from '../../../src/merge/json-patch.js';
@@ -24,7 +24,7 @@ function failureOf(run: () => unknown): StatusError {
   throw new Error('nothing was thrown');
 }
 
-/** JSON text keeps `__proto__` a key, which an object literal would not. */
+/** Parses JSON, because `__proto__` in an object literal would not be a key. */
 const json = (text: string): unknown => JSON.parse(text);
 
 describe('applyJsonPatch', () => {
@@ -40,10 +40,10 @@ describe('applyJsonPatch', () => {
     ['replace the root by an array', '{"a":1}', '[{"op":"replace","path":"","value":[]}]', '[]'],
     ['replace the root by null: no effect', '{"a":1}', '[{"op":"replace","path":"","value":null}]', '{"a":1}'],
     ['replace the root by a scalar: no effect', '{"a":1}', '[{"op":"replace","path":"","value":"x"}]', '{"a":1}'],
-    ['go on in a replaced root', '{}', '[{"op":"replace","path":"","value":[1]},{"op":"remove","path":"/0"}]', '[]'],
+    ['change a replaced root', '{}', '[{"op":"replace","path":"","value":[1]},{"op":"remove","path":"/0"}]', '[]'],
     ['drop what precedes the first slash', '{"a":{}}', '[{"op":"add","path":"a/b","value":1}]', '{"a":{},"b":1}'],
     ['unescape', '{}', '[{"op":"add","path":"/a~1b~0c~01","value":1}]', '{"a/b~c~1":1}'],
-    ['leave percent signs alone', '{}', '[{"op":"add","path":"/a%20b","value":1}]', '{"a%20b":1}'],
+    ['keep percent signs', '{}', '[{"op":"add","path":"/a%20b","value":1}]', '{"a%20b":1}'],
     ['insert', '{"l":[1,2]}', '[{"op":"add","path":"/l/1","value":9}]', '{"l":[1,9,2]}'],
     ['insert at the end', '{"l":[1,2]}', '[{"op":"add","path":"/l/2","value":9}]', '{"l":[1,2,9]}'],
     ['append', '{"l":[1,2]}', '[{"op":"add","path":"/l/-","value":9}]', '{"l":[1,2,9]}'],
@@ -63,25 +63,25 @@ describe('applyJsonPatch', () => {
     ['test a missing key against null', '{}', '[{"op":"test","path":"/a","value":null}]', '{}'],
     ['test a null against null', '{"a":null}', '[{"op":"test","path":"/a","value":null}]', '{"a":null}'],
     [
-      'test whatever the key order',
+      'test an object with another key order',
       '{"a":{"b":1,"c":2}}',
       '[{"op":"test","path":"/a","value":{"c":2,"b":1}}]',
       '{"a":{"b":1,"c":2}}',
     ],
     ['test the root', '{"a":1}', '[{"op":"test","path":"","value":{"a":1}}]', '{"a":1}'],
     [
-      'test an object with awkward keys',
+      'test an object with special keys',
       '{"a":{"hasOwnProperty":1}}',
       '[{"op":"test","path":"/a","value":{"hasOwnProperty":1}}]',
       '{"a":{"hasOwnProperty":1}}',
     ],
   ];
 
-  it.each(cases)('%s', (_name, document, patch, result) => {
+  it.each(cases)('applies a JSON patch: %s', (_name, document, patch, result) => {
     expect(patched(json(document), json(patch))).toEqual(json(result));
   });
 
-  it('changes one copy without the other, whichever is changed first', () => {
+  it('changes a copy and its original independently', () => {
     const change = (path: string) => ({ op: 'replace', path, value: 2 });
     const copy = { op: 'copy', from: '/a', path: '/c' };
     const document = { a: { b: { d: 1 } } };
@@ -103,14 +103,14 @@ describe('applyJsonPatch', () => {
   });
 });
 
-describe('fails with the generic 422 error', () => {
+describe('applyJsonPatch errors', () => {
   const cases: readonly (readonly [name: string, document: string, patch: string])[] = [
     ['an unknown operation', '{}', '[{"op":"upsert","path":"/a","value":1}]'],
     ['an operation in capitals', '{}', '[{"op":"ADD","path":"/a","value":1}]'],
     ['an inherited name as operation', '{}', '[{"op":"toString","path":"/a","value":1}]'],
-    ['no operation', '{}', '[{"path":"/a","value":1}]'],
+    ['a missing operation', '{}', '[{"path":"/a","value":1}]'],
     ['a null in the list', '{}', '[null]'],
-    ['no path', '{}', '[{"op":"add","value":1}]'],
+    ['a missing path', '{}', '[{"op":"add","value":1}]'],
     ['a null path', '{}', '[{"op":"add","path":null,"value":1}]'],
     ['a path without any slash', '{"a":1}', '[{"op":"remove","path":"a"}]'],
     ['copy without from', '{"a":1}', '[{"op":"copy","path":"/a"}]'],
@@ -118,28 +118,28 @@ describe('fails with the generic 422 error', () => {
     ['copy from the root', '{"a":1}', '[{"op":"copy","from":"","path":"/b"}]'],
     ['copy to the root', '{"a":{}}', '[{"op":"copy","from":"/a","path":""}]'],
     ['copy from a missing index', '{"l":[1]}', '[{"op":"copy","from":"/l/1","path":"/b"}]'],
-    ['copy into nothing', '{"a":1}', '[{"op":"copy","from":"/a","path":"/b/c"}]'],
+    ['copy into a missing object', '{"a":1}', '[{"op":"copy","from":"/a","path":"/b/c"}]'],
     ['move without from', '{"a":1}', '[{"op":"move","path":"/a"}]'],
     ['move from a missing key', '{}', '[{"op":"move","from":"/a","path":"/b"}]'],
     ['move into itself', '{"a":{}}', '[{"op":"move","from":"/a","path":"/a/b"}]'],
     ['move from the root', '{"a":1}', '[{"op":"move","from":"","path":"/b"}]'],
     ['add at the root', '{}', '[{"op":"add","path":"","value":{}}]'],
-    ['add into nothing', '{}', '[{"op":"add","path":"/a/b","value":1}]'],
+    ['add into a missing object', '{}', '[{"op":"add","path":"/a/b","value":1}]'],
     ['add into a null', '{"a":null}', '[{"op":"add","path":"/a/b","value":1}]'],
     ['add into a scalar', '{"a":"x"}', '[{"op":"add","path":"/a/b","value":1}]'],
     ['add beyond the end', '{"l":[1]}', '[{"op":"add","path":"/l/2","value":1}]'],
     ['add before the start', '{"l":[1]}', '[{"op":"add","path":"/l/-3","value":1}]'],
-    ['add at no index', '{"l":[1]}', '[{"op":"add","path":"/l/1e0","value":1}]'],
+    ['add at an invalid index', '{"l":[1]}', '[{"op":"add","path":"/l/1e0","value":1}]'],
     ['add at an empty index', '{"l":[1]}', '[{"op":"add","path":"/l/","value":1}]'],
     ['add at the length of an array', '{"l":[1]}', '[{"op":"add","path":"/l/length","value":1}]'],
     ['replace beyond the end', '{"l":[1]}', '[{"op":"replace","path":"/l/1","value":1}]'],
-    ['replace at the end sign', '{"l":[1]}', '[{"op":"replace","path":"/l/-","value":1}]'],
-    ['replace in nothing', '{}', '[{"op":"replace","path":"/a/b","value":1}]'],
+    ['replace at the index -', '{"l":[1]}', '[{"op":"replace","path":"/l/-","value":1}]'],
+    ['replace in a missing object', '{}', '[{"op":"replace","path":"/a/b","value":1}]'],
     ['replace the root without a value', '{}', '[{"op":"replace","path":""}]'],
     ['remove a missing key', '{}', '[{"op":"remove","path":"/a"}]'],
     ['remove an inherited name', '{}', '[{"op":"remove","path":"/toString"}]'],
     ['remove a missing index', '{"l":[1]}', '[{"op":"remove","path":"/l/1"}]'],
-    ['remove the end sign', '{"l":[1]}', '[{"op":"remove","path":"/l/-"}]'],
+    ['remove the index -', '{"l":[1]}', '[{"op":"remove","path":"/l/-"}]'],
     ['remove the root', '{}', '[{"op":"remove","path":""}]'],
     ['test a missing key against a value', '{}', '[{"op":"test","path":"/a","value":""}]'],
     ['test a missing index against null', '{"l":[1]}', '[{"op":"test","path":"/l/1","value":null}]'],
@@ -149,7 +149,7 @@ describe('fails with the generic 422 error', () => {
     ['test the root', '{"a":1}', '[{"op":"test","path":"","value":{}}]'],
   ];
 
-  it.each(cases)('%s', (_name, document, patch) => {
+  it.each(cases)('fails with the generic 422 error: %s', (_name, document, patch) => {
     const error = failureOf(() => patched(json(document), json(patch)));
     expect([error.code, error.reason, error.message, error.status.details]).toEqual([422, 'Invalid', GENERIC, {}]);
   });
@@ -233,7 +233,7 @@ describe('parseJsonPatch', () => {
     expect(parseJsonPatch(Array(10_000).fill(harmless)).operations).toHaveLength(10_000);
   });
 
-  it('returns unknown fields as findings unless told to ignore them', () => {
+  it('returns unknown fields as findings unless fieldValidation is Ignore', () => {
     const body = json(
       '[{"op":"remove","path":"/a"},{"op":"remove","path":"/b","Op":"x","e\\"f":1,"value":{"free":1}}]',
     );
@@ -285,7 +285,7 @@ describe('sharing and safety', () => {
     );
   });
 
-  it.each(['__proto__', 'constructor', 'prototype'])('takes %s for an ordinary key', (key) => {
+  it.each(['__proto__', 'constructor', 'prototype'])('treats %s as an ordinary key', (key) => {
     const document = json(`{"data":{"${key}":{"a":1},"b":2}}`);
     const text = (patch: unknown) => JSON.stringify(patched(document, patch));
     const at = (more: string) => `/data/${key}${more}`;
@@ -320,8 +320,8 @@ interface Vector {
   readonly fails?: boolean;
 }
 
-/** Where the server departs from the RFC: what it does instead, as a result or as a failure, and why. */
-const DEPARTURES: Readonly<Record<string, { readonly result?: unknown; readonly why: string }>> = {
+/** Deviations of the server from the RFC: the result or failure, and the reason. */
+const DEVIATIONS: Readonly<Record<string, { readonly result?: unknown; readonly why: string }>> = {
   'tests 11': { why: 'add at the root fails' },
   'tests 12': { why: 'add at the root fails' },
   'tests 19': { result: { bar: [1, 2, '5'] }, why: 'negative indexes count from the end' },
@@ -342,29 +342,29 @@ describe('the public json-patch suite', () => {
     list.map((vector, index) => ({ id: `${file} ${index}`, vector, patch: JSON.stringify(vector.patch) })),
   );
   const inScope = vectors.filter(({ id }) => !OUT_OF_SCOPE.has(id));
-  const agreed = inScope.filter(({ id }) => !Object.hasOwn(DEPARTURES, id));
+  const conforming = inScope.filter(({ id }) => !Object.hasOwn(DEVIATIONS, id));
 
   it('has 112 cases with named deviations', () => {
     expect(vectors.length).toBe(112);
-    expect(inScope.length - agreed.length).toBe(Object.keys(DEPARTURES).length);
+    expect(inScope.length - conforming.length).toBe(Object.keys(DEVIATIONS).length);
   });
 
-  it.each(agreed)('$id: $patch', ({ vector }) => {
+  it.each(conforming)('passes case $id: $patch', ({ vector }) => {
     if (vector.fails === true) {
       expect(failureOf(() => patched(vector.doc, vector.patch)).code).toBe(422);
     } else {
-      // A vector without a result only says that the patch applies.
+      // A vector without a result only requires that the patch applies.
       const result = patched(vector.doc, vector.patch);
       expect(result).toEqual(vector.expected ?? vector.doc);
     }
   });
 
-  const departing = inScope.flatMap(({ id, vector }) => {
-    const departure = DEPARTURES[id];
+  const deviating = inScope.flatMap(({ id, vector }) => {
+    const departure = DEVIATIONS[id];
     return departure === undefined ? [] : [{ id, vector, ...departure }];
   });
 
-  it.each(departing)('$id deviates from the RFC: $why', ({ vector, result }) => {
+  it.each(deviating)('deviates from the RFC in case $id: $why', ({ vector, result }) => {
     if (result === undefined) expect(failureOf(() => patched(vector.doc, vector.patch)).code).toBe(422);
     else expect(patched(vector.doc, vector.patch)).toEqual(result);
   });

@@ -1,6 +1,6 @@
 /**
  * Merge patch: tables of document, patch and result, the failures by code and text, and the promises about the
- * document. What the server was seen to answer is in recorded.test.ts.
+ * document. Recorded responses are compared in recorded.test.ts.
  */
 import { describe, expect, it } from 'vitest';
 import type { PatchDecodeOptions } from '../../../src/merge/merge-patch.js';
@@ -13,7 +13,7 @@ function merged(document: unknown, patch: unknown, options?: PatchDecodeOptions)
   return applyMergePatch(deepFreeze(document), deepFreeze(patch), options);
 }
 
-/** JSON text keeps `__proto__` a key, which an object literal would not. */
+/** Parses JSON, because `__proto__` in an object literal would not be a key. */
 const json = (text: string): unknown => JSON.parse(text);
 
 describe('applyMergePatch', () => {
@@ -25,27 +25,27 @@ describe('applyMergePatch', () => {
     ['one deleted key of two', '{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
     ['a scalar over an array', '{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
     ['an array over a scalar', '{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
-    ['nested', '{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
+    ['a nested change', '{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
     ['an array over an array', '{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
-    ['a null that stays', '{"e":null}', '{"a":1}', '{"a":1,"e":null}'],
+    ['a null in the document', '{"e":null}', '{"a":1}', '{"a":1,"e":null}'],
     ['an object over an array', '{"a":[1]}', '{"a":{"b":1,"c":null}}', '{"a":{"b":1}}'],
     ['nested nulls of a new key', '{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
-    // The server's particulars.
-    ['nothing', '{"a":1}', '{}', '{"a":1}'],
+    // Where the server differs from the RFC.
+    ['an empty patch', '{"a":1}', '{}', '{"a":1}'],
     ['a missing key deleted', '{"a":1}', '{"b":null}', '{"a":1}'],
-    ['into a null', '{"a":null}', '{"a":{"b":1,"c":null}}', '{"a":{"b":1}}'],
+    ['a change inside a null', '{"a":null}', '{"a":{"b":1,"c":null}}', '{"a":{"b":1}}'],
     ['nulls as elements of a new array', '{}', '{"a":[1,null,[null]]}', '{"a":[1,null,[null]]}'],
     ['nulls inside elements of a new array', '{}', '{"a":[{"b":null,"c":1}]}', '{"a":[{"c":1}]}'],
     ['nulls inside elements over an array', '{"a":[]}', '{"a":[{"b":null}]}', '{"a":[{}]}'],
     ['nulls inside elements over an object', '{"a":{}}', '{"a":[{"b":null}]}', '{"a":[{"b":null}]}'],
   ];
 
-  it.each(cases)('%s', (_name, document, patch, result) => {
+  it.each(cases)('applies a merge patch: %s', (_name, document, patch, result) => {
     expect(merged(json(document), json(patch))).toEqual(json(result));
   });
 });
 
-describe('rejects', () => {
+describe('applyMergePatch errors', () => {
   const target = 'into Go value of type map[string]interface {}';
   const cases: readonly (readonly [body: string, checked: string])[] = [
     ['[]', `error decoding patch: json: cannot unmarshal array ${target}`],
@@ -55,14 +55,14 @@ describe('rejects', () => {
     ['null', 'Invalid JSON Patch'],
   ];
 
-  it.each(cases)('%s', (body, message) => {
+  it.each(cases)('rejects the patch %s', (body, message) => {
     for (const options of [undefined, { fieldValidation: 'Warn' }, { fieldValidation: 'Strict' }] as const) {
       const error = failureOf(() => merged({}, json(body), options));
       expect([error.code, error.reason, error.message]).toEqual([400, 'BadRequest', message]);
     }
   });
 
-  it.each(['null', '5', '"str"', 'true'])('%s also when fields are ignored', (body) => {
+  it.each(['null', '5', '"str"', 'true'])('rejects the patch %s also when fieldValidation is Ignore', (body) => {
     const error = failureOf(() => merged({}, json(body), { fieldValidation: 'Ignore' }));
     expect([error.code, error.message]).toEqual([400, 'Invalid JSON Patch']);
   });
@@ -96,7 +96,7 @@ describe('sharing and order', () => {
     expect(Object.keys(sortKeys({ b: 1, a: 1, A: 1 }))).toEqual(['A', 'a', 'b']);
   });
 
-  it.each(['__proto__', 'constructor', 'prototype'])('takes %s for an ordinary key', (key) => {
+  it.each(['__proto__', 'constructor', 'prototype'])('treats %s as an ordinary key', (key) => {
     const document = json(`{"z":1,"${key}":{"a":1}}`);
     const text = (patch: string, start = document) => JSON.stringify(merged(start, json(patch)));
     expect(text('{"b":2}')).toContain(`"${key}":{"a":1}`);

@@ -18,52 +18,62 @@ function patched(document: string, text: string): string {
   return printPatched({ ...body, value: result });
 }
 
-describe('a patched document is printed', () => {
+describe('printPatched', () => {
   const add = (path: string, value: string) => `{"op":"add","path":"${path}","value":${value}}`;
   const cases: readonly (readonly [name: string, document: string, patch: string, printed: string])[] = [
-    ['with keys given twice', '{}', `[${add('/a', '{"y":1,"x":1,"y":2}')}]`, '{"a":{"y":1,"y":2,"x":1}}'],
+    ['repeated keys of an added value', '{}', `[${add('/a', '{"y":1,"x":1,"y":2}')}]`, '{"a":{"y":1,"y":2,"x":1}}'],
     [
-      'with keys given twice inside one',
+      'repeated keys inside an added list',
       '{}',
       `[${add('/a', '[{"b":{"c":1,"c":2}}]')}]`,
       '{"a":[{"b":{"c":1,"c":2}}]}',
     ],
     [
-      'without them where it was opened',
+      'each key of an opened object once',
       '{}',
       `[${add('/a', '{"y":1,"y":2}')},${add('/a/x', '0')}]`,
       '{"a":{"x":0,"y":2}}',
     ],
-    ['without them after a merge', '{}', '{"a":{"y":1,"y":2}}', '{"a":{"y":2}}'],
-    ['with numbers as they were spelt', '{}', `[${add('/a', '3.0')},${add('/b', '[1e3]')}]`, '{"a":3.0,"b":[1e3]}'],
-    ['with numbers as they were spelt, merged', '{"a":{}}', '{"a":{"b":1.50,"c":[4E0]}}', '{"a":{"b":1.50,"c":[4E0]}}'],
-    ['with large numbers in full', '{}', '{"a":9007199254740993}', '{"a":9007199254740993}'],
-    ['with escapes for web pages', '{"<":1}', '{"a":"&>"}', '{"\\u003c":1,"a":"\\u0026\\u003e"}'],
+    ['each key once after a merge patch', '{}', '{"a":{"y":1,"y":2}}', '{"a":{"y":2}}'],
     [
-      'with the keys of what was tested in order, at any depth',
+      'numbers of a JSON patch as they were spelled',
+      '{}',
+      `[${add('/a', '3.0')},${add('/b', '[1e3]')}]`,
+      '{"a":3.0,"b":[1e3]}',
+    ],
+    [
+      'numbers of a merge patch as they were spelled',
+      '{"a":{}}',
+      '{"a":{"b":1.50,"c":[4E0]}}',
+      '{"a":{"b":1.50,"c":[4E0]}}',
+    ],
+    ['large numbers in full', '{}', '{"a":9007199254740993}', '{"a":9007199254740993}'],
+    ['HTML characters escaped', '{"<":1}', '{"a":"&>"}', '{"\\u003c":1,"a":"\\u0026\\u003e"}'],
+    [
+      'the keys of a tested value in order at any depth',
       '{"t":{"b":{"d":1,"c":1},"a":[{"f":1,"e":1}]},"u":{"h":1,"g":1}}',
       '[{"op":"test","path":"/t","value":{"b":{"d":1,"c":1},"a":[{"f":1,"e":1}]}}]',
       '{"t":{"a":[{"e":1,"f":1}],"b":{"c":1,"d":1}},"u":{"h":1,"g":1}}',
     ],
     [
-      'with the keys of everything in order when the root was tested',
+      'all keys in order if the root was tested',
       '{"b":{"d":1,"c":1}}',
       '[{"op":"test","path":"","value":{"b":{"c":1,"d":1}}}]',
       '{"b":{"c":1,"d":1}}',
     ],
     [
-      'with the keys of a copy as they were when it was taken',
+      'the keys of a copy in the order of its original',
       '{"a":{"z":1,"m":{"y":1,"x":1}}}',
       `[${add('/a/b', '1')},{"op":"copy","from":"/a","path":"/c"},${add('/c/a', '2')}]`,
       '{"a":{"b":1,"m":{"y":1,"x":1},"z":1},"c":{"a":2,"b":1,"m":{"y":1,"x":1},"z":1}}',
     ],
   ];
 
-  it.each(cases)('%s', (_name, document, patch, printed) => {
+  it.each(cases)('prints %s', (_name, document, patch, printed) => {
     expect(patched(document, patch)).toBe(printed);
   });
 
-  it.each(['1', '1.00'])('unless a number is tested that was spelt otherwise: %s', (value) => {
+  it.each(['1', '1.00'])('fails a test of a number that was spelled differently: %s', (value) => {
     const patch = `[${add('/a', '1.0')},{"op":"test","path":"/a","value":${value}}]`;
     expect(() => patched('{}', patch)).toThrow(StatusError);
     expect(patched('{}', patch.replace(`"value":${value}}`, '"value":1.0}'))).toBe('{"a":1.0}');
@@ -86,6 +96,6 @@ it('reports findings in the order of the patch, each once', () => {
 it.each([
   ['[1.0]', 'number into Go value of type handlers.jsonPatchOp'],
   ['[{"op":1.0}]', 'number into Go struct field jsonPatchOp.op of type string'],
-])('treats a number as equal in every spelling: %s', (text, complaint) => {
-  expect(() => parseJsonPatch(parse(text).value)).toThrow(`error decoding patch: json: cannot unmarshal ${complaint}`);
+])('treats a number as equal in every spelling: %s', (text, message) => {
+  expect(() => parseJsonPatch(parse(text).value)).toThrow(`error decoding patch: json: cannot unmarshal ${message}`);
 });

@@ -1,7 +1,7 @@
 /**
- * JSON and merge patches against recorded answers of a real server. A small model keeps the last object seen at each
+ * JSON and merge patches compared with recorded responses of a real server. A small model keeps the last object seen at each
  * path and applies the next patch to it; whatever the server does to the object afterwards (validation, conflicts,
- * tracking) is outside, so only those parts of an answer are compared that the patch alone decides.
+ * tracking) is not modelled, so only those parts of a response are compared that the patch alone decides.
  */
 import { describe, expect, it } from 'vitest';
 import { applyJsonPatch, parseJsonPatch } from '../../../src/merge/json-patch.js';
@@ -18,7 +18,7 @@ interface Case {
   readonly document: Record<string, unknown>;
   readonly type: string;
   readonly patch: unknown;
-  /** False when the body's text says more than its value: a number spelt `3.0`, a key given twice. */
+  /** False if the value lacks something of the text: the spelling of `3.0`, a repeated key. */
   readonly faithful: boolean;
   readonly options: PatchDecodeOptions;
   readonly answer: Answer;
@@ -29,13 +29,13 @@ const GENERIC = 'the server rejected our request due to an error in our request'
 describe('recorded patches', () => {
   const cases = ['patch-json', 'patch-merge'].flatMap((group) => readGroup(group).flatMap(casesOf));
   const has = (test: (answer: Answer) => boolean) => cases.filter(({ answer }) => test(answer));
-  const refusals = has(isPatchFailure);
+  const failures = has(isPatchFailure);
   const undecodable = cases.filter(({ answer, faithful }) => faithful && printedResult(answer) !== undefined);
   const successes = cases.filter(({ answer, document }) => answer.status === 200 && document.kind === 'ConfigMap');
   const others = has((answer) => answer.status !== 200 && !isPatchFailure(answer));
 
-  it('contain many patches', () => {
-    expect([successes.length, refusals.length, undecodable.length].every((count) => count > 20)).toBe(true);
+  it('contain more than twenty patches of each outcome', () => {
+    expect([successes.length, failures.length, undecodable.length].every((count) => count > 20)).toBe(true);
   });
 
   it.each(successes)('$name gives the recorded object', (recorded) => {
@@ -44,7 +44,7 @@ describe('recorded patches', () => {
     for (const finding of findings) expect(recorded.answer.warning).toContain(`299 - ${quote(finding)}`);
   });
 
-  it.each(refusals)('$name fails with the recorded message', (recorded) => {
+  it.each(failures)('$name fails with the recorded message', (recorded) => {
     const error = caught(() => apply(recorded));
     expect([error?.code, error?.message]).toEqual([recorded.answer.status, recorded.answer.body.message]);
   });
@@ -95,7 +95,7 @@ function remember(objects: Map<string, Record<string, unknown>>, step: Step, ans
   objects.set(step.method === 'POST' ? `${step.path}/${name}` : step.path, answer.body);
 }
 
-/** The parsed body with `${id.path}` filled in; undefined for text that is no JSON, which is the codec's business. */
+/** The parsed body with `${id.path}` filled in; undefined for text that is not JSON, which the codec rejects. */
 function bodyOf(step: Step, byId: ReadonlyMap<string, unknown>): unknown {
   const text = step.rawBody ?? JSON.stringify(step.body ?? null);
   const filled = text.replace(/\$\{(\w+)\.([^}]+)\}/g, (_all, id: string, path: string) =>

@@ -4,12 +4,12 @@ import { describe, expect, it, test } from 'vitest';
 import { RestoreError, restore } from '../../../src/merge/restore.js';
 import { deepFreeze } from '../../../src/util/json.js';
 
-/** By name: a kind is too large to be printed as the title of a test. */
+/** By name, because a kind is too large for a test name. */
 const kinds = { ConfigMap, Deployment, Secret };
 
 const surge = (maxSurge: unknown) => ({ spec: { strategy: { rollingUpdate: { maxSurge } } } });
 
-describe('an invalid document is rejected with', () => {
+describe('restoring an invalid document', () => {
   const cases: readonly (readonly [kind: keyof typeof kinds, document: unknown, message: string])[] = [
     ['Deployment', { metadata: 'x' }, 'cannot restore struct from: string'],
     ['Deployment', { spec: [] }, 'cannot restore struct from: slice'],
@@ -29,7 +29,7 @@ describe('an invalid document is rejected with', () => {
     ['ConfigMap', { metadata: { finalizers: [{ a: 'b' }] } }, 'unrecognized type: string'],
     ['Secret', { data: { a: '!' } }, 'error decoding from json: illegal base64 data at input byte 0'],
     ['Secret', { data: { a: 1 } }, 'cannot restore slice from int64'],
-    // What reads itself does not know where it stands.
+    // A type with its own decoder does not report the path.
     ['ConfigMap', { metadata: { creationTimestamp: 5 } }, 'json: cannot unmarshal number into Go value of type string'],
     ['Deployment', surge(true), 'json: cannot unmarshal bool into Go value of type int32'],
     ['Deployment', surge(1.5), 'json: cannot unmarshal number 1.5 into Go value of type int32'],
@@ -37,7 +37,7 @@ describe('an invalid document is rejected with', () => {
     // The first in the order of the kind's fields.
     ['Deployment', { spec: { replicas: 'x' }, metadata: { name: 1 } }, 'cannot convert int64 to string'],
   ];
-  it.each(cases)('%s %j', (kind, document, message) => {
+  it.each(cases)('rejects a %s with %j', (kind, document, message) => {
     expect(() => restore(kinds[kind].schema, document)).toThrow(new RestoreError(message));
   });
 });

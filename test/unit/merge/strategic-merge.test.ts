@@ -1,6 +1,6 @@
 /**
  * Strategic merge: tables of document, patch and result for every directive and rule, the failures by code and text,
- * and the promises about the arguments. How the server answers around it is in test/unit/server/strategic-patch.test.ts.
+ * and the promises about the arguments. The responses of the server are tested in test/unit/server/strategic-patch.test.ts.
  */
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
@@ -53,7 +53,7 @@ const schema: ObjectNode = objectFromZod(
   }),
 );
 
-/** JSON text keeps `__proto__` a key, which an object literal would not. */
+/** Parses JSON, because `__proto__` in an object literal would not be a key. */
 const json = (text: string): unknown => JSON.parse(text);
 
 function merge(document: unknown, patch: unknown): ReturnType<typeof applyStrategicMerge> {
@@ -73,7 +73,7 @@ describe('maps', () => {
     ['a new field', '{}', '{"count":1}', '{"count":1}'],
     ['a changed field', '{"count":1}', '{"count":2}', '{"count":2}'],
     ['null deletes', '{"count":1,"labels":{"a":"b"}}', '{"count":null,"labels":{"a":null}}', '{"labels":{}}'],
-    ['null for what is not there', '{}', '{"count":null}', '{}'],
+    ['null for a missing field', '{}', '{"count":null}', '{}'],
     [
       'maps merge',
       '{"labels":{"a":"1","b":"2"}}',
@@ -88,17 +88,22 @@ describe('maps', () => {
     ],
     ['nulls inside a new value', '{}', '{"inner":{"labels":{"a":null,"b":"1"}}}', '{"inner":{"labels":{"b":"1"}}}'],
     ['nulls inside a new list', '{}', '{"items":[{"name":"a","image":null},null]}', '{"items":[{"name":"a"},null]}'],
-    ['over a null', '{"items":null}', '{"items":[{"name":"a","image":null}]}', '{"items":[{"name":"a"}]}'],
-    ['another type', '{"inner":{}}', '{"inner":[{"a":null,"$retainKeys":[]}]}', '{"inner":[{"$retainKeys":[]}]}'],
+    ['a map over a null', '{"items":null}', '{"items":[{"name":"a","image":null}]}', '{"items":[{"name":"a"}]}'],
+    [
+      'a value of another type',
+      '{"inner":{}}',
+      '{"inner":[{"a":null,"$retainKeys":[]}]}',
+      '{"inner":[{"$retainKeys":[]}]}',
+    ],
     ['an unknown field', '{}', '{"foo":{"bar":[1]}}', '{"foo":{"bar":[1]}}'],
     [
-      'a field that replaces',
+      'a field with the replace strategy',
       '{"selector":{"labels":{"a":"1"}}}',
       '{"selector":{"x":null}}',
       '{"selector":{"x":null}}',
     ],
   ];
-  it.each(cases)('%s', (_name, document, patch, result) => {
+  it.each(cases)('merges a map: %s', (_name, document, patch, result) => {
     expect(merged(document, patch)).toEqual(json(result));
   });
 });
@@ -112,14 +117,14 @@ describe('$patch in a map', () => {
       '{"labels":{"$patch":"replace","b":null}}',
       '{"labels":{"b":null}}',
     ],
-    ['delete empties', '{"labels":{"a":"1"}}', '{"labels":{"$patch":"delete","b":"2"}}', '{"labels":{}}'],
-    ['replace on top', '{"count":1,"labels":{}}', '{"$patch":"replace","count":2}', '{"count":2}'],
-    ['delete on top', '{"count":1}', '{"$patch":"delete"}', '{}'],
-    ['in what is not there: nothing', '{}', '{"labels":{"$patch":"replace","a":"1"}}', '{}'],
-    ['deep in what is not there', '{}', '{"inner":{"labels":{"$patch":"delete"}}}', '{"inner":{}}'],
-    ['in a list that is not there', '{}', '{"items":[{"$patch":"replace"},{"name":"a"}]}', '{"items":[{"name":"a"}]}'],
+    ['delete leaves an empty map', '{"labels":{"a":"1"}}', '{"labels":{"$patch":"delete","b":"2"}}', '{"labels":{}}'],
+    ['replace at the root', '{"count":1,"labels":{}}', '{"$patch":"replace","count":2}', '{"count":2}'],
+    ['delete at the root', '{"count":1}', '{"$patch":"delete"}', '{}'],
+    ['in a missing map', '{}', '{"labels":{"$patch":"replace","a":"1"}}', '{}'],
+    ['deep in a missing map', '{}', '{"inner":{"labels":{"$patch":"delete"}}}', '{"inner":{}}'],
+    ['in a missing list', '{}', '{"items":[{"$patch":"replace"},{"name":"a"}]}', '{"items":[{"name":"a"}]}'],
   ];
-  it.each(cases)('%s', (_name, document, patch, result) => {
+  it.each(cases)('applies $patch: %s', (_name, document, patch, result) => {
     expect(merged(document, patch)).toEqual(json(result));
   });
 });
@@ -127,19 +132,24 @@ describe('$patch in a map', () => {
 describe('$retainKeys', () => {
   const cases: readonly Case[] = [
     [
-      'clears the rest',
+      'removes other keys',
       '{"union":{"type":"A","a":"x"}}',
       '{"union":{"$retainKeys":["type"],"type":"B"}}',
       '{"union":{"type":"B"}}',
     ],
-    ['alone', '{"union":{"type":"A","a":"x"}}', '{"union":{"$retainKeys":[]}}', '{"union":{}}'],
+    ['without other fields', '{"union":{"type":"A","a":"x"}}', '{"union":{"$retainKeys":[]}}', '{"union":{}}'],
     [
-      'needs not name nulls',
+      'without the keys that are null',
       '{"union":{"type":"A","a":"x"}}',
       '{"union":{"$retainKeys":["a"],"type":null}}',
       '{"union":{"a":"x"}}',
     ],
-    ['works in any map', '{"labels":{"a":"1","b":"2"}}', '{"labels":{"$retainKeys":["b"]}}', '{"labels":{"b":"2"}}'],
+    [
+      'in a map without a union',
+      '{"labels":{"a":"1","b":"2"}}',
+      '{"labels":{"$retainKeys":["b"]}}',
+      '{"labels":{"b":"2"}}',
+    ],
     [
       'in an item',
       '{"volumes":[{"name":"v","image":"x"}]}',
@@ -147,13 +157,13 @@ describe('$retainKeys', () => {
       '{"volumes":[{"name":"v","args":["y"]}]}',
     ],
     [
-      'beside other directives',
+      'together with other directives',
       '{"tags":["a","b"],"count":1}',
       '{"$retainKeys":["tags"],"$deleteFromPrimitiveList/tags":["a"],"$setElementOrder/tags":["b"]}',
       '{"tags":["b"]}',
     ],
   ];
-  it.each(cases)('%s', (_name, document, patch, result) => {
+  it.each(cases)('applies $retainKeys: %s', (_name, document, patch, result) => {
     expect(merged(document, patch)).toEqual(json(result));
   });
 });
@@ -169,22 +179,22 @@ describe('lists with a merge key', () => {
     ['a field of an item is deleted', '[{"name":"a","image":"1"}]', '[{"name":"a","image":null}]', '[{"name":"a"}]'],
     ['new items come first', list('a b'), list('x'), list('x a b')],
     ['a patch in another order', list('a b c'), list('c x a'), list('b c x a')],
-    ['new behind a known one', list('a b c'), list('b x'), list('a b x c')],
+    ['a new item after a known one', list('a b c'), list('b x'), list('a b x c')],
     [
-      'the same twice',
+      'a repeated item',
       list('a'),
       '[{"name":"x","image":"1"},{"name":"x","image":"2"}]',
       '[{"name":"x","image":"2"},{"name":"a"}]',
     ],
     ['nothing', list('a b'), '[]', list('a b')],
     [
-      'deeper',
+      'a nested list',
       '[{"name":"a","env":[{"name":"E","value":"1"}]}]',
       '[{"name":"a","env":[{"name":"F"}]}]',
       '[{"name":"a","env":[{"name":"F"},{"name":"E","value":"1"}]}]',
     ],
     ['delete', list('a b c'), '[{"name":"b","$patch":"delete","image":"x"}]', list('a c')],
-    ['delete what is not there', list('a'), '[{"name":"x","$patch":"delete"}]', list('a')],
+    ['delete a missing item', list('a'), '[{"name":"x","$patch":"delete"}]', list('a')],
     ['delete every match', list('a b a'), '[{"name":"a","$patch":"delete"}]', list('b')],
     [
       'delete and change',
@@ -194,8 +204,8 @@ describe('lists with a merge key', () => {
     ],
     ['delete and add again', list('a b'), '[{"name":"a","$patch":"delete"},{"name":"a"}]', list('a b')],
     ['replace', list('a b'), '[{"$patch":"replace"},{"name":"y"},{"name":"x"}]', list('y x')],
-    ['replace by nothing', list('a b'), '[{"$patch":"replace"}]', '[]'],
-    ['replace behind the items', list('a'), '[{"name":"x"},{"$patch":"replace","name":"z"}]', list('x')],
+    ['replace by an empty list', list('a b'), '[{"$patch":"replace"}]', '[]'],
+    ['replace after the items', list('a'), '[{"name":"x"},{"$patch":"replace","name":"z"}]', list('x')],
     ['a null key', list('a'), '[{"name":null,"image":"1"}]', '[{"name":null,"image":"1"},{"name":"a"}]'],
     [
       'nulls inside a new item stay',
@@ -210,13 +220,13 @@ describe('lists with a merge key', () => {
       '[{"name":"b","env":{"$patch":"delete"}},{"name":"a"}]',
     ],
     [
-      'a list within, not merging',
+      'a nested list that does not merge',
       '[{"name":"a","args":["1","2"]}]',
       '[{"name":"a","args":["3"]}]',
       '[{"name":"a","args":["3"]}]',
     ],
   ];
-  it.each(cases)('%s', (_name, live, patch, result) => {
+  it.each(cases)('merges a list by key: %s', (_name, live, patch, result) => {
     expect(merged(`{"items":${live}}`, `{"items":${patch}}`)).toEqual(json(`{"items":${result}}`));
   });
 
@@ -236,34 +246,34 @@ describe('lists with a merge key', () => {
 describe('lists of scalars', () => {
   const cases: readonly Case[] = [
     ['new ones come first', '{"tags":["a","b"]}', '{"tags":["c"]}', '{"tags":["c","a","b"]}'],
-    ['each once', '{"tags":["a","b"]}', '{"tags":["b","b"]}', '{"tags":["a","b"]}'],
+    ['repeated values', '{"tags":["a","b"]}', '{"tags":["b","b"]}', '{"tags":["a","b"]}'],
     ['another order', '{"tags":["a","b","c"]}', '{"tags":["c","a"]}', '{"tags":["b","c","a"]}'],
-    ['those that do not merge', '{"words":["a"]}', '{"words":["b","b"]}', '{"words":["b","b"]}'],
-    ['some deleted', '{"tags":["a","b","c"]}', '{"$deleteFromPrimitiveList/tags":["c","x","a"]}', '{"tags":["b"]}'],
+    ['a list that does not merge its values', '{"words":["a"]}', '{"words":["b","b"]}', '{"words":["b","b"]}'],
+    ['deleted values', '{"tags":["a","b","c"]}', '{"$deleteFromPrimitiveList/tags":["c","x","a"]}', '{"tags":["b"]}'],
     [
-      'some deleted, where they do not merge',
+      'deleted values of a list that does not merge',
       '{"words":["a","b"]}',
       '{"$deleteFromPrimitiveList/words":["a"]}',
       '{"words":["b"]}',
     ],
     [
-      'nothing to delete from',
+      'a deletion from a missing list',
       '{}',
       '{"$deleteFromPrimitiveList/tags":["a"],"$deleteFromPrimitiveList/foo":["a"]}',
       '{}',
     ],
-    ['a deletion that is no list', '{"tags":["a"]}', '{"$deleteFromPrimitiveList/tags":"a"}', '{"tags":["a"]}'],
+    ['a deletion that is not a list', '{"tags":["a"]}', '{"$deleteFromPrimitiveList/tags":"a"}', '{"tags":["a"]}'],
     ['a deletion that is null', '{"tags":["a"]}', '{"$deleteFromPrimitiveList/tags":null}', '{}'],
     ['a deletion of a scalar', '{"count":1}', '{"$deleteFromPrimitiveList/count":2}', '{"count":2}'],
-    ['a deletion of nothing in particular', '{"tags":["a"]}', '{"$deleteFromPrimitiveList/":["a"]}', '{"tags":["a"]}'],
+    ['an empty deletion', '{"tags":["a"]}', '{"$deleteFromPrimitiveList/":["a"]}', '{"tags":["a"]}'],
     [
-      'a deletion among objects merges',
+      'a deletion from a list of objects',
       `{"items":${list('a')}}`,
       '{"$deleteFromPrimitiveList/items":[{"name":"a","image":"1"}]}',
       '{"items":[{"name":"a","image":"1"}]}',
     ],
   ];
-  it.each(cases)('%s', (_name, document, patch, result) => {
+  it.each(cases)('merges a list of scalars: %s', (_name, document, patch, result) => {
     expect(merged(document, patch)).toEqual(json(result));
   });
 });
@@ -277,17 +287,17 @@ describe('$setElementOrder', () => {
     ['a b', 'x a', 'x', 'x a b'],
     ['a b c', 'a x', 'a x', 'a x b c'],
     ['', 'b a', 'b a', 'b a'],
-    // A deleted item leaves a place in which one new item counts as live.
+    // A deleted item leaves a position in which one new item counts as live.
     ['1 2 4', '2 3', '-1 3', '2 4 3'],
     ['1 2 4', '2 3', '3', '1 2 3 4'],
     ['1 2 3', '1 3', '-2', '1 3'],
-    // An order that names nothing: new items go wherever the server's sort takes them.
+    // An empty order: the server's sort determines the position of new items.
     ['a b', '', 'x', 'a b x'],
     ['a b', '', 'x y', 'a b y x'],
   ];
   const names = (text: string) => text.split(' ').filter((name) => name !== '');
 
-  it.each(cases)('objects: %s in the order %s with %s', (live, order, patch, result) => {
+  it.each(cases)('orders objects: %s in the order %s with %s', (live, order, patch, result) => {
     const items = (text: string) =>
       names(text).map((name) => (name.startsWith('-') ? { name: name.slice(1), $patch: 'delete' } : { name }));
     const document = live === '' ? {} : { items: items(live) };
@@ -296,7 +306,7 @@ describe('$setElementOrder', () => {
   });
 
   it.each(cases.filter(([, , patch]) => !patch.startsWith('-')))(
-    'scalars: %s in the order %s with %s',
+    'orders scalars: %s in the order %s with %s',
     (live, order, patch, result) => {
       const document = live === '' ? {} : { tags: names(live) };
       const body = { ...(patch === '' ? {} : { tags: names(patch) }), '$setElementOrder/tags': names(order) };
@@ -305,7 +315,7 @@ describe('$setElementOrder', () => {
   );
 
   const more: readonly Case[] = [
-    ['without any list', '{}', '{"$setElementOrder/items":[{"name":"a"}]}', '{}'],
+    ['an order without a list', '{}', '{"$setElementOrder/items":[{"name":"a"}]}', '{}'],
     [
       'a replaced list',
       `{"items":${list('a b')}}`,
@@ -313,38 +323,38 @@ describe('$setElementOrder', () => {
       `{"items":${list('x')}}`,
     ],
     [
-      'a list that does not merge',
+      'an order of a list that does not merge',
       '{"words":["a","b"]}',
       '{"words":["c","d"],"$setElementOrder/words":["c","d"]}',
       '{"words":["c","d"]}',
     ],
     [
-      'directives in a list that is new',
+      'directives in a new list',
       '{}',
       '{"items":[{"name":"a","$patch":"delete"},{"name":"b"}],"$setElementOrder/items":[{"name":"b"}]}',
       '{"items":[{"name":"b"},{"name":"a","$patch":"delete"}]}',
     ],
     [
-      'with a deletion',
+      'an order with a deletion',
       '{"tags":["c","a"]}',
       '{"$setElementOrder/tags":["d","c","a"],"tags":["d"],"$deleteFromPrimitiveList/tags":["a"]}',
       '{"tags":["d","c"]}',
     ],
-    ['a field that is no list, through a pointer', '{}', '{"$setElementOrder/limit":[]}', '{}'],
+    ['a pointer field that is not a list', '{}', '{"$setElementOrder/limit":[]}', '{}'],
     ['a name in another case', '{}', '{"$setElementOrder/ITEMS":[]}', '{}'],
   ];
-  it.each(more)('%s', (_name, document, patch, result) => {
+  it.each(more)('orders a list or not: %s', (_name, document, patch, result) => {
     expect(merged(document, patch)).toEqual(json(result));
   });
 
-  test('puts unknown items last in lists longer than the insertion sort limit', () => {
+  test('puts new items last in lists longer than the insertion sort limit', () => {
     const numbers = Array.from({ length: 30 }, (_, index) => `n${index}`);
     const { document } = merge({ tags: ['a', 'b'] }, { tags: numbers, '$setElementOrder/tags': [] });
     expect(document).toEqual({ tags: ['a', 'b', ...numbers] });
   });
 });
 
-describe('rejects', () => {
+describe('applyStrategicMerge errors', () => {
   const items = `{"items":${list('a')}}`;
   const cases: readonly (readonly [document: string, patch: string, code: number, message: string])[] = [
     // The shape of the body and of directives: 400.
@@ -433,7 +443,7 @@ describe('rejects', () => {
     ],
     ['{}', '{"$setElementOrder/nope":[]}', 500, 'unable to find api field in struct Thing for the json field "nope"'],
     ['{}', '{"$setElementOrder/count":[]}', 500, 'expected slice or array type, but got: struct'],
-    // Fields whose type knows no fields.
+    // Fields whose type has no fields.
     [
       '{"byName":{"a":{}}}',
       '{"byName":{"a":{}}}',
@@ -447,12 +457,12 @@ describe('rejects', () => {
       'unable to find api field in struct RawExtension for the json field "a"',
     ],
   ];
-  it.each(cases)('%s with %s', (document, patch, code, message) => {
+  it.each(cases)('rejects for the document %s the patch %s', (document, patch, code, message) => {
     const failure = failureOf(() => merged(document, patch));
     expect(failure.status).toMatchObject({ code, message });
   });
 
-  test('mostly fails without a reason and details', () => {
+  test('fails without a reason and details in most cases', () => {
     const { status } = failureOf(() => merged('{}', '{"$patch":"x"}'));
     expect(Object.keys(status)).toEqual(['kind', 'apiVersion', 'metadata', 'status', 'message', 'code']);
   });
@@ -465,24 +475,28 @@ function failureOf(run: () => unknown): StatusError {
     if (StatusError.is(error)) return error;
     throw error;
   }
-  throw new Error('it should have failed');
+  throw new Error('expected a StatusError');
 }
 
-describe('the leftover of the patch', () => {
+describe('the rest of the patch', () => {
   test.each([
     [
-      'directives are used up',
+      'removes directives',
       '{"labels":{"$patch":"replace","a":"1"},"union":{"$retainKeys":[]}}',
       '{"labels":{"a":"1"},"union":{}}',
     ],
-    ['so are ordered lists', '{"tags":["b"],"$setElementOrder/tags":["b","a"],"count":1}', '{"count":1}'],
+    ['removes ordered lists', '{"tags":["b"],"$setElementOrder/tags":["b","a"],"count":1}', '{"count":1}'],
     [
-      'nulls of new values are gone',
+      'removes nulls of new values',
       '{"inner":{"labels":{"a":null}},"count":null}',
       '{"inner":{"labels":{}},"count":null}',
     ],
-    ['deletions are not', '{"items":[{"name":"a","$patch":"delete"}]}', '{"items":[{"name":"a","$patch":"delete"}]}'],
-  ])('%s', (_name, patch, leftover) => {
+    [
+      'does not remove deletions',
+      '{"items":[{"name":"a","$patch":"delete"}]}',
+      '{"items":[{"name":"a","$patch":"delete"}]}',
+    ],
+  ])('%s from the rest of the patch', (_name, patch, leftover) => {
     const live = { labels: { b: '2' }, union: { type: 'A' }, tags: ['a'], items: [{ name: 'a' }] };
     expect(merge(live, json(patch)).leftover).toEqual(json(leftover));
   });

@@ -111,13 +111,13 @@ describe('presence in a document', () => {
 describe('defaults', () => {
   const shape = { size: z.string().default('m'), parts: z.array(z.string()).default(['a']) };
 
-  test('are applied to absent and null fields', () => {
+  test('applies defaults to absent and null fields', () => {
     expect(decodedDocument(shape, {})).toEqual({ size: 'm', parts: ['a'] });
     expect(decodedDocument(shape, { size: null, parts: null })).toEqual({ size: 'm', parts: ['a'] });
     expect(decodedDocument(shape, { size: 's', parts: [] })).toEqual({ size: 's', parts: [] });
   });
 
-  test('are applied to an empty field of a struct that would be omitted on the wire', () => {
+  test('applies a default to an empty struct field that would be omitted on the wire', () => {
     expect(
       decoded({ type: hint(namedString('T').default('Opaque'), { presence: 'omitEmpty' }) }, { type: '' }),
     ).toEqual({
@@ -125,26 +125,26 @@ describe('defaults', () => {
     });
   });
 
-  test('are copied for each object', () => {
+  test('copies defaults for each object', () => {
     const first = decodedDocument(shape, {});
     (first['parts'] as string[]).push('b');
     expect(decodedDocument(shape, {})).toEqual({ size: 'm', parts: ['a'] });
   });
 
-  test('inside an object apply only if the object is present', () => {
+  test('applies defaults inside an object only if the object is present', () => {
     const nested = { spec: z.object({ size: z.string().default('m') }).optional() };
     expect(decodedDocument(nested, {})).toEqual({});
     expect(decodedDocument(nested, { spec: {} })).toEqual({ spec: { size: 'm' } });
   });
 
-  test('of an object include the defaults of its own fields', () => {
+  test('includes the defaults of its fields in the default of an object', () => {
     const nested = { spec: z.object({ size: z.string().default('m') }).default({ size: 'l' }) };
     expect(decodedDocument(nested, {})).toEqual({ spec: { size: 'l' } });
   });
 });
 
 describe('order', () => {
-  test('of fields is that of the schema, and map keys are sorted', () => {
+  test('orders fields as in the schema and sorts map keys', () => {
     const value = decoded(
       { b: z.string(), a: z.string(), map: z.record(z.string(), z.string()) },
       { a: '1', map: { z: '', y: '' }, b: '2' },
@@ -153,7 +153,7 @@ describe('order', () => {
     expect(Object.keys(value['map'] as object)).toEqual(['y', 'z']);
   });
 
-  test('of unknown fields in a loose document is after the known ones', () => {
+  test('puts unknown fields of a loose document after the known ones', () => {
     const node = objectFromZod(z.looseObject({ known: z.string() }));
     expect(Object.keys(decode(node, { value: { z: 1, known: '', a: 2 } }).value)).toEqual(['known', 'z', 'a']);
   });
@@ -186,7 +186,7 @@ describe('types', () => {
       'json: cannot unmarshal array into Go struct field Thing.spec of type v1.ThingSpec',
     ],
     [
-      'a truth for an object',
+      'a boolean for an object',
       { spec: true },
       'json: cannot unmarshal bool into Go struct field Thing.spec of type v1.ThingSpec',
     ],
@@ -210,8 +210,8 @@ describe('types', () => {
       { spec: { when: 5 } },
       'json: cannot unmarshal number into Go struct field ThingSpec.spec.when of type string',
     ],
-    ['a list for the whole', [], 'json: cannot unmarshal array into Go value of type v1.Thing'],
-  ])('%s fails with the decoder’s message', (_what, value, message) => {
+    ['a list for the whole document', [], 'json: cannot unmarshal array into Go value of type v1.Thing'],
+  ])('rejects %s with the message of the decoder', (_what, value, message) => {
     expect(() => decoded(spec, value)).toThrow(new DecodeError(message));
   });
 
@@ -219,7 +219,7 @@ describe('types', () => {
     ['an integer', { n: int32() }, 'int32'],
     ['a large integer', { n: int64() }, 'int64'],
     ['an integer or text', { n: intOrString() }, 'int32'],
-  ])('%s must be written without a point or an exponent', (_what, shape, goType) => {
+  ])('requires that %s is written without a point or an exponent', (_what, shape, goType) => {
     for (const text of ['3.0', '4e0']) {
       expect(() => decoded(shape, { n: new NumberText(text) })).toThrow(
         `json: cannot unmarshal number ${text} into Go struct field Thing.n of type ${goType}`,
@@ -263,7 +263,7 @@ describe('types', () => {
 });
 
 describe('the decoded object', () => {
-  test('shares nothing with the document', () => {
+  test('decodes to an object that shares nothing with the document', () => {
     const sent = { list: ['a'], any: { deep: [1] } };
     const value = decoded({ list: z.array(z.string()), any: z.unknown() }, sent);
     sent.list.push('b');
@@ -271,14 +271,14 @@ describe('the decoded object', () => {
     expect(value).toEqual({ list: ['a'], any: { deep: [1] } });
   });
 
-  test('is rejected if the document is not a plain object', () => {
+  test('rejects a document that is not a plain object', () => {
     const sent: unknown = Object.create({ text: 'inherited' });
     expect(() => decoded({ text: optional(z.string()) }, sent)).toThrow(DecodeError);
     const bare: unknown = Object.assign(Object.create(null), { text: 'own' });
     expect(decoded({ text: optional(z.string()) }, bare)).toEqual({ text: 'own' });
   });
 
-  test('may have a key named __proto__', () => {
+  test('accepts a key named __proto__', () => {
     const map = decoded({ map: z.record(z.string(), z.string()) }, { map: JSON.parse('{"__proto__":"x"}') })[
       'map'
     ] as object;
@@ -302,11 +302,11 @@ describe('findings', () => {
   );
   const findings = (text: string) => decode(schema, parseJson(text)).findings;
 
-  test('are empty for a document without unknown and duplicate fields', () => {
+  test('returns no findings for a document without unknown and duplicate fields', () => {
     expect(findings('{"name":"a","spec":{"a":"b","list":[{"x":"y"}]},"labels":{"anything":"goes"}}')).toEqual([]);
   });
 
-  test('contain unknown fields by their path', () => {
+  test('reports unknown fields by their path', () => {
     expect(findings('{"nme":"a","spec":{"b":1,"list":[{"x":"","y":2}]}}')).toEqual([
       'unknown field "nme"',
       'unknown field "spec.b"',
@@ -314,14 +314,14 @@ describe('findings', () => {
     ]);
   });
 
-  test('contain duplicate fields by their path', () => {
+  test('reports duplicate fields by their path', () => {
     expect(findings('{"name":"a","name":"b","labels":{"k":"1","k":"2"}}')).toEqual([
       'duplicate field "name"',
       'duplicate field "labels.k"',
     ]);
   });
 
-  test('are in document order', () => {
+  test('reports findings in document order', () => {
     expect(findings('{"z":1,"labels":{"k":"1","k":"2"},"a":2,"spec":{"q":1}}')).toEqual([
       'unknown field "z"',
       'duplicate field "labels.k"',
@@ -330,9 +330,9 @@ describe('findings', () => {
     ]);
   });
 
-  test('contain no duplicates', () => {
+  test('reports each finding once', () => {
     expect(findings('{"name":"a","name":"b","name":"c"}')).toEqual(['duplicate field "name"']);
-    // The second one is noted before what is in it.
+    // The second value is reported before the fields inside it.
     expect(findings('{"spec":{"a":"x"},"spec":{"c":1},"spec":{"b":1}}')).toEqual([
       'duplicate field "spec"',
       'unknown field "spec.c"',
@@ -340,21 +340,21 @@ describe('findings', () => {
     ]);
   });
 
-  test('include every value of a repeated field', () => {
+  test('reports findings in every value of a repeated field', () => {
     expect(findings('{"spec":{"b":1},"spec":{"a":"x"}}')).toEqual(['unknown field "spec.b"', 'duplicate field "spec"']);
   });
 
-  test('are limited to one hundred', () => {
+  test('reports at most one hundred findings', () => {
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`f${index}`, 1]));
     expect(findings(JSON.stringify(many))).toHaveLength(100);
   });
 
-  test('are empty for fields that a loose document preserves', () => {
+  test('returns no findings for fields that a loose document preserves', () => {
     const loose = objectFromZod(z.looseObject({ known: z.string() }));
     expect(decode(loose, { value: { known: '', more: { and: 'more' } } }).findings).toEqual([]);
   });
 
-  test('do not change the result: the last of repeated scalars wins, and repeated objects are merged', () => {
+  test('keeps the last of repeated scalars and merges repeated objects', () => {
     const { value } = decode(schema, parseJson('{"name":"a","name":"b","labels":{"k":"1"},"labels":{"l":"2"}}'));
     expect(value).toEqual({ name: 'b', labels: { k: '1', l: '2' } });
   });
@@ -369,7 +369,7 @@ describe('the order of fields in the document', () => {
     fifth: z.array(z.string()),
   };
 
-  test('does not affect the result or its order', () => {
+  test('returns the same result and order for any order of fields in the document', () => {
     const given = { second: 2, third: { a: 'x' }, fourth: ['y'] };
     const turned = { fourth: ['y'], third: { a: 'x' }, second: 2 };
     const expected = '{"first":"","second":2,"third":{"a":"x","b":false},"fourth":["y"],"fifth":null}';
@@ -379,7 +379,7 @@ describe('the order of fields in the document', () => {
     ]);
   });
 
-  test('decides which of two errors is reported: the first one', () => {
+  test('reports the first of two errors in document order', () => {
     const [given, turned] = [
       { second: 'x', fourth: 1 },
       { fourth: 1, second: 'x' },
@@ -388,7 +388,7 @@ describe('the order of fields in the document', () => {
     expect(() => decoded(shape, turned)).toThrow('Thing.fourth');
   });
 
-  test('does not affect properties that are not enumerable: they are absent', () => {
+  test('treats properties that are not enumerable as absent', () => {
     for (const given of [
       { first: 'a', third: {} },
       { third: {}, first: 'a' },
@@ -399,18 +399,18 @@ describe('the order of fields in the document', () => {
   });
 });
 
-describe('with several errors', () => {
+describe('several errors', () => {
   const nested = {
     map: optional(z.record(z.string(), int32())),
     amount: optional(quantity()),
     last: optional(z.string()),
   };
 
-  test('an error in a map is reported in document order', () => {
+  test('reports an error in a map in document order', () => {
     expect(() => decoded(nested, { map: { b: 'x', a: true } })).toThrow('cannot unmarshal string');
   });
 
-  test('an error of a type with its own decoder takes precedence', () => {
+  test('reports an error of a type with its own decoder first', () => {
     expect(() => decoded(nested, { last: 5, amount: 'much' })).toThrow('quantities must match the regular expression');
     expect(() => decoded(nested, { last: 5, amount: '1' })).toThrow('Thing.last');
   });

@@ -24,7 +24,7 @@ function nodeOf(schema: z.ZodType): SchemaNode {
   return node;
 }
 
-describe('a type that is not supported in API objects', () => {
+describe('an unsupported type', () => {
   test.each([
     ['date', z.date()],
     ['bigint', z.bigint()],
@@ -43,24 +43,24 @@ describe('a type that is not supported in API objects', () => {
     ['pipe', z.string().transform((text) => text.length)],
     ['pipe', z.preprocess(String, z.string())],
     ['catch', z.string().catch('x')],
-  ])('%s fails with an error that names the field', (type, schema) => {
+  ])('rejects the type %s with an error that names the field', (type, schema) => {
     expect(() => objectFromZod(z.object({ spec: z.object({ when: schema }) }))).toThrow(
       new TypeError(`spec.when: zod type "${type}" is not supported in API objects`),
     );
   });
 
-  test('fails inside lists and maps', () => {
+  test('rejects an unsupported type inside lists and maps', () => {
     expect(() => objectFromZod(z.object({ list: z.array(z.date()) }))).toThrow(/^list\[\*\]: zod type "date"/);
     expect(() => objectFromZod(z.object({ map: z.record(z.string(), z.date()) }))).toThrow(
       /^map\[\*\]: zod type "date"/,
     );
   });
 
-  test('fails inside wrappers', () => {
+  test('rejects an unsupported type inside wrappers', () => {
     expect(() => objectFromZod(z.object({ when: z.date().optional().nullable() }))).toThrow(/^when: zod type "date"/);
   });
 
-  test('fails when the kind is defined, not when it is used', () => {
+  test('rejects an unsupported type when the kind is defined, not when it is used', () => {
     expect(() =>
       defineKind({
         apiVersion: 'example.com/v1',
@@ -77,7 +77,7 @@ describe('a type that is not supported in API objects', () => {
   });
 
   test.each([
-    ['a number that is made of a text', z.coerce.number()],
+    ['a number coerced from a text', z.coerce.number()],
     ['a text that is trimmed', z.string().trim()],
     ['a text that is made lower case', z.string().toLowerCase()],
   ])('rejects a schema that changes values: %s', (_what, schema) => {
@@ -100,17 +100,17 @@ describe('scalars', () => {
     ['time', time(), 'time', 'v1.Time'],
     ['hinted int32', int32(), 'int32', 'int32'],
     ['hinted int64', int64(), 'int64', 'int64'],
-  ])('%s', (_name, schema, scalar, goType) => {
+  ])('converts the scalar %s', (_name, schema, scalar, goType) => {
     expect(nodeOf(schema)).toMatchObject({ type: 'scalar', scalar, goType });
   });
 
-  test('may have their own Go type name', () => {
+  test('accepts a Go type name for a scalar', () => {
     expect(nodeOf(namedString('v1.SecretType'))).toMatchObject({ scalar: 'string', goType: 'v1.SecretType' });
   });
 });
 
 describe('containers', () => {
-  test('a record is a map', () => {
+  test('converts a record to a map', () => {
     expect(nodeOf(z.record(z.string(), z.number()))).toMatchObject({
       type: 'map',
       goType: 'map[string]float64',
@@ -118,7 +118,7 @@ describe('containers', () => {
     });
   });
 
-  test('an array is an atomic list by default', () => {
+  test('converts an array to an atomic list by default', () => {
     expect(nodeOf(z.array(z.string()))).toMatchObject({
       type: 'list',
       goType: '[]string',
@@ -135,26 +135,26 @@ describe('containers', () => {
     });
   });
 
-  test('a union is kept as sent', () => {
+  test('converts a union to a value that is kept as sent', () => {
     expect(nodeOf(z.unknown())).toMatchObject({ type: 'any', checked: false });
     expect(nodeOf(z.union([z.string(), z.number()]))).toMatchObject({ type: 'any', checked: true });
     expect(nodeOf(z.custom<string>())).toMatchObject({ type: 'any' });
   });
 
-  test('a document has sorted fields, a struct has them in declaration order', () => {
+  test('sorts the fields of a document and keeps the declaration order of a struct', () => {
     const shape = { b: z.string(), a: z.string() };
     expect([...objectFromZod(z.object(shape)).fields.keys()]).toEqual(['a', 'b']);
     expect([...objectFromZod(struct('Thing', shape)).fields.keys()]).toEqual(['b', 'a']);
   });
 
-  test('an object inside inherits the representation of the enclosing object', () => {
+  test('gives a nested object the representation of the enclosing object', () => {
     const inside = z.object({ b: z.string(), a: z.string() });
     const field = (schema: z.ZodObject) => objectFromZod(schema).fields.get('inside')?.node;
     expect(field(z.object({ inside }))).toMatchObject({ representation: 'document' });
     expect(field(struct('Thing', { inside }))).toMatchObject({ representation: 'struct' });
   });
 
-  test('a loose object preserves unknown fields', () => {
+  test('preserves unknown fields of a loose object', () => {
     expect(nodeOf(z.looseObject({}))).toMatchObject({ preserveUnknown: true });
     expect(nodeOf(z.object({}))).toMatchObject({ preserveUnknown: false });
     expect(nodeOf(hint(z.object({}), { preserveUnknown: true }))).toMatchObject({ preserveUnknown: true });
@@ -164,7 +164,7 @@ describe('containers', () => {
 describe('wrappers', () => {
   const presence = (schema: z.ZodType) => objectFromZod(z.object({ field: schema })).fields.get('field')?.presence;
 
-  test('determine when a field is on the wire', () => {
+  test('derives from wrappers when a field is on the wire', () => {
     expect(presence(z.string())).toBe('always');
     expect(presence(z.string().optional())).toBe('omitEmpty');
     expect(presence(optional(z.string()))).toBe('omitEmpty');
@@ -173,18 +173,18 @@ describe('wrappers', () => {
     expect(presence(hint(optional(z.string()), { presence: 'always' }))).toBe('always');
   });
 
-  test('carry defaults, which are frozen', () => {
+  test('takes frozen defaults from wrappers', () => {
     const node = nodeOf(z.object({ sizes: z.array(z.string()) }).default({ sizes: ['m'] }));
     expect(node.default).toEqual({ sizes: ['m'] });
     expect(Object.isFrozen((node.default as { sizes: string[] }).sizes)).toBe(true);
   });
 
-  test('carry whether null is allowed', () => {
+  test('derives from wrappers whether null is allowed', () => {
     expect(nodeOf(z.string().nullable())).toMatchObject({ nullable: true });
     expect(nodeOf(z.string()).nullable).toBeUndefined();
   });
 
-  test('keep the hints of inner schemas, and outer hints take precedence', () => {
+  test('keeps the hints of inner schemas, and outer hints take precedence', () => {
     expect(nodeOf(bytes().optional())).toMatchObject({ scalar: 'bytes' });
     expect(nodeOf(hint(namedString('v1.Inner').optional(), { goType: 'v1.Outer' }))).toMatchObject({
       goType: 'v1.Outer',

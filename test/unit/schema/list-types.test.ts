@@ -10,28 +10,28 @@ function kindWith(shape: z.ZodRawShape) {
 
 const item = z.object({ name: z.string(), port: z.number().optional(), side: z.string().default('left') });
 
-describe('a declaration is rejected', () => {
+describe('a list type declaration', () => {
   test.each([
     [
-      'for a key that items do not have',
+      'a key that items do not have',
       () => mapList(item, 'nmae' as 'name'),
       /mapList key "nmae" is not a field of the items/,
     ],
-    ['for a key that items may leave out', () => mapList(item, 'port'), /mapList key "port" is optional/],
-    ['for no key', () => mapList(item, []), /mapList needs at least one key/],
-    ['for items that are no objects', () => mapList(z.string(), 'length' as never), /mapList is for objects/],
+    ['an optional key', () => mapList(item, 'port'), /mapList key "port" is optional/],
+    ['no key', () => mapList(item, []), /mapList needs at least one key/],
+    ['items that are not objects', () => mapList(z.string(), 'length' as never), /mapList is for objects/],
     [
-      'for a key that is no plain value',
+      'a key that is not a scalar',
       () => mapList(z.object({ at: z.object({}) }), 'at'),
       /mapList key "at" is not a scalar/,
     ],
-    ['for a set of objects', () => setList(item), /setList is for strings, numbers and booleans/],
-  ])('%s', (_why, list, message) => {
+    ['a set of objects', () => setList(item), /setList is for strings, numbers and booleans/],
+  ])('rejects a declaration with %s', (_why, list, message) => {
     expect(() => kindWith({ list: list().optional() }).schema).toThrow(message);
   });
 });
 
-describe('a duplicate item is rejected', () => {
+describe('a duplicate item', () => {
   const Box = kindWith({
     items: mapList(item, ['name', 'side']).optional(),
     tags: setList(z.string()).optional(),
@@ -43,12 +43,12 @@ describe('a duplicate item is rejected', () => {
   test.each([
     ['in a set', { tags: ['a', 'b', 'a'] }, 'spec.tags[2]: Duplicate value: "a"'],
     [
-      'by its keys, defaults included',
+      'by its keys, including their defaults',
       { items: [{ name: 'n' }, { name: 'n', side: 'left' }] },
       'spec.items[1]: Duplicate value: map[string]interface {}{"name":"n", "side":"left"}',
     ],
-    ['further down', { nested: { k: { numbers: [1, 1] } } }, 'spec.nested[k].numbers[1]: Duplicate value: 1'],
-  ])('%s', async (_where, spec, why) => {
+    ['in a nested set', { nested: { k: { numbers: [1, 1] } } }, 'spec.nested[k].numbers[1]: Duplicate value: 1'],
+  ])('rejects a duplicate item %s', async (_where, spec, why) => {
     expect(await create(spec)).toHaveProperty('message', `Box.example.com "b" is invalid: ${why}`);
   });
 

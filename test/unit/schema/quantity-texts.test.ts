@@ -4,24 +4,24 @@ import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 import { refusals } from '../kinds/refusals.js';
 
-const held = (value: number, scale: number, text: string) =>
+const goQuantity = (value: number, scale: number, text: string) =>
   `resource.Quantity{i:resource.int64Amount{value:${value}, scale:${scale}}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"${text}", Format:"DecimalSI"}`;
 
 test.each([
-  ['1.5', held(15, -1, '')],
-  ['1500m', held(1500, -3, '1500m')],
-])('prints %s of a quota as sent', async (pods, shown) => {
+  ['1.5', goQuantity(15, -1, '')],
+  ['1500m', goQuantity(1500, -3, '1500m')],
+])('prints %s of a quota as sent', async (pods, printed) => {
   const create = testCluster()
     .api(ResourceQuota)
     .create({ metadata: { name: 'q' }, spec: { hard: { pods } } });
-  expect(await refusals(create)).toEqual([`spec.hard[pods]: Invalid value: ${shown}: must be an integer`]);
+  expect(await refusals(create)).toEqual([`spec.hard[pods]: Invalid value: ${printed}: must be an integer`]);
 });
 
 test('prints the allocatable quantities of a node as sent', async () => {
   const create = testCluster()
     .api(Node)
     .create({ metadata: { name: 'n' }, status: { capacity: { pods: '0.5' } } });
-  const problem = `Invalid value: ${held(5, -1, '')}: must be an integer`;
+  const problem = `Invalid value: ${goQuantity(5, -1, '')}: must be an integer`;
   expect(await refusals(create)).toEqual([`status.capacity.pods: ${problem}`, `status.allocatable.pods: ${problem}`]);
 });
 
@@ -30,5 +30,5 @@ test('prints the capacity of a volume as sent', async () => {
   const create = testCluster()
     .api(PersistentVolume)
     .create({ metadata: { name: 'v' }, spec });
-  expect((await refusals(create))[0]).toContain(`core.ResourceList{"pods":${held(15, -1, '')}}`);
+  expect((await refusals(create))[0]).toContain(`core.ResourceList{"pods":${goQuantity(15, -1, '')}}`);
 });

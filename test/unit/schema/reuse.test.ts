@@ -19,8 +19,8 @@ test('recognizes items of a list in any order', () => {
   const known = new ReusableParts();
   const items = ['a', 'b', 'c', 'd'].map(referenceTo);
   known.register(schema, objectWith(items));
-  const asked = [0, 1, 1, 3, 2, 0, 1, 2, 3, 3, 0];
-  expect(asked.map((at) => known.has(items[at] as object, reference))).toEqual(asked.map(() => true));
+  const indexes = [0, 1, 1, 3, 2, 0, 1, 2, 3, 3, 0];
+  expect(indexes.map((at) => known.has(items[at] as object, reference))).toEqual(indexes.map(() => true));
   expect(known.has(items[0] as object, status)).toBe(false);
   expect(known.has({ kind: 'Job', name: 'a' }, reference)).toBe(false);
   expect([known.has(items[0] as object, reference), known.has(referenceTo('b'), reference)]).toEqual([true, false]);

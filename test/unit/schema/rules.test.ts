@@ -16,7 +16,7 @@ describe('a custom rule', () => {
     value > 0 ? [] : [{ type: 'invalid', value, detail: 'must be greater than 0' }],
   );
 
-  test('is reported with its type, value and detail', () => {
+  test('reports its type, value and detail', () => {
     expect(problems({ size: positive }, { size: -1 })).toEqual(['size: Invalid value: -1: must be greater than 0']);
     expect(problems({ size: positive }, { size: 1 })).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe('an issue of zod', () => {
       'field: Invalid value: "string": field in body must be of type object: "string"',
     ],
     [
-      'a word that is none of the allowed',
+      'a string that is not in the enum',
       z.enum(['s', 'm']),
       'x',
       'field: Unsupported value: "x": supported values: "s", "m"',
@@ -93,14 +93,24 @@ describe('an issue of zod', () => {
       0,
       'field: Invalid value: 0: field in body should be greater than or equal to 1',
     ],
-    ['a number not above', z.number().gt(1), 1, 'field: Invalid value: 1: field in body should be greater than 1'],
+    [
+      'a number that is not above the exclusive minimum',
+      z.number().gt(1),
+      1,
+      'field: Invalid value: 1: field in body should be greater than 1',
+    ],
     [
       'a number too large',
       z.number().max(1),
       2,
       'field: Invalid value: 2: field in body should be less than or equal to 1',
     ],
-    ['a number not below', z.number().lt(1), 1, 'field: Invalid value: 1: field in body should be less than 1'],
+    [
+      'a number that is not below the exclusive maximum',
+      z.number().lt(1),
+      1,
+      'field: Invalid value: 1: field in body should be less than 1',
+    ],
     [
       'a text too short',
       z.string().min(2),
@@ -116,19 +126,19 @@ describe('an issue of zod', () => {
     ],
     ['a list too long', z.array(z.string()).max(1), ['x', 'y'], 'field: Too many: 2: must have at most 1 items'],
     [
-      'a text of another form',
+      'a text that does not match the pattern',
       z.string().regex(/^[a-z]+$/),
       'X',
       'field: Invalid value: "X": field in body should match \'^[a-z]+$\'',
     ],
     ['a text of another format', z.email(), 'x', 'field: Invalid value: "x": field in body must be of type email: "x"'],
     [
-      'what a refinement refuses',
+      'a value that a refinement rejects',
       z.string().refine((text) => text !== 'x', 'not x'),
       'x',
       'field: Invalid value: "x": not x',
     ],
-  ])('%s', (_what, schema, value, expected) => {
+  ])('reports %s', (_what, schema, value, expected) => {
     expect(problems({ field: schema }, value === undefined ? {} : { field: value })).toEqual([expected]);
   });
 });
@@ -163,15 +173,15 @@ describe('the path inside a union', () => {
   });
 });
 
-describe('all problems', () => {
-  test('are reported together', () => {
+describe('all problems of an object', () => {
+  test('reports all problems of an object together', () => {
     expect(problems({ a: z.string(), b: z.enum(['x']), c: z.number() }, { b: 'y', c: 1 })).toEqual([
       'a: Required value',
       'b: Unsupported value: "y": supported values: "x"',
     ]);
   });
 
-  test('are empty for a schema without rules, which is not parsed', () => {
+  test('reports no problems for a schema without rules, which is not parsed', () => {
     const body = z.object({ a: z.string() });
     const unchecked = { ...objectFromZod(body), checked: false };
     expect(bodyProblems(body, unchecked, { a: 5 })).toEqual([]);

@@ -38,7 +38,7 @@ function definitions() {
 const create = (more: object, meta: object = metadata) =>
   definitions().create({ metadata: meta, spec: { ...spec, ...more } } as never);
 
-test('has defaults and an empty status', async () => {
+test('sets the defaults and an empty status of a CRD', async () => {
   const webhook = { conversionReviewVersions: ['v1'], clientConfig: { service: { namespace: 'n', name: 's' } } };
   const created = await definitions().create({
     metadata,
@@ -101,14 +101,14 @@ test.each<[string, object, string[]]>([
     [`spec.versions[0].name: Invalid value: "V1": ${LABEL}`, `spec.version: Invalid value: "V1": ${LABEL}`],
   ],
   [
-    'one version twice',
+    'a repeated version',
     { versions: [version, { ...version, storage: false }] },
     [
       `spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion{${DUMP('v1', true)}, ${DUMP('v1', false)}}: must contain unique version names`,
     ],
   ],
   [
-    'no version to store',
+    'no storage version',
     versioned({ storage: false }),
     [
       `spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion{${DUMP('v1', false)}}: must have exactly one version marked as storage version`,
@@ -124,12 +124,12 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'a warning out of place',
+    'a deprecation warning without deprecation',
     versioned({ deprecationWarning: '' }),
     ['spec.versions[0].deprecationWarning: Invalid value: "": can only be set for deprecated versions'],
   ],
   [
-    'a warning that cannot be shown',
+    'an invalid deprecation warning',
     versioned({ deprecated: true, deprecationWarning: `é\n${'x'.repeat(255)}` }),
     [
       `spec.versions[0].deprecationWarning: Invalid value: "é\\n${'x'.repeat(255)}": must be <= 256 characters long`,
@@ -213,14 +213,14 @@ test.each<[string, object, string[]]>([
       'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-orch-preserve-unknown-fields to true in spec.versions[*].schema instead',
     ],
   ],
-])('is rejected with %s', async (_, more, causes) => {
+])('rejects a CRD with %s', async (_, more, causes) => {
   expect(await refusals(create(more))).toEqual(causes);
 });
 
 test.each<[string, string]>([
   ['', 'Required value'],
   ['nodots', 'Invalid value: "nodots": should be a domain with at least one dot'],
-])('is rejected with the group "%s"', async (group, message) => {
+])('rejects a CRD with the group "%s"', async (group, message) => {
   expect(await refusals(create({ group }, { name: `widgets.${group}` }))).toContain(`spec.group: ${message}`);
 });
 
@@ -268,14 +268,14 @@ test('rejects changes of immutable fields, more of them once the CRD is establis
     'spec.scope: Invalid value: "Cluster": field is immutable',
     'spec.names.kind: Invalid value: "Gadget": field is immutable',
   ]);
-  // Its kind is taken, so it is not served, and may still become something else.
+  // The kind is taken, so the CRD is not served and the kind may still change.
   const late = { ...spec, names: { plural: 'gadgets', kind: spec.names.kind } };
   await api.create({ metadata: { name: 'gadgets.example.com' }, spec: late } as never);
   const changed = await api.patch('gadgets.example.com', mergePatch({ spec: { scope: 'Cluster' } } as never));
   expect(changed.spec.scope).toBe('Cluster');
 });
 
-test('validates accepted names', async () => {
+test('validates accepted names in the status', async () => {
   const api = definitions();
   await api.create({ metadata, spec } as never);
   const change = { status: { acceptedNames: { plural: 'W', kind: 'W' } }, spec: { scope: 'Cluster' } };
@@ -283,7 +283,7 @@ test('validates accepted names', async () => {
   expect(await refusals(patch)).toEqual([`status.acceptedNames.plural: Invalid value: "W": ${LABEL}`]);
 });
 
-test('requires an approval for protected groups', async () => {
+test('requires an approval annotation for protected groups', async () => {
   const [group, key] = ['x.orch.io', 'api-approved.orch.io'];
   const named = (annotations: object) => ({ name: `widgets.${group}`, annotations });
   const at = `metadata.annotations[${key}]`;

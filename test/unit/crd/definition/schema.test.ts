@@ -31,7 +31,7 @@ const list = (items: object, more: object = {}) => ({ type: 'array', items, ...m
 const keyed = (property: object, more: object = {}) =>
   list(object({ properties: { a: property }, ...more }), { 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['a'] });
 
-describe('a field is rejected with', () => {
+describe('the schema of a field', () => {
   test.each<[string, object, string[]]>([
     ['no type', {}, [`${F}.type: Required value: must not be empty for specified object fields`]],
     [
@@ -50,7 +50,11 @@ describe('a field is rejected with', () => {
       ],
     ],
     ['no items', { type: 'array' }, [`${F}.items: Required value: must be specified`]],
-    ['items of no type', list({}), [`${F}.items.type: Required value: must not be empty for specified array items`]],
+    [
+      'items without a type',
+      list({}),
+      [`${F}.items.type: Required value: must not be empty for specified array items`],
+    ],
     [
       'several items',
       { type: 'array', items: [text] },
@@ -77,12 +81,12 @@ describe('a field is rejected with', () => {
       [`${F}.additionalItems: Forbidden: additionalItems is not supported`],
     ],
     [
-      'a schema of schemas',
+      'additional properties of both types',
       { ...text, $schema: 'x' },
       [`${ROOT}: Invalid value: "": OpenAPIV3Schema 'schema' is not supported`],
     ],
     [
-      'properties of both sorts',
+      'properties and additional properties',
       object({ properties: { a: text }, additionalProperties: text }),
       [`${F}.additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive`],
     ],
@@ -94,7 +98,7 @@ describe('a field is rejected with', () => {
       ],
     ],
     [
-      'types inside junctors',
+      'types inside combinators',
       { ...text, anyOf: [text], not: { default: 'x', nullable: true, title: 't' } },
       [
         `${F}.anyOf[0].type: Forbidden: must be empty to be structural`,
@@ -104,17 +108,17 @@ describe('a field is rejected with', () => {
       ],
     ],
     [
-      'metadata inside junctors',
+      'metadata inside combinators',
       object({ allOf: [{ properties: { metadata: {} } }] }),
       [`${F}.allOf[0].properties[metadata]: Forbidden: must not be specified in a nested context`],
     ],
     [
-      'an integer or string that is more',
+      'an integer or string with other keywords',
       { 'x-orch-int-or-string': true, 'x-orch-preserve-unknown-fields': true },
       [`${F}.x-orch-preserve-unknown-fields: Invalid value: true: must be false if x-orch-int-or-string is true`],
     ],
     [
-      'half a resource',
+      'an incomplete embedded resource',
       { ...text, 'x-orch-embedded-resource': true },
       [
         `${F}.properties: Required value: must not be empty if x-orch-embedded-resource is true without x-orch-preserve-unknown-fields`,
@@ -145,22 +149,22 @@ describe('a field is rejected with', () => {
       [`${F}.items.x-orch-map-type: Invalid value: "null": must be atomic as item of a list with x-orch-list-type=set`],
     ],
     [
-      'a set of nothing',
+      'a set without items',
       list({ ...text, nullable: true }, { 'x-orch-list-type': 'set' }),
       [`${F}.items.nullable: Forbidden: cannot be nullable when x-orch-list-type is set`],
     ],
     [
-      'a map without keys',
+      'a map list without keys',
       list(object(), { 'x-orch-list-type': 'map' }),
       [`${F}.x-orch-list-map-keys: Required value: must not be empty if x-orch-list-type is map`],
     ],
     [
-      'keys without a map',
+      'keys without a map list',
       list(text, { 'x-orch-list-map-keys': ['a'] }),
       [`${F}.x-orch-list-type: Required value: must be map if x-orch-list-map-keys is non-empty`],
     ],
     [
-      'a map of texts',
+      'a map list of strings',
       list(text, { 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['a'] }),
       [`${F}.items.type: Invalid value: "string": must be object if parent array's x-orch-list-type is map`],
     ],
@@ -200,12 +204,12 @@ describe('a field is rejected with', () => {
         `${F}.x-orch-validations[3].message: Invalid value: "a\\nb": message must not contain line breaks`,
       ],
     ],
-  ])('%s', async (_, f, causes) => {
+  ])('rejects a field with %s', async (_, f, causes) => {
     expect(await refusals(create(inField(f)))).toEqual(causes);
   });
 });
 
-describe('a default is rejected that', () => {
+describe('a default in a schema', () => {
   const D = `${F}.default`;
   test.each<[string, object, string[]]>([
     [
@@ -214,7 +218,7 @@ describe('a default is rejected that', () => {
       [`${D}: Invalid value: "integer":  in body must be of type string: "integer"`],
     ],
     [
-      'is not among those allowed',
+      'is not in the enum',
       { ...text, enum: ['x', 1], default: 'y' },
       [`${D}: Unsupported value: "y": supported values: "x", "1"`],
     ],
@@ -253,7 +257,7 @@ describe('a default is rejected that', () => {
       [`${D}: Invalid value: "nope":  in body must be of type ipv4: "nope"`],
     ],
     [
-      'has bad items',
+      'has invalid items',
       list({ type: 'integer', minimum: 3 }, { maxItems: 1, default: [1, 4] }),
       [
         `${D}.[0]: Invalid value: 1: [0] in body should be greater than or equal to 3`,
@@ -266,7 +270,7 @@ describe('a default is rejected that', () => {
       [`${D}: Invalid value: 0:  in body should have at least 2 items`],
     ],
     [
-      'has bad values',
+      'has invalid values',
       object({ additionalProperties: { type: 'integer' }, maxProperties: 2, default: { a: 'x' } }),
       [`${D}.a: Invalid value: "string": .a in body must be of type integer: "string"`],
     ],
@@ -276,7 +280,7 @@ describe('a default is rejected that', () => {
       [`${D}: Too many: 2: must have at most 1 items`],
     ],
     [
-      'fits nothing',
+      'matches no alternative',
       {
         ...text,
         anyOf: [{ minLength: 5 }],
@@ -295,7 +299,7 @@ describe('a default is rejected that', () => {
       ],
     ],
     [
-      'is no whole resource',
+      'is an incomplete embedded resource',
       object({
         'x-orch-embedded-resource': true,
         'x-orch-preserve-unknown-fields': true,
@@ -307,11 +311,11 @@ describe('a default is rejected that', () => {
         `${D}.metadata.labels: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
       ],
     ],
-  ])('%s', async (_, f, causes) => {
+  ])('rejects a default that %s', async (_, f, causes) => {
     expect(await refusals(create(inField(f)))).toEqual(causes);
   });
 
-  test('stands in metadata', async () => {
+  test('rejects a default in metadata', async () => {
     const metadata = object({ properties: { name: { ...text, default: 'x' } } });
     expect(await refusals(create(object({ properties: { metadata } })))).toEqual([
       `${ROOT}.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata`,
@@ -319,7 +323,7 @@ describe('a default is rejected that', () => {
   });
 });
 
-describe('the root is rejected with', () => {
+describe('the schema of the root', () => {
   test.each<[string, object, string[]]>([
     ['another type', text, [`${ROOT}.type: Invalid value: "string": must be object at the root`]],
     ['no type', {}, [`${ROOT}.type: Required value: must not be empty at the root`]],
@@ -337,21 +341,21 @@ describe('the root is rejected with', () => {
       ],
     ],
     [
-      'a kind that is no text',
+      'a kind that is not a string',
       object({ properties: { kind: { type: 'integer' } } }),
       [`${ROOT}.properties[kind].type: Invalid value: "integer": must be string`],
     ],
     [
-      'junctors about what is not there',
+      'combinators about unspecified properties',
       object({ anyOf: [{ properties: { a: { items: {} } } }] }),
       [`${ROOT}.properties[a]: Required value: because it is defined in ${ROOT}.anyOf[0].properties[a]`],
     ],
     [
-      'a default that is no resource',
+      'a default that is not a resource',
       object({ default: {} }),
       ['apiVersion', 'kind'].map((field) => `${ROOT}.default.${field}: Required value: must not be empty`),
     ],
-  ])('%s', async (_, root, causes) => {
+  ])('rejects a root with %s', async (_, root, causes) => {
     expect(await refusals(create(root))).toEqual(causes);
   });
 
@@ -369,14 +373,14 @@ describe('the root is rejected with', () => {
 });
 
 describe('a stored schema', () => {
-  test('keeps values at positions that accept several types', async () => {
+  test('stores values at positions that accept several types', async () => {
     expect(await stored(list(object({ additionalProperties: { ...text, minLength: 0 } })))).toEqual(
       list(object({ additionalProperties: { type: 'string', minLength: 0 } })),
     );
     expect(await stored(object({ additionalProperties: true }))).toEqual(object({ additionalProperties: true }));
   });
 
-  test('is in wire order with sorted keys', async () => {
+  test('stores a schema in wire order with sorted keys', async () => {
     const f = await stored({
       default: { b: 1, a: { d: 1, c: 2 } },
       'x-orch-preserve-unknown-fields': true,
@@ -387,7 +391,7 @@ describe('a stored schema', () => {
     );
   });
 
-  test("has extensions in the cluster's dialect", async () => {
+  test('stores extensions in the dialect of the cluster', async () => {
     const ours = { ...text, 'x-orch-map-type': 'atomic' };
     const both = { ...ours, 'x-kubernetes-list-type': 'set' };
     expect(await refusals(create(inField(ours)))).toEqual([
@@ -398,7 +402,7 @@ describe('a stored schema', () => {
     ]);
   });
 
-  test('has no fields that are named after a prototype', async () => {
+  test('stores no fields that are named after a prototype', async () => {
     const named = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}}}',
     );
@@ -407,17 +411,17 @@ describe('a stored schema', () => {
 
   test.each<[string, object, string]>([
     [
-      'a number that is none',
+      'a number of the wrong type',
       { type: 'integer', minimum: 'x' },
       'json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.minimum of type float64',
     ],
-    ['properties that are none', object({ additionalProperties: 'x' }), 'boolean or JSON schema expected'],
+    ['properties of the wrong type', object({ additionalProperties: 'x' }), 'boolean or JSON schema expected'],
     [
-      'an item that is none',
+      'an item of the wrong type',
       list({ minimum: 'x' }),
       'json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.items of type float64',
     ],
-  ])('is rejected if it cannot be decoded: %s', async (_, f, why) => {
+  ])('rejects a schema that cannot be decoded: %s', async (_, f, why) => {
     const outcome: unknown = await create(inField(f)).catch((error: unknown) => error);
     expect(StatusError.is(outcome, 'BadRequest') && outcome.message).toBe(
       `CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: ${why}`,

@@ -4,14 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { apiServerEnvironment } from '../../../../src/cel/library/environments.js';
+import { newExpressionsEnvironment } from '../../../../src/cel/library/environments.js';
 import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
 import { versionSchemaErrors } from '../../../../src/crd/definition/validate-schema.js';
 import { compileNodeRules } from '../../../../src/crd/rules/compile.js';
 import { declTypeOf, maxCardinalityInRequest } from '../../../../src/crd/rules/decl-type.js';
 import { evaluateRules } from '../../../../src/crd/rules/evaluate.js';
+import { OldValueContext } from '../../../../src/crd/rules/old-value-context.js';
 import { PreexistingExpressions } from '../../../../src/crd/rules/preexisting-expressions.js';
-import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
 import { additionalSchema, type StructuralSchema, structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
 import { kubernetesDialect as dialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
@@ -20,7 +20,7 @@ import { parseJson } from '../../../../src/text/json/parse-json.js';
 
 interface Case {
   readonly schema: JSONSchemaProps;
-  /** The schema as it was, where the definition is changed. */
+  /** The old schema, for an update of the CRD. */
   readonly before?: JSONSchemaProps;
   readonly object?: unknown;
   readonly old?: unknown;
@@ -29,7 +29,7 @@ interface Case {
     readonly definition?: readonly string[];
     readonly errors?: readonly string[];
     readonly warnings?: readonly string[];
-    /** Of the budget. */
+    /** The remaining budget. */
     readonly left?: number;
     /** By node and place: cost of the rule, times in a request, cost of the message. */
     readonly costs: Readonly<Record<string, string>>;
@@ -42,42 +42,45 @@ describe.each(['definition-cases.jsonl', 'object-cases.jsonl', 'random-cases.jso
     .split('\n');
   const cases = lines.map((line) => parseJson(line).value as Case);
 
-  test.each(cases.map((given, index) => [index + 1, given] as const))('line %i', (_, given) => {
-    const { want } = given;
-    const view = structuralSchemaOf(given.schema, dialect);
-    expect(definitionErrors(given)).toEqual(want.definition ?? []);
-    expect(costsOf(view)).toEqual(want.costs);
-    if (given.object === undefined) return;
-    const result = judged(view, given);
-    expect(shortened(result.errors.map(printFieldError))).toEqual(want.errors ?? []);
-    expect(shortened(result.warnings)).toEqual(want.warnings ?? []);
-    expect(result.budgetLeft).toBe(want.left ?? 0);
-  });
+  test.each(cases.map((given, index) => [index + 1, given] as const))(
+    'matches the result of the reference server in line %i',
+    (_, given) => {
+      const { want } = given;
+      const view = structuralSchemaOf(given.schema, dialect);
+      expect(definitionErrors(given)).toEqual(want.definition ?? []);
+      expect(costsOf(view)).toEqual(want.costs);
+      if (given.object === undefined) return;
+      const result = evaluate(view, given);
+      expect(shortened(result.errors.map(printFieldError))).toEqual(want.errors ?? []);
+      expect(shortened(result.warnings)).toEqual(want.warnings ?? []);
+      expect(result.budgetLeft).toBe(want.left ?? 0);
+    },
+  );
 });
 
 function definitionErrors({ schema, before }: Case): string[] {
   const version = (openAPIV3Schema: JSONSchemaProps) => ({ name: 'v1', schema: { openAPIV3Schema } });
-  const history = new PreexistingExpressions(before === undefined ? [] : [version(before)], dialect);
-  const isUnchanged = history.isUnchanged(version(schema));
-  const context = { dialect, hasStatus: false, history, isUnchanged };
+  const preexisting = new PreexistingExpressions(before === undefined ? [] : [version(before)], dialect);
+  const isUnchanged = preexisting.isUnchanged(version(schema));
+  const context = { dialect, hasStatus: false, preexisting, isUnchanged };
   return shortened(versionSchemaErrors({ openAPIV3Schema: schema }, 'spec.validation', context).map(printFieldError));
 }
 
-function judged(view: StructuralSchema, { object, old, budget }: Case) {
+function evaluate(view: StructuralSchema, { object, old, budget }: Case) {
   const rules = compileStoredRules(view);
   if (rules === undefined) return { errors: [], warnings: [], budgetLeft: 0 };
-  const before = old === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(view, object, old);
+  const before = old === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(view, object, old);
   return evaluateRules(rules, object, before, budget === undefined ? {} : { budget });
 }
 
 function costsOf(root: StructuralSchema): Record<string, string> {
   const costs: Record<string, string> = {};
-  const environments = { rule: apiServerEnvironment, message: apiServerEnvironment };
+  const environments = { rule: newExpressionsEnvironment, message: newExpressionsEnvironment };
   const visit = (schema: StructuralSchema, isRoot: boolean, path: string): void => {
     const shape = declTypeOf(schema, isRoot);
     for (const [index, rule] of shape === undefined ? [] : compileNodeRules(schema, shape, environments).entries()) {
       if (rule.error !== undefined || shape === undefined) continue;
-      // Beyond what a double can hold exactly the last digits are anybody's.
+      // Numbers beyond the precision of a double are rounded.
       const numbers = [rule.maxCost, maxCardinalityInRequest(shape), rule.messageMaxCost];
       costs[`${path}#${index}`] = numbers.join(' ');
     }
@@ -95,7 +98,7 @@ function costsOf(root: StructuralSchema): Record<string, string> {
 const HINT =
   'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared';
 
-/** The order within an object is the reference's own secret; one long hint stands in many messages. */
+/** Sorts messages, because the reference server visits fields in random order, and shortens a frequent hint. */
 function shortened(texts: readonly string[]): string[] {
   return texts.map((text) => text.replaceAll(HINT, '...')).sort();
 }

@@ -13,16 +13,16 @@ describe('escapeName', () => {
     ['namespace', '__namespace__'],
     ['namespaces', 'namespaces'],
     ['.', '__dot__'],
-  ])('escapes %s as %s and unescapes it', (name, written) => {
-    expect(escapeName(name)).toBe(written);
-    expect(unescapeName(written)).toBe(name);
+  ])('escapes %s as %s and unescapes it', (name, escaped) => {
+    expect(escapeName(name)).toBe(escaped);
+    expect(unescapeName(escaped)).toBe(name);
   });
 
-  test.each(['', '9lives', 'ünï', 'a b', 'a$', '\n'])('%j cannot be written', (name) => {
+  test.each(['', '9lives', 'ünï', 'a b', 'a$', '\n'])('rejects the name %j, which cannot be escaped', (name) => {
     expect(escapeName(name)).toBeUndefined();
   });
 
-  test.each(['__nope__', 'a__if__', '__if__b'])('%s means nothing', (written) => {
-    expect(unescapeName(written)).toBeUndefined();
+  test.each(['__nope__', 'a__if__', '__if__b'])('rejects %s, which is not an escaped name', (escaped) => {
+    expect(unescapeName(escaped)).toBeUndefined();
   });
 });

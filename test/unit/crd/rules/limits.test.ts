@@ -2,18 +2,18 @@
 import { describe, expect, test } from 'vitest';
 import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
 import { evaluateRules } from '../../../../src/crd/rules/evaluate.js';
-import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
+import { OldValueContext } from '../../../../src/crd/rules/old-value-context.js';
 import { structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
 import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
 import { invariant } from '../../../../src/util/invariant.js';
 
-function judge(properties: Record<string, JSONSchemaProps>, rules: object[], object: unknown, budget?: number) {
+function evaluate(properties: Record<string, JSONSchemaProps>, rules: object[], object: unknown, budget?: number) {
   const rootSchema: JSONSchemaProps = { type: 'object', properties, 'x-orch-validations': rules };
   const root = compileStoredRules(structuralSchemaOf(rootSchema, orchDialect));
   invariant(root !== undefined, 'there are rules');
-  const result = evaluateRules(root, object, RatchetingContext.NONE, budget === undefined ? {} : { budget });
+  const result = evaluateRules(root, object, OldValueContext.NONE, budget === undefined ? {} : { budget });
   return { errors: result.errors.map(printFieldError), left: result.budgetLeft };
 }
 
@@ -21,17 +21,17 @@ const NUMBERS: JSONSchemaProps = { type: 'array', items: { type: 'integer' } };
 const EVERY_PAIR = 'self.l.all(x, self.l.all(y, x + y >= 0))';
 const many = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('a rule that exceeds the cost limit fails the request', () => {
-  const { errors, left } = judge({ l: NUMBERS }, [{ rule: EVERY_PAIR }, { rule: 'false' }], { l: many(800) });
+test('fails the request if a rule exceeds the cost limit', () => {
+  const { errors, left } = evaluate({ l: NUMBERS }, [{ rule: EVERY_PAIR }, { rule: 'false' }], { l: many(800) });
   expect(errors).toEqual([
     `<nil>: Invalid value: "object": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${EVERY_PAIR}`,
   ]);
   expect(left).toBe(-1);
 });
 
-test('rules that exceed the budget together fail the request', () => {
+test('fails the request if all rules together exceed the budget', () => {
   const rules = many(40).map((index) => ({ rule: `${EVERY_PAIR} || ${index} > 0` }));
-  const { errors, left } = judge({ l: NUMBERS }, rules, { l: many(300) });
+  const { errors, left } = evaluate({ l: NUMBERS }, rules, { l: many(300) });
   expect(errors).toEqual([
     '<nil>: Invalid value: "object": validation failed due to running out of cost budget, no further validation rules will be run',
   ]);
@@ -41,30 +41,30 @@ test('rules that exceed the budget together fail the request', () => {
 describe('messages', () => {
   const failing = (messageExpression: string, more: object = {}) => [{ rule: 'false', messageExpression, ...more }];
 
-  test('a messageExpression that exceeds the cost limit fails the request', () => {
+  test('fails the request if a messageExpression exceeds the cost limit', () => {
     const message = `${EVERY_PAIR} ? 'a' : 'b'`;
-    const { errors } = judge({ l: NUMBERS }, [...failing(message), { rule: '1 == 2' }], { l: many(800) });
+    const { errors } = evaluate({ l: NUMBERS }, [...failing(message), { rule: '1 == 2' }], { l: many(800) });
     expect(errors).toEqual([
       `<nil>: Invalid value: "object": no further validation rules will be run due to call cost exceeds limit for messageExpression: "${message}"`,
     ]);
   });
 
-  test('a messageExpression that exceeds the remaining budget is reported', () => {
-    const { errors } = judge({ l: NUMBERS }, failing(`${EVERY_PAIR} ? 'a' : 'b'`), { l: many(100) }, 1000);
+  test('reports a messageExpression that exceeds the remaining budget', () => {
+    const { errors } = evaluate({ l: NUMBERS }, failing(`${EVERY_PAIR} ? 'a' : 'b'`), { l: many(100) }, 1000);
     expect(errors).toEqual([
       '<nil>: Invalid value: "object": messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
     ]);
   });
 
   test.each([
-    ['of 5120 bytes is used', `'${'y'.repeat(5120)}'`, 'y'.repeat(5120)],
-    ['of 5121 bytes is not', `'${'y'.repeat(5121)}'`, 'given'],
-    ['is measured in bytes', `'${'ü'.repeat(2561)}'`, 'given'],
-    ['is trimmed', "'  x '", 'x'],
-    ['of two lines is not used', "'a\\nb'", 'given'],
-    ['that fails is not used', 'string(self.l[5])', 'given'],
-  ])('one %s', (_, messageExpression, text) => {
-    const { errors } = judge({ l: NUMBERS }, failing(messageExpression, { message: 'given' }), { l: [] });
+    ['uses a messageExpression result of 5120 bytes', `'${'y'.repeat(5120)}'`, 'y'.repeat(5120)],
+    ['ignores a messageExpression result of 5121 bytes', `'${'y'.repeat(5121)}'`, 'given'],
+    ['measures a messageExpression result in bytes', `'${'ü'.repeat(2561)}'`, 'given'],
+    ['trims a messageExpression result', "'  x '", 'x'],
+    ['ignores a messageExpression result of two lines', "'a\\nb'", 'given'],
+    ['ignores a messageExpression that fails', 'string(self.l[5])', 'given'],
+  ])('%s', (_, messageExpression, text) => {
+    const { errors } = evaluate({ l: NUMBERS }, failing(messageExpression, { message: 'given' }), { l: [] });
     expect(errors).toEqual([`<nil>: Invalid value: "object": ${text}`]);
   });
 });

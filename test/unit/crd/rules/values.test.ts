@@ -51,7 +51,7 @@ describe('scalars', () => {
     [{ type: 'string' }, [], 'invalid data, expected string, got []interface {}'],
     [{ type: 'boolean' }, 1, 'invalid data, expected bool, got int64'],
     [{ type: 'object' }, 1, 'invalid data, expected a map for the provided schema with type=object'],
-  ])('the schema %j rejects %j', (schema, value, message) => {
+  ])('rejects for the schema %j the value %j', (schema, value, message) => {
     expect(() => read(schema, value)).toThrow(message);
   });
 
@@ -63,7 +63,7 @@ describe('scalars', () => {
 describe('objects', () => {
   const schema = object({ 'a-b': { type: 'integer' }, n: { type: 'string', nullable: true } });
 
-  test('fields have escaped names; null and unknown fields are absent', () => {
+  test('escapes field names and omits null and unknown fields', () => {
     const seen = asMap(read(schema, { 'a-b': 1, n: null, other: 2 }));
     expect(seen.get('a__dash__b')).toBe(1n);
     expect(seen.get('n')).toBeUndefined();
@@ -72,14 +72,14 @@ describe('objects', () => {
     expect(seen.size).toBe(3);
   });
 
-  test('a property named __proto__ is data', () => {
+  test('treats a property named __proto__ as data', () => {
     const properties = JSON.parse('{"__proto__": {"type": "integer"}}') as Record<string, JSONSchemaProps>;
     const seen = asMap(read(object(properties), JSON.parse('{"__proto__": 5}')));
     expect(seen.get('__underscores__proto__underscores__')).toBe(5n);
     expect(asMap(read(object(properties), {})).get('__underscores__proto__underscores__')).toBeUndefined();
   });
 
-  test('a whole resource exposes only the names of its metadata', () => {
+  test('exposes only the names in the metadata of a whole resource', () => {
     const seen = asMap(read(object({}), { kind: 'K', metadata: { name: 'n', labels: { a: 'b' } } }, true));
     expect(seen.get('kind')).toBe('K');
     const metadata = asMap(seen.get('metadata') ?? null);
@@ -87,7 +87,7 @@ describe('objects', () => {
     expect(metadata.get('labels')).toBeUndefined();
   });
 
-  test('maps have the keys of their data', () => {
+  test('keeps the keys of maps unescaped', () => {
     const seen = asMap(read({ type: 'object', additionalProperties: { type: 'integer' } }, { 'a-b': 1 }));
     expect([...seen.keys()]).toEqual(['a-b']);
     expect(seen.get('a-b')).toBe(1n);
@@ -98,14 +98,14 @@ describe('objects', () => {
 describe('lists', () => {
   const values = (seen: CelValue) => Array.from({ length: asList(seen).size }, (_, index) => asList(seen).at(index));
 
-  test('sets are equal in any order and contain added values once', () => {
+  test('compares sets in any order and adds values once', () => {
     const left = asList(read(list({ type: 'string' }, 'set'), ['a', 'b']));
     const right = asList(read(list({ type: 'string' }, 'set'), ['b', 'a']));
     expect(left.equals?.(right)).toBe(true);
     expect(values(left.concat?.(right) ?? null)).toEqual(['a', 'b']);
   });
 
-  test('map lists replace items with the same key on concatenation', () => {
+  test('replaces items of map lists with the same key on concatenation', () => {
     const schema: JSONSchemaProps = {
       ...list(object({ k: { type: 'string' }, v: { type: 'integer' } }), 'map'),
       'x-orch-list-map-keys': ['k'],
@@ -134,7 +134,7 @@ describe('lists', () => {
     expect(left.equals?.(right)).toBe(false);
   });
 
-  test('atomic lists are equal only in the same order', () => {
+  test('compares atomic lists in order', () => {
     const [left, right] = [
       ['a', 'b'],
       ['b', 'a'],

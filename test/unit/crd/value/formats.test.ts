@@ -6,19 +6,22 @@ import { formatTest } from '../../../../src/crd/value/formats.js';
 type Cases = Readonly<Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>>;
 const cases: Cases = JSON.parse(readFileSync(new URL('./cases/formats.json', import.meta.url), 'utf8'));
 
-describe('a format accepts the same strings as the reference server:', () => {
-  test.each(Object.entries(cases))('%s', (format, { good, bad }) => {
-    const has = formatTest(format);
-    expect(good.filter((text) => has?.(text) !== true)).toEqual([]);
-    expect(bad.filter((text) => has?.(text) !== false)).toEqual([]);
-    expect(good.length + bad.length).toBeGreaterThan(30);
-  });
+describe('string formats', () => {
+  test.each(Object.entries(cases))(
+    'accepts for the format %s the same strings as the reference server',
+    (format, { good, bad }) => {
+      const has = formatTest(format);
+      expect(good.filter((text) => has?.(text) !== true)).toEqual([]);
+      expect(bad.filter((text) => has?.(text) !== false)).toEqual([]);
+      expect(good.length + bad.length).toBeGreaterThan(30);
+    },
+  );
 
-  test('looks up names without dashes', () => {
+  test('ignores dashes in format names', () => {
     expect(formatTest('date-time')).toBe(formatTest('datetime'));
   });
 
-  test.each(['', 'int32', 'int64', 'double', 'something'])('%j is no format of texts', (format) => {
+  test.each(['', 'int32', 'int64', 'double', 'something'])('ignores %j, which is not a string format', (format) => {
     expect(formatTest(format)).toBeUndefined();
   });
 

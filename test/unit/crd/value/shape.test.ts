@@ -31,13 +31,13 @@ const cases: Readonly<Record<Operation, readonly Case[]>> = JSON.parse(
 );
 
 const view = (schema: JSONSchemaProps) => structuralSchemaOf(deepFreeze(copyJson(schema)), kubernetesDialect);
-const told = (errors: readonly FieldError[]) =>
+const sortedErrors = (errors: readonly FieldError[]) =>
   errors
     .map(({ type, field, message }) => [type, field, message])
     .sort((left, right) => (String(left) < String(right) ? -1 : 1));
 
-/** What this library makes of a case, in the form in which the fixture holds it. */
-const MADE: Readonly<Record<Operation, (one: Case) => unknown>> = {
+/** The result of this library for a case, in the format of the fixture. */
+const COMPUTE: Readonly<Record<Operation, (one: Case) => unknown>> = {
   prune({ schema, value: given, isResource = false }) {
     const value = copyJson(given);
     const paths = pruneUnknown(view(schema), value, { isResource });
@@ -53,32 +53,32 @@ const MADE: Readonly<Record<Operation, (one: Case) => unknown>> = {
     applyDefaults(view(schema), value);
     return value;
   },
-  lists: ({ schema, value }) => told(listTypeErrors(view(schema), value)),
+  lists: ({ schema, value }) => sortedErrors(listTypeErrors(view(schema), value)),
   embedded: ({ schema, value, isResource = false }) =>
-    told(embeddedResourceErrors(view(schema), value, { isResource })),
+    sortedErrors(embeddedResourceErrors(view(schema), value, { isResource })),
   coerce({ schema, value: given, isResource = false, dropMalformed = false }) {
     const value = copyJson(given);
     const { unknown, error } = coerceEmbeddedResources(view(schema), value, { isResource, dropMalformed });
-    if (error !== undefined) return { error: told([error]) };
+    if (error !== undefined) return { error: sortedErrors([error]) };
     return { paths: unknown.length === 0 ? null : unknown, value };
   },
-  validateDefaults: ({ schema }) => told(defaultErrors(view(schema), 'x', () => [])),
+  validateDefaults: ({ schema }) => sortedErrors(defaultErrors(view(schema), 'x', () => [])),
 };
 
-describe('matches the reference server:', () => {
-  test.each(Object.keys(MADE) as Operation[])('%s', (operation) => {
+describe('shape operations', () => {
+  test.each(Object.keys(COMPUTE) as Operation[])('returns the results of the reference server for %s', (operation) => {
     expect(cases[operation].length).toBeGreaterThan(30);
     for (const one of cases[operation]) {
       const want = Array.isArray(one.want)
         ? [...one.want].sort((left, right) => (String(left) < String(right) ? -1 : 1))
         : one.want;
-      expect(MADE[operation](one), JSON.stringify(one.schema)).toEqual(want);
+      expect(COMPUTE[operation](one), JSON.stringify(one.schema)).toEqual(want);
     }
   });
 });
 
 describe('defaulting of a frozen value', () => {
-  test('gives the same result as on a draft, in wire order', () => {
+  test('applies defaults to a frozen value as to a draft, in wire order', () => {
     for (const { schema, value } of cases.defaults) {
       const draft = copyJson(value);
       applyDefaults(view(schema), draft);
@@ -98,7 +98,7 @@ describe('defaulting of a frozen value', () => {
     },
   });
 
-  test('returns the value itself if nothing is missing', () => {
+  test('returns a frozen value itself if no default is missing', () => {
     const whole = deepFreeze({ a: { b: 'y' }, d: { e: [] } });
     expect(withDefaults(schema, whole)).toBe(whole);
   });
@@ -111,7 +111,7 @@ describe('defaulting of a frozen value', () => {
     expect(filled.z).toBe(object.z);
   });
 
-  test('never shares the default itself', () => {
+  test('copies the default', () => {
     const first: { d?: { e: unknown[] } } = {};
     applyDefaults(schema, first);
     first.d?.e.push(1);
@@ -134,7 +134,7 @@ describe('unique lists', () => {
   });
   const errors = (value: unknown, old?: unknown) => listTypeErrors(schema, value, old).map(printFieldError);
 
-  test('report the second occurrence of an item', () => {
+  test('reports the second occurrence of an item in a unique list', () => {
     expect(errors({ set: ['x', 'y', 'x', 'x'] })).toEqual(['set[2]: Duplicate value: "x"']);
     expect(errors({ map: [{ a: 'x', b: 1 }, { a: 'x' }, { a: 'x', b: 1, c: 2 }] })).toEqual([
       'map[2]: Duplicate value: map[string]interface {}{"a":"x", "b":1}',
@@ -144,7 +144,7 @@ describe('unique lists', () => {
     ]);
   });
 
-  test('are not validated if the old object was invalid too', () => {
+  test('does not report duplicates that the old object has too', () => {
     expect(errors({ set: ['x', 'x'] }, { set: ['y', 'y'] })).toEqual([]);
     expect(errors({ set: ['x', 'x'] }, { set: ['y'] })).toEqual(['set[1]: Duplicate value: "x"']);
   });
@@ -159,7 +159,7 @@ describe('the scale paths', () => {
   const spec = (object: unknown) => scaleSpecErrors(paths, object).map(printFieldError);
   const status = (object: unknown) => scaleStatusErrors(paths, object).map(printFieldError);
 
-  test('must lead to valid replicas', () => {
+  test('requires valid replicas at the scale paths', () => {
     expect(spec({})).toEqual([]);
     expect(spec({ spec: { replicas: 2 } })).toEqual([]);
     expect(spec({ spec: { replicas: -1 } })).toEqual([
@@ -176,7 +176,7 @@ describe('the scale paths', () => {
     ]);
   });
 
-  test('must lead to a selector that is a string', () => {
+  test('requires a string at the selector path of the scale', () => {
     expect(status({ status: { replicas: 1, selector: 'a=b' } })).toEqual([]);
     expect(status({ status: { selector: { a: 'b' } } })).toEqual([
       '.status.selector: Invalid value: "": .status.selector accessor error: map[a:b] is of the type map[string]interface {}, expected string',

@@ -47,7 +47,7 @@ describe('paths', () => {
     properties: { spec: { type: 'object', required: ['a'], properties: { a: { type: 'string' } } } },
   };
 
-  test('are <nil> for a whole object and have no leading dot', () => {
+  test('prints <nil> as the path of a whole object and no leading dot', () => {
     expect(errorsOf(schema, 'x')).toEqual([
       '<nil>: Invalid value: "string":  in body must be of type object: "string"',
     ]);
@@ -55,7 +55,7 @@ describe('paths', () => {
     expect(errorsOf(schema, { spec: {} })).toEqual(['spec.a: Required value']);
   });
 
-  test('start at the base of a part of an object', () => {
+  test('starts paths at the base of a part of an object', () => {
     expect(errorsOf(schema, { spec: { a: 1 } }, { base: 'status' })).toEqual([
       'status.spec.a: Invalid value: "integer": spec.a in body must be of type string: "integer"',
     ]);
@@ -64,7 +64,7 @@ describe('paths', () => {
     ]);
   });
 
-  test('of map fields at the top keep their dot in the text only', () => {
+  test('keeps the dot of map fields at the top in the text only', () => {
     expect(errorsOf({ type: 'object', additionalProperties: { type: 'string' } }, { a: 1 })).toEqual([
       'a: Invalid value: "integer": .a in body must be of type string: "integer"',
     ]);
@@ -72,7 +72,7 @@ describe('paths', () => {
 });
 
 describe('numbers', () => {
-  test('are compared exactly', () => {
+  test('compares numbers exactly', () => {
     const schema = { type: 'integer', maximum: 9007199254740992 };
     expect(errorsOf(schema, 9007199254740993n)).toEqual([
       '<nil>: Invalid value: 9007199254740993:  in body should be less than or equal to 9007199254740992',
@@ -81,14 +81,14 @@ describe('numbers', () => {
     expect(errorsOf({ type: 'integer', multipleOf: 2 }, 9007199254740994n)).toEqual([]);
   });
 
-  test('outside of the int64 range are not integers', () => {
+  test('does not accept numbers outside of the int64 range as integers', () => {
     expect(errorsOf({ type: 'integer' }, 9223372036854775807n)).toEqual([]);
     expect(errorsOf({ type: 'integer' }, 9223372036854775808n)).toEqual([
       '<nil>: Invalid value: "number":  in body must be of type integer: "number"',
     ]);
   });
 
-  test('are integers or floats by their spelling', () => {
+  test('distinguishes integers and floats by their spelling', () => {
     expect(errorsOf({ type: 'integer' }, new NumberText('3.0'))).toEqual([]);
     expect(errorsOf({ type: 'string' }, new NumberText('3.0'))).toEqual([
       '<nil>: Invalid value: "number":  in body must be of type string: "number"',
@@ -98,7 +98,7 @@ describe('numbers', () => {
     ]);
   });
 
-  test('are compared with truncated bounds if they are integers', () => {
+  test('compares integers with truncated bounds', () => {
     expect(errorsOf({ type: 'number', maximum: 2.5 }, 3)).toEqual([
       '<nil>: Invalid value: 3:  in body should be less than or equal to 2',
     ]);
@@ -124,12 +124,12 @@ describe('ratcheting on update', () => {
   };
   const updated = (value: object, old: object) => errorsOf(schema, value, { old });
 
-  test('ignores violations in unchanged parts', () => {
+  test('ignores violations in unchanged parts on update', () => {
     expect(updated({ a: 'long', b: 'new' }, { a: 'long', b: 'old' })).toEqual([]);
     expect(updated({ a: 'other' }, { a: 'long' })).toEqual(['a: Too long: may not be more than 1 bytes']);
   });
 
-  test('correlates items by their keys', () => {
+  test('correlates old and new items by their keys', () => {
     const big = { name: 'x', size: 9 };
     const small = { name: 'y', size: 1 };
     expect(updated({ keyed: [small, big] }, { keyed: [big] })).toEqual([]);
@@ -138,7 +138,7 @@ describe('ratcheting on update', () => {
     ]);
   });
 
-  test('does not apply to kind and to objects with unspecified fields', () => {
+  test('reports unchanged violations of kind and of objects with unspecified fields', () => {
     expect(updated({ kind: 'long', b: 'new' }, { kind: 'long', b: 'old' })).toEqual([
       'kind: Too long: may not be more than 1 bytes',
     ]);

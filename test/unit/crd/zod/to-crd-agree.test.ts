@@ -24,7 +24,7 @@ const kindOf = (value: z.ZodType) =>
     body: { spec: z.object({ value }) },
   });
 
-/** Two clusters, one with the kind and one with its definition. */
+/** Two clusters, one with the kind and one with its CRD. */
 async function pair(schema: z.ZodType, dialect: DialectName = 'kubernetes') {
   const kind = kindOf(schema);
   const own = createCluster({ dialect, kinds: [] });
@@ -41,7 +41,7 @@ async function pair(schema: z.ZodType, dialect: DialectName = 'kubernetes') {
       return ((await create()) as { spec?: unknown }).spec;
     } catch (error) {
       if (!StatusError.is(error, 'Invalid')) throw error;
-      return REFUSED;
+      return REJECTED;
     }
   };
   const input = (value: unknown) => ({ metadata: { name: 'w' }, spec: value === undefined ? {} : { value } });
@@ -58,32 +58,32 @@ async function pair(schema: z.ZodType, dialect: DialectName = 'kubernetes') {
   };
 }
 
-const REFUSED = 'refused';
+const REJECTED = 'refused';
 const RUNS = { numRuns: Number(process.env['RUNS'] ?? 60) };
 
 /**
- * Null in the place of something else is dropped on one way and not on the other; what zod lets through must get through
- * all the same.
+ * One cluster drops a null in place of another value and the other does not; both must accept values that zod
+ * accepts.
  */
 const hasNull = (value: unknown): boolean =>
   value === null || (typeof value === 'object' && Object.values(value).some(hasNull));
 
-/** The validator of schemas does not look at the type of a list that stands where a text of some format should. */
+/** The schema validator does not check the type of a list in place of a string with a format. */
 const isListForText = (schema: z.ZodType, value: unknown) => Array.isArray(value) && 'format' in schema._zod.def;
 
-describe('a CRD is exactly as strict as the kind', () => {
-  test.each(Object.keys(bodies))('%s', async (name) => {
+describe('a CRD with all rules of its kind', () => {
+  test.each(Object.keys(bodies))('accepts the same values as the kind: %s', async (name) => {
     const schema = bodies[name] as z.ZodType;
     const { losses, byKind, byDefinition } = await pair(schema);
-    // Of what stands in a union a kind keeps everything, a definition what it knows.
+    // In a union, a kind keeps all fields and a CRD only the specified ones.
     const isWhole = schema.type === 'union' || schema.type === 'intersection';
-    const seen = (outcome: unknown) => (isWhole ? outcome === REFUSED : outcome);
+    const seen = (outcome: unknown) => (isWhole ? outcome === REJECTED : outcome);
     let accepted = 0;
     await fc.assert(
       fc.asyncProperty(valuesFor(schema), async (value) => {
         if (isListForText(schema, value)) return;
         const got = await byDefinition(value);
-        if (got !== REFUSED) accepted++;
+        if (got !== REJECTED) accepted++;
         if (!hasNull(value)) expect([value, seen(got)]).toEqual([value, seen(await byKind(value))]);
         else if (schema.safeParse(value).success) expect([value, got]).toEqual([value, { value }]);
       }),
@@ -94,15 +94,15 @@ describe('a CRD is exactly as strict as the kind', () => {
   });
 });
 
-describe('a CRD accepts what the kind accepts, and reports its losses', () => {
-  test.each(Object.keys(weaker))('%s', async (name) => {
+describe('a CRD with fewer rules than its kind', () => {
+  test.each(Object.keys(weaker))('accepts the values of the kind and reports its losses: %s', async (name) => {
     const schema = weaker[name] as z.ZodType;
     const { losses, byKind, byDefinition } = await pair(schema);
     await fc.assert(
       fc.asyncProperty(valuesFor(schema), async (value) => {
-        if (hasNull(value) || (await byKind(value)) === REFUSED) return;
+        if (hasNull(value) || (await byKind(value)) === REJECTED) return;
         expect([value, await byDefinition(value)]).toEqual([value, expect.anything()]);
-        expect([value, await byDefinition(value)]).not.toEqual([value, REFUSED]);
+        expect([value, await byDefinition(value)]).not.toEqual([value, REJECTED]);
       }),
       RUNS,
     );
@@ -112,12 +112,12 @@ describe('a CRD accepts what the kind accepts, and reports its losses', () => {
   });
 });
 
-test('a CRD means the same in both dialects', async () => {
+test('gives a CRD the same meaning in both dialects', async () => {
   const schema = z.union([z.int().min(1), z.literal('auto')]);
   const { byDefinition } = await pair(schema, 'orch');
   expect(await byDefinition('auto')).toEqual({ value: 'auto' });
   expect(await byDefinition(3)).toEqual({ value: 3 });
   expect([await byDefinition('other'), await byDefinition(0), await byDefinition(1.5)]).toEqual(
-    Array.from({ length: 3 }, () => REFUSED),
+    Array.from({ length: 3 }, () => REJECTED),
   );
 });

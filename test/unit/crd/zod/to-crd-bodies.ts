@@ -14,8 +14,8 @@ export const bodies: Readonly<Record<string, z.ZodType>> = {
     .endsWith('z')
     .includes('-')
     .regex(/^[^\s]+$/),
-  'string that looks ahead': z.string().regex(/^(?!-)(?=.{1,5}$)[\w-]+$/),
-  'string in small letters': z.string().lowercase(),
+  'string with a lookahead': z.string().regex(/^(?!-)(?=.{1,5}$)[\w-]+$/),
+  'string in lower case': z.string().lowercase(),
   'string of any case': z.string().regex(/^(yes|no)$/i),
   email: z.email(),
   uuid: z.uuid(),
@@ -41,7 +41,7 @@ export const bodies: Readonly<Record<string, z.ZodType>> = {
   'number within bounds': z.number().gt(-3).lte(5),
   int: z.int(),
   'int within bounds': z.number().int().min(-2).max(3),
-  'int of odd bounds': z.int().gt(0.5).lt(3.5),
+  'int of fractional bounds': z.int().gt(0.5).lt(3.5),
   'int of exclusive bounds': z.int().gt(0).lt(3),
   int32: z.int32(),
   uint32: z.uint32(),
@@ -52,7 +52,7 @@ export const bodies: Readonly<Record<string, z.ZodType>> = {
   literal: z.literal('a'),
   'literal number': z.literal([1, 2]),
   'literal with a fraction': z.literal([1, 2.5]),
-  'literal of words and numbers': z.literal(['a', 1]),
+  'literal of strings and numbers': z.literal(['a', 1]),
   nullable: z.string().min(1).nullable(),
   nullish: z.int().nullish(),
   optional: z.string().optional(),
@@ -76,9 +76,9 @@ export const bodies: Readonly<Record<string, z.ZodType>> = {
   'optional any': z.any().optional(),
   'int or string': z.union([z.int(), z.string()]),
   'int or percent': z.union([z.int().min(1).max(10), z.string().regex(/^\d+%$/)]),
-  'int or word': z.union([z.int().min(0), z.literal('auto'), z.enum(['a.b', '(c)'])]),
+  'int or enum': z.union([z.int().min(0), z.literal('auto'), z.enum(['a.b', '(c)'])]),
   'int or string or null': z.union([z.int(), z.string().min(1), z.null()]),
-  'union of words': z.union([z.literal('a'), z.literal('b'), z.enum(['c', 'd'])]),
+  'union of enums': z.union([z.literal('a'), z.literal('b'), z.enum(['c', 'd'])]),
   'union of strings': z.union([z.ipv4(), z.ipv6(), z.literal('auto')]),
   'union of numbers': z.union([z.int().min(10), z.number().max(0)]),
   'union of lists': z.union([z.array(z.int()).min(2), z.array(z.int()).max(1)]),
@@ -93,12 +93,12 @@ export const bodies: Readonly<Record<string, z.ZodType>> = {
   'intersection that overlaps': z.intersection(z.object({ a: z.string().min(2) }), z.object({ a: z.string().max(3) })),
 };
 
-/** Schemas of which a definition cannot say everything: what zod lets through it lets through. */
+/** Schemas that a CRD cannot express completely: the CRD accepts everything that zod accepts. */
 export const weaker: Readonly<Record<string, z.ZodType>> = {
   refinement: z.string().refine((text) => text !== 'a'),
   'refinement of an object': z.object({ a: z.int(), b: z.int() }).refine(({ a, b }) => a < b),
-  'pattern that looks behind': z.string().regex(/(?<=a)b/),
-  'pattern that refers back': z.string().regex(/^(.)\1$/),
+  'pattern with a lookbehind': z.string().regex(/(?<=a)b/),
+  'pattern with a back reference': z.string().regex(/^(.)\1$/),
   duration: z.iso.duration(),
   jwt: z.jwt(),
   emoji: z.emoji(),

@@ -2,7 +2,7 @@
 import type * as z from 'zod';
 import fc from '../../../property/seeded.js';
 
-const WORDS = [
+const STRINGS = [
   '',
   'a',
   'b',
@@ -123,19 +123,23 @@ const NUMBERS = [
 ];
 
 const junk: fc.Arbitrary<unknown> = fc.oneof(
-  fc.constantFrom(...WORDS),
+  fc.constantFrom(...STRINGS),
   fc.constantFrom(...NUMBERS),
   fc.boolean(),
   fc.constant(null),
-  fc.array(fc.constantFrom<unknown>(...WORDS.slice(0, 9), ...NUMBERS), { maxLength: 3 }),
-  fc.dictionary(fc.constantFrom('a', 'b', 'kind', 'size'), fc.constantFrom<unknown>(...WORDS.slice(0, 9), ...NUMBERS), {
-    maxKeys: 3,
-  }),
+  fc.array(fc.constantFrom<unknown>(...STRINGS.slice(0, 9), ...NUMBERS), { maxLength: 3 }),
+  fc.dictionary(
+    fc.constantFrom('a', 'b', 'kind', 'size'),
+    fc.constantFrom<unknown>(...STRINGS.slice(0, 9), ...NUMBERS),
+    {
+      maxKeys: 3,
+    },
+  ),
 );
 
 /**
- * Mostly of the right shape, for a schema; undefined stands for an absent field. Objects have an unknown field at times,
- * but not inside unions, where a kind keeps it and a definition drops it.
+ * Mostly valid values for a schema; undefined means an absent field. Objects sometimes have an unknown field,
+ * but not inside unions, where a kind keeps it and a CRD drops it.
  */
 export function valuesFor(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 5, arbitrary: shaped(schema, false) }, { weight: 1, arbitrary: junk });
@@ -146,8 +150,8 @@ function shaped(schema: z.core.$ZodType, inUnion: boolean): fc.Arbitrary<unknown
   switch (def.type) {
     case 'string':
     case 'template_literal': {
-      const fitting = WORDS.filter((word) => (schema as z.ZodType).safeParse(word).success);
-      return fc.oneof(fc.constantFrom(...WORDS), fc.constantFrom(...(fitting.length === 0 ? WORDS : fitting)));
+      const fitting = STRINGS.filter((candidate) => (schema as z.ZodType).safeParse(candidate).success);
+      return fc.oneof(fc.constantFrom(...STRINGS), fc.constantFrom(...(fitting.length === 0 ? STRINGS : fitting)));
     }
     case 'number':
       return fc.constantFrom(...NUMBERS);

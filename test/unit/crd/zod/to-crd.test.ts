@@ -1,7 +1,7 @@
 /** CRDs from kinds: the manifest, the conversion of each part of zod, losses and rejected kinds. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { defineKind as defineRuled } from '../../../../src/crd/define-kind.js';
+import { defineKind as defineRuled } from '../../../../src/crd/define-kind-with-rules.js';
 import { scale } from '../../../../src/crd/scale.js';
 import type { SchemaLoss } from '../../../../src/crd/zod/context.js';
 import { patternsOf } from '../../../../src/crd/zod/pattern.js';
@@ -31,7 +31,7 @@ function schemaOf(value: z.ZodType, options: ToCRDOptions = {}): { schema: unkno
 }
 
 describe('the manifest', () => {
-  test('contains all parts of a kind', () => {
+  test('contains all parts of a kind in the manifest', () => {
     const kind = defineKind({
       apiVersion: 'example.com/v1beta1',
       kind: 'Policy',
@@ -99,7 +99,7 @@ describe('the manifest', () => {
     expect(JSON.stringify(own)).toContain('"x-orch-list-type":"set"');
   });
 
-  test('is a new plain JSON object on each call', () => {
+  test('returns a new plain JSON object on each call', () => {
     const kind = widget(z.object({ list: z.array(z.int()).default([1]) }));
     expect(toCRD(kind)).not.toBe(toCRD(kind));
     expect(JSON.parse(JSON.stringify(toCRD(kind)))).toEqual(toCRD(kind));
@@ -167,16 +167,16 @@ describe('rules and scales', () => {
   });
 
   test('rejects rules that exceed the cost limit of a server', () => {
-    const words = z.array(z.array(z.string()));
-    const kind = ruled('self.spec.value.all(a, self.spec.value.all(b, a.all(x, b.all(y, x != y))))', words);
+    const lists = z.array(z.array(z.string()));
+    const kind = ruled('self.spec.value.all(a, self.spec.value.all(b, a.all(x, b.all(y, x != y))))', lists);
     expect(() => toCRD(kind)).toThrow('estimated rule cost exceeds budget');
   });
 
   test('converts the paths of a scale or rejects it', () => {
     const kind = widget(z.object({ size: z.int() }));
     const paths = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' };
-    const told = { ...kind, subresources: { scale: { ...scale, paths } } } as Kind;
-    expect(toCRD(told).spec.versions[0]?.subresources).toEqual({ scale: paths });
+    const scaled = { ...kind, subresources: { scale: { ...scale, paths } } } as Kind;
+    expect(toCRD(scaled).spec.versions[0]?.subresources).toEqual({ scale: paths });
     const silent = { ...kind, subresources: { scale: { ...scale, paths: undefined } } } as unknown as Kind;
     expect(() => toCRD(silent)).toThrow('the scale subresource has no paths');
   });
@@ -236,7 +236,7 @@ describe('the schema', () => {
       },
     ],
     [
-      'words',
+      'title, description and example',
       z.string().meta({ title: 'T', description: 'D', examples: ['e'] }),
       { title: 'T', description: 'D', example: 'e', type: 'string' },
     ],
@@ -264,7 +264,7 @@ describe('the schema', () => {
         ],
       },
     ],
-  ])('%s', (_, value, expected) => {
+  ])('converts the schema: %s', (_, value, expected) => {
     expect(schemaOf(value).schema).toEqual(expected);
   });
 
@@ -284,41 +284,41 @@ describe('the schema', () => {
 describe('reported losses', () => {
   test.each<[string, z.ZodType, string[]]>([
     ['refinements', z.object({ a: z.string().refine(Boolean) }), ['spec.value.a: a refinement']],
-    ['in lists', z.array(z.string().refine(Boolean)), ['spec.value[*]: a refinement']],
+    ['refinements in lists', z.array(z.string().refine(Boolean)), ['spec.value[*]: a refinement']],
     ['patterns', z.string().regex(/(a)\1/), ['spec.value: the pattern /(a)\\1/ (has a back reference)']],
     ['factors', z.number().multipleOf(0.1), ['spec.value: multiples of 0.1']],
     ['keys', z.record(z.string().min(1), z.string()), ['spec.value: the schema of keys']],
     ['types', z.union([z.string(), z.boolean()]), ['spec.value: the choice between string, boolean']],
     ['formats', z.stringFormat('odd', (text) => text === 'x'), ['spec.value: the format odd']],
-    ['addresses', z.url(), ['spec.value: the URL syntax beyond the format uri (differs)']],
+    ['URLs', z.url(), ['spec.value: the URL syntax beyond the format uri (differs)']],
     ['a default of null', z.string().nullable().default(null), ['spec.value: a default of null (differs)']],
     [
-      'fields of others',
+      'fields of other alternatives',
       z.union([z.object({ a: z.string() }), z.object({ b: z.int() })]),
       [
         'spec.value.a: any type in other alternatives (differs)',
         'spec.value.b: any type in other alternatives (differs)',
       ],
     ],
-  ])('%s', (_, value, expected) => {
+  ])('reports the loss of %s', (_, value, expected) => {
     expect(schemaOf(value).lost).toEqual(expected);
   });
 
-  test('include the validate function of the kind', () => {
+  test('reports the validate function of the kind as a loss', () => {
     const losses: SchemaLoss[] = [];
     toCRD(widget(z.object({}), { validate: () => [] }), { onLoss: (loss) => losses.push(loss) });
     expect(losses).toEqual([{ path: '', what: 'the validate function', effect: 'weaker' }]);
   });
 
-  test('can be rejected by throwing', () => {
+  test('passes an error of onLoss to the caller', () => {
     const kind = widget(z.object({ a: z.string().refine(Boolean) }));
-    const refuse = ({ path, what }: SchemaLoss) => {
+    const throwLoss = ({ path, what }: SchemaLoss) => {
       throw new Error(`${path}: ${what}`);
     };
-    expect(() => toCRD(kind, { onLoss: refuse })).toThrow('spec.a: a refinement');
+    expect(() => toCRD(kind, { onLoss: throwLoss })).toThrow('spec.a: a refinement');
   });
 
-  test('include the content of a recursive schema', () => {
+  test('reports the content of a recursive schema as a loss', () => {
     const tree: z.ZodType = z.lazy(() => z.object({ left: tree.optional() }));
     const { schema, lost } = schemaOf(z.union([tree, z.null()]));
     expect(schema).toMatchObject({ type: 'object', nullable: true });
@@ -326,17 +326,17 @@ describe('reported losses', () => {
   });
 });
 
-describe('rejects what a server would reject:', () => {
+describe('kinds that a server would reject', () => {
   test.each<[string, () => Kind, string]>([
     ['a group without a dot', () => widget2('example/v1'), 'spec.group: Invalid value: "example": should be a domain'],
     ['the core group', () => widget2('v1'), 'spec.group: Required value'],
     [
-      'a default that its own schema refuses',
+      'a default that its own schema rejects',
       () => widget(z.object({ a: z.string().min(3).default('x') })),
       'properties[a].default: Invalid value: "x"',
     ],
     [
-      'a default with fields that nobody knows',
+      'a default with unknown fields',
       () => widget(z.object({ a: z.object({}).default({ b: 1 } as never) })),
       'must not have unknown fields',
     ],
@@ -345,9 +345,9 @@ describe('rejects what a server would reject:', () => {
       () => widget(z.object({ a: mapList(z.object({ k: z.string().nullable() }), 'k') })),
       'cannot be nullable',
     ],
-  ])('%s', (_, kind, words) => {
+  ])('rejects a kind with %s', (_, kind, message) => {
     expect(() => toCRD(kind())).toThrow(TypeError);
-    expect(() => toCRD(kind())).toThrow(words);
+    expect(() => toCRD(kind())).toThrow(message);
   });
 
   test('rejects kinds of other origins and unknown options', () => {
@@ -361,7 +361,7 @@ describe('rejects what a server would reject:', () => {
 const widget2 = (apiVersion: string): Kind =>
   defineKind({ apiVersion, kind: 'Widget', scope: 'Namespaced', body: { spec: z.object({}) } }) as Kind;
 
-/** Those that linters or older compilers do not take. */
+/** Patterns that linters or older compilers reject. */
 const expressionOf = (source: string, flags = '') => new RegExp(source, flags);
 
 describe('patterns', () => {
@@ -405,7 +405,7 @@ describe('patterns', () => {
       const { all, none } = patterns;
       fc.assert(
         fc.property(texts, (text) => {
-          // Without the flag, signs beyond the first plane count as two.
+          // Without the flag, characters beyond the basic multilingual plane count as two.
           if (!expression.unicode && text.includes('😀')) return;
           const got = all.every((each) => re2Matches(each, text)) && !none.some((each) => re2Matches(each, text));
           expect([text, got]).toEqual([text, expression.test(text)]);

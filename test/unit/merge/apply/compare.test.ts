@@ -12,7 +12,7 @@ const json = (text: string): unknown => deepFreeze(JSON.parse(text));
 describe('compare', () => {
   const cases = [
     {
-      name: 'nothing',
+      name: 'equal objects',
       schema: struct({ a: string }),
       before: '{"a":"x"}',
       after: '{"a":"x"}',
@@ -30,7 +30,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'a new struct, with itself',
+      name: 'a new struct, which is added itself',
       schema: struct({ a: struct({ b: struct({ c: string }) }) }),
       before: '{}',
       after: '{"a":{"b":{"c":"x"}}}',
@@ -39,7 +39,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'a struct that is gone',
+      name: 'a removed struct',
       schema: struct({ a: struct({ b: string }) }),
       before: '{"a":{"b":"x"}}',
       after: '{}',
@@ -48,7 +48,7 @@ describe('compare', () => {
       removed: '{"f:a":{".":{},"f:b":{}}}',
     },
     {
-      name: 'new and gone inside',
+      name: 'members that are added, changed and removed',
       schema: struct({ a: map(string) }),
       before: '{"a":{"x":"1","y":"1"}}',
       after: '{"a":{"y":"2","z":"1"}}',
@@ -57,7 +57,7 @@ describe('compare', () => {
       removed: '{"f:a":{"f:x":{}}}',
     },
     {
-      name: 'empty and null',
+      name: 'an empty value and null',
       schema: struct({ a: map(string), b: set(string), c: struct({}) }),
       before: '{"a":{},"b":[],"c":null}',
       after: '{"a":null,"b":null,"c":{}}',
@@ -66,7 +66,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'empty to something',
+      name: 'an empty value that gets members',
       schema: struct({ a: map(string), b: set(string) }),
       before: '{"a":{},"b":null}',
       after: '{"a":{"x":"1"},"b":["y"]}',
@@ -75,7 +75,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'something to null',
+      name: 'a value that becomes null',
       schema: struct({ a: map(string), b: set(string) }),
       before: '{"a":{"x":"1"},"b":["y"]}',
       after: '{"a":null,"b":null}',
@@ -93,7 +93,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'as a whole',
+      name: 'atomic values',
       schema: struct({ a: list(string), b: atomicMap(string) }),
       before: '{"a":["x"],"b":{"y":"1"}}',
       after: '{"a":["x","y"],"b":{}}',
@@ -102,7 +102,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'the order of items does not count',
+      name: 'items in another order',
       schema: struct({ a: set(string), b: keyed(['k'], { k: string }) }),
       before: '{"a":["x","y"],"b":[{"k":"1"},{"k":"2"}]}',
       after: '{"a":["y","x"],"b":[{"k":"2"},{"k":"1"}]}',
@@ -111,7 +111,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'items',
+      name: 'items that are added, changed and removed',
       schema: struct({ a: keyed(['k'], { k: string, b: string, m: map(string) }) }),
       before: '{"a":[{"k":"1","b":"x"},{"k":"2"}]}',
       after: '{"a":[{"k":"3"},{"k":"1","b":"y","m":{"z":""}}]}',
@@ -120,7 +120,7 @@ describe('compare', () => {
       removed: '{"f:a":{"k:{\\"k\\":\\"2\\"}":{".":{},"f:k":{}}}}',
     },
     {
-      name: 'a default key',
+      name: 'items whose key has a default',
       schema: struct({ a: keyed(['k'], { k: orElse(string, 'x'), b: string }) }),
       before: '{"a":[{"b":"1"}]}',
       after: '{"a":[{"k":"x","b":"1"}]}',
@@ -138,7 +138,7 @@ describe('compare', () => {
       removed: '{"f:a":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:b":{},"f:k":{}}}}',
     },
     {
-      name: 'duplicates that go',
+      name: 'duplicates that disappear',
       schema: struct({ a: keyed(['k'], { k: string, b: string, m: map(string) }) }),
       before: '{"a":[{"k":"1","b":"x"},{"k":"1"}]}',
       after: '{"a":[{"k":"1","b":"x"}]}',
@@ -147,7 +147,7 @@ describe('compare', () => {
       removed: '{"f:a":{"k:{\\"k\\":\\"1\\"}":{}}}',
     },
     {
-      name: 'duplicates out of nothing and into nothing',
+      name: 'duplicates that are added and removed completely',
       schema: struct({ a: set(string), b: set(string) }),
       before: '{"a":["x","x","z"],"b":["z"]}',
       after: '{"a":["z"],"b":["x","x","z"]}',
@@ -174,7 +174,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'untyped maps',
+      name: 'untyped maps with changed members',
       schema: struct({ a: any }),
       before: '{"a":{"x":{"y":1},"z":[1]}}',
       after: '{"a":{"x":{"w":{}},"z":[2]}}',
@@ -183,7 +183,7 @@ describe('compare', () => {
       removed: '{"f:a":{"f:x":{"f:y":{}}}}',
     },
     {
-      name: 'untyped: a map becomes a scalar',
+      name: 'an untyped map that becomes a scalar',
       schema: struct({ a: any }),
       before: '{"a":{"x":{"y":1}}}',
       after: '{"a":1}',
@@ -192,7 +192,7 @@ describe('compare', () => {
       removed: '{"f:a":{"f:x":{".":{},"f:y":{}}}}',
     },
     {
-      name: 'untyped: a list becomes a map',
+      name: 'an untyped list that becomes a map',
       schema: struct({ a: any }),
       before: '{"a":[1]}',
       after: '{"a":{"x":{"y":1}}}',
@@ -201,7 +201,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'untyped: an empty map becomes a list',
+      name: 'an untyped empty map that becomes a list',
       schema: struct({ a: any }),
       before: '{"a":{}}',
       after: '{"a":[]}',
@@ -210,7 +210,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'untyped: a map becomes null',
+      name: 'an untyped map that becomes null',
       schema: struct({ a: any }),
       before: '{"a":{"x":1}}',
       after: '{"a":null}',
@@ -219,7 +219,7 @@ describe('compare', () => {
       removed: '{"f:a":{"f:x":{}}}',
     },
     {
-      name: 'untyped: null becomes a scalar',
+      name: 'an untyped null that becomes a scalar',
       schema: struct({ a: any }),
       before: '{"a":null}',
       after: '{"a":"x"}',
@@ -228,7 +228,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'untyped: an empty map becomes null',
+      name: 'an untyped empty map that becomes null',
       schema: struct({ a: any }),
       before: '{"a":{}}',
       after: '{"a":null}',
@@ -237,7 +237,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'untyped as a whole',
+      name: 'an untyped atomic value',
       schema: struct({ a: atomicAny }),
       before: '{"a":{"x":1}}',
       after: '{"a":{"x":1,"y":2}}',
@@ -246,7 +246,7 @@ describe('compare', () => {
       removed: '{}',
     },
     {
-      name: 'unnamed fields',
+      name: 'fields that the schema does not name',
       schema: open({ a: string }),
       before: '{"z":{"x":1}}',
       after: '{"z":{"y":1},"a":""}',
@@ -256,11 +256,18 @@ describe('compare', () => {
     },
   ];
 
-  it.each(cases)('$name', ({ schema, before, after, ...answer }) => {
-    const { added, modified, removed } = compare(schema, json(before), json(after));
-    const said = { added: JSON.stringify(added), modified: JSON.stringify(modified), removed: JSON.stringify(removed) };
-    expect({ name: answer.name, ...said }).toEqual(answer);
-  });
+  it.each(cases.map((row) => [row.name, row] as const))(
+    'compares %s',
+    (_name, { schema, before, after, ...expected }) => {
+      const { added, modified, removed } = compare(schema, json(before), json(after));
+      const actual = {
+        added: JSON.stringify(added),
+        modified: JSON.stringify(modified),
+        removed: JSON.stringify(removed),
+      };
+      expect({ name: expected.name, ...actual }).toEqual(expected);
+    },
+  );
 
   it('returns at once if nothing has changed', () => {
     const state = json('{"a":{"b":"x"}}');

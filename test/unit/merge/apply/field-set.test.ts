@@ -34,27 +34,27 @@ describe('readFieldsV1', () => {
       '{"k:{}":{},"k:{\\"a\\":1}":{},"k:{\\"a\\":1,\\"b\\":1}":{}}',
     ],
     ['numbers in one form', '{"v:1.0":{},"v:1e2":{},"k:{\\"a\\":2.0}":{}}', '{"k:{\\"a\\":2}":{},"v:1":{},"v:100":{}}'],
-    ['steps of an unknown kind are dropped', '{"x:a":{"f:b":{}},"f:c":{"y:1":{}}}', '{"f:c":{}}'],
-    ['the root is no step', '{".":{},"f:a":{}}', '{"f:a":{}}'],
-    ['null is an empty map', '{"f:a":null}', '{"f:a":{}}'],
+    ['path elements of an unknown type, which are dropped', '{"x:a":{"f:b":{}},"f:c":{"y:1":{}}}', '{"f:c":{}}'],
+    ['the root, which is not a path element', '{".":{},"f:a":{}}', '{"f:a":{}}'],
+    ['null as an empty map', '{"f:a":null}', '{"f:a":{}}'],
     [
-      'a step that was written twice',
+      'a repeated path element',
       '{"k:{\\"a\\":1,\\"b\\":2}":{"f:x":{}},"k:{\\"b\\":2,\\"a\\":1}":{}}',
       '{"k:{\\"a\\":1,\\"b\\":2}":{".":{},"f:x":{}}}',
     ],
     [
-      'a step that was written twice with different things below it',
+      'a repeated path element with different members',
       '{"v:1":{".":{},"f:x":{}},"v:1.0":{"f:y":{}}}',
       '{"v:1":{".":{},"f:y":{}}}',
     ],
   ];
 
-  it.each(cases)('%s', (_name, text, set) => {
+  it.each(cases)('reads %s', (_name, text, set) => {
     expect(JSON.stringify(read(text))).toBe(set);
   });
 });
 
-describe('readFieldsV1 rejects', () => {
+describe('readFieldsV1 errors', () => {
   const cases = [
     '{"":{}}',
     '{"f":{}}',
@@ -70,7 +70,7 @@ describe('readFieldsV1 rejects', () => {
     '{"f:a":{"f:b":"x"}}',
   ];
 
-  it.each(cases)('%s', (text) => {
+  it.each(cases)('rejects %s', (text) => {
     expect(() => read(text)).toThrow(FieldsError);
   });
 });
@@ -78,7 +78,7 @@ describe('readFieldsV1 rejects', () => {
 describe('set operations', () => {
   const cases = [
     {
-      name: 'a path is no part of the paths above it',
+      name: 'a path and a path below it',
       left: '{"f:a":{}}',
       right: '{"f:a":{"f:b":{}}}',
       union: '{"f:a":{".":{},"f:b":{}}}',
@@ -88,7 +88,7 @@ describe('set operations', () => {
       same: false,
     },
     {
-      name: 'nor of those below it',
+      name: 'a path and a path above it',
       left: '{"f:a":{"f:b":{}}}',
       right: '{"f:a":{}}',
       union: '{"f:a":{".":{},"f:b":{}}}',
@@ -98,7 +98,7 @@ describe('set operations', () => {
       same: false,
     },
     {
-      name: 'members with something below',
+      name: 'members with other members below them',
       left: '{"f:a":{".":{},"f:b":{},"f:c":{}}}',
       right: '{"f:a":{".":{},"f:c":{},"f:d":{}}}',
       union: '{"f:a":{".":{},"f:b":{},"f:c":{},"f:d":{}}}',
@@ -108,7 +108,7 @@ describe('set operations', () => {
       same: false,
     },
     {
-      name: 'the same set',
+      name: 'equal sets',
       left: '{"f:a":{".":{},"f:b":{}},"v:1":{}}',
       right: '{"f:a":{".":{},"f:b":{}},"v:1":{}}',
       union: '{"f:a":{".":{},"f:b":{}},"v:1":{}}',
@@ -118,7 +118,7 @@ describe('set operations', () => {
       same: true,
     },
     {
-      name: 'nothing',
+      name: 'an empty set with another set',
       left: '{}',
       right: '{"f:a":{}}',
       union: '{"f:a":{}}',
@@ -128,7 +128,7 @@ describe('set operations', () => {
       same: false,
     },
     {
-      name: 'without nothing',
+      name: 'a set with an empty set',
       left: '{"f:a":{}}',
       right: '{}',
       union: '{"f:a":{}}',
@@ -148,7 +148,7 @@ describe('set operations', () => {
       same: false,
     },
     {
-      name: 'deep',
+      name: 'deeply nested paths',
       left: '{"f:a":{"f:b":{"f:c":{".":{},"f:d":{}},"f:e":{}}},"f:z":{}}',
       right: '{"f:a":{"f:b":{"f:c":{}}},"f:z":{"f:y":{}}}',
       union: '{"f:a":{"f:b":{"f:c":{".":{},"f:d":{}},"f:e":{}}},"f:z":{".":{},"f:y":{}}}',
@@ -158,7 +158,7 @@ describe('set operations', () => {
       same: false,
     },
     {
-      name: 'disjoint',
+      name: 'disjoint sets',
       left: '{"f:b":{}}',
       right: '{"f:a":{},"f:c":{}}',
       union: '{"f:a":{},"f:b":{},"f:c":{}}',
@@ -169,16 +169,16 @@ describe('set operations', () => {
     },
   ];
 
-  it.each(cases)('$name', ({ left, right, ...answers }) => {
+  it.each(cases.map((row) => [row.name, row] as const))('combines %s', (_name, { left, right, ...expected }) => {
     const [one, other] = [read(left), read(right)];
-    const said = {
+    const actual = {
       union: JSON.stringify(union(one, other)),
       intersection: JSON.stringify(intersection(one, other)),
       difference: JSON.stringify(difference(one, other)),
       withBelow: JSON.stringify(recursiveDifference(one, other)),
       same: sameSet(one, other),
     };
-    expect({ name: answers.name, ...said }).toEqual(answers);
+    expect({ name: expected.name, ...actual }).toEqual(expected);
   });
 
   it('returns an operand that needs no change', () => {
@@ -190,12 +190,12 @@ describe('set operations', () => {
   });
 });
 
-type Case = readonly [name: string, schema: SchemaNode, set: string, answer: string];
+type Case = readonly [name: string, schema: SchemaNode, set: string, expected: string];
 
 describe('ensureNamedFieldsAreMembers', () => {
   const cases: readonly Case[] = [
     [
-      'named fields on the way, not keys and items',
+      'fields named in the schema, but not keys and items',
       struct({
         a: struct({ b: string }),
         m: map(struct({ c: string })),
@@ -205,57 +205,57 @@ describe('ensureNamedFieldsAreMembers', () => {
       '{"f:a":{".":{},"f:b":{}},"f:l":{".":{},"k:{\\"k\\":\\"1\\"}":{"f:x":{".":{},"f:y":{}}}},"f:m":{".":{},"f:z":{"f:c":{}}}}',
     ],
     [
-      'nothing is named where there is no schema',
+      'no fields below a value without a schema',
       struct({ a: any }),
       '{"f:a":{"f:b":{"f:c":{}}}}',
       '{"f:a":{".":{},"f:b":{"f:c":{}}}}',
     ],
-    ['unnamed fields', open({ a: string }), '{"f:b":{"f:c":{}}}', '{"f:b":{"f:c":{}}}'],
+    ['no fields that the schema does not name', open({ a: string }), '{"f:b":{"f:c":{}}}', '{"f:b":{"f:c":{}}}'],
   ];
 
-  it.each(cases)('%s', (_name, schema, set, answer) => {
-    expect(JSON.stringify(ensureNamedFieldsAreMembers(schema, read(set)))).toBe(answer);
+  it.each(cases)('adds %s', (_name, schema, set, expected) => {
+    expect(JSON.stringify(ensureNamedFieldsAreMembers(schema, read(set)))).toBe(expected);
   });
 });
 
 describe('truncateAtAtomics', () => {
   const cases: readonly Case[] = [
-    ['a map', struct({ a: atomicMap(string) }), '{"f:a":{".":{},"f:x":{}}}', '{"f:a":{}}'],
-    ['a list', struct({ a: list(string) }), '{"f:a":{"v:1":{}}}', '{"f:a":{}}'],
+    ['an atomic map', struct({ a: atomicMap(string) }), '{"f:a":{".":{},"f:x":{}}}', '{"f:a":{}}'],
+    ['an atomic list', struct({ a: list(string) }), '{"f:a":{"v:1":{}}}', '{"f:a":{}}'],
     [
-      'a struct below a key',
+      'an atomic struct below a map key',
       struct({ a: map(atomicStruct({ b: string })) }),
       '{"f:a":{"f:x":{"f:b":{}},"f:y":{}}}',
       '{"f:a":{"f:x":{},"f:y":{}}}',
     ],
     [
-      'an item',
+      'an atomic map in an item',
       struct({ a: keyed(['k'], { k: string, b: atomicMap(string) }) }),
       '{"f:a":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:b":{"f:x":{}},"f:k":{}}}}',
       '{"f:a":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:b":{},"f:k":{}}}}',
     ],
     [
-      'an untyped value',
+      'an untyped atomic value',
       struct({ a: atomicAny, b: any }),
       '{"f:a":{"f:x":{}},"f:b":{"f:x":{"f:y":{}}}}',
       '{"f:a":{},"f:b":{"f:x":{"f:y":{}}}}',
     ],
     [
-      'not: a map of untyped values',
+      'no map of untyped values',
       struct({ a: atomicMap(scalar), b: atomicMap(any) }),
       '{"f:a":{"f:x":{"f:y":{}}},"f:b":{"f:x":{}}}',
       '{"f:a":{"f:x":{"f:y":{}}},"f:b":{"f:x":{}}}',
     ],
     [
-      'nothing to cut',
+      'no field without an atomic type',
       struct({ a: atomicMap(string), b: map(string) }),
       '{"f:a":{},"f:b":{"f:x":{}},"f:z":{"f:y":{}}}',
       '{"f:a":{},"f:b":{"f:x":{}},"f:z":{"f:y":{}}}',
     ],
   ];
 
-  it.each(cases)('%s', (_name, schema, set, answer) => {
-    expect(JSON.stringify(truncateAtAtomics(schema, read(set)))).toBe(answer);
+  it.each(cases)('truncates at %s', (_name, schema, set, expected) => {
+    expect(JSON.stringify(truncateAtAtomics(schema, read(set)))).toBe(expected);
   });
 });
 
@@ -276,7 +276,7 @@ describe('printPaths', () => {
     ],
   ];
 
-  it.each(cases)('%s', (set, paths) => {
+  it.each(cases)('prints the paths of %s', (set, paths) => {
     expect(printPaths(read(set), { left: Number.POSITIVE_INFINITY })).toEqual(paths);
   });
 });

@@ -13,7 +13,7 @@ import type { ObjectNode } from '../../../../src/schema/schema-node.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 
 interface Step {
-  /** `claim`: somebody writes the set of an applier into managedFields. */
+  /** `claim` writes the field set of an applier directly into managedFields. */
   readonly verb: 'apply' | 'force' | 'update' | 'claim';
   readonly by: string;
   readonly version?: string;
@@ -30,10 +30,10 @@ export interface History {
   readonly steps: readonly Step[];
 }
 
-/** Every object has a kind, which nobody owns: pruning never leaves nothing at all. */
+/** Adds a kind without an owner, so that pruning never leaves an empty object. */
 const document = (text: string): unknown => deepFreeze({ kind: 'K', ...JSON.parse(text) });
 
-class Played {
+class Replay {
   readonly #versions: Versions;
   readonly #schema: ObjectNode;
   #live = document('{}');
@@ -41,9 +41,9 @@ class Played {
 
   constructor({ schema, reset }: History) {
     this.#schema = schema;
-    const untouchable = reset === undefined ? EMPTY_SET : readFieldsV1(JSON.parse(reset));
+    const resetFields = reset === undefined ? EMPTY_SET : readFieldsV1(JSON.parse(reset));
     this.#versions = {
-      filter: (fields) => recursiveDifference(fields, untouchable),
+      filter: (fields) => recursiveDifference(fields, resetFields),
       convert: (object, apiVersion) => ({ ...object, apiVersion }),
     };
   }
@@ -79,17 +79,17 @@ class Played {
   }
 }
 
-/** Plays a history and compares each step; what is refused leaves everything as it was. */
-export function playAll(history: History): void {
-  const played = new Played(history);
+/** Replays a history and checks the state after each step; a rejected step must not change it. */
+export function replayHistory(history: History): void {
+  const replay = new Replay(history);
   for (const step of history.steps) {
-    const was = played.state;
+    const before = replay.state;
     if (step.error !== undefined) {
-      expect(() => played.play(step)).toThrow(expect.objectContaining({ message: step.error }));
-      expect(played.state).toEqual(was);
+      expect(() => replay.play(step)).toThrow(expect.objectContaining({ message: step.error }));
+      expect(replay.state).toEqual(before);
       continue;
     }
-    played.play(step);
-    expect(played.state).toEqual({ object: document(step.object ?? ''), managers: step.managers });
+    replay.play(step);
+    expect(replay.state).toEqual({ object: document(step.object ?? ''), managers: step.managers });
   }
 }

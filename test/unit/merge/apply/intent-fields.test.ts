@@ -24,47 +24,57 @@ import {
   struct,
 } from './nodes.js';
 
-type Case = readonly [name: string, schema: SchemaNode, document: string, answer: string];
+type Case = readonly [name: string, schema: SchemaNode, document: string, expected: string];
 
 const json = (text: string): unknown => deepFreeze(JSON.parse(text));
 
 describe('the field set of a configuration', () => {
   const cases: readonly Case[] = [
     [
-      'fields with something in them are owned through that',
+      'the members of a struct without the struct itself',
       struct({ a: struct({ b: string, c: number }) }),
       '{"a":{"b":"x","c":1}}',
       '{"f:a":{"f:b":{},"f:c":{}}}',
     ],
     [
-      'keys of a map are owned by themselves',
+      'the keys of a map and their members',
       struct({ a: map(map(string)) }),
       '{"a":{"x":{"y":"1"}}}',
       '{"f:a":{"f:x":{".":{},"f:y":{}}}}',
     ],
-    ['an empty map', struct({ a: struct({ b: string }), c: map(string) }), '{"a":{},"c":{}}', '{"f:a":{},"f:c":{}}'],
-    ['an empty list owns nothing', struct({ a: set(string), b: keyed(['k'], { k: string }) }), '{"a":[],"b":[]}', '{}'],
     [
-      'nulls',
+      'an empty struct or map itself',
+      struct({ a: struct({ b: string }), c: map(string) }),
+      '{"a":{},"c":{}}',
+      '{"f:a":{},"f:c":{}}',
+    ],
+    ['nothing for an empty list', struct({ a: set(string), b: keyed(['k'], { k: string }) }), '{"a":[],"b":[]}', '{}'],
+    [
+      'explicit nulls',
       struct({ a: string, b: map(string), c: set(string), d: struct({}) }),
       '{"a":null,"b":null,"c":null,"d":null}',
       '{"f:a":{},"f:b":{},"f:c":{},"f:d":{}}',
     ],
     [
-      'what is owned as a whole',
+      'atomic values without their members',
       struct({ a: list(string), b: atomicMap(string), c: atomicStruct({ d: string }) }),
       '{"a":["x"],"b":{"y":"1"},"c":{}}',
       '{"f:a":{},"f:b":{},"f:c":{}}',
     ],
     [
-      'what no schema describes',
+      'members of untyped maps',
       struct({ a: any, b: atomicAny }),
       '{"a":{"x":{"y":[{"z":1}]},"w":{}},"b":{"x":1}}',
       '{"f:a":{"f:w":{},"f:x":{".":{},"f:y":{}}},"f:b":{}}',
     ],
-    ['unnamed fields', open({ a: string }), '{"a":"x","z":{"y":1}}', '{"f:a":{},"f:z":{".":{},"f:y":{}}}'],
     [
-      'items by key, keys in the order of their names',
+      'fields that the schema does not name',
+      open({ a: string }),
+      '{"a":"x","z":{"y":1}}',
+      '{"f:a":{},"f:z":{".":{},"f:y":{}}}',
+    ],
+    [
+      'items by key, with the keys in the order of their names',
       struct({ a: keyed(['k', 'b'], { k: string, b: number, c: string }) }),
       '{"a":[{"k":"x","b":2,"c":""},{"c":"y","b":1,"k":"x"}]}',
       '{"f:a":{"k:{\\"b\\":1,\\"k\\":\\"x\\"}":{".":{},"f:b":{},"f:c":{},"f:k":{}},"k:{\\"b\\":2,\\"k\\":\\"x\\"}":{".":{},"f:b":{},"f:c":{},"f:k":{}}}}',
@@ -88,7 +98,7 @@ describe('the field set of a configuration', () => {
       '{"f:a":{"v:-1":{},"v:1.5":{},"v:2":{},"v:10":{},"v:\\"\\"":{},"v:\\"a\\"":{},"v:\\"b\\"":{},"v:false":{},"v:true":{}}}',
     ],
     [
-      'items of struct that are owned as a whole',
+      'atomic structs as map values',
       struct({ a: map(atomicStruct({ b: string })) }),
       '{"a":{"x":{"b":"1"}}}',
       '{"f:a":{"f:x":{}}}',
@@ -112,40 +122,40 @@ describe('the field set of a configuration', () => {
       '{"f:a":{"v:2.5e-10":{},"v:1e-07":{},"v:0.000001":{},"v:100000000000000000000":{},"v:1e+21":{}}}',
     ],
     [
-      'names that objects have anyway',
+      'keys named like JavaScript properties',
       struct({ a: map(string) }),
       '{"a":{"__proto__":"1","constructor":"2"}}',
       '{"f:a":{"f:__proto__":{},"f:constructor":{}}}',
     ],
   ];
 
-  it.each(cases)('%s', (_name, schema, document, answer) => {
-    expect(JSON.stringify(fieldsOfIntent(schema, json(document)))).toBe(answer);
+  it.each(cases)('contains %s', (_name, schema, document, expected) => {
+    expect(JSON.stringify(fieldsOfIntent(schema, json(document)))).toBe(expected);
   });
 });
 
 describe('the field set of an existing object', () => {
   const cases: readonly Case[] = [
     [
-      'items that cannot be told apart count as one',
+      'items with equal keys once',
       struct({ a: keyed(['k'], { k: string, b: string }) }),
       '{"a":[{"k":"x","b":"1"},{"k":"y"},{"k":"x"}]}',
       '{"f:a":{"k:{\\"k\\":\\"x\\"}":{},"k:{\\"k\\":\\"y\\"}":{".":{},"f:k":{}}}}',
     ],
     [
-      'values that occur twice',
+      'repeated values once',
       struct({ a: set(string) }),
       '{"a":["x","x","y"]}',
       '{"f:a":{"v:\\"x\\"":{},"v:\\"y\\"":{}}}',
     ],
   ];
 
-  it.each(cases)('%s', (_name, schema, document, answer) => {
-    expect(JSON.stringify(fieldsOfObject(schema, json(document)))).toBe(answer);
+  it.each(cases)('contains %s of an existing object', (_name, schema, document, expected) => {
+    expect(JSON.stringify(fieldsOfObject(schema, json(document)))).toBe(expected);
   });
 });
 
-describe('an invalid configuration is rejected', () => {
+describe('an invalid configuration', () => {
   const cases: readonly Case[] = [
     ['an unknown field', struct({ a: struct({}) }), '{"a":{"x":1}}', '.a.x: field not declared in schema'],
     ['a string for a map', struct({ a: map(string) }), '{"a":"x"}', '.a: expected map, got &{x}'],
@@ -175,33 +185,33 @@ describe('an invalid configuration is rejected', () => {
       '.a: expected numeric (int or float), got []interface {}',
     ],
     ['a string for a boolean', struct({ a: boolean }), '{"a":"true"}', '.a: expected boolean, got &{true}'],
-    ['a list for some scalar', struct({ a: scalar }), '{"a":[1]}', '.a: expected any scalar, got &{[1]}'],
+    ['a list for a scalar', struct({ a: scalar }), '{"a":[1]}', '.a: expected any scalar, got &{[1]}'],
     [
-      'inside a list that is owned as a whole',
+      'a wrong type inside an atomic list',
       struct({ a: list(string) }),
       '{"a":["x",1]}',
       '.a[1]: expected string, got &value.valueUnstructured{Value:1}',
     ],
     [
-      'inside a map that is owned as a whole',
+      'a wrong type inside an atomic map',
       struct({ a: atomicMap(boolean) }),
       '{"a":{"x":1}}',
       '.a.x: expected boolean, got &{1}',
     ],
     [
-      'the same value twice',
+      'a repeated value',
       struct({ a: set(string) }),
       '{"a":["x","y","x","x"]}',
       'errors:\n  .a: duplicate entries for key [="x"]\n  .a: duplicate entries for key [="x"]',
     ],
     [
-      'the same key twice, and what is wrong in the second',
+      'a repeated key, and with the errors of the second item',
       struct({ a: keyed(['k'], { k: number, b: string }) }),
       '{"a":[{"k":1000000},{"k":1000000,"b":1}]}',
       'errors:\n  .a: duplicate entries for key [k=1000000]\n  .a[k=1000000].b: expected string, got &value.valueUnstructured{Value:1}',
     ],
     [
-      'an item without its key ends the walk of its list',
+      'an item without its key, and stops at that item',
       struct({ a: keyed(['k'], { k: string, b: string }) }),
       '{"a":[{"k":"x","b":1},{},{"k":"x"},{}]}',
       `errors:
@@ -209,7 +219,7 @@ describe('an invalid configuration is rejected', () => {
   .a: element 1: associative list with keys has an element that omits key field "k" (and doesn't have default value)`,
     ],
     [
-      'of several keys the one that the schema names first',
+      'a missing key, and names the first one of the schema',
       struct({ a: keyed(['k', 'b'], { k: string, b: string }) }),
       '{"a":[{}]}',
       `.a: element 0: associative list with keys has an element that omits key field "k" (and doesn't have default value)`,
@@ -221,7 +231,7 @@ describe('an invalid configuration is rejected', () => {
       '.a: element 0: associative list with keys may not have a null element',
     ],
     [
-      'an item that is no map',
+      'an item that is not a map',
       struct({ a: keyed(['k'], { k: string }) }),
       '{"a":["x"]}',
       '.a: element 0: associative list with keys may not have non-map elements',
@@ -245,14 +255,14 @@ describe('an invalid configuration is rejected', () => {
       `.a: element 0: associative list without keys has an element that's an explicit null`,
     ],
     [
-      'in an item',
+      'an unknown field in an item',
       struct({ a: keyed(['k'], { k: string, b: map(set(number)) }) }),
       '{"a":[{"k":"\\"<","b":{"x":["1"]}}]}',
       '.a[k="\\"<"].b.x[="1"]: expected numeric (int or float), got string',
     ],
   ];
 
-  it.each(cases)('%s', (_name, schema, document, answer) => {
-    expect(() => fieldsOfIntent(schema, json(document))).toThrow(new IntentError([answer]));
+  it.each(cases)('rejects a configuration with %s', (_name, schema, document, expected) => {
+    expect(() => fieldsOfIntent(schema, json(document))).toThrow(new IntentError([expected]));
   });
 });

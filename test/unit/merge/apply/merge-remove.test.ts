@@ -16,119 +16,119 @@ describe('merge', () => {
   const cases: readonly (readonly [name: string, schema: SchemaNode, live: string, applied: string, result: string])[] =
     [
       [
-        'what is left out stays',
+        'keeps omitted fields',
         struct({ a: string, b: map(string) }),
         '{"a":"x","b":{"y":"1"}}',
         '{"b":{"z":"2"}}',
         '{"a":"x","b":{"y":"1","z":"2"}}',
       ],
       [
-        'null empties a scalar',
+        'sets scalars and atomic values to an applied null',
         struct({ a: string, b: list(string), c: atomicMap(string) }),
         '{"a":"x","b":["y"],"c":{"z":""}}',
         '{"a":null,"b":null,"c":null}',
         '{"a":null,"b":null,"c":null}',
       ],
       [
-        'null does not empty what is owned by members',
+        'keeps maps and sets despite an applied null',
         struct({ a: map(string), b: set(string), c: any }),
         '{"a":{"x":"1"},"b":["y"],"c":{"z":1}}',
         '{"a":null,"b":null,"c":null}',
         '{"a":{"x":"1"},"b":["y"],"c":{"z":1}}',
       ],
       [
-        'null over an untyped scalar or list',
+        'sets an untyped scalar or list to an applied null',
         struct({ a: any, b: any }),
         '{"a":1,"b":[1]}',
         '{"a":null,"b":null}',
         '{"a":null,"b":null}',
       ],
       [
-        'empty and null are as applied',
+        'takes empty values and nulls as applied',
         struct({ a: map(string), b: set(string), c: map(string) }),
         '{"a":{},"b":null,"c":null}',
         '{"a":null,"b":[],"c":{}}',
         '{"a":null,"b":[],"c":{}}',
       ],
       [
-        'empty over something',
+        'keeps members despite an applied empty value, except of atomic lists',
         struct({ a: map(string), b: set(string), c: list(string) }),
         '{"a":{"x":"1"},"b":["y"],"c":["z"]}',
         '{"a":{},"b":[],"c":[]}',
         '{"a":{"x":"1"},"b":["y"],"c":[]}',
       ],
       [
-        'an untyped scalar over a map, a map over a list',
+        'replaces an untyped map by a scalar and a list by a map',
         struct({ a: any, b: any }),
         '{"a":{"x":1},"b":[1]}',
         '{"a":1,"b":{"y":1}}',
         '{"a":1,"b":{"y":1}}',
       ],
       [
-        'items that were not applied stay with their neighbours',
+        'keeps other items near their old position',
         struct({ a: set(string) }),
         '{"a":["a","b","c","d"]}',
         '{"a":["d","b","x"]}',
         '{"a":["a","c","d","b","x"]}',
       ],
       [
-        'the order of what was applied',
+        'uses the order of applied items',
         struct({ a: set(string) }),
         '{"a":["a","b","c"]}',
         '{"a":["c","a"]}',
         '{"a":["b","c","a"]}',
       ],
       [
-        'new items between',
+        'inserts new items at their applied position',
         struct({ a: set(string) }),
         '{"a":["a","b","c"]}',
         '{"a":["x","b","y","c","z"]}',
         '{"a":["a","x","b","y","c","z"]}',
       ],
       [
-        'new items at the end of what was not applied',
+        'appends new items to other items',
         struct({ a: set(string) }),
         '{"a":["a","b"]}',
         '{"a":["x","y"]}',
         '{"a":["a","b","x","y"]}',
       ],
       [
-        'turned round, with strangers',
+        'accepts a reversed order with new items',
         struct({ a: set(number) }),
         '{"a":[1,2,3,4,5]}',
         '{"a":[5,9,3,8,1]}',
         '{"a":[2,4,5,9,3,8,1]}',
       ],
       [
-        'items are merged',
+        'merges items with the same key',
         struct({ a: keyed(['k'], { k: string, b: string, m: map(string) }) }),
         '{"a":[{"k":"1","b":"x","m":{"y":"1"}},{"k":"2"}]}',
         '{"a":[{"k":"1","m":{"z":"2"}}]}',
         '{"a":[{"b":"x","k":"1","m":{"y":"1","z":"2"}},{"k":"2"}]}',
       ],
       [
-        'duplicates collapse into what was applied',
+        'replaces duplicates by the applied item',
         struct({ a: keyed(['k'], { k: string, b: string, m: map(string) }) }),
         '{"a":[{"k":"1","b":"x"},{"k":"2"},{"k":"1","m":{"y":"1"}}]}',
         '{"a":[{"k":"1"}]}',
         '{"a":[{"k":"1"},{"k":"2"}]}',
       ],
       [
-        'duplicates of others stay',
+        'keeps duplicates of other items',
         struct({ a: set(string) }),
         '{"a":["x","y","x","z","y"]}',
         '{"a":["z","y"]}',
         '{"a":["x","x","z","y"]}',
       ],
       [
-        'duplicates, turned round',
+        'replaces duplicates in reversed order',
         struct({ a: set(string) }),
         '{"a":["x","y","x","y"]}',
         '{"a":["y","x"]}',
         '{"a":["y","x"]}',
       ],
       [
-        'by a default key',
+        'finds an item by the default of its key',
         struct({ a: keyed(['k'], { k: orElse(string, 'x'), b: string }) }),
         '{"a":[{"b":"1"}]}',
         '{"a":[{"k":"x"}]}',
@@ -136,7 +136,7 @@ describe('merge', () => {
       ],
     ];
 
-  it.each(cases)('%s', (_name, schema, live, applied, result) => {
+  it.each(cases)('%s when it merges', (_name, schema, live, applied, result) => {
     expect(merge(schema, json(live), json(applied))).toEqual(json(result));
   });
 
@@ -151,57 +151,63 @@ describe('removeFields', () => {
     [
       ['a field', struct({ a: string, b: string }), '{"a":"x","b":"y"}', '{"f:a":{}}', '{"b":"y"}'],
       [
-        'all that a map had',
+        'the last member of a map, which becomes null',
         struct({ a: map(string), b: string }),
         '{"a":{"x":"1"},"b":"y"}',
         '{"f:a":{"f:x":{}}}',
         '{"a":null,"b":"y"}',
       ],
       [
-        'all that a list had',
+        'the last item of a list, which becomes null',
         struct({ a: set(string), b: string }),
         '{"a":["x"],"b":"y"}',
         '{"f:a":{"v:\\"x\\"":{}}}',
         '{"a":null,"b":"y"}',
       ],
       [
-        'an empty map that something is to go from',
+        'a missing member of an empty map or list, which becomes null',
         struct({ a: map(string), b: set(string) }),
         '{"a":{},"b":[]}',
         '{"f:a":{"f:x":{}},"f:b":{"v:\\"x\\"":{}}}',
         '{"a":null,"b":null}',
       ],
       [
-        'below what is owned as a whole',
+        'a whole atomic value for a path below it',
         struct({ a: atomicMap(string), b: list(string), c: string }),
         '{"a":{"x":"1"},"b":["y"],"c":"z"}',
         '{"f:a":{"f:x":{}},"f:b":{"v:\\"y\\"":{}},"f:c":{"f:d":{}}}',
         '{"a":null,"b":null,"c":"z"}',
       ],
       [
-        'items, with everything in them',
+        'an item with all its fields',
         struct({ a: keyed(['k'], { k: string, b: string, m: map(string) }) }),
         '{"a":[{"k":"1","b":"x"},{"k":"2","b":"y"}]}',
         '{"f:a":{"k:{\\"k\\":\\"1\\"}":{}}}',
         '{"a":[{"b":"y","k":"2"}]}',
       ],
       [
-        'in items',
+        'fields of items',
         struct({ a: keyed(['k'], { k: string, b: string, m: map(string) }) }),
         '{"a":[{"k":"1","b":"x"},{"k":"2","b":"y"}]}',
         '{"f:a":{"k:{\\"k\\":\\"1\\"}":{"f:b":{}},"k:{\\"k\\":\\"2\\"}":{"f:b":{},"f:k":{}}}}',
         '{"a":[{"k":"1"},null]}',
       ],
-      ['every duplicate', struct({ a: set(string) }), '{"a":["x","y","x"]}', '{"f:a":{"v:\\"x\\"":{}}}', '{"a":["y"]}'],
       [
-        'untyped',
+        'every duplicate of an item',
+        struct({ a: set(string) }),
+        '{"a":["x","y","x"]}',
+        '{"f:a":{"v:\\"x\\"":{}}}',
+        '{"a":["y"]}',
+      ],
+      [
+        'fields and items of an untyped value',
         struct({ a: any }),
         '{"a":{"x":{"y":1,"z":2},"w":[1]}}',
         '{"f:a":{"f:x":{"f:y":{}},"f:w":{"i:0":{}}}}',
         '{"a":{"w":null,"x":{"z":2}}}',
       ],
       [
-        'what is not there',
+        'nothing for a missing field',
         struct({ a: map(string) }),
         '{"a":{"x":"1"}}',
         '{"f:a":{"f:y":{}},"f:z":{}}',
@@ -209,7 +215,7 @@ describe('removeFields', () => {
       ],
     ];
 
-  it.each(cases)('%s', (_name, schema, live, fields, result) => {
+  it.each(cases)('removes %s', (_name, schema, live, fields, result) => {
     expect(removeFields(schema, json(live), readFieldsV1(json(fields)))).toEqual(json(result));
   });
 });

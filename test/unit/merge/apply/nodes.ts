@@ -19,7 +19,7 @@ function scalarOf(scalar: ScalarType): ScalarNode {
 export const string = scalarOf('string');
 export const number = scalarOf('int64');
 export const boolean = scalarOf('boolean');
-/** A scalar of whatever type. */
+/** A scalar of any type. */
 export const scalar = scalarOf('intOrString');
 export const any: AnyNode = { ...base, type: 'any', atomic: false };
 export const atomicAny: AnyNode = { ...any, atomic: true };
@@ -48,7 +48,7 @@ export function list(items: SchemaNode): ListNode {
 
 export const set = (items: SchemaNode): ListNode => ({ ...list(items), listType: 'set' });
 
-/** A list whose items are told apart by some of their fields. */
+/** A list whose items are identified by some of their fields. */
 export function keyed(mapKeys: readonly string[], fields: Fields): ListNode {
   return { ...list(struct(fields)), listType: 'map', mapKeys };
 }
