@@ -130,7 +130,7 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return length !== undefined && Number(length) > 0;
 }
 
-/** Whether someone else has read from the message. */
+/** Whether other code has read from the message. */
 function isBodyRead({ readableDidRead, readableEnded }: IncomingMessage): boolean {
   return readableDidRead || readableEnded;
 }

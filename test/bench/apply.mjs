@@ -145,7 +145,7 @@ function contested(count) {
         const { metadata, data } = await state.api.get('shared');
         verify(
           metadata.managedFields.length === MANAGERS && Object.keys(data).length === MANAGERS,
-          'everybody keeps its part',
+          'each manager owns its part',
         );
       },
     },

@@ -35,12 +35,12 @@ test('reproduces the cluster at each version from object histories', async () =>
     fc.asyncProperty(histories, async (steps) => {
       const recorded = await RecordedCluster.start(memoryStorage({ history: 3, historyMs: 1_000 }));
       for (const step of steps) await recorded.run(step);
-      const everybody = new Map(
+      const objectsByKey = new Map(
         recorded.states.flatMap(({ items }) => items.map((object) => [keyOf(object), object] as const)),
       );
       for (const { version, items } of recorded.states) {
         const there = new Set(items.map(keyOf));
-        for (const [key, object] of everybody) {
+        for (const [key, object] of objectsByKey) {
           const until = recorded.cluster
             .history(object)
             .filter(({ resourceVersion }) => Number(resourceVersion) <= Number(version));

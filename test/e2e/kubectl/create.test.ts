@@ -121,6 +121,6 @@ kubectlTests('create', (test) => {
     const { sub, exp, iat } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<string, unknown>;
     expect(sub).toMatch(/^system:serviceaccount:.+:robot$/);
     expect(Number(exp) - Number(iat)).toBe(1200);
-    expect(await refused('create token nobody')).toContain('serviceaccounts "nobody" not found');
+    expect(await refused('create token missing')).toContain('serviceaccounts "missing" not found');
   });
 });

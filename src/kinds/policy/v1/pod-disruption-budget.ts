@@ -80,8 +80,8 @@ export function withoutEmptySelectorLabel(selector: LabelSelector, dialect: Dial
 function stripSelector({ spec }: PodDisruptionBudget, dialect: Dialect): void {
   const { selector } = spec;
   if (selector === undefined) return;
-  const nobody = { matchExpressions: [{ key: emptySelectorLabel(dialect), operator: 'Exists' }] };
-  if (!deepEqual(selector, nobody)) spec.selector = withoutEmptySelectorLabel(selector, dialect);
+  const emptySelector = { matchExpressions: [{ key: emptySelectorLabel(dialect), operator: 'Exists' }] };
+  if (!deepEqual(selector, emptySelector)) spec.selector = withoutEmptySelectorLabel(selector, dialect);
 }
 
 const POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];

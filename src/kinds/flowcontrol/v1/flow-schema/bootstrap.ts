@@ -9,7 +9,7 @@ type Rule = NonNullable<FlowSchemaSpec['rules']>[number];
 
 const CONTROLLER_MANAGER = 'system:kube-controller-manager';
 const SCHEDULER = 'system:kube-scheduler';
-const EVERYBODY = ['system:unauthenticated', 'system:authenticated'];
+const ALL_USERS = ['system:unauthenticated', 'system:authenticated'];
 
 const groups = (...names: string[]): Subject[] => names.map((name) => ({ kind: 'Group', group: { name } }));
 const users = (...names: string[]): Subject[] => names.map((name) => ({ kind: 'User', user: { name } }));
@@ -50,7 +50,7 @@ function spec(level: string, precedence: number, method: 'ByUser' | 'ByNamespace
 /** The spec of a mandatory FlowSchema; undefined for other names. */
 export function mandatoryFlow(name: string): FlowSchemaSpec | undefined {
   if (name === 'exempt') return spec(name, 1, undefined, everything(groups('system:masters')));
-  if (name === 'catch-all') return spec(name, 10_000, 'ByUser', everything(groups(...EVERYBODY)));
+  if (name === 'catch-all') return spec(name, 10_000, 'ByUser', everything(groups(...ALL_USERS)));
   return undefined;
 }
 
@@ -60,7 +60,7 @@ export function suggestedFlows(dialect: Dialect): Readonly<Record<string, FlowSc
   const leases = locks(coordination, 'leases');
   return {
     probes: spec('exempt', 2, undefined, {
-      subjects: groups(...EVERYBODY),
+      subjects: groups(...ALL_USERS),
       nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez'] }],
     }),
     'system-leader-election': spec('leader-election', 100, 'ByUser', {
@@ -87,6 +87,6 @@ export function suggestedFlows(dialect: Dialect): Readonly<Record<string, FlowSc
     'kube-scheduler': spec('workload-high', 800, 'ByNamespace', everything(users(SCHEDULER))),
     'kube-system-service-accounts': spec('workload-high', 900, 'ByNamespace', everything(accounts('*'))),
     'service-accounts': spec('workload-low', 9000, 'ByUser', everything(groups('system:serviceaccounts'))),
-    'global-default': spec('global-default', 9900, 'ByUser', everything(groups(...EVERYBODY))),
+    'global-default': spec('global-default', 9900, 'ByUser', everything(groups(...ALL_USERS))),
   };
 }
