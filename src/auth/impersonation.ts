@@ -114,7 +114,10 @@ function extraKey(written: string): string {
   return decodeBytes(isWellFormed ? unescapeBytes(written, 'path') : written);
 }
 
-/** The reference server's message, which prints a list of ObjectReferences as Go's %v. */
+/**
+ * The reference server's message, which prints a list of ObjectReferences as Go's %v.
+ * upstream: apiserver/pkg/endpoints/filters/impersonation.go buildImpersonationRequests
+ */
 function missingUserMessage({ groups, extra, uid }: Parts, dialect: Dialect): string {
   const apiVersion = `${dialect.group(serviceGroup('authentication'))}/v1`;
   const references = [

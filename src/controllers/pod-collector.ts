@@ -34,7 +34,10 @@ const OPTIONS = [
 
 const TERMINATED_PODS = 12_500;
 const MISSING_NODE_MS = 40_000;
-/** The reference server runs every 20 seconds, so the delay varies from 0 to 20 s; this is a fixed value in between. */
+/**
+ * The reference server runs every 20 seconds, so the delay varies from 0 to 20 s; this is a fixed value in between.
+ * upstream: pkg/controller/podgc/gc_controller.go gcCheckPeriod
+ */
 const UNSCHEDULED_MS = 3_000;
 
 /**

@@ -164,7 +164,10 @@ function isTrue(
 const EVENT_GROUPS = ['', serviceGroup('events')];
 const NEEDED_VERBS = ['list', 'watch', 'delete'] as const;
 
-/** The reference server reads objects from the garbage collector's graph, which excludes events. */
+/**
+ * The reference server reads objects from the garbage collector's graph, which excludes events.
+ * upstream: pkg/controller/storageversionmigrator/storageversionmigrator.go SVMController.sync
+ */
 function isCollected({ kind, gvr, verbs }: ServedKind): boolean {
   if (gvr.resource === 'events' && EVENT_GROUPS.includes(kind.group)) return false;
   return NEEDED_VERBS.every((verb) => verbs.includes(verb));

@@ -68,7 +68,10 @@ function cellValue(type: string, value: unknown, context: CellContext): unknown 
   }
 }
 
-/** Numbers outside of the int64 range convert to the minimum, as on the reference server's processor (amd64). */
+/**
+ * Numbers outside of the int64 range convert to the minimum, as on the reference server's processor (amd64).
+ * upstream: apiextensions-apiserver/pkg/registry/customresource/tableconvertor/tableconvertor.go cellForJSONValue
+ */
 function toInt64(value: number): number | bigint {
   return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2n ** 63n);
 }

@@ -220,6 +220,7 @@ function namespaceSelected(
 ): boolean | Error {
   const { namespace, operation, subresource, object } = request;
   // As in the reference server, the group is not compared.
+  // upstream: apiserver/pkg/admission/plugin/webhook/predicates/namespace/matcher.go Matcher.MatchNamespaceSelector
   const isNamespace = request.served.gvr.resource === 'namespaces';
   if (namespace === '' && !isNamespace) return true;
   const selector = selectorOf(given);

@@ -161,7 +161,10 @@ const SCALARS: Readonly<Record<ScalarNode['scalar'], 'number' | 'text' | 'boolea
   intOrString: 'any',
 };
 
-/** The paths of atomic values. As in the reference server, map values are not checked. */
+/**
+ * The paths of atomic values. As in the reference server, map values are not checked.
+ * upstream: apiserver/pkg/admission/plugin/policy/mutating/patch/smd.go findAtomics
+ */
 function atomicsIn(node: SchemaNode, value: unknown, path: string): string[] {
   if (Array.isArray(value) && (node.type === 'list' || node.type === 'any')) {
     const own = node.type === 'list' && hasItems(node) ? [] : [path];

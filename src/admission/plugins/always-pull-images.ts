@@ -35,6 +35,7 @@ function validate(request: AdmissionRequest): void {
   const texts = new Set(problems(spec).map((problem) => forbiddenError(request, printFieldError(problem)).message));
   if (texts.size === 0) return;
   // The reference server returns an aggregate of Forbidden errors, which clients see as a plain error.
+  // upstream: plugin/pkg/admission/alwayspullimages/admission.go AlwaysPullImages.Validate
   throw errors.plain(texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`);
 }
 

@@ -36,6 +36,7 @@ export function eventRateLimit(options: EventRateLimitOptions): AdmissionPlugin 
   return Object.freeze({
     name: 'EventRateLimit',
     // The reference server limits events of the core group only.
+    // upstream: plugin/pkg/admission/eventratelimit/admission.go Plugin.Validate
     handlesKind: ({ kind }) => kind.group === '' && kind.names.plural === 'events',
     isBuiltIn: true,
     validate(request, view) {

@@ -203,7 +203,10 @@ function ratioProblem({ resource, amount, text }: Bound, usage: Usage): string |
 /** The largest integer whose thousandfold fits 64 bits. */
 const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n;
 
-/** Compares milli-values if all three fit, else values rounded up, as the reference server does. */
+/**
+ * Compares milli-values if all three fit, else values rounded up, as the reference server does.
+ * upstream: plugin/pkg/admission/limitranger/admission.go requestLimitEnforcedValues
+ */
 function comparable(request = Quantity.zero, limit = Quantity.zero, bound = Quantity.zero) {
   const isFine = [request, limit, bound].every((quantity) => quantity.value() <= MAX_MILLI_VALUE);
   const read = (quantity: Quantity) => (isFine ? quantity.milliValue() : quantity.value());

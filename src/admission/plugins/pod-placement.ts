@@ -112,6 +112,7 @@ function parseSelector(text: string): Selector {
       if (pieces.length !== 2) throw errors.plain(`invalid selector: [${pieces.join(' ')}]`);
       const ofKey = qualifiedNameProblems(key);
       // The reference server passes a nil path here.
+      // upstream: apimachinery/pkg/labels/labels.go ConvertSelectorToLabelsMap
       if (ofKey.length > 0) throw errors.plain(printFieldError(invalid('<nil>', key, ofKey.join('; '))));
       const ofValue = labelValueProblems(value);
       if (ofValue.length > 0) throw errors.plain(printFieldError(invalid(`[${key}]`, value, ofValue.join('; '))));

@@ -54,6 +54,7 @@ function classOf(spec: PodSpec, request: AnyRequest, view: ClusterView): Runtime
   const found = view.get({ group: serviceGroup('node'), resource: 'runtimeclasses', namespace: '', name });
   if (found !== undefined) return found as unknown as RuntimeClass;
   // The reference server falls back to an API request, which fails for such names.
+  // upstream: plugin/pkg/admission/runtimeclass/admission.go RuntimeClass.prepareObjects
   if (name === '') throw errors.plain('resource name may not be empty');
   const problems = pathSegmentProblems(name);
   if (problems.length > 0) throw errors.plain(`invalid resource name ${quote(name)}: [${problems.join(' ')}]`);

@@ -23,7 +23,10 @@ import {
 import type { PodLike, ReviewedPod } from './review.js';
 import { toReviewedPod } from './review.js';
 
-/** The number of pods that are checked. upstream: defaultNamespaceMaxPodsToCheck */
+/**
+ * The number of pods that are checked.
+ * upstream: pod-security-admission/admission/admission.go defaultNamespaceMaxPodsToCheck
+ */
 const MAX_PODS = 3000;
 
 export function validateNamespace(request: AdmissionRequest, view: ClusterView, settings: PodSecuritySettings): void {

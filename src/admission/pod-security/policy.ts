@@ -36,7 +36,10 @@ export type Labels = Readonly<Record<string, string>>;
 
 const INVALID_LEVEL = `must be one of ${LEVELS.join(', ')}`;
 const INVALID_VERSION = 'must be "latest" or "v1.x"';
-/** The reference server parses minor versions as 64-bit integers. */
+/**
+ * The reference server parses minor versions as 64-bit integers.
+ * upstream: pod-security-admission/api/helpers.go ParseVersion
+ */
 const MAX_MINOR = 2n ** 63n - 1n;
 /** The level for an invalid value: enforce strictly, but do not audit or warn. */
 const FALLBACK: Readonly<Record<Mode, Level>> = { enforce: 'restricted', audit: 'privileged', warn: 'privileged' };

@@ -53,6 +53,7 @@ export function findParams(
   const paramNamespace = paramNamespaceOf(ref, served, namespace);
   if (served.kind.virtual !== undefined) {
     // Such kinds cannot be watched, so the reference server's informer for them never syncs.
+    // upstream: apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go CollectParams
     const { apiVersion = '', kind: name = '' } = kind;
     const text = `&ParamKind{APIVersion:${apiVersion},Kind:${name},}`;
     throw new ConfigurationError(`paramKind kind \`${text}\` not yet synced to use for admission`);
@@ -106,7 +107,10 @@ function addressOf(served: ServedKind): { readonly group: string; readonly resou
 /** Groups whose objects are read with managedFields, like custom resources. */
 const READ_WHOLE: ReadonlySet<string> = new Set([serviceGroup('apiextensions'), serviceGroup('apiregistration')]);
 
-/** The reference server's informers for built-in kinds drop managedFields. */
+/**
+ * The reference server's informers for built-in kinds drop managedFields.
+ * upstream: pkg/controlplane/apiserver/config.go BuildGenericConfig
+ */
 function paramValue(object: ApiObject, { kind }: ServedKind): Readonly<Record<string, unknown>> {
   if (kind.representation !== 'struct' || READ_WHOLE.has(kind.group)) return object;
   const { managedFields: _owners, ...metadata } = object.metadata;

@@ -28,6 +28,7 @@ const serviceEvaluator: Evaluator = {
   // An update may change the type.
   handles: ({ subresource }) => subresource === '',
   // As in the reference server, a smaller number of ports triggers no recalculation.
+  // upstream: pkg/quota/v1/install/update_filter.go DefaultUpdateFilter
   releasesUsage: (before, after) => costlyType(before) !== costlyType(after),
   usageOf: (object) =>
     new Map([

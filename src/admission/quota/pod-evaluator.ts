@@ -75,7 +75,10 @@ function podOf(object: ApiObject): Pod {
   return object as unknown as Pod;
 }
 
-/** A name that is both a huge page size and an extended resource counts twice, as in the reference server. */
+/**
+ * A name that is both a huge page size and an extended resource counts twice, as in the reference server.
+ * upstream: pkg/quota/v1/evaluator/core/pods.go podEvaluator.MatchingResources
+ */
 function timesMeasured(name: string, context: EvaluatorContext): number {
   if (NAMES.has(name)) return 1;
   const isPages = isHugePages(name) || (name.startsWith(REQUESTS) && isHugePages(name.slice(REQUESTS.length)));

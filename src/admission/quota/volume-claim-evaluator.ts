@@ -53,6 +53,7 @@ function mayChangeUsage(
   { features }: EvaluatorContext,
 ): boolean {
   // With this gate the reference server treats every change as a change of the allocated storage.
+  // upstream: pkg/quota/v1/evaluator/core/persistent_volume_claims.go RequiresQuotaReplenish
   if (features.enabled('RecoverVolumeExpansionFailure')) return true;
   if (!features.enabled(SCOPE) || before === undefined || after === undefined) return false;
   const [now, then] = [attributesClasses(after), attributesClasses(before)];

@@ -1,5 +1,6 @@
 /**
  * Builds the AdmissionReview request for a webhook, with the fields in the reference server's order.
+ * upstream: apiserver/pkg/admission/plugin/webhook/request/admissionreview.go CreateV1AdmissionReview
  */
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { GroupVersionKind, GroupVersionResource } from '../../meta/gvk.js';

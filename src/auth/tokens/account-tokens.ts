@@ -178,7 +178,10 @@ function authenticatorOf(cluster: AccountTokenContext, tokenIssuer: TokenIssuer)
   };
 }
 
-/** Rejects with the reference server's message. */
+/**
+ * Rejects with the reference server's message.
+ * upstream: pkg/serviceaccount/jwt.go jwtTokenAuthenticator.AuthenticateToken
+ */
 async function verify(token: CompactToken, { key: keyOf }: TokenIssuer): Promise<void> {
   const key = await keyOf();
   if (token.keyId !== '' && token.keyId !== key?.id) throw new Error('invalid signature, no keys found');

@@ -163,7 +163,7 @@ const LEEWAY_MS = 60_000;
 
 const INVALIDATED = 'service account token has been invalidated';
 
-/** Throws an Error with the reference server's message. */
+/** Throws an Error with the reference server's message. upstream: pkg/serviceaccount/claims.go validator.Validate */
 export function checkClaims(claims: AccountClaims, objects: ObjectReader, nowMs: number): void {
   checkTimes(claims, nowMs);
   checkAccount(claims, objects, nowMs);

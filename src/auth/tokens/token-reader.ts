@@ -26,7 +26,10 @@ export class WrongAudiencesError extends Error {
   }
 }
 
-/** The reference server's first error for any unrecognized token. */
+/**
+ * The reference server's first error for any unrecognized token.
+ * upstream: apiserver/pkg/authentication/request/bearertoken/bearertoken.go invalidToken
+ */
 const UNKNOWN = 'invalid bearer token';
 
 /** Throws a TypeError for a table with unnamed users. */

@@ -1,6 +1,6 @@
 /**
  * Checks of literals in a typed expression: durations, timestamps, regular expressions, format strings, and lists and
- * maps of mixed types. upstream: cel-go cel/validator.go
+ * maps of mixed types. upstream: cel-go cel/validator.go ASTValidator
  */
 
 import { re2Problem } from '../../text/re2/index.js';

@@ -55,6 +55,7 @@ export function lastDue(
 
   // Many missed runs are not enumerated: the last but one is estimated from the distance of the first two, and the rest is
   // iterated. With irregular distances the estimate may skip a run; the reference server skips the same one.
+  // upstream: pkg/controller/cronjob/utils.go mostRecentScheduleTime
   const distance = (second - first) / SECOND;
   const missed = Math.floor((nowMs - first) / SECOND / distance) + 1;
   let timeMs: number | undefined;

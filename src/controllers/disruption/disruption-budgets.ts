@@ -101,6 +101,7 @@ class DisruptionBudgets {
     for (const pod of disrupted.overdue) {
       const { namespace } = budget.metadata;
       // The reference server's message contains the namespace twice instead of the budget's name.
+      // upstream: pkg/controller/disruption/disruption.go DisruptionController.buildDisruptedPodMap
       const message = `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`;
       events.record(pod, 'Warning', 'NotDeleted', message);
     }

@@ -197,7 +197,10 @@ async function write(
   }
 }
 
-/** The object of the event for a failed create. It has no uid and, as in the reference server, no namespace: the event is in `default`. */
+/**
+ * The object of the event for a failed create. It has no uid and, as in the reference server, no namespace: the event is in `default`.
+ * upstream: pkg/controller/endpoint/endpoints_controller.go Controller.syncService
+ */
 function uncreatedEndpoints(name: string): ApiObject {
   return {
     apiVersion: 'v1',

@@ -138,6 +138,7 @@ const NO_SERVICES: ReadonlySet<string> = new Set();
 /**
  * The Services that a pod event affects. As in the reference server, a pod that merely finishes affects none: while it counts
  * as ready, its endpoint stays until something else queues the Service.
+ * upstream: endpointslice/util/controller_utils.go podEndpointsChanged
  */
 function affectedServices(
   event: InformerEvent<StoredPod>,

@@ -83,7 +83,10 @@ function compareAddresses(a: Address, b: Address): number {
   return compareText(a.ip, b.ip) || compareText(a.targetRef?.uid ?? '', b.targetRef?.uid ?? '');
 }
 
-/** The reference server sorts subsets by hashes that depend on uids; any stable order will do. */
+/**
+ * The reference server sorts subsets by hashes that depend on uids; any stable order will do.
+ * upstream: pkg/api/v1/endpoints/util.go subsetsByHash
+ */
 function compareSubsets(a: Subset, b: Subset): number {
   return compareText(encodeSorted(a), encodeSorted(b));
 }

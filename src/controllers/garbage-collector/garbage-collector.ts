@@ -10,7 +10,10 @@ import { AbsentOwners, Collector } from './collector.js';
 import { Graph } from './graph.js';
 import { kindKey, type WatchedKind, WatchedKinds } from './watched-kinds.js';
 
-/** The number of objects processed concurrently, as in the reference server. */
+/**
+ * The number of objects processed concurrently, as in the reference server.
+ * upstream: pkg/controller/garbagecollector/config/v1alpha1/defaults.go ConcurrentGCSyncs
+ */
 const WORKERS = 20;
 
 /**

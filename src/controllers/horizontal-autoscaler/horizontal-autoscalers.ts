@@ -339,7 +339,10 @@ interface Plan {
   readonly problem?: Error;
 }
 
-/** The status entry of a metric that could not be evaluated: an empty type, as in the reference server. */
+/**
+ * The status entry of a metric that could not be evaluated: an empty type, as in the reference server.
+ * upstream: pkg/controller/podautoscaler/horizontal.go HorizontalController.computeReplicasForMetrics
+ */
 const FAILED_METRIC = { type: '' } as unknown as MetricStatus;
 
 class SelectorError extends Error {

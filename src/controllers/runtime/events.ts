@@ -22,6 +22,7 @@ export interface EventRecorder {
   /**
    * Records an Event about an object and returns at once. Equal events are counted on one object. Of many events about one
    * object some are combined and the rest is dropped, as in the reference server's recorder.
+   * upstream: client-go/tools/record/events_cache.go EventCorrelator
    */
   record(object: AnyObject, type: EventType, reason: string, message: string): void;
 }

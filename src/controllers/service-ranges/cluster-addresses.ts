@@ -36,6 +36,7 @@ export function clusterAddresses(): Controller {
   return {
     name: 'ipallocator-repair-controller',
     // No account: in the reference server this loop runs in the API server.
+    // upstream: pkg/registry/core/service/ipallocator/controller/repairip.go RepairIPAddress
     needs: [Service, ServiceCIDR, IPAddress],
     start(context) {
       const services = context.informer(Service);

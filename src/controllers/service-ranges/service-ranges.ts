@@ -18,6 +18,7 @@ export interface ServiceRangesOptions {
   /**
    * The delay before an unused range that is being deleted is released; 0 unless given. The reference server waits 10 s, so
    * that all API servers notice that the range allocates no more addresses.
+   * upstream: pkg/controller/servicecidrs/servicecidrs_controller.go deletionGracePeriod
    */
   readonly deletionDelayMs?: number | undefined;
 }

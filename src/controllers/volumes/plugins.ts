@@ -54,7 +54,7 @@ export function deletionOf(volume: StoredVolume, { provisionedBy, builtInPrefix 
   if (spec.nfs !== undefined) return { problem: pluginError('no deletable volume plugin matched') };
   if (spec.hostPath === undefined) return { problem: pluginError('no volume plugin matched') };
   const { path } = spec.hostPath;
-  // The reference server's pattern is not anchored.
+  // The reference server's pattern is not anchored. upstream: pkg/volume/hostpath/host_path.go hostPathDeleter.Delete
   if (/\/tmp\/.+/.test(path)) return 'deleted';
   return { problem: `host_path deleter only supports /tmp/.+ but received provided ${path}` };
 }

@@ -45,6 +45,7 @@ const FNV_PRIME = 0x01000193;
 /**
  * The hash for a revision's name, as the reference server computes it: FNV-1 (32 bits) of the data, with each digit mapped to
  * a safe letter. `collisions` distinguishes data with equal hashes.
+ * upstream: pkg/controller/history/controller_history.go HashControllerRevision
  */
 export function revisionHash(data: unknown, collisions: number): string {
   let hash = FNV_OFFSET;

@@ -1,6 +1,7 @@
 /**
  * Hashes of pod templates, equal to those of the reference server. It hashes a printout of the Go structs with field types,
  * `{Name:(string)c Ports:([]v1.ContainerPort)<nil>}`. Names of ReplicaSets and labels of pods depend on every character.
+ * upstream: pkg/controller/controller_utils.go ComputeHash
  */
 
 import { Quantity } from '../../meta/quantity.js';

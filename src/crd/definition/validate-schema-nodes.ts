@@ -153,6 +153,7 @@ function setItemErrors({ items }: StructuralSchema, path: string, extensionName:
   }
   if (items?.type === 'object' && items.mapType !== 'atomic') {
     // The reference server reports the list type here.
+    // upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go ValidateCustomResourceDefinitionOpenAPISchema
     return [invalid(`${path}.items.${extensionName('map-type')}`, items.listType, detail)];
   }
   return [];

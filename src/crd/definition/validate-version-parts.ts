@@ -57,6 +57,7 @@ export function columnErrors(column: CustomResourceColumnDefinition, path: strin
     found.push(invalid(`${path}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`));
   }
   // The reference server uses the Go field name here.
+  // upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go ValidateCustomResourceColumnDefinition
   const at = `${path}.JSONPath`;
   return [...found, ...(jsonPath === '' ? [required(at)] : simplePathErrors(jsonPath, at))];
 }

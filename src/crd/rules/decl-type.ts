@@ -1,7 +1,7 @@
 /**
- * The CEL type of a schema with the size limits that cost estimation uses (upstream: DeclType), and the names of its
- * types. Nodes without a type are not visible to expressions: they are omitted from objects, and lists and maps of them
- * are omitted as a whole.
+ * The CEL type of a schema with the size limits that cost estimation uses, and the names of its types.
+ * Nodes without a type are not visible to expressions: they are omitted from objects, and lists and maps of them are
+ * omitted as a whole.
  *
  * Sizes are in bytes of JSON, because the size of a request is limited in bytes.
  */
@@ -27,7 +27,7 @@ import { byteLength } from '../../meta/names.js';
 import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 import { escapeName } from './escape.js';
 
-/** The CEL type of a schema node. */
+/** The CEL type of a schema node. upstream: apiserver/pkg/cel/types.go DeclType */
 export type DeclType = ScalarDeclType | ListDeclType | MapDeclType | ObjectDeclType;
 
 interface SizeLimits {
@@ -206,6 +206,7 @@ export function sizeEstimatesOf(root: DeclType): SizeEstimator {
         if (step === '@keys') {
           if (declType.kind !== 'map') return undefined;
           // The size of keys is unbounded; the reference server counts them as empty.
+          // upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go sizeEstimator.EstimateSize
           [declType, max] = [undefined, 0];
           continue;
         }

@@ -2,6 +2,7 @@
  * CEL maps and lists backed by JSON, read in place. Like in the reference server, objects and maps are both CEL maps:
  * an absent field is an absent key, and `type(self)` is a map. `set` and `map` lists have their own `==` and `+`: the
  * order of items is ignored, and added items replace items with the same key.
+ * upstream: apiserver/pkg/cel/common/values.go unstructuredMapList, unstructuredSetList
  */
 
 import { CelError, CelList, CelMap, CelOpaque, type CelValue, celEquals, opaqueType } from '../../cel/index.js';

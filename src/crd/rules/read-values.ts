@@ -266,6 +266,7 @@ function readDateTime(text: string): CelTimestamp {
   } catch (error) {
     if (!(error instanceof TimeError)) throw error;
     // The reference server tries several layouts and reports the error of the last one, which has no zone.
+    // upstream: apiserver/pkg/cel/common/values.go UnstructuredToVal
     const own = zone === '' ? error.message.replaceAll('Z"', '"') : error.message;
     const message = withoutRest(own, 'Z07:00').replace('05Z07:00": ', '05": ');
     throw new CelError(`Invalid date-time formatted string ${text}: ${message}`);

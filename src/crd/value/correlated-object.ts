@@ -11,7 +11,7 @@ import type { StructuralSchema } from '../structural-schema.js';
 import { additionalSchema } from '../structural-schema.js';
 import { jsonKind } from './json-kind.js';
 
-/** A value and its old value (upstream: CorrelatedObject). */
+/** A value and its old value. upstream: apiserver/pkg/cel/common/equality.go CorrelatedObject */
 export class CorrelatedObject {
   readonly value: unknown;
   readonly old: unknown;

@@ -149,6 +149,7 @@ export function enumerationOf(given: readonly unknown[]): Enumeration {
       if (kind === 'null') return false;
       // As in the reference server, the value is first converted to the type of the listed one: a float is truncated,
       // and an integer becomes the character with that code.
+      // upstream: kube-openapi/pkg/validation/validate/validator.go basicCommonValidator.Validate
       if (kind === 'number') {
         return numbers.has(floatOf(value)) || integers.has(String(toInt64(floatOf(value))));
       }

@@ -54,7 +54,10 @@ export interface Versions {
    * the object cannot be converted.
    */
   convert(object: Versioned, apiVersion: string): Versioned | undefined;
-  /** Removes the fields that the endpoint resets, which cannot be owned there (upstream: resetFields). */
+  /**
+   * Removes the fields that the endpoint resets, which cannot be owned there.
+   * upstream: resetFields of apimachinery/pkg/util/managedfields/internal/structuredmerge.go NewStructuredMergeManager
+   */
   filter(fields: FieldSet): FieldSet;
 }
 

@@ -10,7 +10,8 @@ import { type MemberNode, memberNode, UNTYPED } from './typed.js';
 
 /**
  * Adds every declared field on the way to a path: a struct is removed when its last member is removed. Map keys and
- * list items are not added, because they exist independently of their content. (upstream: EnsureNamedFieldsAreMembers)
+ * list items are not added, because they exist independently of their content.
+ * upstream: structured-merge-diff fieldpath/set.go Set.EnsureNamedFieldsAreMembers
  */
 export function ensureNamedFieldsAreMembers(node: SchemaNode, fields: FieldSet): FieldSet {
   return mapSteps(fields, (element, inner) => {

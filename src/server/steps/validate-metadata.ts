@@ -3,6 +3,7 @@
  *
  * The reference server runs these rules more than once on an update (for any object, and again for the kind), so an error
  * can occur several times; `validate.ts` decides how often.
+ * upstream: apiserver/pkg/registry/rest/update.go BeforeUpdate
  */
 import type { Kind, NameRule } from '../../kinds/kind.js';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, unqualifiedFinalizerProblems } from '../../kinds/shared/finalizers.js';

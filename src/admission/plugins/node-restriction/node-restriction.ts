@@ -199,6 +199,7 @@ function checkClaim({ node, request, view }: NodeRequest): void {
   const [next, live] = [fixedPart(request.object, mayRecover), fixedPart(request.oldObject, mayRecover)];
   if (deepEqual(next, live)) return;
   // The reference server appends a diff whose format is not stable.
+  // upstream: plugin/pkg/admission/noderestriction/admission.go Plugin.admitPVCStatus
   const changed = Object.keys({ ...next, ...live }).filter((field) => !deepEqual(next[field], live[field]));
   throw forbiddenError(
     request,

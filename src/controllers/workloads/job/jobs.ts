@@ -34,6 +34,7 @@ const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 /**
  * The reference server batches changes of a Job and its pods for this time. Here a Job is reconciled at once, unless it has
  * just failed: each attempt records an event, and there must not be more events than in the reference server.
+ * upstream: pkg/controller/job/job_controller.go syncJobBatchPeriod
  */
 const GATHERING_MS = 1_000;
 

@@ -58,6 +58,7 @@ export async function managePods(control: JobControl, snapshot: JobSnapshot): Pr
 
   const { drafts, waitMs } = podsToCreate(control, snapshot, missing);
   // As in the reference server: during the backoff the status reports no active pods, even if there are some.
+  // upstream: pkg/controller/job/job_controller.go Controller.manageJob
   if (waitMs > 0) return { ...unchanged, active: 0, waitMs };
   const created = await createEach(control, snapshot, drafts);
   return { ...unchanged, active: active.length + created.count, ...(created.failure && { failure: created.failure }) };

@@ -80,6 +80,7 @@ function failedByBackoffLimit({ job: { spec }, pods, failed }: JobSnapshot): Job
   const { backoffLimit = 0 } = spec;
   const restartsInPlace = spec.template.spec?.restartPolicy === 'OnFailure';
   // As in the reference server: limit 0 and limit 1 both allow no restart.
+  // upstream: pkg/controller/job/job_controller.go pastBackoffLimitOnFailure
   const isPast = failed > backoffLimit || (restartsInPlace && restarts(pods) >= Math.max(1, backoffLimit));
   return isPast ? failure('BackoffLimitExceeded', 'Job has reached the specified backoff limit') : undefined;
 }

@@ -9,7 +9,8 @@ import type { Container, EphemeralContainer, PodSpec, Volume } from '../../../ge
 import { roundResourceList } from '../../../shared/resources.js';
 import { claimSpecDefaults } from '../claim-spec-rules.js';
 
-// The grammar of image references, as far as needed to find the tag. upstream: github.com/distribution/reference
+// The grammar of image references, as far as needed to find the tag.
+// upstream: github.com/distribution/reference regexp.go
 const DOMAIN_PART = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
 const HOST = `(?:${DOMAIN_PART}(?:\\.${DOMAIN_PART})*|\\[(?:[a-fA-F0-9:]+)\\])`;
 const PATH_PART = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';

@@ -1,7 +1,7 @@
 /**
  * Formats a tree of differences: changed parts with some context, and dots for equal parts. Long strings and lists of
  * numbers are split into chunks, of which equal ones are printed once.
- * upstream: go-cmp cmp/report_compare.go and cmp/report_slices.go
+ * upstream: go-cmp cmp/report_compare.go formatOptions.FormatDiff, cmp/report_slices.go formatOptions.FormatDiffSlice
  */
 
 import { byteLength } from '../../../../../meta/names.js';

@@ -1,6 +1,6 @@
 /**
  * Formats one value: structs without zero fields, and slices, maps and strings shortened according to the verbosity.
- * upstream: go-cmp cmp/report_reflect.go
+ * upstream: go-cmp cmp/report_reflect.go formatOptions.FormatValue
  */
 
 import { byteLength } from '../../../../../meta/names.js';

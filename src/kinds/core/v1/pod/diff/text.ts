@@ -1,6 +1,6 @@
 /**
  * Layout of diff text: nodes that fit are folded into one line; others are spread over several lines, with a column for
- * marks (`-`, `+`) and aligned keys and comments. upstream: go-cmp cmp/report_text.go
+ * marks (`-`, `+`) and aligned keys and comments. upstream: go-cmp cmp/report_text.go textList
  */
 import { byteLength } from '../../../../../meta/names.js';
 
