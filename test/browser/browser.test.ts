@@ -81,8 +81,8 @@ describe.skipIf(executablePath === undefined)('orchplane in Chromium (skipped if
 
     test('sends none of its requests to the server', () => {
       const isOurs = (path: string): boolean => /^\/(api|apis|openapi|version|healthz|metrics)(\/|\?|$)/.test(path);
-      expect(site.asked.filter(isOurs)).toEqual([]);
-      expect(site.asked).toContain('/apiary.txt');
+      expect(site.requestedPaths.filter(isOurs)).toEqual([]);
+      expect(site.requestedPaths).toContain('/apiary.txt');
     });
   });
 

@@ -89,18 +89,18 @@ describe.skipIf(executablePath === undefined)(
 
     test.each(scenarios)('steps through the scenario "$title"', { timeout: 120_000 }, async ({ id, steps }) => {
       await visit.speed('10×');
-      const story = await panel('scenarios');
+      const scenario = await panel('scenarios');
       if (id === 'two-managers') await shot('scenarios');
       await visit.page.locator(`#scenario-${id}`).click();
       for (const [index] of steps.entries()) {
         await visit.page.locator('#scenario-next').click();
         await expect
-          .poll(() => story.locator('.step.done, .step.differs').count(), { timeout: 40_000 })
+          .poll(() => scenario.locator('.step.done, .step.differs').count(), { timeout: 40_000 })
           .toBeGreaterThan(index);
-        expect(await story.locator('.differs-reason').allTextContents()).toEqual([]);
+        expect(await scenario.locator('.differs-reason').allTextContents()).toEqual([]);
         if (index === 1) await shot(`scenario-${id}`);
       }
-      await visit.see(story, 'The scenario is complete.');
+      await visit.see(scenario, 'The scenario is complete.');
     });
 
     test("shows a scenario, and returns to the visitor's cluster and text", {
@@ -111,9 +111,9 @@ describe.skipIf(executablePath === undefined)(
       await visit.apply();
       await visit.see(visit.tree, 'sizes');
       await visit.write(`${mine}# a note\n`);
-      const story = await panel('scenarios');
-      await visit.see(story.locator('.cards > p'), 'Your cluster and the text of the editor are kept');
-      expect(await story.locator('.cards > :first-child').evaluate((each) => each.tagName)).toBe('P');
+      const scenario = await panel('scenarios');
+      await visit.see(scenario.locator('.cards > p'), 'Your cluster and the text of the editor are kept');
+      expect(await scenario.locator('.cards > :first-child').evaluate((each) => each.tagName)).toBe('P');
       await visit.page.locator('#scenario-two-managers').click();
       await visit.see(visit.page.locator('.temporary-cluster-mark'), 'Scenario: ');
       await visit.see(visit.tree, 'Nothing here yet.');
@@ -124,7 +124,7 @@ describe.skipIf(executablePath === undefined)(
       expect(await visit.text()).toContain('# a note');
       await visit.see(visit.line('.data.size'), 'mine');
       expect(await visit.page.locator('.temporary-cluster-mark').count()).toBe(0);
-      await visit.see(story, 'Each scenario runs in its own cluster.');
+      await visit.see(scenario, 'Each scenario runs in its own cluster.');
     });
 
     test('keeps the columns of scenario tables on a phone', { timeout: 60_000 }, async () => {
@@ -167,9 +167,9 @@ describe.skipIf(executablePath === undefined)(
       await visit.write(CONFIG.replace('SIZE', 'precious'));
       await visit.apply();
       await visit.see(visit.line('.data.size'), 'precious');
-      const asked = visit.page.waitForEvent('dialog');
+      const dialogOpened = visit.page.waitForEvent('dialog');
       await visit.page.close({ runBeforeUnload: true });
-      const dialog = await asked;
+      const dialog = await dialogOpened;
       expect(dialog.type()).toBe('beforeunload');
       await dialog.dismiss();
       await visit.see(visit.line('.data.size'), 'precious');

@@ -70,14 +70,14 @@ export async function bundleScripts(): Promise<Bundles> {
 export interface Site {
   readonly origin: string;
   /** Every requested path in order. */
-  readonly asked: readonly string[];
+  readonly requestedPaths: readonly string[];
   close(): Promise<void>;
 }
 
 export async function serveSite(scripts: Bundles['scripts']): Promise<Site> {
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const server = createServer(({ url = '/' }, response) => {
-    asked.push(url);
+    requestedPaths.push(url);
     const { type, body } = contentOf(url, scripts) ?? {};
     response.writeHead(type === undefined ? 404 : 200, {
       'content-type': type ?? 'text/plain',
@@ -92,7 +92,7 @@ export async function serveSite(scripts: Bundles['scripts']): Promise<Site> {
   return {
     // Service workers require a secure origin; the loopback address is one.
     origin: `http://127.0.0.1:${port}`,
-    asked,
+    requestedPaths,
     async close() {
       server.closeAllConnections();
       server.close();

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { JournalError } from '../../src/index.js';
 import type { FileJournalOptions } from '../../src/node/journal/file-journal.js';
-import { Driver, openStore, pictureOf, simulatedJournal } from '../unit/storage/journal/driver.js';
+import { Driver, fingerprintOf, openStore, simulatedJournal } from '../unit/storage/journal/driver.js';
 import { Random } from '../unit/storage/journal/random.js';
 import { type DiskFaults, PowerLoss, SimulatedDisk } from '../unit/storage/journal/simulated-disk.js';
 import fc from './seeded.js';
@@ -40,7 +40,7 @@ async function run(seed: number, faults: DiskFaults, options: FileJournalOptions
 async function checkReopened({ driver }: Run, disk: SimulatedDisk, random: Random): Promise<void> {
   const journal = simulatedJournal(disk, OPTIONS);
   const store = openStore(journal);
-  const state = pictureOf(store);
+  const state = fingerprintOf(store);
   const possible = driver?.possible ?? [];
   // Without a driver the cluster was never created and has no states.
   if (driver !== undefined && !possible.includes(state)) {
@@ -53,7 +53,7 @@ async function checkReopened({ driver }: Run, disk: SimulatedDisk, random: Rando
   for (let i = 0; i < 5; i++) await next.step();
   const last = next.states.at(-1);
   const again = simulatedJournal(disk.afterKill(), OPTIONS);
-  expect(pictureOf(openStore(again))).toBe(last);
+  expect(fingerprintOf(openStore(again))).toBe(last);
 }
 
 const isExpected = (error: unknown): boolean =>
@@ -122,7 +122,7 @@ describe('damaged journal', () => {
         else damaged.put(path, how === 'empty' ? Buffer.alloc(0) : bytes);
         let state: string;
         try {
-          state = pictureOf(openStore(simulatedJournal(damaged, OPTIONS)));
+          state = fingerprintOf(openStore(simulatedJournal(damaged, OPTIONS)));
         } catch (error) {
           expect(error).toBeInstanceOf(JournalError);
           refused++;
@@ -144,22 +144,22 @@ describe('journal on a failing disk', () => {
       disk.faults = { capacity, shortWrites: 100 };
       let refused = 0;
       for (let i = 0; i < WRITES; i++) {
-        const before = pictureOf(driver.store);
+        const before = fingerprintOf(driver.store);
         try {
           await driver.step();
         } catch (error) {
           expect(error).toBeInstanceOf(JournalError);
           expect((error as Error).message).toContain('no space left');
-          expect(pictureOf(driver.store)).toBe(before);
+          expect(fingerprintOf(driver.store)).toBe(before);
           driver.attempted = undefined;
           refused++;
         }
         if (refused > 3) disk.faults = {};
       }
       await driver.journal.durable();
-      const last = pictureOf(driver.store);
-      expect(pictureOf(openStore(simulatedJournal(disk.afterKill(), OPTIONS)))).toBe(last);
-      expect(pictureOf(openStore(simulatedJournal(disk.afterPowerLoss(new Random(seed)), OPTIONS)))).toBe(last);
+      const last = fingerprintOf(driver.store);
+      expect(fingerprintOf(openStore(simulatedJournal(disk.afterKill(), OPTIONS)))).toBe(last);
+      expect(fingerprintOf(openStore(simulatedJournal(disk.afterPowerLoss(new Random(seed)), OPTIONS)))).toBe(last);
     });
     await fc.assert(property, { numRuns: 150 });
   }, 60_000);

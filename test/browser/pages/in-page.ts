@@ -120,12 +120,12 @@ export const inPage: Scenarios = {
     const cluster = createCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const respond = createResponder(cluster, { base: '/cluster/' });
-    const ask = (path: string): Promise<Response> => {
+    const answerTo = (path: string): Promise<Response> => {
       const request = new Request(path);
       return respond(request) ?? fetch(request);
     };
-    equal((await (await ask(`/cluster${CONFIG_MAPS}/a`)).json()).metadata.name, 'a');
-    equal(await (await ask('/plain.txt')).text(), 'from the network');
+    equal((await (await answerTo(`/cluster${CONFIG_MAPS}/a`)).json()).metadata.name, 'a');
+    equal(await (await answerTo('/plain.txt')).text(), 'from the network');
   },
 };
 

@@ -122,7 +122,7 @@ async function openWatches(): Promise<number> {
 
 /** A cancelled stream reaches the worker asynchronously; each request gives it time. */
 async function untilNoWatches(): Promise<void> {
-  for (let asked = 0; asked < 1_000; asked++) if ((await openWatches()) === 0) return;
+  for (let attempt = 0; attempt < 1_000; attempt++) if ((await openWatches()) === 0) return;
   throw new Error(`there are still ${await openWatches()} watches in the worker`);
 }
 

@@ -74,10 +74,10 @@ describe.each(ways)('client-node lists and untyped objects (%s)', (way) => {
       } while (_continue !== undefined && _continue !== '');
       expect(pages).toEqual([['c0', 'c1', 'c2'], ['c3', 'c4', 'c5'], ['c6']]);
       expect(versions.size).toBe(1);
-      const spoilt = await refusal(
+      const expired = await refusal(
         core.listNamespacedConfigMap({ namespace: 'many', limit: 3, _continue: 'nonsense' }),
       );
-      expect(spoilt.code).toBe(400);
+      expect(expired.code).toBe(400);
     });
 
     test("lists the same objects as the library's own client", async () => {

@@ -83,8 +83,8 @@ describe.each(ways)('client-node API classes (%s)', (way) => {
 
     test('stores nothing in a dry run', async () => {
       const body = deployment('dry', 1);
-      const tried = await apps.createNamespacedDeployment({ namespace, body, dryRun: 'All' });
-      expect(tried.spec?.strategy?.type).toBe('RollingUpdate');
+      const dryRunResult = await apps.createNamespacedDeployment({ namespace, body, dryRun: 'All' });
+      expect(dryRunResult.spec?.strategy?.type).toBe('RollingUpdate');
       expect(await site.cluster.api(Deployment).find('dry')).toBeUndefined();
       const fresh = deployment('dry', 1);
       await apps.createNamespacedDeployment({ namespace, body: fresh });

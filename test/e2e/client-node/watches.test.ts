@@ -61,7 +61,7 @@ async function watch(site: Site, path: string, query: Record<string, string | bo
   return { seen, done, stop };
 }
 
-const brief = (list: readonly Seen[]): string[] => list.map(({ type, name }) => `${type} ${name ?? ''}`.trim());
+const summaries = (list: readonly Seen[]): string[] => list.map(({ type, name }) => `${type} ${name ?? ''}`.trim());
 
 describe.each(ways)('client-node watches (%s)', (way) => {
   let site: Site;
@@ -86,7 +86,7 @@ describe.each(ways)('client-node watches (%s)', (way) => {
       });
       await remove('web');
       const events = await seen.first(4);
-      expect(brief(events)).toEqual(['ADDED before', 'ADDED web', 'MODIFIED web', 'DELETED web']);
+      expect(summaries(events)).toEqual(['ADDED before', 'ADDED web', 'MODIFIED web', 'DELETED web']);
       const versions = events.map(({ version }) => Number(version));
       expect(versions).toEqual([...versions].sort((a, b) => a - b));
       stop.abort();
@@ -101,7 +101,7 @@ describe.each(ways)('client-node watches (%s)', (way) => {
       const resourceVersion = metadata?.resourceVersion ?? '';
       const { seen, stop } = await watch(site, PATH, { resourceVersion, labelSelector: 'app=web' });
       await remove('new');
-      expect(brief(await seen.first(2))).toEqual(['ADDED new', 'DELETED new']);
+      expect(summaries(await seen.first(2))).toEqual(['ADDED new', 'DELETED new']);
       stop.abort();
     });
 
@@ -112,7 +112,7 @@ describe.each(ways)('client-node watches (%s)', (way) => {
       await site.cluster.clock.advance(61_000);
       const events = await seen.first(3);
       // The first bookmark marks the end of the initial events.
-      expect(brief(events)).toEqual(['BOOKMARK', 'ADDED a', 'BOOKMARK']);
+      expect(summaries(events)).toEqual(['BOOKMARK', 'ADDED a', 'BOOKMARK']);
       expect(events[2]?.version).toBe(metadata?.resourceVersion);
       stop.abort();
     });
@@ -151,7 +151,7 @@ describe.each(ways)('client-node watches (%s)', (way) => {
       site.cluster.install(Backup);
       const { seen, stop } = await watch(site, '/apis/example.com/v1/backups');
       await site.cluster.api(Backup).create({ metadata: { name: 'photos' }, spec: { source: '/p' } });
-      expect(brief(await seen.first(1))).toEqual(['ADDED photos']);
+      expect(summaries(await seen.first(1))).toEqual(['ADDED photos']);
       stop.abort();
     });
 
@@ -162,14 +162,14 @@ describe.each(ways)('client-node watches (%s)', (way) => {
         await site.cluster.api(ConfigMap).create({ metadata: { name: `c${number}` }, data: { text } });
       }
       const expected = Array.from({ length: 30 }, (_, number) => `ADDED c${number}`);
-      expect(brief(await seen.first(30))).toEqual(expected);
+      expect(summaries(await seen.first(30))).toEqual(expected);
       stop.abort();
     });
   });
 
   describe('makeInformer', () => {
     let informer: Informer<V1ConfigMap> & ObjectCache<V1ConfigMap>;
-    let told: Journal<string>;
+    let received: Journal<string>;
     let failed: Journal<unknown>;
 
     const make = (labelSelector?: string): void => {
@@ -179,10 +179,10 @@ describe.each(ways)('client-node watches (%s)', (way) => {
           ...(labelSelector === undefined ? {} : { labelSelector }),
         });
       informer = makeInformer(site.config, PATH, list, labelSelector);
-      told = new Journal();
+      received = new Journal();
       failed = new Journal();
       for (const verb of ['add', 'update', 'delete'] as const) {
-        informer.on(verb, ({ metadata }) => told.add(`${verb} ${metadata?.name}`));
+        informer.on(verb, ({ metadata }) => received.add(`${verb} ${metadata?.name}`));
       }
       informer.on('error', (error) => failed.add(error));
     };
@@ -197,7 +197,7 @@ describe.each(ways)('client-node watches (%s)', (way) => {
         draft.data = { size: 'm' };
       });
       await remove('b');
-      expect(await told.first(4)).toEqual(['add a', 'add b', 'update a', 'delete b']);
+      expect(await received.first(4)).toEqual(['add a', 'add b', 'update a', 'delete b']);
       expect(informer.list().map(({ metadata }) => metadata?.name)).toEqual(['a']);
       expect(informer.get('a', 'default')?.data).toEqual({ size: 'm' });
       expect(failed.entries).toEqual([]);
@@ -213,20 +213,20 @@ describe.each(ways)('client-node watches (%s)', (way) => {
           draft.metadata.labels = { app };
         });
       await label('db');
-      expect(await told.first(2)).toEqual(['add web', 'delete web']);
+      expect(await received.first(2)).toEqual(['add web', 'delete web']);
     });
 
     test('reconnects when the server ends a watch after its timeout', async () => {
       make();
       await informer.start();
       await create('a');
-      await told.first(1);
+      await received.first(1);
       const connected = new Promise<void>((resolve) => informer.on('connect', () => resolve()));
       // The longest default duration of a watch.
       await site.cluster.clock.advance(60 * 60_000);
       await connected;
       await create('b');
-      expect(await told.first(2)).toEqual(['add a', 'add b']);
+      expect(await received.first(2)).toEqual(['add a', 'add b']);
       expect(failed.entries).toEqual([]);
     });
 
@@ -234,14 +234,14 @@ describe.each(ways)('client-node watches (%s)', (way) => {
       await create('a');
       make();
       await informer.start();
-      await told.first(1);
+      await received.first(1);
       const broken = failed.first(1);
       site.cut();
       await broken;
       await remove('a');
       await create('b');
       await informer.start();
-      expect((await told.first(3)).sort()).toEqual(['add a', 'add b', 'delete a']);
+      expect((await received.first(3)).sort()).toEqual(['add a', 'add b', 'delete a']);
       expect(informer.list().map(({ metadata }) => metadata?.name)).toEqual(['b']);
     });
 
@@ -249,13 +249,13 @@ describe.each(ways)('client-node watches (%s)', (way) => {
       await create('a');
       make();
       await informer.start();
-      await told.first(1);
+      await received.first(1);
       await informer.stop();
       await remove('a');
       await site.cluster.clock.advance(6 * 60_000);
       await create('b');
       await informer.start();
-      expect((await told.first(3)).sort()).toEqual(['add a', 'add b', 'delete a']);
+      expect((await received.first(3)).sort()).toEqual(['add a', 'add b', 'delete a']);
       expect(informer.list().map(({ metadata }) => metadata?.name)).toEqual(['b']);
     });
 
@@ -267,10 +267,10 @@ describe.each(ways)('client-node watches (%s)', (way) => {
         custom.listClusterCustomObject(plural),
       );
       make();
-      backups.on('add', ({ metadata }) => told.add(`add ${metadata?.name}`));
+      backups.on('add', ({ metadata }) => received.add(`add ${metadata?.name}`));
       await backups.start();
       await site.cluster.api(Backup).create({ metadata: { name: 'photos' }, spec: { source: '/p' } });
-      expect(await told.first(1)).toEqual(['add photos']);
+      expect(await received.first(1)).toEqual(['add photos']);
       await backups.stop();
     });
   });

@@ -1,7 +1,7 @@
 /** kubectl replace, edit, patch, scale, label, annotate, set and rollout; cordon and taint. */
 import { Deployment, Node, Pod, Service } from 'orchplane/kinds';
 import { expect } from 'vitest';
-import { nodeNamed, POD, webApp } from './manifests.js';
+import { nodeManifest, POD, webApp } from './manifests.js';
 import { kubectlTests, type Session } from './session.js';
 
 const deployment = ({ cluster, namespace }: Session) => cluster.api(Deployment, namespace).get('web');
@@ -183,7 +183,7 @@ kubectlTests('change', (test) => {
   });
 
   test('cordons, taints and drains nodes', async ({ run, refused, cluster, namespace: node }) => {
-    await run('create -f -', { input: nodeNamed(node) });
+    await run('create -f -', { input: nodeManifest(node) });
     const spec = async () => (await cluster.api(Node).get(node)).spec;
     expect(await run(`cordon ${node}`)).toBe(`node/${node} cordoned\n`);
     expect((await spec())?.unschedulable).toBe(true);

@@ -5,7 +5,7 @@
 import { expect } from 'vitest';
 import { kubectlTests, rowsOf, type Session } from './session.js';
 
-kubectlTests('custom kinds', (test) => {
+kubectlTests('custom resources', (test) => {
   test('serves a kind as soon as its CRD exists, and until it is deleted', async (session) => {
     const { run, refused } = session;
     const { plural, kind, group, short, category, crd } = namesIn(session);

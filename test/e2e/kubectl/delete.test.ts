@@ -1,7 +1,7 @@
 /** kubectl delete and wait: finalizers, cascading, grace periods and conditions. */
 import { ConfigMap, Deployment, Pod } from 'orchplane/kinds';
 import { expect } from 'vitest';
-import { nodeNamed, POD, webApp } from './manifests.js';
+import { nodeManifest, POD, webApp } from './manifests.js';
 import { kubectlTests } from './session.js';
 
 const HELD = { metadata: { name: 'held', finalizers: ['example.com/hold'] } };
@@ -62,7 +62,7 @@ kubectlTests('delete', (test) => {
   });
 
   test('deletes pods on nodes after their grace period, unless forced', async ({ run, end, cluster, namespace }) => {
-    await run('create -f -', { input: nodeNamed(namespace) });
+    await run('create -f -', { input: nodeManifest(namespace) });
     await run('create -f -', { input: POD.replace('spec:', `spec:\n  nodeName: ${namespace}`) });
     await run('delete pod alone --wait=false');
     const { metadata } = await cluster.api(Pod, namespace).get('alone');

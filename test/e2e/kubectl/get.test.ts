@@ -1,7 +1,7 @@
 /** kubectl get: tables, other outputs, selectors, pages and watches. */
 import { ConfigMap, Deployment, Node, Pod } from 'orchplane/kinds';
 import { expect } from 'vitest';
-import { configMap, eventAbout, nodeNamed, POD, webApp } from './manifests.js';
+import { configMap, eventManifest, nodeManifest, POD, webApp } from './manifests.js';
 import { kubectlTests, rowsOf } from './session.js';
 
 kubectlTests('get', (test) => {
@@ -28,13 +28,13 @@ kubectlTests('get', (test) => {
   });
 
   test('prints nodes and events', async ({ run, namespace, cluster }) => {
-    await run('create -f -', { input: nodeNamed(namespace) });
+    await run('create -f -', { input: nodeManifest(namespace) });
     expect(rowsOf(await run(`get nodes -l test=${namespace} -o wide`))).toMatchObject([
       { NAME: namespace, STATUS: 'Unknown', ROLES: '<none>', 'INTERNAL-IP': '<none>', 'OS-IMAGE': '<unknown>' },
     ]);
     await cluster.api(Node).delete(namespace);
 
-    await run('create -f -', { input: eventAbout('alone', namespace) });
+    await run('create -f -', { input: eventManifest('alone', namespace) });
     const row = { TYPE: 'Normal', REASON: 'Started', OBJECT: 'pod/alone', MESSAGE: 'It runs.' };
     expect(rowsOf(await run('get events'))).toEqual([row]);
     expect(rowsOf(await run('get events.events.k8s.io'))).toEqual([row]);

@@ -1,14 +1,14 @@
 /** kubectl describe, explain, api-resources, version and auth; logs and exec; rejected tokens; proxy. */
 import { Role } from 'orchplane/kinds';
 import { expect } from 'vitest';
-import { configMap, eventAbout, nodeNamed, POD, webApp } from './manifests.js';
+import { configMap, eventManifest, nodeManifest, POD, webApp } from './manifests.js';
 import { kubectlTests, rowsOf } from './session.js';
 
 kubectlTests('inspect', (test) => {
   test('describes objects', async ({ run, refused, namespace }) => {
     await run('create -f -', { input: `${webApp()}---${POD}---\n${configMap('settings', { colour: 'blue' })}` });
-    await run('create -f -', { input: eventAbout('alone', namespace) });
-    await run('create -f -', { input: nodeNamed(namespace) });
+    await run('create -f -', { input: eventManifest('alone', namespace) });
+    await run('create -f -', { input: nodeManifest(namespace) });
     const pod = await run('describe pod alone');
     expect(pod).toMatch(/^Name: +alone\n/);
     expect(pod).toMatch(/\nStatus: +Pending\n/);
@@ -114,7 +114,7 @@ kubectlTests('inspect', (test) => {
     expect(await refused('port-forward pod/alone :80')).toContain('pod is not running. Current status=Pending');
     expect(await refused('logs none')).toContain('pods "none" not found');
 
-    await run('create -f -', { input: nodeNamed(namespace) });
+    await run('create -f -', { input: nodeManifest(namespace) });
     await run('create -f -', {
       input: POD.replace('name: alone', 'name: bound').replace('spec:', `spec:\n  nodeName: ${namespace}`),
     });

@@ -46,12 +46,12 @@ export function configMap(name: string, data: Readonly<Record<string, string>> =
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
 }
 
-export function nodeNamed(name: string): string {
+export function nodeManifest(name: string): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { test: name } } });
 }
 
 /** An event about a pod in the namespace of the test; kubectl sets only the namespace of the event itself. */
-export function eventAbout(pod: string, namespace: string): string {
+export function eventManifest(pod: string, namespace: string): string {
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Event',

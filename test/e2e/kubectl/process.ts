@@ -19,7 +19,7 @@ export interface Ended {
 export interface Running {
   readonly ended: Promise<Ended>;
   /** Resolves with all output so far once it matches; rejects if the program ends first. */
-  output(fits: RegExp): Promise<string>;
+  output(pattern: RegExp): Promise<string>;
   stop(): void;
 }
 
@@ -33,7 +33,7 @@ export function startProgram(path: string, args: readonly string[], options: Pro
   const waiting = new Set<() => void>();
   child.stdout.on('data', (part: string) => {
     stdout += part;
-    for (const look of [...waiting]) look();
+    for (const check of [...waiting]) check();
   });
   // A program that does not read its input closes it; this is not an error.
   child.stdin.on('error', (error: NodeJS.ErrnoException) => {
@@ -51,17 +51,17 @@ export function startProgram(path: string, args: readonly string[], options: Pro
   }));
   return {
     ended,
-    output: (fits) =>
+    output: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = () => {
-          if (!fits.test(stdout)) return;
-          waiting.delete(look);
+        const check = () => {
+          if (!pattern.test(stdout)) return;
+          waiting.delete(check);
           resolve(stdout);
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
         ended.then(
-          ({ stderr }) => reject(new Error(`ended before its output fitted ${fits}:\n${stdout}${stderr}`)),
+          ({ stderr }) => reject(new Error(`ended before its output fitted ${pattern}:\n${stdout}${stderr}`)),
           reject,
         );
       }),

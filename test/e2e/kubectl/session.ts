@@ -29,7 +29,7 @@ export interface Session {
   readonly namespace: string;
   /** 33 for release 1.33. */
   readonly minor: number;
-  /** Runs a command that must succeed; returns its standard output. The first word must not be a flag. */
+  /** Runs a command that must succeed; returns its standard output. The first argument must not be a flag. */
   run(command: string | readonly string[], options?: RunOptions): Promise<string>;
   /** Runs a command that must end with exit code 1; returns its standard error. */
   refused(command: string | readonly string[], options?: RunOptions): Promise<string>;
@@ -152,8 +152,8 @@ async function openSession(shared: Shared, binary: Binary, namespace: string): P
   };
   const ending = async (code: number, command: string | readonly string[], options?: RunOptions): Promise<Ended> => {
     const ended = await start(command, options).ended;
-    const said = `kubectl ${typeof command === 'string' ? command : command.join(' ')}\n${ended.stdout}${ended.stderr}`;
-    expect(ended.code, said).toBe(code);
+    const output = `kubectl ${typeof command === 'string' ? command : command.join(' ')}\n${ended.stdout}${ended.stderr}`;
+    expect(ended.code, output).toBe(code);
     return ended;
   };
   return {
@@ -188,16 +188,16 @@ function createRequestLog(): RequestLog {
   const waiting = new Set<(line: string) => void>();
   return {
     add: (line) => {
-      for (const look of [...waiting]) look(line);
+      for (const check of [...waiting]) check(line);
     },
     next: (fits) =>
       new Promise((resolve) => {
-        const look = (line: string) => {
+        const check = (line: string) => {
           if (!fits(line)) return;
-          waiting.delete(look);
+          waiting.delete(check);
           resolve(line);
         };
-        waiting.add(look);
+        waiting.add(check);
       }),
   };
 }

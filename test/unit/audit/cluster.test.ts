@@ -10,14 +10,14 @@ import { describe, expect, test } from 'vitest';
 const tokens = { 'bob-token': { user: 'bob' }, 'root-token': { user: 'root', groups: ['system:masters'] } };
 const everything: AuditPolicy = { rules: [{ level: 'RequestResponse' }], omitManagedFields: true };
 
-function writtenDown(policy: AuditPolicy = everything) {
+function auditedCluster(policy: AuditPolicy = everything) {
   const audit = auditLog({ policy });
   const cluster = testCluster({ audit, dialect: 'kubernetes', ids: sequentialIds() });
   return { audit, cluster };
 }
 
 function overHttp(policy: AuditPolicy = everything) {
-  const { audit, cluster } = writtenDown(policy);
+  const { audit, cluster } = auditedCluster(policy);
   const handle = createFetchHandler(cluster, { tokens });
   const call = (path: string, { token, ...init }: RequestInit & { token?: string } = {}) => {
     const headers = { 'user-agent': 'test/1', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
@@ -31,7 +31,7 @@ const address = '/api/v1/namespaces/default/configmaps';
 
 describe('audit in process', () => {
   test('records an in-process request on arrival and on completion', async () => {
-    const { audit, cluster } = writtenDown();
+    const { audit, cluster } = auditedCluster();
     const created = await cluster.api(ConfigMap).create(configMap);
     const [received, complete] = audit.events;
     expect(received).toEqual({
@@ -59,7 +59,7 @@ describe('audit in process', () => {
   });
 
   test('records a failed request with its Status', async () => {
-    const { audit, cluster } = writtenDown({ rules: [{ level: 'Metadata' }] });
+    const { audit, cluster } = auditedCluster({ rules: [{ level: 'Metadata' }] });
     await expect(cluster.api(ConfigMap).get('none')).rejects.toThrow('not found');
     expect(audit.events.at(-1)?.responseStatus).toEqual({
       metadata: {},
@@ -72,7 +72,7 @@ describe('audit in process', () => {
   });
 
   test('omits requests that the audit policy excludes', async () => {
-    const { audit, cluster } = writtenDown({ rules: [{ level: 'Metadata', verbs: ['delete'] }] });
+    const { audit, cluster } = auditedCluster({ rules: [{ level: 'Metadata', verbs: ['delete'] }] });
     await cluster.api(ConfigMap).create(configMap);
     expect(audit.events).toEqual([]);
     await cluster.api(ConfigMap).delete('web');
@@ -83,7 +83,7 @@ describe('audit in process', () => {
   });
 
   test('annotates requests to deprecated versions', async () => {
-    const { audit, cluster } = writtenDown({ rules: [{ level: 'Metadata' }] });
+    const { audit, cluster } = auditedCluster({ rules: [{ level: 'Metadata' }] });
     await cluster.api(Endpoints).create({ metadata: { name: 'web' } });
     expect(audit.events.at(-1)?.annotations).toMatchObject({ 'k8s.io/deprecated': 'true' });
   });
@@ -121,7 +121,7 @@ describe('audit over HTTP', () => {
 
   test('records an unauthenticated request in one event', async () => {
     const { audit, call } = overHttp({ rules: [{ level: 'Metadata' }] });
-    expect((await call('/api/v1/secrets', { token: 'nobody' })).status).toBe(401);
+    expect((await call('/api/v1/secrets', { token: 'unknown' })).status).toBe(401);
     expect(audit.events).toMatchObject([{ stage: 'ResponseStarted', user: {}, responseStatus: { code: 401 } }]);
   });
 

@@ -46,7 +46,7 @@ const input = {
   data: { k: '<v>&' },
 };
 
-const about = (
+const attributesOf = (
   verb: string,
   more: Partial<Extract<AccessAttributes, { type: 'resource' }>> = {},
 ): AccessAttributes => ({
@@ -61,15 +61,15 @@ const about = (
   ...more,
 });
 
-interface Scene {
+interface Scenario {
   readonly policy?: Partial<AuditPolicy>;
   readonly level?: AuditLevel;
   readonly attributes: AccessAttributes;
   readonly uri: string;
-  readonly who?: AuditedRequest['user'];
+  readonly user?: AuditedRequest['user'];
   readonly from?: Parameters<typeof sourceIPs>[0];
   readonly userAgent?: string;
-  readonly play: (record: AuditRecord) => void;
+  readonly run: (record: AuditRecord) => void;
 }
 
 const collection = '/api/v1/namespaces/default/configmaps';
@@ -78,19 +78,19 @@ const created = (record: AuditRecord): void => {
   record.requestObject(input);
   record.complete({ code: 201, object: configMap });
 };
-const creation = { attributes: about('create'), who: alice, uri: `${collection}?fieldManager=x`, play: created };
-const bare = { policy: { omitManagedFields: true }, level: 'RequestResponse', who: alice, uri: collection } as const;
+const creation = { attributes: attributesOf('create'), user: alice, uri: `${collection}?fieldManager=x`, run: created };
+const bare = { policy: { omitManagedFields: true }, level: 'RequestResponse', user: alice, uri: collection } as const;
 const everywhere = { namespace: '' };
 
-const SCENES: Readonly<Record<string, Scene>> = {
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'create None': { ...creation, level: 'None' },
   'create Metadata': { ...creation, level: 'Metadata' },
   'create Request': { ...creation, level: 'Request' },
   'create RequestResponse': { ...creation, level: 'RequestResponse' },
   'create without managed fields': {
     ...bare,
-    attributes: about('create'),
-    play(record) {
+    attributes: attributesOf('create'),
+    run(record) {
       record.received();
       record.requestObject(configMap);
       record.complete({ code: 201, object: deepFreeze(structuredClone(configMap)) });
@@ -98,8 +98,8 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   'list without managed fields': {
     ...bare,
-    attributes: about('list'),
-    play(record) {
+    attributes: attributesOf('list'),
+    run(record) {
       record.received();
       record.complete({
         code: 200,
@@ -108,77 +108,77 @@ const SCENES: Readonly<Record<string, Scene>> = {
     },
   },
   update: {
-    attributes: about('update', { name: 'web' }),
+    attributes: attributesOf('update', { name: 'web' }),
     level: 'Request',
-    who: alice,
+    user: alice,
     uri: `${collection}/web`,
-    play(record) {
+    run(record) {
       record.received();
       record.requestObject(configMap);
       record.complete({ code: 200, object: configMap });
     },
   },
   patch: {
-    attributes: about('patch', { name: 'web' }),
+    attributes: attributesOf('patch', { name: 'web' }),
     level: 'Request',
-    who: alice,
+    user: alice,
     uri: `${collection}/web`,
-    play(record) {
+    run(record) {
       record.received();
       record.requestObject({ metadata: { uid: 'other' }, data: { a: null } });
       record.complete({ code: 200, object: configMap });
     },
   },
   missing: {
-    attributes: about('get', { name: 'none' }),
+    attributes: attributesOf('get', { name: 'none' }),
     level: 'RequestResponse',
-    who: alice,
+    user: alice,
     uri: `${collection}/none`,
-    play(record) {
+    run(record) {
       record.received();
       record.complete({ code: 404, object: errors.notFound({ group: '', resource: 'configmaps' }, 'none').status });
     },
   },
   delete: {
-    attributes: about('delete', { name: 'web' }),
+    attributes: attributesOf('delete', { name: 'web' }),
     uri: `${collection}/web`,
-    play(record) {
+    run(record) {
       record.received();
       const details = { name: 'web', kind: 'configmaps', uid: 'uid-1' };
       record.complete({ code: 200, object: { kind: 'Status', apiVersion: 'v1', status: 'Success', details } });
     },
   },
   watch: {
-    attributes: about('watch', everywhere),
+    attributes: attributesOf('watch', everywhere),
     level: 'RequestResponse',
     uri: '/api/v1/configmaps?watch=true',
-    play(record) {
+    run(record) {
       record.received();
       record.responseStarted(200);
       record.complete();
     },
   },
   'watch that fails': {
-    attributes: about('watch', everywhere),
+    attributes: attributesOf('watch', everywhere),
     uri: '/api/v1/configmaps?watch=true&resourceVersion=1',
-    play(record) {
+    run(record) {
       record.received();
       const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'too old', reason: 'Expired' };
       record.complete({ code: 410, object: { ...status, code: 410 } });
     },
   },
-  'watch nobody answered': {
-    attributes: about('watch', everywhere),
+  'watch without a response': {
+    attributes: attributesOf('watch', everywhere),
     uri: '/api/v1/configmaps?watch=true',
-    play(record) {
+    run(record) {
       record.received();
       record.complete();
     },
   },
-  'nobody answered': {
-    attributes: about('list', everywhere),
+  'request without a response': {
+    attributes: attributesOf('list', everywhere),
     uri: '/api/v1/configmaps',
-    play(record) {
+    run(record) {
       record.received();
       record.complete();
     },
@@ -187,25 +187,25 @@ const SCENES: Readonly<Record<string, Scene>> = {
     attributes: { type: 'path', verb: 'get', path: '/healthz' },
     level: 'RequestResponse',
     uri: '/healthz?verbose',
-    play(record) {
+    run(record) {
       record.received();
       record.complete({ code: 200 });
     },
   },
   panic: {
-    attributes: about('get', { resource: 'namespaces', name: 'default' }),
+    attributes: attributesOf('get', { resource: 'namespaces', name: 'default' }),
     uri: '/api/v1/namespaces/default',
-    play(record) {
+    run(record) {
       record.received();
       record.panic('boom');
     },
   },
   'impersonation and notes': {
-    attributes: about('get', { group: 'apps', resource: 'deployments', name: 'web', subresource: 'scale' }),
-    who: alice,
+    attributes: attributesOf('get', { group: 'apps', resource: 'deployments', name: 'web', subresource: 'scale' }),
+    user: alice,
     uri: '/apis/apps/v1/namespaces/default/deployments/web/scale',
     from: { forwardedFor: '1.2.3.4, nonsense,5.6.7.8', realIp: '5.6.7.8' },
-    play(record) {
+    run(record) {
       record.received();
       record.impersonated({ user: 'carol', groups: ['ops'], extra: {} });
       record.decision({ allowed: true, reason: '' });
@@ -218,49 +218,51 @@ const SCENES: Readonly<Record<string, Scene>> = {
     attributes: { type: 'path', verb: 'get', path: '/version' },
     uri: '/version',
     userAgent: 'x'.repeat(1030),
-    play(record) {
+    run(record) {
       record.received();
       record.complete({ code: 200 });
     },
   },
   unauthenticated: {
-    attributes: about('list', { ...everywhere, resource: 'pods' }),
-    who: undefined,
+    attributes: attributesOf('list', { ...everywhere, resource: 'pods' }),
+    user: undefined,
     uri: '/api/v1/pods',
-    play(record) {
+    run(record) {
       const message = 'Unauthorized';
       record.unauthenticated({ code: 401, object: failure({ reason: message, message }).status });
     },
   },
 };
 
-function play(scene: Scene, dialect = kubernetesDialect): readonly AuditEvent[] {
-  const { level = 'Metadata', attributes, uri, from, userAgent = 'oracle/1.0' } = scene;
-  const audit = auditLog({ policy: { rules: [{ level }], ...scene.policy } });
+function eventsOf(scenario: Scenario, dialect = kubernetesDialect): readonly AuditEvent[] {
+  const { level = 'Metadata', attributes, uri, from, userAgent = 'oracle/1.0' } = scenario;
+  const audit = auditLog({ policy: { rules: [{ level }], ...scenario.policy } });
   const request: AuditedRequest = {
     attributes,
-    user: 'who' in scene ? scene.who : bob,
+    user: 'user' in scenario ? scenario.user : bob,
     auditId: () => 'id-1',
     requestURI: () => uri,
     sourceIPs: () => sourceIPs({ ...from, remote: '10.0.0.9:4711' }),
     userAgent,
   };
   const record = audit.begin(request, { dialect, now: () => 0 });
-  if (record !== undefined) scene.play(record);
+  if (record !== undefined) scenario.run(record);
   return audit.events;
 }
 
 describe('recorded events of the reference server', () => {
   test('covers every recorded request of the reference server', () => {
-    expect(Object.keys(SCENES)).toEqual(recorded.map(({ name }) => name));
+    expect(Object.keys(SCENARIOS)).toEqual(recorded.map(({ name }) => name));
   });
 
   test.each(recorded.map(({ name, lines }) => [name, lines] as const))(
     'records the same events as the reference server: %s',
     (name, lines) => {
-      const scene = SCENES[name];
-      if (scene === undefined) throw new Error(`nothing to play for ${name}`);
-      const written = play(scene).map((event) => auditLine(event).replace(/("\w+Timestamp"):"[^"]*"/g, '$1:"T"'));
+      const scenario = SCENARIOS[name];
+      if (scenario === undefined) throw new Error(`no scenario for ${name}`);
+      const written = eventsOf(scenario).map((event) =>
+        auditLine(event).replace(/("\w+Timestamp"):"[^"]*"/g, '$1:"T"'),
+      );
       expect(written).toEqual(lines.map((line) => `${line}\n`));
     },
   );
@@ -270,7 +272,12 @@ describe('audit records', () => {
   test('prints clock times in microseconds, and the latency of a slow request', () => {
     let nowMs = Date.UTC(2024, 0, 2, 3, 4, 5, 678);
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
-    const request = { attributes: about('get'), auditId: () => 'id', requestURI: () => '/', receivedMs: nowMs - 0.25 };
+    const request = {
+      attributes: attributesOf('get'),
+      auditId: () => 'id',
+      requestURI: () => '/',
+      receivedMs: nowMs - 0.25,
+    };
     const record = audit.begin(request, { dialect: orchDialect, now: () => nowMs });
     record?.received();
     nowMs += 1500;
@@ -288,8 +295,8 @@ describe('audit records', () => {
   });
 
   test('uses the names of the dialect in audit events', () => {
-    const scene = SCENES['impersonation and notes'] as Scene;
-    const [, last] = play(scene, orchDialect);
+    const scenario = SCENARIOS['impersonation and notes'] as Scenario;
+    const [, last] = eventsOf(scenario, orchDialect);
     expect(last?.apiVersion).toBe('audit.orch.io/v1');
     expect(last?.annotations).toEqual({
       'authorization.orch.io/decision': 'allow',
@@ -300,10 +307,10 @@ describe('audit records', () => {
   });
 
   test('omits the removed-release annotation if the removal is not scheduled', () => {
-    const [last] = play({
-      attributes: about('get'),
+    const [last] = eventsOf({
+      attributes: attributesOf('get'),
       uri: '/',
-      play(record) {
+      run(record) {
         record.deprecated({ removedRelease: '' });
         record.complete({ code: 200 });
       },
@@ -312,10 +319,10 @@ describe('audit records', () => {
   });
 
   test('records no decision of an authorizer that failed', () => {
-    const [last] = play({
-      attributes: about('get'),
+    const [last] = eventsOf({
+      attributes: attributesOf('get'),
       uri: '/',
-      play(record) {
+      run(record) {
         record.decision({ allowed: false, reason: '', error: 'no rules' });
         record.complete({ code: 500 });
       },
@@ -325,17 +332,17 @@ describe('audit records', () => {
 
   test('omits stages that the policy excludes', () => {
     const stages = (omitStages: NonNullable<AuditPolicy['omitStages']>, name: string) =>
-      play({ ...(SCENES[name] as Scene), policy: { omitStages } }).map(({ stage }) => stage);
+      eventsOf({ ...(SCENARIOS[name] as Scenario), policy: { omitStages } }).map(({ stage }) => stage);
     expect(stages(['RequestReceived'], 'watch')).toEqual(['ResponseStarted', 'ResponseComplete']);
     expect(stages(['ResponseStarted', 'ResponseComplete'], 'watch')).toEqual(['RequestReceived']);
     expect(stages(['Panic'], 'panic')).toEqual(['RequestReceived']);
   });
 
   test('ignores calls on an audit record after its end', () => {
-    const events = play({
-      attributes: about('watch'),
+    const events = eventsOf({
+      attributes: attributesOf('watch'),
       uri: '/',
-      play(record) {
+      run(record) {
         record.complete({ code: 200 });
         record.complete({ code: 500 });
         record.responseStarted(500);
@@ -351,10 +358,10 @@ describe('audit records', () => {
   });
 
   test('keeps the first annotation of a key, also if the key is a prototype member name', () => {
-    const [last] = play({
-      attributes: about('get'),
+    const [last] = eventsOf({
+      attributes: attributesOf('get'),
       uri: '/',
-      play(record) {
+      run(record) {
         record.annotate('__proto__', 'a');
         record.annotate('__proto__', 'b');
         record.annotate('toString', 'c');
@@ -371,11 +378,11 @@ describe('audit records', () => {
     ['Metadata', { plain: '1' }],
     ['Request', { plain: '1', shown: '2' }],
   ] as const)('keeps annotations that contain object data according to the level %s', (level, expected) => {
-    const [last] = play({
-      attributes: about('get'),
+    const [last] = eventsOf({
+      attributes: attributesOf('get'),
       level,
       uri: '/',
-      play(record) {
+      run(record) {
         record.annotate('plain', '1');
         record.annotate('shown', '2', 'body');
         record.complete({ code: 200 });
@@ -387,11 +394,11 @@ describe('audit records', () => {
   test('freezes audit events, and ignores later changes of the request object', () => {
     const draft = { metadata: { name: 'web' }, data: { a: '1' } };
     const details = { name: 'web', causes: [] as string[] };
-    const [first] = play({
-      attributes: about('create'),
+    const [first] = eventsOf({
+      attributes: attributesOf('create'),
       level: 'RequestResponse',
       uri: '/',
-      play(record) {
+      run(record) {
         record.requestObject(draft);
         draft.data.a = '2';
         record.complete({ code: 409, object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', details } });
@@ -405,33 +412,33 @@ describe('audit records', () => {
 
   test('omits managed fields in the rows of a table', () => {
     const row = (object: unknown) => ({ cells: ['web'], object });
-    const [last] = play({
-      attributes: about('list'),
+    const [last] = eventsOf({
+      attributes: attributesOf('list'),
       policy: { omitManagedFields: true },
       level: 'RequestResponse',
       uri: '/',
-      play: (record) => record.complete({ code: 200, object: { kind: 'Table', rows: [row(configMap), row(null)] } }),
+      run: (record) => record.complete({ code: 200, object: { kind: 'Table', rows: [row(configMap), row(null)] } }),
     });
     const { managedFields: _gone, ...metadata } = configMap.metadata;
     expect(last?.responseObject).toEqual({ kind: 'Table', rows: [row({ ...configMap, metadata }), row(null)] });
   });
 
   test('keeps managed fields if the rule overrides the policy', () => {
-    const [last] = play({
-      attributes: about('get'),
+    const [last] = eventsOf({
+      attributes: attributesOf('get'),
       policy: { omitManagedFields: true, rules: [{ level: 'RequestResponse', omitManagedFields: false }] },
       uri: '/',
-      play: (record) => record.complete({ code: 200, object: configMap }),
+      run: (record) => record.complete({ code: 200, object: configMap }),
     });
     expect(last?.responseObject).toEqual(configMap);
   });
 
   test('prints numbers of any size and notation as numbers', () => {
-    const [last] = play({
-      attributes: about('patch'),
+    const [last] = eventsOf({
+      attributes: attributesOf('patch'),
       level: 'Request',
       uri: '/',
-      play(record) {
+      run(record) {
         record.requestObject({ a: 2n ** 63n - 1n, b: new NumberText('3.0'), c: '\u2028' });
         record.complete({ code: 200 });
       },
@@ -442,11 +449,11 @@ describe('audit records', () => {
   test('terminates for a cyclic body', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
-    const [last] = play({
-      attributes: about('patch'),
+    const [last] = eventsOf({
+      attributes: attributesOf('patch'),
       level: 'Request',
       uri: '/',
-      play(record) {
+      run(record) {
         record.requestObject(circle);
         record.complete({ code: 400 });
       },

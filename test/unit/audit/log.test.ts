@@ -8,12 +8,12 @@ import { orchDialect } from '../../../src/meta/dialect.js';
 import fc from '../../property/seeded.js';
 
 const policy = { rules: [{ level: 'Metadata' as const }], omitStages: ['RequestReceived' as const] };
-const setting = { dialect: orchDialect, now: () => 0 };
+const context = { dialect: orchDialect, now: () => 0 };
 const attributes = { type: 'path' as const, verb: 'get', path: '/' };
 
-function ask(audit: AuditLog, ...ids: string[]): void {
+function recordRequests(audit: AuditLog, ...ids: string[]): void {
   for (const id of ids) {
-    const record = audit.begin({ attributes, auditId: () => id, requestURI: () => '/' }, setting);
+    const record = audit.begin({ attributes, auditId: () => id, requestURI: () => '/' }, context);
     record?.complete({ code: 200 });
   }
 }
@@ -32,11 +32,11 @@ async function take(reader: AsyncIterator<AuditEvent, undefined>, count: number)
 describe('audit log readers', () => {
   test('delivers every later event to each reader', async () => {
     const audit = auditLog({ policy });
-    ask(audit, 'a');
+    recordRequests(audit, 'a');
     const first = audit.read();
-    ask(audit, 'b');
+    recordRequests(audit, 'b');
     const second = audit[Symbol.asyncIterator]();
-    ask(audit, 'c');
+    recordRequests(audit, 'c');
     expect(await take(first, 2)).toEqual(['b', 'c']);
     expect(await take(second, 1)).toEqual(['c']);
     expect(ids(audit.events)).toEqual(['a', 'b', 'c']);
@@ -46,7 +46,7 @@ describe('audit log readers', () => {
     const audit = auditLog({ policy });
     const reader = audit.read();
     const waiting = [reader.next(), reader.next()];
-    ask(audit, 'a', 'b');
+    recordRequests(audit, 'a', 'b');
     expect((await Promise.all(waiting)).map(({ value }) => value?.auditID)).toEqual(['a', 'b']);
   });
 
@@ -56,7 +56,7 @@ describe('audit log readers', () => {
     const slow = audit.read();
     const quick = audit.read();
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
-      ask(audit, id);
+      recordRequests(audit, id);
       expect(await take(quick, 1)).toEqual([id]);
     }
     expect(await take(slow, 3)).toEqual(['c', 'd', 'e']);
@@ -68,9 +68,9 @@ describe('audit log readers', () => {
     const lost: number[] = [];
     const audit = auditLog({ policy, limit: 1 });
     const reader = audit.read({ onLost: (count) => lost.push(count) });
-    ask(audit, 'a', 'b');
+    recordRequests(audit, 'a', 'b');
     await take(reader, 1);
-    ask(audit, 'c', 'd', 'e');
+    recordRequests(audit, 'c', 'd', 'e');
     await take(reader, 1);
     expect(lost).toEqual([1, 2]);
   });
@@ -79,7 +79,7 @@ describe('audit log readers', () => {
     const audit = auditLog({ policy });
     const reader = audit.read();
     const idle = audit.read().next();
-    ask(audit, 'a');
+    recordRequests(audit, 'a');
     await idle;
     const waiting = audit.read().next();
     await audit.close();
@@ -87,14 +87,14 @@ describe('audit log readers', () => {
     const seen: string[] = [];
     for await (const event of reader) seen.push(event.auditID);
     expect(seen).toEqual(['a']);
-    ask(audit, 'late');
+    recordRequests(audit, 'late');
     expect(ids(audit.events)).toEqual(['a']);
   });
 
   test('stops a reader on break and when the signal aborts', async () => {
     const audit = auditLog({ policy });
     const reader = audit.read();
-    ask(audit, 'a', 'b');
+    recordRequests(audit, 'a', 'b');
     for await (const _event of reader) break;
     expect(await reader.next()).toEqual({ done: true, value: undefined });
     const controller = new AbortController();
@@ -118,7 +118,7 @@ describe('an audit log', () => {
   test('evaluates nothing of a request that is not recorded', () => {
     const audit = auditLog({ policy: { rules: [{ level: 'None' }] } });
     const never = (): never => {
-      throw new Error('asked');
+      throw new Error('evaluated');
     };
     const request = { attributes, auditId: never, requestURI: never, sourceIPs: never };
     expect(audit.begin(request, { dialect: orchDialect, now: never })).toBeUndefined();
@@ -127,7 +127,7 @@ describe('an audit log', () => {
 
   test('counts events by level', () => {
     const audit = auditLog({ policy, limit: 1 });
-    ask(audit, 'a', 'b', 'c');
+    recordRequests(audit, 'a', 'b', 'c');
     expect(audit.counts).toEqual({ events: 3, levels: { None: 0, Metadata: 3, Request: 0, RequestResponse: 0 } });
   });
 
@@ -151,7 +151,7 @@ test('delivers to every reader all events that the reader has not lost', async (
     fc.asyncProperty(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), async (limit, steps) => {
       const feed = new Feed<number>(limit);
       const readers = [feed.read(), feed.read(), feed.read()];
-      // What a reader would be given next by a list that forgets nothing.
+      // The next event of each reader if none were dropped.
       const expected = [0, 0, 0];
       const lost = [0, 0, 0];
       let added = 0;

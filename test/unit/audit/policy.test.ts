@@ -10,7 +10,7 @@ import type { AccessAttributes } from '../../../src/protocol/access.js';
 import type { User } from '../../../src/protocol/request.js';
 import fc from '../../property/seeded.js';
 
-interface Asked {
+interface RecordedRequest {
   readonly r?: 1;
   readonly verb: string;
   readonly group?: string;
@@ -26,29 +26,29 @@ interface Asked {
 const recorded = JSON.parse(readFileSync(new URL('policy-answers.json', import.meta.url), 'utf8')) as {
   readonly cases: readonly {
     readonly policy: AuditPolicy;
-    readonly asked: readonly Asked[];
-    readonly answers: readonly (readonly [string, readonly string[], boolean])[];
+    readonly requests: readonly RecordedRequest[];
+    readonly decisions: readonly (readonly [string, readonly string[], boolean])[];
   }[];
   readonly bad: readonly { readonly policy: AuditPolicy; readonly problems: readonly string[] }[];
 };
 
-function attributesOf(asked: Asked): AccessAttributes {
-  const { verb, group = '', resource = '', sub = '', ns = '', name = '', path = '' } = asked;
-  if (asked.r === undefined) return { type: 'path', verb, path };
+function attributesOf(request: RecordedRequest): AccessAttributes {
+  const { verb, group = '', resource = '', sub = '', ns = '', name = '', path = '' } = request;
+  if (request.r === undefined) return { type: 'path', verb, path };
   return { type: 'resource', verb, group, version: 'v1', resource, subresource: sub, namespace: ns, name };
 }
 
 describe('audit policy decisions of the reference server', () => {
   test.each(recorded.cases.map((each, index) => [index, each] as const))(
     'evaluates policy %i like the reference server',
-    (_, { policy, asked, answers }) => {
+    (_, { policy, requests, decisions }) => {
       const evaluate = evaluatorOf(policy);
-      const given = asked.map((one) => {
+      const actual = requests.map((one) => {
         const user = one.user === null ? undefined : { user: one.user, groups: one.groups };
         const { level, omitStages, omitManagedFields } = evaluate(attributesOf(one), user);
         return [level, [...omitStages].sort(), omitManagedFields];
       });
-      expect(given).toEqual(answers);
+      expect(actual).toEqual(decisions);
     },
   );
 });
@@ -58,8 +58,8 @@ describe('invalid audit policies', () => {
     'rejects the policy %s like the reference server',
     (_, policy, problems) => {
       // The reference server does not say which of the resources it means.
-      const told = messageOf(() => evaluatorOf(policy)).replaceAll('.resources[0].', '.resources.');
-      expect(told).toBe(`orchplane: audit policy: ${problems.join('; ')}`);
+      const reported = messageOf(() => evaluatorOf(policy)).replaceAll('.resources[0].', '.resources.');
+      expect(reported).toBe(`orchplane: audit policy: ${problems.join('; ')}`);
     },
   );
 
@@ -156,10 +156,10 @@ describe('rule matching', () => {
 
   test('evaluates compiled rules like a rule-by-rule evaluation', () => {
     fc.assert(
-      fc.property(fc.array(rule, { minLength: 1, maxLength: 4 }), attributes, user, (rules, asked, who) => {
+      fc.property(fc.array(rule, { minLength: 1, maxLength: 4 }), attributes, user, (rules, checked, requester) => {
         const plain = rules.map(withoutUndefined);
-        const expected = plain.find((each) => plainlyMatches(each, asked, who));
-        const decided = evaluatorOf({ rules: plain })(asked, who);
+        const expected = plain.find((each) => matchesUncompiled(each, checked, requester));
+        const decided = evaluatorOf({ rules: plain })(checked, requester);
         expect(decided.level).toBe(expected?.level ?? 'None');
         expect([...decided.omitStages].sort()).toEqual([...new Set(expected?.omitStages ?? [])].sort());
       }),
@@ -173,32 +173,35 @@ function withoutUndefined(rule: AuditPolicyRule): AuditPolicyRule {
 }
 
 /** Evaluates every condition without compilation. */
-function plainlyMatches(rule: AuditPolicyRule, asked: AccessAttributes, who: User | undefined): boolean {
+function matchesUncompiled(rule: AuditPolicyRule, attributes: AccessAttributes, requester: User | undefined): boolean {
   const { users = [], userGroups = [], verbs = [], namespaces = [], resources = [], nonResourceURLs = [] } = rule;
   const isResourceRule = namespaces.length > 0 || resources.length > 0;
   const conditions = [
-    users.length === 0 || users.some((name) => name === who?.user),
-    userGroups.length === 0 || userGroups.some((group) => who?.groups?.includes(group)),
-    verbs.length === 0 || verbs.some((verb) => verb === asked.verb),
-    !isResourceRule || asked.type === 'resource',
-    namespaces.length === 0 || (asked.type === 'resource' && namespaces.some((name) => name === asked.namespace)),
+    users.length === 0 || users.some((name) => name === requester?.user),
+    userGroups.length === 0 || userGroups.some((group) => requester?.groups?.includes(group)),
+    verbs.length === 0 || verbs.some((verb) => verb === attributes.verb),
+    !isResourceRule || attributes.type === 'resource',
+    namespaces.length === 0 ||
+      (attributes.type === 'resource' && namespaces.some((name) => name === attributes.namespace)),
     resources.length === 0 ||
       resources.some(({ group = '', resources: patterns = [], resourceNames = [] }) => {
-        if (asked.type !== 'resource' || group !== asked.group) return false;
+        if (attributes.type !== 'resource' || group !== attributes.group) return false;
         if (patterns.length === 0) return true;
-        if (resourceNames.length > 0 && !resourceNames.includes(asked.name)) return false;
-        const whole = asked.subresource === '' ? asked.resource : `${asked.resource}/${asked.subresource}`;
+        if (resourceNames.length > 0 && !resourceNames.includes(attributes.name)) return false;
+        const whole =
+          attributes.subresource === '' ? attributes.resource : `${attributes.resource}/${attributes.subresource}`;
         return patterns.some((pattern) => {
           if (pattern === '*' || pattern === whole) return true;
-          if (pattern.startsWith('*/')) return asked.subresource !== '' && pattern.slice(2) === asked.subresource;
-          return pattern.endsWith('/*') && pattern.slice(0, -2) === asked.resource;
+          if (pattern.startsWith('*/'))
+            return attributes.subresource !== '' && pattern.slice(2) === attributes.subresource;
+          return pattern.endsWith('/*') && pattern.slice(0, -2) === attributes.resource;
         });
       }),
     isResourceRule ||
       nonResourceURLs.length === 0 ||
       nonResourceURLs.some((pattern) => {
-        if (asked.type !== 'path') return false;
-        return pattern.endsWith('*') ? asked.path.startsWith(pattern.slice(0, -1)) : pattern === asked.path;
+        if (attributes.type !== 'path') return false;
+        return pattern.endsWith('*') ? attributes.path.startsWith(pattern.slice(0, -1)) : pattern === attributes.path;
       }),
   ];
   return conditions.every((holds) => holds);

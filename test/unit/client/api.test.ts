@@ -210,7 +210,7 @@ describe('an abort', () => {
     stop.abort(reason);
     await expect(create).rejects.toBe(reason);
     expect(transport.last.signal).toBe(stop.signal);
-    later.reject(new Error('nobody is told of this'));
+    later.reject(new Error('ignored'));
   });
 
   test('ignores an abort after the response', async () => {

@@ -194,11 +194,11 @@ everyTransport('the client', (connect) => {
     });
     const configMaps = client.api(ConfigMap);
     await using informer = configMaps.informer();
-    const told = new Promise((resolve) => informer.subscribe(resolve));
+    const received = new Promise((resolve) => informer.subscribe(resolve));
     await using watch = configMaps.watch();
     const created = await configMaps.create(settings('blue'));
     expect((await watch.next()).value).toEqual({ type: 'ADDED', object: created });
-    expect(await told).toEqual({ type: 'ADDED', object: created });
+    expect(await received).toEqual({ type: 'ADDED', object: created });
   });
 
   test('closing a cluster ends watches silently and rejects later requests', async () => {

@@ -20,7 +20,7 @@ everyTransport('explain of an object', (connect) => {
     const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red', size: 'm' }));
     await as('design').apply(config({ colour: 'red' }));
-    const { managers, fields } = await as('anybody').explain('settings');
+    const { managers, fields } = await as('other').explain('settings');
     const ci = { manager: 'ci', operation: 'Apply', apiVersion: 'v1', since: START };
     const design = { manager: 'design', operation: 'Apply', apiVersion: 'v1' };
     expect(managers).toEqual([design, ci]);

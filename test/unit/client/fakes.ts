@@ -161,7 +161,7 @@ export class FakeStream implements WatchStream {
   }
 }
 
-/** A clock that stands still until it is advanced. */
+/** A clock that changes only when it is advanced. */
 export class FakeClock implements Clock {
   #now = 0;
   #timers: { readonly at: number; readonly run: () => void }[] = [];
@@ -182,7 +182,7 @@ export class FakeClock implements Clock {
     return this.#timers.length;
   }
 
-  /** Lets everything settle that is in motion, then the time pass, then what that set in motion settle. */
+  /** Runs pending promises, advances the time, and runs the promises that due timers started. */
   async advance(ms: number): Promise<void> {
     await settle();
     this.#now += ms;

@@ -294,7 +294,7 @@ describe('an expired version', () => {
 
   test.each([
     ['as an ERROR frame', () => frame(expired)],
-    ['as a refusal', () => errors.expired('too old')],
+    ['as a rejection', () => errors.expired('too old')],
     ['as a plain 410', () => errors.gone('too old')],
   ])('an expired version at the start of a watch, %s, causes a new list at once', async (_, refusal) => {
     const { widgets, sent } = setup(answer(listOf(5, [a1])), refusal(), answer(listOf(6, [a1, b2])), new FakeStream());

@@ -14,9 +14,9 @@ import type { Transport } from '../../../src/protocol/transport.js';
 import { type TestCluster, testCluster } from '../../../src/testing/test-cluster.js';
 
 export interface Connected {
-  /** To set up and to look behind the scenes. */
+  /** Prepares objects and reads the state of the server. */
   readonly cluster: TestCluster;
-  /** What is tested. */
+  /** The client under test. */
   readonly client: Client;
   readonly transport: Transport;
 }
@@ -41,8 +41,8 @@ const routes: Readonly<Record<string, Route>> = {
 };
 
 /** Runs the suite once for each transport. Connections of a test are closed after it. */
-export function everyTransport(what: string, suite: (connect: Connect, route: string) => void): void {
-  describe.each(Object.entries(routes))(`${what}, %s`, (name, route) => {
+export function everyTransport(title: string, suite: (connect: Connect, route: string) => void): void {
+  describe.each(Object.entries(routes))(`${title}, %s`, (name, route) => {
     suite(async (options, defaults = {}) => {
       const cluster = testCluster(options);
       const transport = await route(cluster);
@@ -77,12 +77,14 @@ async function pass(handler: FetchHandler, incoming: IncomingMessage, outgoing: 
   const { method = 'GET', url = '/', rawHeaders } = incoming;
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk);
-  const gone = new AbortController();
-  outgoing.on('close', () => gone.abort());
+  const disconnected = new AbortController();
+  outgoing.on('close', () => disconnected.abort());
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
-  const response = await handler(new Request(`http://cluster${url}`, { method, headers, body, signal: gone.signal }));
+  const response = await handler(
+    new Request(`http://cluster${url}`, { method, headers, body, signal: disconnected.signal }),
+  );
   for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
   outgoing.writeHead(response.status);
   outgoing.flushHeaders();
@@ -104,7 +106,7 @@ function drained(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-/** Waits for what takes a network some time. */
+/** Waits until a condition holds that depends on the network. */
 export function eventually<Value>(check: () => Value | Promise<Value>): Promise<Value> {
   return vi.waitFor(check, { timeout: 10_000, interval: 2 });
 }

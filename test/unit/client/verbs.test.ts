@@ -37,7 +37,7 @@ type Outcome = readonly [step: string, outcome: Readonly<Record<string, unknown>
 /** Strings that are special in paths, queries, JSON, YAML or headers. */
 const AWKWARD = 'a+b %2F "q" \\ é 😀 \u2028 \u0085 \u007f \ufeff <&> ; \t\n';
 
-async function story(client: Client): Promise<readonly Outcome[]> {
+async function callEveryVerb(client: Client): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const warnings: string[] = [];
   const step = async (name: string, call: Promise<unknown>): Promise<void> => {
@@ -45,13 +45,13 @@ async function story(client: Client): Promise<readonly Outcome[]> {
       (value) => ({ value }),
       (error: unknown) => (StatusError.is(error) ? { status: error.status, warnings: error.warnings } : { error }),
     );
-    outcomes.push([name, { ...outcome, told: warnings.splice(0) }]);
+    outcomes.push([name, { ...outcome, recording: warnings.splice(0) }]);
   };
-  const told = client.with({ onWarning: (warning) => warnings.push(warning) });
-  const maps = told.api(ConfigMap);
-  const deployments = told.with({ fieldManager: 'ci' }).api(Deployment);
-  const pods = told.api(Pod);
-  const boxes = told.api(Box);
+  const recording = client.with({ onWarning: (warning) => warnings.push(warning) });
+  const maps = recording.api(ConfigMap);
+  const deployments = recording.with({ fieldManager: 'ci' }).api(Deployment);
+  const pods = recording.api(Pod);
+  const boxes = recording.api(Box);
 
   await step('create', maps.create({ metadata: { name: 'a', labels: { 'k/x': 'y' } }, data: { awkward: AWKWARD } }));
   await step('create again', maps.create({ metadata: { name: 'a' } }));
@@ -59,7 +59,7 @@ async function story(client: Client): Promise<readonly Outcome[]> {
   await step('create an invalid one', maps.create({ metadata: { name: 'Not A Name' } }));
   await step(
     'create somewhere that does not exist',
-    told.api(ConfigMap, 'nowhere').create({ metadata: { name: 'a' } }),
+    recording.api(ConfigMap, 'nowhere').create({ metadata: { name: 'a' } }),
   );
   await step('get', maps.get('a'));
   await step('get at a version', maps.get('a', { resourceVersion: '0' }));
@@ -103,7 +103,7 @@ async function story(client: Client): Promise<readonly Outcome[]> {
     'apply by force',
     deployments.apply({ ...web('web:1'), spec: { ...web('web:1').spec, replicas: 1 } }, { force: true }),
   );
-  await step('apply without a manager', told.api(Deployment).apply(web('web:1'), { fieldManager: '' }));
+  await step('apply without a manager', recording.api(Deployment).apply(web('web:1'), { fieldManager: '' }));
   await step('status', deployments.status.patch('web', mergePatch({ status: { replicas: 1 } })));
   await step('scale', deployments.subresource('scale').get('web'));
   await step('change the scale', deployments.subresource('scale').update('web', { spec: { replicas: 5 } }));
@@ -121,9 +121,9 @@ async function story(client: Client): Promise<readonly Outcome[]> {
   await step('bind it again', pods.subresource('binding').create('p', { target: { kind: 'Node', name: 'n' } }));
   await step('evict it', pods.subresource('eviction').create('p', {}));
   await step('delete it gracefully', pods.delete('p', { gracePeriodSeconds: 0 }));
-  await step('create a node', told.api(Node).create({ metadata: { name: 'n' } }));
+  await step('create a node', recording.api(Node).create({ metadata: { name: 'n' } }));
   const holder = { holderIdentity: 'é', renewTime: '2030-01-01T00:00:00.123456Z' };
-  await step('create a lease', told.api(Lease).create({ metadata: { name: 'l' }, spec: holder }));
+  await step('create a lease', recording.api(Lease).create({ metadata: { name: 'l' }, spec: holder }));
 
   await step(
     'create a custom object',
@@ -135,8 +135,8 @@ async function story(client: Client): Promise<readonly Outcome[]> {
   await step('list custom objects', boxes.list());
 
   await step('list', maps.list());
-  await step('list everywhere', told.all(ConfigMap).list());
-  await step('list namespaces', told.api(Namespace).list({ limit: 2 }));
+  await step('list everywhere', recording.all(ConfigMap).list());
+  await step('list namespaces', recording.api(Namespace).list({ limit: 2 }));
   await step('select', maps.list({ labels: { 'k/x': 'y' }, fields: { 'metadata.name': 'a' } }));
   await step('select by expressions', maps.list({ labels: 'k/x in (y,z),!other,k/x!=é' }));
   await step('select in vain', maps.list({ labels: 'app=a+b' }));
@@ -148,7 +148,7 @@ async function story(client: Client): Promise<readonly Outcome[]> {
   await step('delete under a wrong condition', maps.delete('a', { preconditions: { uid: 'x' } }));
   await step('delete dry', maps.delete('a', { dryRun: true }));
   await step('delete', maps.delete('a', { preconditions: { uid }, propagation: 'Background' }));
-  await step('delete a namespace', told.api(Namespace).delete('kube-public', { propagation: 'Foreground' }));
+  await step('delete a namespace', recording.api(Namespace).delete('kube-public', { propagation: 'Foreground' }));
   await step('delete a collection dry', maps.deleteCollection({ labels: '!k/x', dryRun: true }));
   await step('delete a collection', maps.deleteCollection({ fields: { 'metadata.namespace': 'default' } }));
   await step('list what is left', maps.list());
@@ -161,13 +161,13 @@ everyTransport('every verb', (connect) => {
     async (dialect) => {
       const cluster = testCluster({ dialect });
       cluster.install(Box);
-      const expected = await story(cluster);
+      const expected = await callEveryVerb(cluster);
       expect(expected.filter(([, outcome]) => 'value' in outcome).length).toBeGreaterThan(30);
       expect(expected.filter(([, outcome]) => 'error' in outcome)).toEqual([]);
 
       const { cluster: other, client } = await connect({ dialect });
       other.install(Box);
-      const actual = await story(client);
+      const actual = await callEveryVerb(client);
       expect(actual.filter(([, outcome]) => !isFrozen(outcome['value']))).toEqual([]);
       const [uids, otherUids] = [namedUids(), namedUids()];
       for (const [index, outcome] of expected.entries()) expect(otherUids(actual[index])).toEqual(uids(outcome));
@@ -306,7 +306,7 @@ everyTransport('watches', (connect) => {
         return 'ended';
       })();
       for (let turn = 0; turn < turns; turn++) await (turn % 3 === 2 ? new Promise(setImmediate) : Promise.resolve());
-      stop.abort(new Error('nobody sees this'));
+      stop.abort(new Error('ignored'));
       expect(await loop).toBe('ended');
     }
   });

@@ -149,7 +149,7 @@ describe('the end of a watch', () => {
     })();
     stream.send(added);
     await settle();
-    stop.abort(new Error('nobody sees this'));
+    stop.abort(new Error('ignored'));
     await loop;
     expect(seen).toEqual([added]);
     expect(stream.closed).toBe(true);

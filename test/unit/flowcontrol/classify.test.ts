@@ -11,7 +11,7 @@ import type {
 import type { AccessAttributes } from '../../../src/protocol/access.js';
 import type { User } from '../../../src/protocol/request.js';
 import fc from '../../property/seeded.js';
-import { oracle } from './oracle.js';
+import { referenceResults } from './reference-results.js';
 
 type Rules = NonNullable<FlowSchemaSpec['rules']>;
 
@@ -22,8 +22,8 @@ const flow = (rules: Rules, name = 's', matchingPrecedence = 1): FlowSource => (
 
 describe('FlowSchema matching', () => {
   test('matches requests to FlowSchemas like the reference implementation', () => {
-    const flows = oracle.match.rules.map((rules) => compileFlow(flow(rules as Rules)));
-    for (const [user, groups, [type, verb = '', ...parts], expected] of oracle.match.digests) {
+    const flows = referenceResults.match.rules.map((rules) => compileFlow(flow(rules as Rules)));
+    for (const [user, groups, [type, verb = '', ...parts], expected] of referenceResults.match.digests) {
       const [group = '', resource = '', subresource = '', namespace = ''] = parts;
       const attributes: AccessAttributes =
         type === 'path'
@@ -37,14 +37,14 @@ describe('FlowSchema matching', () => {
   test('matches requests to compiled rules like a rule-by-rule evaluation', () => {
     let matches = 0;
     fc.assert(
-      fc.property(fc.array(rule, { maxLength: 3 }), user, attributes, (rules, who, what) => {
-        const found = compileFlow(flow(rules)).testFor(who)?.(what) ?? false;
+      fc.property(fc.array(rule, { maxLength: 3 }), user, attributes, (rules, requester, requestAttributes) => {
+        const found = compileFlow(flow(rules)).testFor(requester)?.(requestAttributes) ?? false;
         if (found) matches++;
-        expect(found).toBe(slowly(rules, who, what));
+        expect(found).toBe(matchesUncompiled(rules, requester, requestAttributes));
       }),
       { numRuns: 3000 },
     );
-    // Both answers are met often.
+    // Both results occur often.
     expect(matches).toBeGreaterThan(300);
     expect(matches).toBeLessThan(2700);
   });
@@ -56,18 +56,31 @@ test('orders schemas by matching precedence, then by name', () => {
 });
 
 /** The same without compilation: visits every list and wildcard. */
-function slowly(rules: Rules, who: User, what: AccessAttributes): boolean {
+function matchesUncompiled(rules: Rules, requester: User, requestAttributes: AccessAttributes): boolean {
   for (const { subjects, resourceRules = [], nonResourceRules = [] } of rules) {
-    if (!subjects.some((subject) => isMeant(subject, who))) continue;
-    if (what.type === 'resource') {
+    if (!subjects.some((subject) => isSubject(subject, requester))) continue;
+    if (requestAttributes.type === 'resource') {
       for (const one of resourceRules) {
-        const inNamespace = what.namespace === '' ? one.clusterScope === true : has(one.namespaces, what.namespace);
-        const resource = what.subresource === '' ? what.resource : `${what.resource}/${what.subresource}`;
-        if (has(one.verbs, what.verb) && has(one.apiGroups, what.group) && has(one.resources, resource) && inNamespace)
+        const inNamespace =
+          requestAttributes.namespace === ''
+            ? one.clusterScope === true
+            : has(one.namespaces, requestAttributes.namespace);
+        const resource =
+          requestAttributes.subresource === ''
+            ? requestAttributes.resource
+            : `${requestAttributes.resource}/${requestAttributes.subresource}`;
+        if (
+          has(one.verbs, requestAttributes.verb) &&
+          has(one.apiGroups, requestAttributes.group) &&
+          has(one.resources, resource) &&
+          inNamespace
+        )
           return true;
       }
     } else if (
-      nonResourceRules.some((one) => has(one.verbs, what.verb) && one.nonResourceURLs.some(covers(what.path)))
+      nonResourceRules.some(
+        (one) => has(one.verbs, requestAttributes.verb) && one.nonResourceURLs.some(covers(requestAttributes.path)),
+      )
     ) {
       return true;
     }
@@ -75,8 +88,8 @@ function slowly(rules: Rules, who: User, what: AccessAttributes): boolean {
   return false;
 }
 
-function has(list: readonly string[] | null, word: string): boolean {
-  return list !== null && (list.join() === '*' || list.includes(word));
+function has(list: readonly string[] | null, value: string): boolean {
+  return list !== null && (list.join() === '*' || list.includes(value));
 }
 
 function covers(path: string): (url: string) => boolean {
@@ -87,7 +100,7 @@ function covers(path: string): (url: string) => boolean {
   };
 }
 
-function isMeant(subject: Subject, { user: name, groups = [] }: User): boolean {
+function isSubject(subject: Subject, { user: name, groups = [] }: User): boolean {
   if (subject.kind === 'User') return subject.user?.name === '*' || subject.user?.name === name;
   if (subject.kind === 'Group') return subject.group?.name === '*' || groups.includes(subject.group?.name ?? '');
   const [system, type, namespace, ...rest] = name.split(':');
@@ -108,8 +121,8 @@ const subject: fc.Arbitrary<Subject> = fc.oneof(
     serviceAccount: fc.record({ namespace: fc.constantFrom('n', 'm'), name }),
   }),
 );
-const list = (...words: string[]): fc.Arbitrary<string[]> =>
-  fc.oneof(fc.constant<string[]>(['*']), fc.uniqueArray(fc.constantFrom(...words), { minLength: 1 }));
+const list = (...values: string[]): fc.Arbitrary<string[]> =>
+  fc.oneof(fc.constant<string[]>(['*']), fc.uniqueArray(fc.constantFrom(...values), { minLength: 1 }));
 const resourceRule: fc.Arbitrary<ResourcePolicyRule> = fc.record({
   verbs: list('get', 'list'),
   apiGroups: list('', 'apps'),

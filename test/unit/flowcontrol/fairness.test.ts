@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { FlowRejection } from '../../../src/flowcontrol/flow-control.js';
 import type { FlowTicket } from '../../../src/flowcontrol/types.js';
 import fc from '../../property/seeded.js';
-import { asks, atOnce, flowOf, flowServer, queued } from './server.js';
+import { atOnce, flowOf, flowServer, queued, requestDigest } from './server.js';
 
 /** A level that neither lends nor borrows; the other levels have 245 shares. */
 const server = (seats: number, queuing = {}, count?: () => number) =>
@@ -14,8 +14,8 @@ const server = (seats: number, queuing = {}, count?: () => number) =>
 
 describe('two flows on one level', () => {
   /**
-   * Four seats. Each user keeps so many requests on the way, of which each takes so long. How many are answered in two
-   * seconds?
+   * Four seats. Each user keeps `requests` requests open, which take `takesMs` each. Returns how many are answered in
+   * two seconds.
    */
   async function compete(users: Readonly<Record<string, { requests: number; takesMs: number }>>) {
     const { flow, clock } = server(4);
@@ -24,9 +24,9 @@ describe('two flows on one level', () => {
     const until = clock.now() + 2000;
     const client = async (user: string, takesMs: number): Promise<void> => {
       while (clock.now() < until) {
-        const came = clock.now();
-        const ticket = await flow.admit({ ...asks(user), timeoutMs: 200_000 });
-        longestWaitMs = { ...longestWaitMs, [user]: Math.max(longestWaitMs[user] ?? 0, clock.now() - came) };
+        const arrivedAt = clock.now();
+        const ticket = await flow.admit({ ...requestDigest(user), timeoutMs: 200_000 });
+        longestWaitMs = { ...longestWaitMs, [user]: Math.max(longestWaitMs[user] ?? 0, clock.now() - arrivedAt) };
         await new Promise<void>((resolve) => clock.after(takesMs, resolve));
         if (clock.now() <= until) answered[user] = (answered[user] ?? 0) + 1;
         ticket.done();
@@ -69,11 +69,11 @@ describe('two flows on one level', () => {
 test('never delays exempt requests', async () => {
   const { flow, clock } = server(4);
   const settled = Array.from({ length: 200 }, () =>
-    Promise.resolve(flow.admit(asks('u'))).catch((error: FlowRejection) => error.reason),
+    Promise.resolve(flow.admit(requestDigest('u'))).catch((error: FlowRejection) => error.reason),
   );
   for (let one = 0; one < 100; one++) {
-    // In front of the schema for everybody.
-    const ticket = atOnce(flow.admit(asks('root', {}, ['system:masters'])));
+    // The exempt schema precedes the schema of all users.
+    const ticket = atOnce(flow.admit(requestDigest('root', {}, ['system:masters'])));
     expect(Object.values(ticket.headers)).toContain('FlowSchema exempt');
   }
   await clock.advance(15_000);
@@ -102,7 +102,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 interface Client {
   readonly signal: AbortController;
-  outcome: 'waits' | 'executes' | 'finished' | 'turned away' | 'left';
+  outcome: 'waits' | 'executes' | 'finished' | 'rejected' | 'left';
   ticket?: FlowTicket;
 }
 
@@ -117,23 +117,23 @@ test('respects the seat limit and answers every request exactly once', async () 
         // One request may take two of eight seats.
         const { flow, clock } = server(8, queuing, () => objects);
         const clients: Client[] = [];
-        const those = (outcome: Client['outcome']) => clients.filter((client) => client.outcome === outcome);
+        const withOutcome = (outcome: Client['outcome']) => clients.filter((client) => client.outcome === outcome);
         const settle = (client: Client, from: Client['outcome'], to: Client['outcome']) => {
           expect(client.outcome).toBe(from);
           client.outcome = to;
           seen.add(to);
         };
-        const ask = (user: number) => {
+        const sendRequest = (user: number) => {
           const client: Client = { signal: new AbortController(), outcome: 'waits' };
           clients.push(client);
           const refuse = (error: unknown) => {
             if (client.outcome === 'left') return;
             expect(error).toBeInstanceOf(FlowRejection);
-            settle(client, 'waits', 'turned away');
+            settle(client, 'waits', 'rejected');
           };
-          const digest = asks(`u${user}`, { verb: 'list', name: '' });
+          const digest = requestDigest(`u${user}`, { verb: 'list', name: '' });
           try {
-            // At once where that is possible, so that the check below sees it.
+            // Synchronously if possible, so that the check below sees it.
             const admitted = flow.admit(digest, client.signal.signal);
             const begin = (ticket: FlowTicket) => {
               settle(client, 'waits', 'executes');
@@ -150,26 +150,26 @@ test('respects the seat limit and answers every request exactly once', async () 
           const { inQueue = 0, executing = 0, executingSeats = 0 } = counts ?? {};
           expect(executingSeats).toBeLessThanOrEqual(8);
           if (executingSeats > executing) seen.add('wide');
-          expect(inQueue).toBe(those('waits').length);
-          expect(executing).toBe(those('executes').length);
-          // Nobody waits while all seats are free.
+          expect(inQueue).toBe(withOutcome('waits').length);
+          expect(executing).toBe(withOutcome('executes').length);
+          // No request waits while all seats are free.
           if (executing === 0) expect(inQueue).toBe(0);
         };
         for (const one of steps) {
           if (one.type === 'ask') {
             objects = one.objects;
-            ask(one.user);
+            sendRequest(one.user);
           } else if (one.type === 'wait') {
             await clock.advance(one.ms);
           } else if (one.type === 'finish') {
-            const executing = those('executes');
+            const executing = withOutcome('executes');
             const client = executing[one.which % executing.length];
             if (client !== undefined) {
               settle(client, 'executes', 'finished');
               client.ticket?.done();
             }
           } else {
-            const waiting = those('waits');
+            const waiting = withOutcome('waits');
             const client = waiting[one.which % waiting.length];
             if (client !== undefined) {
               settle(client, 'waits', 'left');
@@ -179,25 +179,25 @@ test('respects the seat limit and answers every request exactly once', async () 
           await clock.advance(0);
           check();
         }
-        while (those('executes').length > 0) {
-          for (const client of those('executes')) {
+        while (withOutcome('executes').length > 0) {
+          for (const client of withOutcome('executes')) {
             settle(client, 'executes', 'finished');
             client.ticket?.done();
           }
           await clock.advance(0);
         }
-        expect(those('waits')).toEqual([]);
+        expect(withOutcome('waits')).toEqual([]);
         const [counts] = flow.metrics.flows();
         expect(counts?.executingSeats ?? 0).toBe(0);
-        expect(counts?.dispatched ?? 0).toBe(those('finished').length);
+        expect(counts?.dispatched ?? 0).toBe(withOutcome('finished').length);
         const rejected = Object.values(counts?.rejected ?? {}).reduce((sum, count) => sum + count, 0);
-        expect(rejected).toBe(those('turned away').length + those('left').length);
-        // Nothing is left behind.
+        expect(rejected).toBe(withOutcome('rejected').length + withOutcome('left').length);
+        // No timer remains.
         await clock.advance(10_000);
         expect(clock.pending).toBe(0);
       },
     ),
     { numRuns: 60 },
   );
-  expect([...seen].sort()).toEqual(['executes', 'finished', 'left', 'turned away', 'wide']);
+  expect([...seen].sort()).toEqual(['executes', 'finished', 'left', 'rejected', 'wide']);
 });

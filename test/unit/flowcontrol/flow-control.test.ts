@@ -4,12 +4,12 @@ import { FlowRejection } from '../../../src/flowcontrol/flow-control.js';
 import { orchDialect } from '../../../src/meta/dialect.js';
 import type { AccessAttributes } from '../../../src/protocol/access.js';
 import { isPromise } from '../../../src/util/maybe-promise.js';
-import { asks, atOnce, flowOf, flowServer, queued } from './server.js';
+import { atOnce, flowOf, flowServer, queued, requestDigest } from './server.js';
 
 const path = (name: string): AccessAttributes => ({ type: 'path', verb: 'get', path: name });
 
 /** A thrown error as the client sees it. */
-function refused(run: () => unknown): unknown {
+function rejectionOf(run: () => unknown): unknown {
   try {
     run();
   } catch (error) {
@@ -25,35 +25,47 @@ describe('the flows of a new cluster', () => {
   const account = (namespace: string) => `system:serviceaccount:${namespace}:a`;
   const accounts = ['system:serviceaccounts', 'system:authenticated'];
   test.each([
-    ['exempt', 'exempt', asks('root', {}, ['system:masters', 'system:authenticated'])],
-    ['probes', 'exempt', { ...asks('u'), attributes: path('/livez') }],
-    ['probes', 'exempt', { ...asks('u'), attributes: path('/readyz/ping') }],
-    ['system-leader-election', 'leader-election', asks('system:kube-scheduler', { ...leases, verb: 'update' })],
-    ['system-leader-election', 'leader-election', asks(account('kube-system'), { ...leases, verb: 'get' })],
-    ['kube-scheduler', 'workload-high', asks('system:kube-scheduler', { ...leases, verb: 'list' })],
-    ['endpoint-controller', 'workload-high', asks('system:kube-controller-manager', { resource: 'endpoints' })],
-    ['workload-leader-election', 'leader-election', asks(account('kube-system'), { resource: 'configmaps' }, accounts)],
-    ['kube-system-service-accounts', 'workload-high', asks(account('kube-system'), {}, accounts)],
-    ['service-accounts', 'workload-low', asks(account('other'), {}, accounts)],
+    ['exempt', 'exempt', requestDigest('root', {}, ['system:masters', 'system:authenticated'])],
+    ['probes', 'exempt', { ...requestDigest('u'), attributes: path('/livez') }],
+    ['probes', 'exempt', { ...requestDigest('u'), attributes: path('/readyz/ping') }],
+    [
+      'system-leader-election',
+      'leader-election',
+      requestDigest('system:kube-scheduler', { ...leases, verb: 'update' }),
+    ],
+    ['system-leader-election', 'leader-election', requestDigest(account('kube-system'), { ...leases, verb: 'get' })],
+    ['kube-scheduler', 'workload-high', requestDigest('system:kube-scheduler', { ...leases, verb: 'list' })],
+    [
+      'endpoint-controller',
+      'workload-high',
+      requestDigest('system:kube-controller-manager', { resource: 'endpoints' }),
+    ],
+    [
+      'workload-leader-election',
+      'leader-election',
+      requestDigest(account('kube-system'), { resource: 'configmaps' }, accounts),
+    ],
+    ['kube-system-service-accounts', 'workload-high', requestDigest(account('kube-system'), {}, accounts)],
+    ['service-accounts', 'workload-low', requestDigest(account('other'), {}, accounts)],
     [
       'system-node-high',
       'node-high',
-      asks('system:node:n', { resource: 'nodes', subresource: 'status', namespace: '' }, ['system:nodes']),
+      requestDigest('system:node:n', { resource: 'nodes', subresource: 'status', namespace: '' }, ['system:nodes']),
     ],
-    ['system-nodes', 'system', asks('system:node:n', {}, ['system:nodes'])],
-    ['global-default', 'global-default', asks('u')],
-    ['global-default', 'global-default', asks('system:anonymous', {}, ['system:unauthenticated'])],
-    // Whom the server knows nothing of at all.
-    ['catch-all', 'catch-all', asks('u', {}, [])],
+    ['system-nodes', 'system', requestDigest('system:node:n', {}, ['system:nodes'])],
+    ['global-default', 'global-default', requestDigest('u')],
+    ['global-default', 'global-default', requestDigest('system:anonymous', {}, ['system:unauthenticated'])],
+    // A user without groups.
+    ['catch-all', 'catch-all', requestDigest('u', {}, [])],
   ])('classifies a request into the FlowSchema %s and the level %s', (flowSchema, priorityLevel, digest) => {
     expect(flowServer().flow.classify(digest)).toMatchObject({ flowSchema, priorityLevel });
   });
 
   test('distinguishes flows by user or by namespace', () => {
     const { flow } = flowServer();
-    expect(flow.classify(asks('u')).distinguisher).toBe('u');
-    expect(flow.classify(asks('system:kube-scheduler')).distinguisher).toBe('n');
-    expect(flow.classify({ ...asks('system:kube-scheduler'), attributes: path('/x') }).distinguisher).toBe('');
+    expect(flow.classify(requestDigest('u')).distinguisher).toBe('u');
+    expect(flow.classify(requestDigest('system:kube-scheduler')).distinguisher).toBe('n');
+    expect(flow.classify({ ...requestDigest('system:kube-scheduler'), attributes: path('/x') }).distinguisher).toBe('');
   });
 
   test('allocates 600 seats to the bootstrap levels', () => {
@@ -75,12 +87,12 @@ describe('the flows of a new cluster', () => {
 
 describe('response headers', () => {
   test('returns the uids of the matched schema and level in response headers', () => {
-    const ticket = atOnce(flowServer().flow.admit(asks('u')));
+    const ticket = atOnce(flowServer().flow.admit(requestDigest('u')));
     expect(ticket.headers).toEqual({
       'X-Kubernetes-Pf-Flowschema-Uid': 'FlowSchema global-default',
       'X-Kubernetes-Pf-Prioritylevel-Uid': 'PriorityLevelConfiguration global-default',
     });
-    const other = atOnce(flowServer({}, { dialect: orchDialect }).flow.admit(asks('u')));
+    const other = atOnce(flowServer({}, { dialect: orchDialect }).flow.admit(requestDigest('u')));
     expect(Object.keys(other.headers)).toEqual(['X-Orch-Pf-Flowschema-Uid', 'X-Orch-Pf-Prioritylevel-Uid']);
   });
 
@@ -88,7 +100,7 @@ describe('response headers', () => {
     'sends no flow control headers for %s, which is not limited',
     (subresource) => {
       const { flow } = flowServer();
-      const ticket = atOnce(flow.admit(asks('u', { subresource })));
+      const ticket = atOnce(flow.admit(requestDigest('u', { subresource })));
       expect(ticket.headers).toEqual({});
       expect(flow.metrics.flows()).toEqual([]);
     },
@@ -98,27 +110,27 @@ describe('response headers', () => {
 describe('flow control objects', () => {
   test('skips a schema whose level does not exist until it is created', () => {
     const { flow, putLevels } = flowServer({ flows: { mine: flowOf('u', 'later') } });
-    expect(flow.classify(asks('u')).flowSchema).toBe('global-default');
+    expect(flow.classify(requestDigest('u')).flowSchema).toBe('global-default');
     putLevels({ later: queued(10) });
-    expect(flow.classify(asks('u'))).toMatchObject({ flowSchema: 'mine', priorityLevel: 'later' });
+    expect(flow.classify(requestDigest('u'))).toMatchObject({ flowSchema: 'mine', priorityLevel: 'later' });
     putLevels({ later: undefined });
-    expect(flow.classify(asks('u')).flowSchema).toBe('global-default');
+    expect(flow.classify(requestDigest('u')).flowSchema).toBe('global-default');
   });
 
   test('adds mandatory objects that are missing', () => {
     const { flow, putFlows, putLevels } = flowServer();
     putFlows({ exempt: undefined, 'catch-all': undefined, 'global-default': undefined });
     putLevels({ 'catch-all': undefined });
-    const admin = asks('root', {}, ['system:masters']);
+    const admin = requestDigest('root', {}, ['system:masters']);
     expect(flow.classify(admin)).toMatchObject({ flowSchema: 'exempt', priorityLevel: 'exempt' });
-    expect(flow.classify(asks('u'))).toMatchObject({ flowSchema: 'catch-all', priorityLevel: 'catch-all' });
+    expect(flow.classify(requestDigest('u'))).toMatchObject({ flowSchema: 'catch-all', priorityLevel: 'catch-all' });
     expect(Object.values(atOnce(flow.admit(admin)).headers)).toEqual(['', 'PriorityLevelConfiguration exempt']);
-    expect(Object.values(atOnce(flow.admit(asks('u'))).headers)).toEqual(['', '']);
+    expect(Object.values(atOnce(flow.admit(requestDigest('u'))).headers)).toEqual(['', '']);
   });
 
   test('works without any flow control objects', () => {
     const { flow } = flowServer({}, { objects: { get: () => undefined, list: () => [] }, totalSeats: 7 });
-    expect(flow.classify(asks('u')).flowSchema).toBe('catch-all');
+    expect(flow.classify(requestDigest('u')).flowSchema).toBe('catch-all');
     expect(flow.metrics.levels().find(({ priorityLevel }) => priorityLevel === 'catch-all')?.current).toBe(7);
   });
 
@@ -130,10 +142,10 @@ describe('flow control objects', () => {
       },
       { totalSeats: 6 },
     );
-    const first = atOnce(flow.admit(asks('u')));
-    const second = flow.admit(asks('u'));
+    const first = atOnce(flow.admit(requestDigest('u')));
+    const second = flow.admit(requestDigest('u'));
     putLevels({ mine: undefined });
-    expect(flow.classify(asks('u')).priorityLevel).toBe('global-default');
+    expect(flow.classify(requestDigest('u')).priorityLevel).toBe('global-default');
     const names = () => flow.metrics.levels().map(({ priorityLevel }) => priorityLevel);
     expect(names()).toContain('mine');
     first.done();
@@ -144,17 +156,17 @@ describe('flow control objects', () => {
 });
 
 describe('a level without queues', () => {
-  const jammed = () => {
+  const fullServer = () => {
     const level = { type: 'Limited', limited: { ...queued(5).limited, limitResponse: { type: 'Reject' } } };
     // Five of 250 shares are one seat.
     const server = flowServer({ flows: { mine: flowOf('u', 'mine') }, levels: { mine: level } }, { totalSeats: 50 });
-    const ticket = atOnce(server.flow.admit(asks('u')));
+    const ticket = atOnce(server.flow.admit(requestDigest('u')));
     return { ...server, ticket };
   };
 
   test('rejects a request that finds no free seat on a level without queues', () => {
-    const { flow, ticket } = jammed();
-    expect(refused(() => flow.admit(asks('u')))).toEqual({
+    const { flow, ticket } = fullServer();
+    expect(rejectionOf(() => flow.admit(requestDigest('u')))).toEqual({
       code: 429,
       reason: 'concurrency-limit',
       text: 'Too many requests, please try again later.\n',
@@ -162,22 +174,22 @@ describe('a level without queues', () => {
     });
     ticket.done();
     ticket.done();
-    atOnce(flow.admit(asks('u')));
-    expect(refused(() => flow.admit(asks('u')))).toMatchObject({ reason: 'concurrency-limit' });
+    atOnce(flow.admit(requestDigest('u')));
+    expect(rejectionOf(() => flow.admit(requestDigest('u')))).toMatchObject({ reason: 'concurrency-limit' });
     expect(flow.metrics.flows()).toMatchObject([
       { flowSchema: 'mine', dispatched: 2, executing: 1, rejected: { 'concurrency-limit': 2 } },
     ]);
   });
 
   test('increases Retry-After with the number of rejections', async () => {
-    const { flow, clock } = jammed();
-    const told: unknown[] = [];
+    const { flow, clock } = fullServer();
+    const reported: unknown[] = [];
     for (let second = 0; second < 4; second++) {
       for (let one = 0; one < 9; one++)
-        told.push((refused(() => flow.admit(asks('u'))) as { retryAfter: string }).retryAfter);
+        reported.push((rejectionOf(() => flow.admit(requestDigest('u'))) as { retryAfter: string }).retryAfter);
       await clock.advance(1000);
     }
-    expect([told[0], told[9], told[18], told[27]]).toEqual(['1', '2', '2', '4']);
+    expect([reported[0], reported[9], reported[18], reported[27]]).toEqual(['1', '2', '2', '4']);
   });
 });
 
@@ -191,10 +203,10 @@ describe('a level with queues', () => {
 
   test('queues requests until a seat is free', async () => {
     const { flow, clock } = server();
-    const first = atOnce(flow.admit(asks('u')));
+    const first = atOnce(flow.admit(requestDigest('u')));
     const order: number[] = [];
     const waiting = [1, 2, 3].map(async (number) => {
-      const ticket = await flow.admit(asks('u'));
+      const ticket = await flow.admit(requestDigest('u'));
       order.push(number);
       ticket.done();
     });
@@ -210,9 +222,9 @@ describe('a level with queues', () => {
 
   test('rejects a request whose queue is full', () => {
     const { flow } = server({ queues: 1, handSize: 1, queueLengthLimit: 2 });
-    atOnce(flow.admit(asks('u')));
-    for (let one = 0; one < 2; one++) expect(isPromise(flow.admit(asks('u')))).toBe(true);
-    expect(refused(() => flow.admit(asks('u')))).toMatchObject({ code: 429, reason: 'queue-full' });
+    atOnce(flow.admit(requestDigest('u')));
+    for (let one = 0; one < 2; one++) expect(isPromise(flow.admit(requestDigest('u')))).toBe(true);
+    expect(rejectionOf(() => flow.admit(requestDigest('u')))).toMatchObject({ code: 429, reason: 'queue-full' });
   });
 
   test.each([
@@ -221,9 +233,9 @@ describe('a level with queues', () => {
     [400_000, 60_000],
   ])('rejects a request after a quarter of its timeout (%s)', async (timeoutMs, limitMs) => {
     const { flow, clock } = server();
-    const running = atOnce(flow.admit(asks('u')));
+    const running = atOnce(flow.admit(requestDigest('u')));
     const outcome = Promise.resolve(
-      flow.admit({ ...asks('u'), ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
+      flow.admit({ ...requestDigest('u'), ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
     ).then(
       () => 'a ticket',
       (error: FlowRejection) => `${error.code} ${error.reason}`,
@@ -238,22 +250,22 @@ describe('a level with queues', () => {
     expect(await outcome).toBe('429 time-out');
     expect(flow.metrics.flows()).toMatchObject([{ inQueue: 0, rejected: { 'time-out': 1 } }]);
     running.done();
-    // Nobody has its seat.
-    atOnce(flow.admit(asks('u'))).done();
+    // Its seat is free.
+    atOnce(flow.admit(requestDigest('u'))).done();
   });
 
   test('removes a waiting request that is aborted', async () => {
     const { flow, clock } = server();
-    const running = atOnce(flow.admit(asks('u')));
+    const running = atOnce(flow.admit(requestDigest('u')));
     const client = new AbortController();
-    const gone = flow.admit(asks('u'), client.signal);
-    const next = flow.admit(asks('u'));
+    const aborted = flow.admit(requestDigest('u'), client.signal);
+    const next = flow.admit(requestDigest('u'));
     client.abort(new Error('gone'));
-    await expect(gone).rejects.toThrow('gone');
+    await expect(aborted).rejects.toThrow('gone');
     expect(flow.metrics.flows()).toMatchObject([{ inQueue: 1, rejected: { 'time-out': 1 } }]);
     running.done();
     (await next).done();
-    expect(() => flow.admit(asks('u'), client.signal)).toThrow('gone');
+    expect(() => flow.admit(requestDigest('u'), client.signal)).toThrow('gone');
     expect(flow.metrics.flows()).toMatchObject([{ inQueue: 0, executing: 0, executingSeats: 0 }]);
     await clock.advance(20_000);
     expect(clock.pending).toBe(0);
@@ -261,19 +273,19 @@ describe('a level with queues', () => {
 
   test('dispatches no request on a level without seats', async () => {
     const { flow, clock } = server({}, 0);
-    const jailed = flow.admit(asks('u'));
-    expect(isPromise(jailed)).toBe(true);
-    const outcome = Promise.resolve(jailed).catch((error: FlowRejection) => error.reason);
+    const blocked = flow.admit(requestDigest('u'));
+    expect(isPromise(blocked)).toBe(true);
+    const outcome = Promise.resolve(blocked).catch((error: FlowRejection) => error.reason);
     await clock.advance(15_000);
     expect(await outcome).toBe('time-out');
   });
 
   test('dispatches waiting requests when the level gets more seats', async () => {
     const { flow, putLevels, clock } = server();
-    const running = atOnce(flow.admit(asks('u')));
-    const waiting = flow.admit(asks('u'));
+    const running = atOnce(flow.admit(requestDigest('u')));
+    const waiting = flow.admit(requestDigest('u'));
     putLevels({ mine: queued(50) });
-    atOnce(flow.admit(asks('other'))).done();
+    atOnce(flow.admit(requestDigest('other'))).done();
     await clock.advance(0);
     (await waiting).done();
     running.done();
@@ -295,29 +307,31 @@ describe('work estimation', () => {
     [100_000, 10],
   ])('charges a list of %i objects with %i seats', (objects, seats) => {
     const { flow } = busy(objects);
-    atOnce(flow.admit(asks('u', list)));
+    atOnce(flow.admit(requestDigest('u', list)));
     expect(flow.metrics.flows()).toMatchObject([{ executing: 1, executingSeats: seats }]);
   });
 
   test('charges the start of a watch with one seat, and writes for the watch until it ends', async () => {
     const { flow, clock } = busy(0);
-    const watches = Array.from({ length: 25 }, () => atOnce(flow.admit(asks('u', { verb: 'watch', name: '' }))));
+    const watches = Array.from({ length: 25 }, () =>
+      atOnce(flow.admit(requestDigest('u', { verb: 'watch', name: '' }))),
+    );
     expect(flow.metrics.flows()).toMatchObject([{ executingSeats: 25 }]);
     for (const watch of watches) watch.done();
     const seats = () => flow.metrics.flows()[0]?.executingSeats;
     expect(seats()).toBe(0);
     const write = { verb: 'update' };
-    const ticket = atOnce(flow.admit(asks('u', write)));
+    const ticket = atOnce(flow.admit(requestDigest('u', write)));
     expect(seats()).toBe(3);
     ticket.done();
     await clock.advance(4);
     expect(seats()).toBe(3);
     await clock.advance(1);
     expect(seats()).toBe(0);
-    atOnce(flow.admit(asks('u', { ...write, namespace: 'elsewhere' }))).done();
+    atOnce(flow.admit(requestDigest('u', { ...write, namespace: 'elsewhere' }))).done();
     expect(seats()).toBe(0);
     for (const watch of watches) watch.ended();
-    atOnce(flow.admit(asks('u', write))).done();
+    atOnce(flow.admit(requestDigest('u', write))).done();
     expect(seats()).toBe(0);
   });
 
@@ -325,43 +339,43 @@ describe('work estimation', () => {
     let now = 1e9;
     const clock = { now: () => now, after: () => () => undefined };
     const { flow } = flowServer({}, { clock });
-    const ticket = atOnce(flow.admit(asks('u')));
+    const ticket = atOnce(flow.admit(requestDigest('u')));
     now -= 1e6;
     ticket.done();
-    atOnce(flow.admit(asks('u'))).done();
+    atOnce(flow.admit(requestDigest('u'))).done();
     expect(flow.metrics.flows()).toMatchObject([{ dispatched: 2, executing: 0, executingSeats: 0 }]);
   });
 });
 
 test('reports wait and execution times to the observer', async () => {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const { flow, clock } = flowServer(
     { flows: { mine: flowOf('u', 'mine') }, levels: { mine: queued(5) } },
     {
       totalSeats: 50,
       observer: {
-        waited: ({ flowSchema }, seconds, executed) => told.push(['waited', flowSchema, seconds, executed]),
-        executed: ({ flowSchema }, seconds, type) => told.push(['executed', flowSchema, seconds, type]),
+        waited: ({ flowSchema }, seconds, executed) => reported.push(['waited', flowSchema, seconds, executed]),
+        executed: ({ flowSchema }, seconds, type) => reported.push(['executed', flowSchema, seconds, type]),
       },
     },
   );
-  const first = atOnce(flow.admit(asks('u', { verb: 'watch' })));
-  const second = flow.admit(asks('u'));
-  const third = Promise.resolve(flow.admit({ ...asks('u'), timeoutMs: 4000 })).catch(() => undefined);
+  const first = atOnce(flow.admit(requestDigest('u', { verb: 'watch' })));
+  const second = flow.admit(requestDigest('u'));
+  const third = Promise.resolve(flow.admit({ ...requestDigest('u'), timeoutMs: 4000 })).catch(() => undefined);
   await clock.advance(1000);
   await third;
   await clock.advance(1000);
   first.done();
   await clock.advance(500);
   (await second).done();
-  atOnce(flow.admit(asks('root', {}, ['system:masters']))).done();
-  expect(told).toEqual([
+  atOnce(flow.admit(requestDigest('root', {}, ['system:masters']))).done();
+  expect(reported).toEqual([
     ['waited', 'mine', 0, true],
     ['waited', 'mine', 1, false],
     ['executed', 'mine', 2, 'watch'],
     ['waited', 'mine', 2, true],
     ['executed', 'mine', 0.5, 'regular'],
-    // Nobody waits where nothing is limited.
+    // No request waits on a level without a limit.
     ['executed', 'exempt', 0, 'regular'],
   ]);
 });
@@ -393,7 +407,7 @@ describe('lending', () => {
     const tickets: { done(): void }[] = [];
     const failures: unknown[] = [];
     for (let one = 0; one < 40; one++) {
-      Promise.resolve(flow.admit({ ...asks('b'), timeoutMs: 240_000 })).then(
+      Promise.resolve(flow.admit({ ...requestDigest('b'), timeoutMs: 240_000 })).then(
         (ticket) => tickets.push(ticket),
         (error) => failures.push(error),
       );
@@ -405,9 +419,9 @@ describe('lending', () => {
     expect(tickets.length).toBe(current(server)['busy']);
     expect(current(server)['idle']).toBeLessThan(10);
     expect(current(server)['busy']).toBeLessThanOrEqual(20);
-    // The other level needs its seats again: it has them after the next period, whoever borrowed them.
+    // The lending level needs its seats again: it has them after the next period.
     for (let one = 0; one < 10; one++) {
-      Promise.resolve(flow.admit({ ...asks('i'), timeoutMs: 240_000 })).then(
+      Promise.resolve(flow.admit({ ...requestDigest('i'), timeoutMs: 240_000 })).then(
         (ticket) => tickets.push(ticket),
         (error) => failures.push(error),
       );
@@ -428,13 +442,13 @@ describe('lending', () => {
   });
 
   test('lends the same seats regardless of how often lending is evaluated', async () => {
-    const use = async (looks: boolean) => {
+    const use = async (readsMetrics: boolean) => {
       const server = pair();
-      const tickets = Array.from({ length: 5 }, () => atOnce(server.flow.admit(asks('b'))));
+      const tickets = Array.from({ length: 5 }, () => atOnce(server.flow.admit(requestDigest('b'))));
       for (let second = 0; second < 65; second++) {
         await server.clock.advance(1000);
         if (second === 25) for (const ticket of tickets) ticket.done();
-        if (looks) server.flow.metrics.levels();
+        if (readsMetrics) server.flow.metrics.levels();
       }
       return server.flow.metrics.levels();
     };

@@ -1,4 +1,4 @@
-/** What the server maintains of both kinds: bootstrap objects and the Dangling condition of schemas. */
+/** The objects that the server maintains: bootstrap objects and the Dangling condition of schemas. */
 import { mergePatch } from 'orchplane';
 import { FlowSchema, type FlowSchemaInput, PriorityLevelConfiguration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -107,7 +107,7 @@ describe('a FlowSchema', () => {
     await levels.create(level);
     expect(await conditions()).toEqual([{ ...found, lastTransitionTime: '2030-01-01T00:00:05Z' }]);
     await clock.advance(5000);
-    // What is noted already is not noted again.
+    // A condition that is already set is not written again.
     const before = cluster.resourceVersion;
     await schemas.patch('f', mergePatch({ metadata: { labels: { a: 'b' } } }));
     expect(Number(cluster.resourceVersion)).toBe(Number(before) + 1);

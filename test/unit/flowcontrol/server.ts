@@ -94,7 +94,7 @@ export const flowOf = (
   ],
 });
 
-export const asks = (
+export const requestDigest = (
   user: string,
   about: Partial<ResourceAttributes> = {},
   groups = ['system:authenticated'],

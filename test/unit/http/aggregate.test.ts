@@ -18,16 +18,16 @@ const TOKENS = {
   alice: { user: 'alice', uid: '7', groups: ['dev', 'ops'], extra: { 'example.com/Scope%': ['a', 'b'] } },
 };
 
-interface World {
+interface Servers {
   readonly cluster: ReturnType<typeof testCluster>;
   /** As root, unless the headers say otherwise. */
-  ask(path: string, init?: RequestInit): Promise<Response>;
+  fetchFront(path: string, init?: RequestInit): Promise<Response>;
 }
 
-async function world(
+async function startServers(
   aggregate: Aggregation | undefined,
   options: { service?: boolean; group?: string } = {},
-): Promise<World> {
+): Promise<Servers> {
   const { service = true, group = 'metrics.example.com' } = options;
   const cluster = testCluster();
   if (service) {
@@ -36,7 +36,7 @@ async function world(
       spec: { type: 'ExternalName', externalName: 'metrics.example.com' },
     });
   }
-  // Users may hand over what a cluster serves itself.
+  // A backend may replace a version that the cluster serves itself.
   if (group === 'apps') await cluster.api(APIService).delete('v1.apps');
   await cluster.api(APIService).create({
     metadata: { name: `v1.${group}` },
@@ -51,7 +51,7 @@ async function world(
   const handler = createFetchHandler(cluster, { aggregate, tokens: TOKENS });
   return {
     cluster,
-    ask: (path, init = {}) => {
+    fetchFront: (path, init = {}) => {
       const headers = { authorization: 'Bearer root', ...(init.headers as Record<string, string> | undefined) };
       return handler(new Request(`${BASE}${path}`, { ...init, headers }));
     },
@@ -63,13 +63,13 @@ afterEach(() => vi.unstubAllGlobals());
 describe('a request for an aggregated API', () => {
   test('proxies a request without the headers that are for this server only', async () => {
     let seen: Request | undefined;
-    const { ask } = await world({
+    const { fetchFront } = await startServers({
       [NAME]: (request) => {
         seen = request;
         return Response.json({ kind: 'NodeMetrics' }, { status: 201, headers: { 'x-own': 'yes' } });
       },
     });
-    const response = await ask('/apis/metrics.example.com/v1/nodes/a%20b?pretty=1&x=%2F', {
+    const response = await fetchFront('/apis/metrics.example.com/v1/nodes/a%20b?pretty=1&x=%2F', {
       method: 'POST',
       body: '{"a":1}',
       headers: {
@@ -97,7 +97,7 @@ describe('a request for an aggregated API', () => {
 
   test('sends the complete identity of the user to the backend', async () => {
     const seen: Headers[] = [];
-    const { ask, cluster } = await world({
+    const { fetchFront, cluster } = await startServers({
       [NAME]: ({ headers }) => {
         seen.push(headers);
         return new Response();
@@ -111,10 +111,10 @@ describe('a request for an aggregated API', () => {
       subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.orch.io', name: 'alice' }],
     });
     const path = '/apis/metrics.example.com/v1/nodes';
-    expect((await ask(path, { headers: { authorization: 'Bearer alice' } })).status).toBe(200);
-    expect((await ask(path, { headers: { 'impersonate-user': 'alice' } })).status).toBe(200);
-    const told = seen.map((headers) => [...headers].filter(([name]) => /^(x-remote|impersonate)/.test(name)));
-    expect(told).toEqual([
+    expect((await fetchFront(path, { headers: { authorization: 'Bearer alice' } })).status).toBe(200);
+    expect((await fetchFront(path, { headers: { 'impersonate-user': 'alice' } })).status).toBe(200);
+    const identities = seen.map((headers) => [...headers].filter(([name]) => /^(x-remote|impersonate)/.test(name)));
+    expect(identities).toEqual([
       [
         ['x-remote-extra-example.com%2fscope%25', 'a, b'],
         ['x-remote-group', 'dev, ops, system:authenticated'],
@@ -129,16 +129,18 @@ describe('a request for an aggregated API', () => {
   });
 
   test('rejects an unauthorized request without contacting the backend', async () => {
-    let asked = 0;
-    const { ask } = await world({
+    let calls = 0;
+    const { fetchFront } = await startServers({
       [NAME]: () => {
-        asked++;
+        calls++;
         return new Response();
       },
     });
-    const response = await ask('/apis/metrics.example.com/v1/nodes', { headers: { authorization: 'Bearer alice' } });
+    const response = await fetchFront('/apis/metrics.example.com/v1/nodes', {
+      headers: { authorization: 'Bearer alice' },
+    });
     expect(response.status).toBe(403);
-    expect(asked).toBe(0);
+    expect(calls).toBe(0);
   });
 
   test('returns a response while the backend still streams it', async () => {
@@ -148,8 +150,8 @@ describe('a request for an aggregated API', () => {
         more = controller;
       },
     });
-    const { ask } = await world({ [NAME]: () => new Response(body) });
-    const response = await ask('/apis/metrics.example.com/v1/nodes?watch=1');
+    const { fetchFront } = await startServers({ [NAME]: () => new Response(body) });
+    const response = await fetchFront('/apis/metrics.example.com/v1/nodes?watch=1');
     const reader = response.body?.getReader();
     more?.enqueue(new TextEncoder().encode('one'));
     expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('one');
@@ -158,10 +160,10 @@ describe('a request for an aggregated API', () => {
   });
 
   test('prefers an available backend over a version that this server serves itself', async () => {
-    const { ask } = await world(() => () => new Response('elsewhere'), { group: 'own.example.com' });
-    expect(await (await ask('/apis/own.example.com/v1')).text()).toBe('elsewhere');
-    expect((await ask('/apis/own.example.com/v2')).status).toBe(404);
-    expect((await ask('/apis/apps/v1')).status).toBe(200);
+    const { fetchFront } = await startServers(() => () => new Response('elsewhere'), { group: 'own.example.com' });
+    expect(await (await fetchFront('/apis/own.example.com/v1')).text()).toBe('elsewhere');
+    expect((await fetchFront('/apis/own.example.com/v2')).status).toBe(404);
+    expect((await fetchFront('/apis/apps/v1')).status).toBe(200);
   });
 
   test('drops encodings that fetch has decoded and passes redirects on', async () => {
@@ -170,8 +172,8 @@ describe('a request for an aggregated API', () => {
       seen.push([url, init]);
       return new Response('text', { status: 307, headers: { location: '/x', 'content-encoding': 'gzip' } });
     });
-    const { ask } = await world({ [NAME]: 'https://10.0.0.7:6443/' });
-    const response = await ask('/apis/metrics.example.com/v1/nodes');
+    const { fetchFront } = await startServers({ [NAME]: 'https://10.0.0.7:6443/' });
+    const response = await fetchFront('/apis/metrics.example.com/v1/nodes');
     expect(response.status).toBe(307);
     expect(response.headers.get('location')).toBe('/x');
     expect(response.headers.get('content-encoding')).toBeNull();
@@ -182,21 +184,21 @@ describe('a request for an aggregated API', () => {
 
 describe('an unreachable backend', () => {
   test('responds with 503 while the APIService of a backend is unavailable', async () => {
-    const { ask } = await world({ [NAME]: () => new Response() }, { service: false });
+    const { fetchFront } = await startServers({ [NAME]: () => new Response() }, { service: false });
     for (const path of ['/apis/metrics.example.com/v1', '/apis/metrics.example.com/v1/nodes']) {
-      const response = await ask(path);
+      const response = await fetchFront(path);
       expect([response.status, await response.text()]).toEqual([503, 'service unavailable\n']);
       expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     }
   });
 
   test('reports the reason of a failed connection to a backend', async () => {
-    const { ask } = await world({
+    const { fetchFront } = await startServers({
       [NAME]: () => {
         throw new Error('connection refused');
       },
     });
-    const response = await ask('/apis/metrics.example.com/v1/nodes');
+    const response = await fetchFront('/apis/metrics.example.com/v1/nodes');
     expect([response.status, await response.text()]).toEqual([
       503,
       'error trying to reach service: connection refused\n',
@@ -217,15 +219,15 @@ describe('discovery of aggregated APIs', () => {
   };
 
   test('lists an aggregated group at the position of its priority', async () => {
-    const { ask } = await world({ [NAME]: legacy });
-    const { groups } = (await (await ask('/apis')).json()) as { groups: { name: string }[] };
+    const { fetchFront } = await startServers({ [NAME]: legacy });
+    const { groups } = (await (await fetchFront('/apis')).json()) as { groups: { name: string }[] };
     expect(groups[0]?.name).toBe('apiregistration.orch.io');
     expect(groups.at(-1)).toEqual({
       name: 'metrics.example.com',
       versions: [{ groupVersion: 'metrics.example.com/v1', version: 'v1' }],
       preferredVersion: { groupVersion: 'metrics.example.com/v1', version: 'v1' },
     });
-    expect(await (await ask('/apis/metrics.example.com')).json()).toEqual({
+    expect(await (await fetchFront('/apis/metrics.example.com')).json()).toEqual({
       kind: 'APIGroup',
       apiVersion: 'v1',
       ...groups.at(-1),
@@ -233,8 +235,8 @@ describe('discovery of aggregated APIs', () => {
   });
 
   test('includes the resources of a backend without aggregated discovery', async () => {
-    const { ask } = await world({ [NAME]: legacy });
-    const response = await ask('/apis', { headers: { accept: ALL_GROUPS } });
+    const { fetchFront } = await startServers({ [NAME]: legacy });
+    const response = await fetchFront('/apis', { headers: { accept: ALL_GROUPS } });
     const etag = response.headers.get('etag') ?? '';
     expect(await remoteIn(response)).toEqual({
       name: 'metrics.example.com',
@@ -257,15 +259,15 @@ describe('discovery of aggregated APIs', () => {
         },
       ],
     });
-    const again = await ask('/apis', { headers: { accept: ALL_GROUPS, 'if-none-match': etag } });
+    const again = await fetchFront('/apis', { headers: { accept: ALL_GROUPS, 'if-none-match': etag } });
     expect(again.status).toBe(304);
   });
 
   test('includes the resources of a backend with aggregated discovery, which may be another cluster', async () => {
-    const behind = testCluster({ dialect: 'orch' });
-    const inner = createFetchHandler(behind);
-    const { ask } = await world(() => inner, { group: 'apps' });
-    const { items } = (await (await ask('/apis', { headers: { accept: ALL_GROUPS } })).json()) as {
+    const backend = testCluster({ dialect: 'orch' });
+    const inner = createFetchHandler(backend);
+    const { fetchFront } = await startServers(() => inner, { group: 'apps' });
+    const { items } = (await (await fetchFront('/apis', { headers: { accept: ALL_GROUPS } })).json()) as {
       items: { metadata: { name: string }; versions: { resources: unknown[]; freshness: string }[] }[];
     };
     const apps = items.find(({ metadata }) => metadata.name === 'apps');
@@ -274,29 +276,29 @@ describe('discovery of aggregated APIs', () => {
   });
 
   test('marks a version as stale when its backend cannot be reached', async () => {
-    const { ask } = await world({ [NAME]: legacy }, { service: false });
-    expect(await remoteIn(await ask('/apis', { headers: { accept: ALL_GROUPS } }))).toEqual({
+    const { fetchFront } = await startServers({ [NAME]: legacy }, { service: false });
+    expect(await remoteIn(await fetchFront('/apis', { headers: { accept: ALL_GROUPS } }))).toEqual({
       name: 'metrics.example.com',
       versions: [{ version: 'v1', freshness: 'Stale' }],
     });
   });
 
   test('queries the discovery of a backend at most once a minute and times out', async () => {
-    let asked = 0;
+    let calls = 0;
     let hangs = false;
-    const { ask, cluster } = await world({
+    const { fetchFront, cluster } = await startServers({
       [NAME]: (request) => {
-        asked++;
+        calls++;
         return hangs ? new Promise<Response>(() => undefined) : legacy(request);
       },
     });
     const accept = { headers: { accept: ALL_GROUPS } };
-    await ask('/apis', accept);
-    await ask('/apis', accept);
-    expect(asked).toBe(2);
+    await fetchFront('/apis', accept);
+    await fetchFront('/apis', accept);
+    expect(calls).toBe(2);
     await cluster.clock.advance(60_000);
     hangs = true;
-    const late = ask('/apis', accept);
+    const late = fetchFront('/apis', accept);
     await Promise.resolve();
     for (let n = 0; n < 10; n++) await cluster.clock.advance(1000);
     expect(await remoteIn(await late)).toMatchObject({ versions: [{ freshness: 'Stale' }] });

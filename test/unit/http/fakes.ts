@@ -126,7 +126,7 @@ export function listOf(items: readonly ApiObject[]): ApiResponse {
 
 /** A watch that returns the emitted events, counts reads and records whether it was closed. */
 export class FakeWatch implements WatchStream {
-  asked = 0;
+  reads = 0;
   isClosed = false;
   readonly #ready: IteratorResult<ServerWatchEvent, undefined>[] = [];
   #waiting: ((result: IteratorResult<ServerWatchEvent, undefined>) => void) | undefined;
@@ -140,7 +140,7 @@ export class FakeWatch implements WatchStream {
   }
 
   next(): Promise<IteratorResult<ServerWatchEvent, undefined>> {
-    this.asked++;
+    this.reads++;
     if (this.isClosed) return Promise.resolve({ done: true, value: undefined });
     const ready = this.#ready.shift();
     if (ready !== undefined) return Promise.resolve(ready);

@@ -89,7 +89,7 @@ describe('discovery', () => {
 });
 
 describe('OpenAPI', () => {
-  const cbored = createFetchHandler(
+  const cborHandler = createFetchHandler(
     createCluster({ dialect: 'kubernetes', featureGates: { CBORServingAndStorage: true } }),
     { codecs: [cbor] },
   );
@@ -110,12 +110,12 @@ describe('OpenAPI', () => {
   });
 
   test('serves OpenAPI under another hash with CBOR media types when CBOR is enabled', async () => {
-    const ask = async (path: string) => (await cbored(new Request(`http://cluster.local${path}`))).text();
-    expect(await ask('/openapi/v3/apis/apps/v1')).toContain('application/cbor-seq');
-    expect(await ask('/openapi/v2')).toContain('application/apply-patch+cbor');
+    const textAt = async (path: string) => (await cborHandler(new Request(`http://cluster.local${path}`))).text();
+    expect(await textAt('/openapi/v3/apis/apps/v1')).toContain('application/cbor-seq');
+    expect(await textAt('/openapi/v2')).toContain('application/apply-patch+cbor');
     const { call } = server();
     expect(await (await call('/openapi/v3/apis/apps/v1')).text()).not.toContain('application/cbor');
-    expect(await ask('/openapi/v3')).not.toBe(await (await call('/openapi/v3')).text());
+    expect(await textAt('/openapi/v3')).not.toBe(await (await call('/openapi/v3')).text());
   });
 });
 

@@ -165,14 +165,14 @@ describe('error responses', () => {
   });
 
   test('any other error becomes a 500 without details and is reported to onError', async () => {
-    const heard: unknown[] = [];
+    const reported: unknown[] = [];
     const fault = new TypeError('password is hunter2');
-    const response = await serveError(fault, (error) => void heard.push(error)).call('GET', ITEM);
+    const response = await serveError(fault, (error) => void reported.push(error)).call('GET', ITEM);
     const text = await response.text();
     expect(response.status).toBe(500);
     expect(JSON.parse(text)).toMatchObject({ kind: 'Status', reason: 'InternalError', code: 500 });
     expect(text).not.toContain('hunter2');
-    expect(heard).toEqual([fault]);
+    expect(reported).toEqual([fault]);
   });
 
   test('a client that accepts no available encoding gets indented JSON', async () => {

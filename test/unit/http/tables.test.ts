@@ -157,12 +157,12 @@ describe('long responses', () => {
   });
 
   test('compresses a long response for a client that accepts gzip', async () => {
-    const zipped = await handle(
+    const compressed = await handle(
       new Request(`http://cluster.local${PATH}`, { headers: { 'accept-encoding': 'deflate, gzip' } }),
     );
-    expect(zipped.headers.get('content-encoding')).toBe('gzip');
-    expect(zipped.headers.get('vary')).toBe('Accept-Encoding');
-    const plain = zipped.body?.pipeThrough(new DecompressionStream('gzip'));
+    expect(compressed.headers.get('content-encoding')).toBe('gzip');
+    expect(compressed.headers.get('vary')).toBe('Accept-Encoding');
+    const plain = compressed.body?.pipeThrough(new DecompressionStream('gzip'));
     expect((await new Response(plain).json()).items).toHaveLength(4);
   });
 

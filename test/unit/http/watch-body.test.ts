@@ -103,7 +103,7 @@ describe('back pressure', () => {
     const { watch } = open();
     watch.emit(added('a'), added('b'));
     await settle();
-    expect(watch.asked).toBe(0);
+    expect(watch.reads).toBe(0);
   });
 
   test('takes at most one event in advance while the stream is not read', async () => {
@@ -112,7 +112,7 @@ describe('back pressure', () => {
     await read();
     watch.emit(added('b'), added('c'), added('d'));
     await settle();
-    expect(watch.asked).toBe(2);
+    expect(watch.reads).toBe(2);
     expect(await read()).toBe(line(added('b')) + line(added('c')) + line(added('d')));
   });
 });

@@ -17,20 +17,20 @@ export function readPrometheus(text: string): Map<string, ReadFamily> {
   let name = '';
   let help: string | undefined;
   for (const line of text.split('\n').slice(0, -1)) {
-    const [, word, about = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/s.exec(line) ?? [];
-    if (word === 'HELP') {
-      if (families.has(about)) throw new Error(`${about} comes twice`);
-      [name, help] = [about, unescaped(rest)];
+    const [, keyword, metricName = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/s.exec(line) ?? [];
+    if (keyword === 'HELP') {
+      if (families.has(metricName)) throw new Error(`${metricName} comes twice`);
+      [name, help] = [metricName, unescaped(rest)];
       continue;
     }
-    if (word === 'TYPE') {
-      if (about !== name || help === undefined) throw new Error(`${about} has no help`);
+    if (keyword === 'TYPE') {
+      if (metricName !== name || help === undefined) throw new Error(`${metricName} has no help`);
       families.set(name, { help, type: rest, samples: [] });
       continue;
     }
     const [, sample = '', labels = '', value = ''] = SAMPLE.exec(line) ?? [];
     const family = families.get(name);
-    if (family === undefined || !belongs(sample, name, family.type)) throw new Error(`strange line ${line}`);
+    if (family === undefined || !belongs(sample, name, family.type)) throw new Error(`invalid line ${line}`);
     const id = `${sample}{${labels}}`;
     if (seen.has(id)) throw new Error(`${id} is there twice`);
     seen.add(id);
@@ -62,7 +62,7 @@ function readLabels(text: string): Map<string, string> {
   let rest = text;
   while (rest !== '') {
     const [whole, name, value] = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"(?:,(?=.)|$)/s.exec(rest) ?? [];
-    if (whole === undefined || name === undefined || value === undefined) throw new Error(`strange labels ${text}`);
+    if (whole === undefined || name === undefined || value === undefined) throw new Error(`invalid labels ${text}`);
     if (labels.has(name)) throw new Error(`label ${name} comes twice`);
     labels.set(name, unescaped(value));
     rest = rest.slice(whole.length);
@@ -78,6 +78,6 @@ function readNumber(text: string): number {
   if (text === '+Inf') return Number.POSITIVE_INFINITY;
   if (text === '-Inf') return Number.NEGATIVE_INFINITY;
   if (text === 'NaN') return Number.NaN;
-  if (!/^-?\d+(\.\d+)?(e[+-]\d\d+)?$/.test(text)) throw new Error(`strange number ${text}`);
+  if (!/^-?\d+(\.\d+)?(e[+-]\d\d+)?$/.test(text)) throw new Error(`invalid number ${text}`);
   return Number(text);
 }

@@ -87,7 +87,7 @@ describe('text format', () => {
   });
 
   test('preserves any label value in printed text', () => {
-    const nasty = fc.oneof(
+    const special = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
         '"',
@@ -106,7 +106,7 @@ describe('text format', () => {
       ),
     );
     fc.assert(
-      fc.property(fc.array(fc.tuple(nasty, nasty), { maxLength: 20 }), fc.string(), (pairs, help) => {
+      fc.property(fc.array(fc.tuple(special, special), { maxLength: 20 }), fc.string(), (pairs, help) => {
         const registry = new MetricsRegistry();
         const total = registry.counter({ name: 'x_total', help, stability: 'ALPHA', labels: ['b', 'a'] });
         for (const [a, b] of pairs) total.with({ a, b }).add();
@@ -279,17 +279,17 @@ describe('deprecated metrics', () => {
   });
 
   test('reports the first recording of a printed deprecated metric once', () => {
-    const told: string[] = [];
-    const registry = new MetricsRegistry({ onDeprecated: (message) => told.push(message) });
+    const messages: string[] = [];
+    const registry = new MetricsRegistry({ onDeprecated: (message) => messages.push(message) });
     const about = { help: '', stability: 'ALPHA', labels: ['a'] } as const;
     const old = registry.counter({ ...about, name: 'old', deprecatedVersion: '1.33' });
     const hidden = registry.counter({ ...about, name: 'hidden', deprecatedVersion: '1.30' });
     registry.collect({ ...about, name: 'read', deprecatedVersion: '1.32', type: 'gauge' }, () => [[{ a: 'x' }, 1]]);
-    expect(told).toEqual([]);
+    expect(messages).toEqual([]);
     for (const a of ['x', 'y']) for (const family of [old, hidden]) family.with({ a }).add();
     registry.print();
     registry.print();
-    expect(told).toEqual([
+    expect(messages).toEqual([
       'metric old is deprecated from 1.33 on and will be hidden, then removed',
       'metric read is deprecated from 1.32 on and will be hidden, then removed',
     ]);

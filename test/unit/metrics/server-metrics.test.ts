@@ -30,10 +30,15 @@ function handlerMetrics(options: ServerMetricsOptions = {}) {
 describe('requests', () => {
   test('counts, times and measures requests', () => {
     const { metrics, read } = handlerMetrics();
-    const about = { served: configMaps, action: action('list', { namespace: 'x' }), method: 'GET', dryRun: false };
-    metrics.count({ ...about, code: 200, seconds: 0.03, bytes: 50_000 });
-    metrics.count({ ...about, code: 200, seconds: 0.3, bytes: 500 });
-    metrics.count({ ...about, code: 410, seconds: 70 });
+    const countedRequest = {
+      served: configMaps,
+      action: action('list', { namespace: 'x' }),
+      method: 'GET',
+      dryRun: false,
+    };
+    metrics.count({ ...countedRequest, code: 200, seconds: 0.03, bytes: 50_000 });
+    metrics.count({ ...countedRequest, code: 200, seconds: 0.3, bytes: 500 });
+    metrics.count({ ...countedRequest, code: 410, seconds: 70 });
     const labels = {
       component: 'apiserver',
       group: '',
@@ -63,10 +68,17 @@ describe('requests', () => {
     [{ verb: 'delete', name: 'a' }, 'DELETE', undefined, 'DELETE', 'resource'],
     [{ verb: 'deletecollection', namespace: 'x' }, 'DELETE', undefined, 'DELETE', 'namespace'],
     [{ verb: 'get', name: 'a', subresource: 'log' }, 'GET', undefined, 'CONNECT', 'resource'],
-  ])('records %j by %s (%s) as %s with scope %s', (asked, method, contentType, verb, scope) => {
+  ])('records %j by %s (%s) as %s with scope %s', (requestAction, method, contentType, verb, scope) => {
     const { metrics, read } = handlerMetrics();
     const type = contentType === undefined ? {} : { contentType };
-    metrics.count({ served: configMaps, action: action(asked.verb, asked), method, ...type, dryRun: false, code: 200 });
+    metrics.count({
+      served: configMaps,
+      action: action(requestAction.verb, requestAction),
+      method,
+      ...type,
+      dryRun: false,
+      code: 200,
+    });
     expect(valueIn(read(), 'apiserver_request_total', { verb, scope })).toBe(1);
   });
 
@@ -95,7 +107,7 @@ describe('requests', () => {
 
   test('records requests to deprecated versions', () => {
     const { metrics, read } = handlerMetrics();
-    const ask = (kind: unknown, subresource?: string) =>
+    const countRequest = (kind: unknown, subresource?: string) =>
       metrics.count({
         served: servedAs(kind as Kind),
         action: action('get', { name: 'a', ...(subresource === undefined ? {} : { subresource }) }),
@@ -103,10 +115,10 @@ describe('requests', () => {
         dryRun: false,
         code: 404,
       });
-    ask(ConfigMap);
+    countRequest(ConfigMap);
     expect(read().has('apiserver_requested_deprecated_apis')).toBe(false);
-    for (let i = 0; i < 3; i++) ask(Endpoints);
-    ask(VolumeAttributesClassV1alpha1, 'status');
+    for (let i = 0; i < 3; i++) countRequest(Endpoints);
+    countRequest(VolumeAttributesClassV1alpha1, 'status');
     const family = read().get('apiserver_requested_deprecated_apis');
     expect(family?.samples.map(({ labels, value }) => [Object.fromEntries(labels), value])).toEqual([
       [{ group: '', version: 'v1', resource: 'endpoints', subresource: '', removed_release: '' }, 1],
@@ -182,10 +194,10 @@ describe('authentication and authorization', () => {
     server.authorization({ allowed: false, denied: true, reason: 'no' });
     server.authorization({ allowed: false, reason: '' });
     server.authorization({ allowed: false, reason: '', error: 'broken' });
-    const tried = (result: string) => valueIn(read(), 'authentication_attempts', { result });
-    expect(['success', 'failure'].map(tried)).toEqual([1, 1]);
-    const decided = (result: string) => valueIn(read(), 'authorization_attempts_total', { result });
-    expect(['allowed', 'denied', 'no-opinion', 'error'].map(decided)).toEqual([1, 1, 1, 1]);
+    const attempts = (result: string) => valueIn(read(), 'authentication_attempts', { result });
+    expect(['success', 'failure'].map(attempts)).toEqual([1, 1]);
+    const decisions = (result: string) => valueIn(read(), 'authorization_attempts_total', { result });
+    expect(['allowed', 'denied', 'no-opinion', 'error'].map(decisions)).toEqual([1, 1, 1, 1]);
   });
 });
 

@@ -6,9 +6,9 @@ import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 
 test('an aggregated version is served by another server, including writes and watches', async () => {
-  const behind = testCluster();
+  const backend = testCluster();
   const users: (string | null)[] = [];
-  await using inner = await serve(behind, {
+  await using inner = await serve(backend, {
     // The proxying server has authenticated the user and sends the identity.
     authenticate: ({ headers }) => {
       users.push(headers.get('x-remote-user'));
@@ -35,7 +35,7 @@ test('an aggregated version is served by another server, including writes and wa
   const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: 'v' } });
   const created = await fetch(`${outer.url}${path}`, { method: 'POST', body, headers });
   expect(created.status).toBe(201);
-  expect((await behind.api(ConfigMap).get('a')).data).toEqual({ k: 'v' });
+  expect((await backend.api(ConfigMap).get('a')).data).toEqual({ k: 'v' });
   expect(await front.api(ConfigMap).find('a')).toBeUndefined();
   let seen = '';
   while (!seen.includes('"name":"a"')) seen += new TextDecoder().decode((await reader?.read())?.value);

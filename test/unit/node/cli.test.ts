@@ -40,8 +40,8 @@ describe('the orchplane command', () => {
     [['serve', '--runtime-config', 'api/some=true'], 'unknown key "api/some"'],
     [['serve', '--apply', 'nowhere.yaml'], '--apply nowhere.yaml: no such file or directory'],
     [['serve', '--host', '256.0.0.1', '--no-tls'], '256.0.0.1'],
-  ])('fails with a one-line error for the arguments %j', async (words, problem) => {
-    const { code, out, err } = await finished(start(...words));
+  ])('fails with a one-line error for the arguments %j', async (args, problem) => {
+    const { code, out, err } = await finished(start(...args));
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(/^orchplane: [^\n]+\n$/);
     expect(err).toContain(problem);
@@ -108,8 +108,8 @@ describe('the orchplane command', () => {
   });
 });
 
-function start(...words: string[]): Child {
-  const child = spawn(process.execPath, [program, ...words], { stdio: ['pipe', 'pipe', 'pipe'] });
+function start(...args: string[]): Child {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   running.add(child);
   const seen = { out: '', err: '' };
   outputs.set(child, seen);

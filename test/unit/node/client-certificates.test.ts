@@ -21,16 +21,16 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-interface Ask {
-  readonly shown?: ClientCertificate | undefined;
+interface CallOptions {
+  readonly clientCertificate?: ClientCertificate | undefined;
   readonly headers?: Record<string, string | string[]>;
   readonly agent?: Agent;
   readonly to?: ServedCluster;
 }
 
 /** The identity that the server assigns to its client: the code, and the user if there is one. */
-async function whoAmI({ shown, headers = {}, agent, to = server }: Ask = {}) {
-  const own = agent ?? new Agent({ ...shown });
+async function whoAmI({ clientCertificate, headers = {}, agent, to = server }: CallOptions = {}) {
+  const own = agent ?? new Agent({ ...clientCertificate });
   const outgoing = request(`${to.url}${REVIEW}`, {
     method: 'POST',
     ca: to.caCertificate,
@@ -46,8 +46,12 @@ async function whoAmI({ shown, headers = {}, agent, to = server }: Ask = {}) {
 
 describe('a certificate of the client CA', () => {
   test('authenticates the holder of a certificate', async () => {
-    const shown = await server.createClientCertificate({ user: 'alice', groups: ['dev', 'ops'], uid: 'u-2' });
-    expect(await whoAmI({ shown })).toEqual({
+    const clientCertificate = await server.createClientCertificate({
+      user: 'alice',
+      groups: ['dev', 'ops'],
+      uid: 'u-2',
+    });
+    expect(await whoAmI({ clientCertificate })).toEqual({
       code: 201,
       user: {
         username: 'alice',
@@ -64,39 +68,42 @@ describe('a certificate of the client CA', () => {
     ['system:serviceaccount:default:robot', []],
     [' padded ', [' ', 'a\nO=system:masters']],
   ])('accepts a certificate with the user name %j', async (user, groups) => {
-    const shown = await server.createClientCertificate({ user, groups });
-    expect((await whoAmI({ shown })).user).toMatchObject({
+    const clientCertificate = await server.createClientCertificate({ user, groups });
+    expect((await whoAmI({ clientCertificate })).user).toMatchObject({
       username: user,
       groups: [...groups, 'system:authenticated'],
     });
   });
 
   test('prefers a certificate over a token, which is ignored', async () => {
-    const shown = await server.createClientCertificate({ user: 'alice' });
+    const clientCertificate = await server.createClientCertificate({ user: 'alice' });
     const headers = { authorization: 'Bearer wrong' };
-    expect(await whoAmI({ shown, headers })).toMatchObject({ code: 201, user: { username: 'alice' } });
+    expect(await whoAmI({ clientCertificate, headers })).toMatchObject({ code: 201, user: { username: 'alice' } });
   });
 
   test('ignores a certificate without a user name', async () => {
-    const shown = await server.createClientCertificate({ user: '', groups: ['system:masters'] });
-    expect(await whoAmI({ shown })).toMatchObject({ code: 403, message: expect.stringContaining('system:anonymous') });
+    const clientCertificate = await server.createClientCertificate({ user: '', groups: ['system:masters'] });
+    expect(await whoAmI({ clientCertificate })).toMatchObject({
+      code: 403,
+      message: expect.stringContaining('system:anonymous'),
+    });
     const headers = { authorization: 'Bearer admin-token' };
-    expect(await whoAmI({ shown, headers })).toMatchObject({ user: { username: 'admin' } });
+    expect(await whoAmI({ clientCertificate, headers })).toMatchObject({ user: { username: 'admin' } });
   });
 
   test('rejects a certificate with an invalid UID', async () => {
-    const shown = await server.createClientCertificate({ user: 'alice', uid: '' });
-    expect(await whoAmI({ shown })).toMatchObject({ code: 401, message: 'Unauthorized' });
+    const clientCertificate = await server.createClientCertificate({ user: 'alice', uid: '' });
+    expect(await whoAmI({ clientCertificate })).toMatchObject({ code: 401, message: 'Unauthorized' });
   });
 
   test('allows impersonation with several groups by a certificate user', async () => {
-    const shown = await server.createClientCertificate({ user: 'root', groups: ['system:masters'] });
+    const clientCertificate = await server.createClientCertificate({ user: 'root', groups: ['system:masters'] });
     const headers = {
       'impersonate-user': 'jane',
       'impersonate-group': ['a', 'b, c'],
       'impersonate-extra-scopes': ['view', 'edit, all'],
     };
-    expect((await whoAmI({ shown, headers })).user).toEqual({
+    expect((await whoAmI({ clientCertificate, headers })).user).toEqual({
       username: 'jane',
       groups: ['a', 'b, c', 'system:authenticated'],
       extra: { scopes: ['view', 'edit, all'] },
@@ -104,22 +111,22 @@ describe('a certificate of the client CA', () => {
   });
 
   test('uses a certificate for every request of a connection', async () => {
-    const shown = await server.createClientCertificate({ user: 'alice' });
-    const agent = new Agent({ ...shown, keepAlive: true, maxSockets: 1 });
+    const clientCertificate = await server.createClientCertificate({ user: 'alice' });
+    const agent = new Agent({ ...clientCertificate, keepAlive: true, maxSockets: 1 });
     for (let round = 0; round < 3; round++) expect((await whoAmI({ agent })).user.username).toBe('alice');
     agent.destroy();
   });
 });
 
 describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a resumed session of %s', (maxVersion) => {
-  /** Two connections, the second of which goes on where the first has ended: how the requests on them are answered. */
-  async function twice(shown: Partial<ClientCertificate>) {
+  /** Sends a request on a connection, and one on a second connection that resumes its session; returns both results. */
+  async function resumeSession(clientCertificate: Partial<ClientCertificate>) {
     const seen: string[] = [];
     let session: Buffer | undefined;
     for (let round = 0; round < 2; round++) {
       const { port, caCertificate: ca } = server;
       const again = session === undefined ? {} : { session };
-      const socket = connect({ port, ca, host: '127.0.0.1', maxVersion, ...shown, ...again });
+      const socket = connect({ port, ca, host: '127.0.0.1', maxVersion, ...clientCertificate, ...again });
       socket.on('session', (next: Buffer) => {
         session = next;
       });
@@ -134,17 +141,17 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a resumed session of %s', (maxVe
   }
 
   test('keeps the identity of the certificate in a resumed session', async () => {
-    const shown = await server.createClientCertificate({ user: 'alice' });
-    expect(await twice(shown)).toEqual(['false 201 alice', 'true 201 alice']);
+    const clientCertificate = await server.createClientCertificate({ user: 'alice' });
+    expect(await resumeSession(clientCertificate)).toEqual(['false 201 alice', 'true 201 alice']);
   });
 
   test('rejects a resumed session with a rejected certificate', async () => {
-    const stranger = await (await createClientAuthority()).issue({ user: 'root', groups: ['system:masters'] });
-    expect(await twice(stranger)).toEqual(['false 401 undefined', 'true 401 undefined']);
+    const foreign = await (await createClientAuthority()).issue({ user: 'root', groups: ['system:masters'] });
+    expect(await resumeSession(foreign)).toEqual(['false 401 undefined', 'true 401 undefined']);
   });
 
   test('treats a resumed session without a certificate as anonymous', async () => {
-    expect(await twice({})).toEqual(['false 403 undefined', 'true 403 undefined']);
+    expect(await resumeSession({})).toEqual(['false 403 undefined', 'true 403 undefined']);
   });
 });
 
@@ -152,13 +159,16 @@ describe('an invalid certificate', () => {
   const unauthorized = { code: 401, message: 'Unauthorized' };
 
   test('rejects a certificate of another CA', async () => {
-    const stranger = await (await createClientAuthority()).issue({ user: 'root', groups: ['system:masters'] });
-    expect(await whoAmI({ shown: stranger })).toMatchObject(unauthorized);
+    const foreign = await (await createClientAuthority()).issue({ user: 'root', groups: ['system:masters'] });
+    expect(await whoAmI({ clientCertificate: foreign })).toMatchObject(unauthorized);
   });
 
   test('rejects a certificate after it has expired', async () => {
-    const shown = await server.createClientCertificate({ user: 'alice', expiresAt: new Date(Date.now() - 1_000) });
-    expect(await whoAmI({ shown })).toMatchObject(unauthorized);
+    const clientCertificate = await server.createClientCertificate({
+      user: 'alice',
+      expiresAt: new Date(Date.now() - 1_000),
+    });
+    expect(await whoAmI({ clientCertificate })).toMatchObject(unauthorized);
   });
 
   test('rejects a certificate as soon as it expires on an open connection', async () => {
@@ -171,16 +181,16 @@ describe('an invalid certificate', () => {
 
   test('rejects a server certificate as a client certificate', async () => {
     const { cert, key } = await createServerCertificate(['localhost']);
-    expect(await whoAmI({ shown: { cert, key } })).toMatchObject(unauthorized);
+    expect(await whoAmI({ clientCertificate: { cert, key } })).toMatchObject(unauthorized);
   });
 
   test('ignores an invalid certificate when the request has a token', async () => {
-    const shown = await (await createClientAuthority()).issue({ user: 'root' });
+    const clientCertificate = await (await createClientAuthority()).issue({ user: 'root' });
     const headers = { authorization: 'Bearer admin-token' };
-    expect(await whoAmI({ shown, headers })).toMatchObject({ code: 201, user: { username: 'admin' } });
-    expect(await whoAmI({ shown, headers: { authorization: 'Bearer wrong' } })).toMatchObject(unauthorized);
+    expect(await whoAmI({ clientCertificate, headers })).toMatchObject({ code: 201, user: { username: 'admin' } });
+    expect(await whoAmI({ clientCertificate, headers: { authorization: 'Bearer wrong' } })).toMatchObject(unauthorized);
     // Another header that is not a credential does not help.
-    expect(await whoAmI({ shown, headers: { authorization: 'Basic YTpi' } })).toMatchObject(unauthorized);
+    expect(await whoAmI({ clientCertificate, headers: { authorization: 'Basic YTpi' } })).toMatchObject(unauthorized);
   });
 });
 
@@ -193,8 +203,8 @@ describe('a connection without a certificate', () => {
 
   test('ignores a client certificate on a server without clientCa', async () => {
     await using plain = await serve(cluster, { tls: true, token: 'admin-token' });
-    const shown = await server.createClientCertificate({ user: 'root', groups: ['system:masters'] });
-    expect((await whoAmI({ shown, to: plain })).code).toBe(403);
+    const clientCertificate = await server.createClientCertificate({ user: 'root', groups: ['system:masters'] });
+    expect((await whoAmI({ clientCertificate, to: plain })).code).toBe(403);
     await expect(plain.createClientCertificate({ user: 'x' })).rejects.toThrow('only serve with clientCa: true');
   });
 });
@@ -204,11 +214,11 @@ describe('the client CA', () => {
     const [mine, other] = [await createClientAuthority(), await createClientAuthority()];
     await using both = await serve(cluster, { tls: true, clientCa: mine.ca + other.ca });
     for (const authority of [mine, other]) {
-      const shown = await authority.issue({ user: 'bob' });
-      expect(await whoAmI({ shown, to: both })).toMatchObject({ user: { username: 'bob' } });
+      const clientCertificate = await authority.issue({ user: 'bob' });
+      expect(await whoAmI({ clientCertificate, to: both })).toMatchObject({ user: { username: 'bob' } });
     }
-    const shown = await server.createClientCertificate({ user: 'bob' });
-    expect((await whoAmI({ shown, to: both })).code).toBe(401);
+    const clientCertificate = await server.createClientCertificate({ user: 'bob' });
+    expect((await whoAmI({ clientCertificate, to: both })).code).toBe(401);
     await expect(both.createClientCertificate({ user: 'x' })).rejects.toThrow(TypeError);
   });
 

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseCommandLine, UsageError } from '../../../src/node/command-line.js';
 
-const settingsOf = (...words: string[]) => {
-  const command = parseCommandLine(['serve', ...words]);
+const settingsOf = (...args: string[]) => {
+  const command = parseCommandLine(['serve', ...args]);
   return command.type === 'serve' ? command.settings : undefined;
 };
 
@@ -27,9 +27,9 @@ describe('parseCommandLine', () => {
   });
 
   test('reads every option', () => {
-    const words =
+    const args =
       '--port 8080 --host ::1 --dialect orch --data d --apply a --apply b --kubeconfig k --no-tls --token t --log --controllers ready --feature-gates A=true,B=False --runtime-config api/all=true --runtime-config v1=false c';
-    expect(settingsOf(...words.split(' '))).toEqual({
+    expect(settingsOf(...args.split(' '))).toEqual({
       port: 8080,
       host: '::1',
       dialect: 'orch',
@@ -71,9 +71,9 @@ describe('parseCommandLine', () => {
     ['serve --token=', '--token takes printable characters'],
     ['serve --feature-gates A', '--feature-gates takes NAME=true or NAME=false, got "A"'],
   ])('rejects "%s" with a one-line message', (line, problem) => {
-    const words = line.split(' ').filter((word) => word !== '');
-    expect(() => parseCommandLine(words)).toThrow(UsageError);
-    expect(() => parseCommandLine(words)).toThrow(problem);
-    expect(() => parseCommandLine(words)).not.toThrow('\n');
+    const args = line.split(' ').filter((arg) => arg !== '');
+    expect(() => parseCommandLine(args)).toThrow(UsageError);
+    expect(() => parseCommandLine(args)).toThrow(problem);
+    expect(() => parseCommandLine(args)).not.toThrow('\n');
   });
 });

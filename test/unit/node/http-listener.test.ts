@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Answer, HttpRequest } from '../../../src/http/answer.js';
 import { ClientDisconnectedError } from '../../../src/node/incoming-request.js';
-import { exchange, site, text, wireTo } from './sockets.js';
+import { exchange, openConnection, site, text } from './sockets.js';
 
 const CLOSE = 'Host: x\r\nConnection: close\r\n';
 
@@ -76,12 +76,12 @@ describe('the request that a handler receives', () => {
           });
         }),
     );
-    const wire = await wireTo(fake.port);
+    const connection = await openConnection(fake.port);
     const over = fake.over();
-    const asked = once(fake.server, 'request');
-    wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    await asked;
-    wire.socket.destroy();
+    const requestArrived = once(fake.server, 'request');
+    connection.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await requestArrived;
+    connection.socket.destroy();
     expect(await over).toMatchObject({ status: 0, isAborted: true });
     expect(reason).toBeInstanceOf(ClientDisconnectedError);
     expect(fake.errors).toEqual([]);
@@ -89,12 +89,12 @@ describe('the request that a handler receives', () => {
 
   test('fails to read the body when the client disconnects', async () => {
     await using fake = await site(async (request) => text(await wholeOf(request)));
-    const wire = await wireTo(fake.port);
+    const connection = await openConnection(fake.port);
     const over = fake.over();
-    const asked = once(fake.server, 'request');
-    wire.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345');
-    await asked;
-    wire.socket.destroy();
+    const requestArrived = once(fake.server, 'request');
+    connection.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345');
+    await requestArrived;
+    connection.socket.destroy();
     expect(await over).toMatchObject({ status: 0, isAborted: true });
   });
 });
@@ -126,11 +126,11 @@ describe('the response that a client receives', () => {
   test('keeps the order of responses to pipelined requests', async () => {
     await using fake = await site(async (request) => text(request.url));
     const one = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-    const wire = await wireTo(fake.port);
-    wire.socket.write(one('/1') + one('/2') + one('/3'));
-    const all = await wire.until(/site\/3/);
+    const connection = await openConnection(fake.port);
+    connection.socket.write(one('/1') + one('/2') + one('/3'));
+    const all = await connection.until(/site\/3/);
     expect([...all.matchAll(/site(\/\d)/g)].map(([, path]) => path)).toEqual(['/1', '/2', '/3']);
-    wire.socket.destroy();
+    connection.socket.destroy();
   });
 
   test('ends the connection in HTTP/1.0, and streams without chunks', async () => {
@@ -163,12 +163,12 @@ describe('the response that a client receives', () => {
     );
     const head = (path: string): string =>
       `PUT ${path} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n`;
-    const wire = await wireTo(fake.port);
-    wire.socket.write(head('/'));
-    await wire.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
-    wire.socket.write('body');
-    await wire.until(/\r\n\r\nbody$/);
-    wire.socket.destroy();
+    const connection = await openConnection(fake.port);
+    connection.socket.write(head('/'));
+    await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    connection.socket.write('body');
+    await connection.until(/\r\n\r\nbody$/);
+    connection.socket.destroy();
     const refused = await exchange(fake.port, head('/refuse'));
     expect(refused).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n.*\r\nno$/s);
   });
@@ -180,26 +180,26 @@ describe('the response that a client receives', () => {
       await reader?.cancel();
       return { ...text('too much'), code: 413 };
     });
-    const wire = await wireTo(fake.port);
-    wire.socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const connection = await openConnection(fake.port);
+    connection.socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
     const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
     const send = (): void => {
-      while (!wire.socket.destroyed && wire.socket.write(chunk));
+      while (!connection.socket.destroyed && connection.socket.write(chunk));
     };
-    wire.socket.on('drain', send);
+    connection.socket.on('drain', send);
     send();
-    const answer = await wire.end();
+    const answer = await connection.end();
     expect(answer).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n.*\r\ntoo much$/s);
   });
 
   test('keeps the connection open after a small unread body', async () => {
     await using fake = await site(async (request) => text(request.url));
-    const wire = await wireTo(fake.port);
-    wire.socket.write('POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc');
-    await wire.until(/site\/1/);
-    wire.socket.write('defGET /2 HTTP/1.1\r\nHost: x\r\n\r\n');
-    await wire.until(/site\/2/);
-    wire.socket.destroy();
+    const connection = await openConnection(fake.port);
+    connection.socket.write('POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc');
+    await connection.until(/site\/1/);
+    connection.socket.write('defGET /2 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await connection.until(/site\/2/);
+    connection.socket.destroy();
     expect(fake.log[0]).toMatchObject({ method: 'POST', target: '/1', status: 200 });
   });
 
@@ -213,24 +213,24 @@ describe('the response that a client receives', () => {
 
 describe('streaming responses', () => {
   test('sends the headers of a stream before the first bytes', async () => {
-    let speak: (text: string | undefined) => void = () => undefined;
+    let sendText: (text: string | undefined) => void = () => undefined;
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
-        speak = (words) => {
-          if (words === undefined) controller.close();
-          else controller.enqueue(new TextEncoder().encode(words));
+        sendText = (chunkText) => {
+          if (chunkText === undefined) controller.close();
+          else controller.enqueue(new TextEncoder().encode(chunkText));
         };
       },
     });
     await using fake = await site({ code: 200, headers: [['Content-Type', 'application/json']], body });
-    const wire = await wireTo(fake.port);
-    wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    expect(await wire.until(/\r\n\r\n$/)).toMatch(/Transfer-Encoding: chunked\r\n/);
-    speak('{"a":1}\n');
-    await wire.until(/\r\n8\r\n\{"a":1\}\n\r\n$/);
-    speak(undefined);
-    await wire.until(/\r\n0\r\n\r\n$/);
-    wire.socket.destroy();
+    const connection = await openConnection(fake.port);
+    connection.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(await connection.until(/\r\n\r\n$/)).toMatch(/Transfer-Encoding: chunked\r\n/);
+    sendText('{"a":1}\n');
+    await connection.until(/\r\n8\r\n\{"a":1\}\n\r\n$/);
+    sendText(undefined);
+    await connection.until(/\r\n0\r\n\r\n$/);
+    connection.socket.destroy();
   });
 
   test('applies back pressure to a stream and ends it when the client disconnects', async () => {
@@ -251,30 +251,30 @@ describe('streaming responses', () => {
       { highWaterMark: 0 },
     );
     await using fake = await site({ code: 200, headers: [], body });
-    const wire = await wireTo(fake.port);
-    wire.socket.pause();
+    const connection = await openConnection(fake.port);
+    connection.socket.pause();
     const [, outgoing] = await Promise.all([
-      wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
+      connection.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
       once(fake.server, 'request').then(([, response]) => response),
     ]);
     // The buffers of the socket fill first; then the stream is not read any more.
     await new Promise<void>((resolve) => {
-      const look = (): void => (outgoing.writableNeedDrain ? resolve() : void setImmediate(look));
-      look();
+      const check = (): void => (outgoing.writableNeedDrain ? resolve() : void setImmediate(check));
+      check();
     });
     let turns = 0;
     await new Promise<void>((resolve) => {
       let before = produced;
-      const look = (): void => {
+      const check = (): void => {
         turns = produced === before ? turns + 1 : 0;
         before = produced;
         if (turns > 50) resolve();
-        else setImmediate(look);
+        else setImmediate(check);
       };
-      look();
+      check();
     });
     expect(outgoing.writableLength).toBeLessThan(256 * 1024);
-    wire.socket.destroy();
+    connection.socket.destroy();
     await ended;
     expect(fake.errors).toEqual([]);
   });
@@ -289,11 +289,11 @@ describe('streaming responses', () => {
       },
     });
     await using fake = await site({ code: 200, headers: [], body });
-    const wire = await wireTo(fake.port);
-    wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    await wire.until(/half/);
+    const connection = await openConnection(fake.port);
+    connection.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await connection.until(/half/);
     fail();
-    const all = await wire.end();
+    const all = await connection.end();
     // Without the last chunk the client detects that the body is incomplete.
     expect(all).not.toMatch(/\r\n0\r\n\r\n$/);
     expect(fake.errors).toEqual([fault]);

@@ -16,7 +16,7 @@ import {
 const NAMESPACES = '/api/v1/namespaces';
 const CONFIG_MAPS = `${NAMESPACES}/default/configmaps`;
 
-function ask(url: string, options: RequestOptions, body?: string): Promise<IncomingMessage> {
+function sendRequest(url: string, options: RequestOptions, body?: string): Promise<IncomingMessage> {
   const send = url.startsWith('https:') ? secureRequest : plainRequest;
   return new Promise((resolve, reject) => send(url, options, resolve).on('error', reject).end(body));
 }
@@ -31,7 +31,7 @@ describe('createInProcessAgent', () => {
   test('serves every host, for http and https URLs', async () => {
     const agent = createInProcessAgent(createCluster());
     for (const origin of [agent.url, 'http://127.0.0.1:6443', 'https://production.example', 'https://[::1]:1']) {
-      const response = await ask(origin + NAMESPACES, { agent });
+      const response = await sendRequest(origin + NAMESPACES, { agent });
       expect([origin, response.statusCode]).toEqual([origin, 200]);
       expect(JSON.parse(await textOf(response))).toMatchObject({ kind: 'NamespaceList' });
     }
@@ -41,7 +41,7 @@ describe('createInProcessAgent', () => {
     const agent = createInProcessAgent(createCluster());
     expect(agent).toBeInstanceOf(Agent);
     for (let count = 0; count < 3; count++) {
-      const response = await ask(agent.url + NAMESPACES, { agent });
+      const response = await sendRequest(agent.url + NAMESPACES, { agent });
       await textOf(response);
       await new Promise(setImmediate);
       expect(connections(agent)).toEqual([0, 1]);
@@ -49,7 +49,7 @@ describe('createInProcessAgent', () => {
     agent.destroy();
     await new Promise(setImmediate);
     expect(connections(agent)).toEqual([0, 0]);
-    expect((await ask(agent.url + NAMESPACES, { agent })).statusCode).toBe(200);
+    expect((await sendRequest(agent.url + NAMESPACES, { agent })).statusCode).toBe(200);
   });
 
   test('transfers bodies of any size in both directions', async () => {
@@ -58,7 +58,7 @@ describe('createInProcessAgent', () => {
     const data = { big: 'ü'.repeat(400_000) };
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'big' }, data };
     const headers = { 'content-type': 'application/json' };
-    const sent = await ask(agent.url + CONFIG_MAPS, { agent, method: 'POST', headers }, JSON.stringify(object));
+    const sent = await sendRequest(agent.url + CONFIG_MAPS, { agent, method: 'POST', headers }, JSON.stringify(object));
     expect(sent.statusCode).toBe(201);
     expect(JSON.parse(await textOf(sent))).toMatchObject({ data });
     expect((await cluster.api(ConfigMap).get('big')).data).toEqual(data);
@@ -69,11 +69,11 @@ describe('createInProcessAgent', () => {
     const tokens = { a: { user: 'alice', groups }, b: { user: 'bob', groups } };
     const agent = createInProcessAgent(createCluster(), { tokens });
     const status = async (token: string): Promise<unknown> =>
-      (await ask(agent.url + NAMESPACES, { agent, headers: { authorization: `Bearer ${token}` } })).statusCode;
+      (await sendRequest(agent.url + NAMESPACES, { agent, headers: { authorization: `Bearer ${token}` } })).statusCode;
     expect(agent.token).toBe('a');
     expect(agent.kubeconfig).toContain('token: "a"');
     expect([await status('a'), await status('b'), await status('c')]).toEqual([200, 200, 401]);
-    expect((await ask(agent.url + NAMESPACES, { agent })).statusCode).toBe(403);
+    expect((await sendRequest(agent.url + NAMESPACES, { agent })).statusCode).toBe(403);
     expect(createInProcessAgent(createCluster()).token).toBeUndefined();
   });
 
@@ -82,14 +82,14 @@ describe('createInProcessAgent', () => {
     expect(() => createInProcessAgent(createCluster(), misspelt)).toThrow(
       'createInProcessAgent has no option "token"; it has tokens, authenticate, flowControl, log, codecs, aggregate, onError',
     );
-    const shapeless = { tokens: { secret: 'alice' } } as unknown as InProcessAgentOptions;
-    expect(() => createInProcessAgent(createCluster(), shapeless)).toThrow(TypeError);
+    const invalid = { tokens: { secret: 'alice' } } as unknown as InProcessAgentOptions;
+    expect(() => createInProcessAgent(createCluster(), invalid)).toThrow(TypeError);
   });
 
   test('logs a line for each request when logging is enabled', async () => {
     const lines: string[] = [];
     const agent = createInProcessAgent(createCluster(), { log: (line) => lines.push(line) });
-    await textOf(await ask(agent.url + NAMESPACES, { agent }));
+    await textOf(await sendRequest(agent.url + NAMESPACES, { agent }));
     expect(lines).toEqual([expect.stringMatching(/ GET \/api\/v1\/namespaces 200 \d+B /)]);
   });
 
@@ -100,7 +100,7 @@ describe('createInProcessAgent', () => {
       over = resolve;
     });
     const agent = createInProcessAgent(cluster, { log: (each) => over(each) });
-    const watching = await ask(`${agent.url}${CONFIG_MAPS}?watch=true`, { agent });
+    const watching = await sendRequest(`${agent.url}${CONFIG_MAPS}?watch=true`, { agent });
     const events = watching[Symbol.asyncIterator]();
     await cluster.api(ConfigMap).create({ metadata: { name: 'web' } });
     expect(String((await events.next()).value)).toMatch(/^\{"type":"ADDED"/);
@@ -116,7 +116,7 @@ describe('createInProcessAgent', () => {
       over = resolve;
     });
     const agent = createInProcessAgent(createCluster(), { log: (each) => over(each) });
-    const watching = await ask(`${agent.url}${CONFIG_MAPS}?watch=true`, { agent });
+    const watching = await sendRequest(`${agent.url}${CONFIG_MAPS}?watch=true`, { agent });
     watching.destroy();
     expect(await line).toContain('cut');
   });
@@ -145,9 +145,9 @@ describe('an in-process connection', () => {
 
   test('delivers data that was written before it is destroyed', async () => {
     const [client, server] = createInProcessConnection();
-    server.write('last words');
+    server.write('last bytes');
     server.destroy();
-    expect(await textOf(client)).toBe('last words');
+    expect(await textOf(client)).toBe('last bytes');
   });
 
   test('reports a destroyed end to the peer and to pending writes', async () => {
@@ -162,7 +162,7 @@ describe('an in-process connection', () => {
 });
 
 describe('connectKubeConfig', () => {
-  /** As much of a KubeConfig as the library looks at. */
+  /** The parts of a KubeConfig that the library reads. */
   class Config {
     loaded = '';
     cluster: object | null = null;
@@ -205,7 +205,7 @@ describe('connectKubeConfig', () => {
     expect(config.loaded).toBe('');
   });
 
-  test('replaces nothing but the agent', async () => {
+  test('replaces only the agent of a KubeConfig', async () => {
     const agent = createInProcessAgent(createCluster());
     const config = connectKubeConfig(new Config(), agent);
     const options: { agent?: unknown } = {};

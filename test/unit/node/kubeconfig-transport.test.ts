@@ -106,7 +106,7 @@ describe('a served cluster over HTTPS', () => {
     closed.close();
     stop.abort();
     expect(await Promise.all(waiting)).toMatchObject([{ done: true }, { done: true }]);
-    // The server has noticed both.
+    // The server has ended both watches.
     await eventually(() => expect(log.filter((line) => line.includes('watch=true'))).toHaveLength(2));
   });
 
@@ -165,22 +165,23 @@ describe('a served cluster over HTTPS', () => {
 describe('TLS trust', () => {
   test('trusts only the CA of the cluster, also from a relative file', async () => {
     await using server = await serve(createCluster({ dialect: 'kubernetes' }), { tls: true, anonymous: true });
-    const ask = (cluster: object) => clientOf(configOf({ cluster: { server: server.url, ...cluster } })).all(ConfigMap);
+    const configMapsOf = (cluster: object) =>
+      clientOf(configOf({ cluster: { server: server.url, ...cluster } })).all(ConfigMap);
     const file = join(folder, 'with-files');
     await writeFile(join(folder, 'ca.pem'), server.caCertificate ?? '');
     await writeFile(file, configOf({ cluster: { server: server.url, 'certificate-authority': 'ca.pem' } }));
     expect((await clientOf(file).all(ConfigMap).list()).items).toEqual([]);
-    expect((await ask({ 'insecure-skip-tls-verify': true }).list()).items).toEqual([]);
+    expect((await configMapsOf({ 'insecure-skip-tls-verify': true }).list()).items).toEqual([]);
     const data = { 'certificate-authority-data': base64(server.caCertificate) };
-    expect((await ask(data).list()).items).toEqual([]);
-    expect((await ask({ ...data, 'tls-server-name': 'localhost' }).list()).items).toEqual([]);
-    const strangers = [
+    expect((await configMapsOf(data).list()).items).toEqual([]);
+    expect((await configMapsOf({ ...data, 'tls-server-name': 'localhost' }).list()).items).toEqual([]);
+    const untrusted = [
       {},
       { 'certificate-authority-data': base64((await createServerCertificate([])).ca) },
       { ...data, 'tls-server-name': 'elsewhere.example' },
     ];
-    for (const stranger of strangers) {
-      const error = await rejection(ask(stranger).list());
+    for (const clusterOptions of untrusted) {
+      const error = await rejection(configMapsOf(clusterOptions).list());
       expect(StatusError.is(error, 'ServiceUnavailable') && error.message).toMatch(/certificate|altnames/i);
     }
   });
@@ -211,7 +212,7 @@ describe('TLS trust', () => {
 });
 
 describe('credentials', () => {
-  const asked = async (user: object, options: KubeconfigTransportOptions = {}) => {
+  const listWith = async (user: object, options: KubeconfigTransportOptions = {}) => {
     const groups = ['system:masters'];
     const tokens = { one: { user: 'one', groups }, two: { user: 'two', groups } };
     await using server = await serve(createCluster({ dialect: 'kubernetes' }), { tokens });
@@ -222,10 +223,10 @@ describe('credentials', () => {
   test('uses the token of the options, else of the file, else of the kubeconfig', async () => {
     const tokenFile = join(folder, 'token');
     await writeFile(tokenFile, 'two\n');
-    expect((await asked({ token: 'one' })).items).toEqual([]);
-    expect((await asked({ token: 'wrong', tokenFile })).items).toEqual([]);
-    expect((await asked({ exec: { command: 'login' } }, { token: 'one' })).items).toEqual([]);
-    expect(StatusError.is(await rejection(asked({ token: 'wrong' })), 'Unauthorized')).toBe(true);
+    expect((await listWith({ token: 'one' })).items).toEqual([]);
+    expect((await listWith({ token: 'wrong', tokenFile })).items).toEqual([]);
+    expect((await listWith({ exec: { command: 'login' } }, { token: 'one' })).items).toEqual([]);
+    expect(StatusError.is(await rejection(listWith({ token: 'wrong' })), 'Unauthorized')).toBe(true);
   });
 
   test.each(['exec', 'auth-provider', 'username', 'as'])('rejects credentials of type %s', (key) => {
@@ -254,33 +255,33 @@ describe('the kubeconfig', () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ['no YAML', 'a: [\n', /the kubeconfig is no YAML: /],
+    ['invalid YAML', 'a: [\n', /the kubeconfig is no YAML: /],
     ['another document', 'kind: Pod\n', /it has no current-context; .*: none$/],
-    ['a cluster that is not there', configOf({ context: { cluster: 'x' } }), /no cluster "x"; it has "other", "here"/],
-    ['a user that is not there', configOf({ context: { user: 'x' } }), /no user "x"; it has "me"/],
+    ['a missing cluster', configOf({ context: { cluster: 'x' } }), /no cluster "x"; it has "other", "here"/],
+    ['a missing user', configOf({ context: { user: 'x' } }), /no user "x"; it has "me"/],
     ['no server', configOf({ cluster: { server: '' } }), /the cluster has no server/],
     ['a server without a scheme', configOf({ cluster: { server: 'h:1' } }), /must begin with http:\/\/ or https:\/\//],
-    ['a number for a token', configOf({ user: { token: 5 } }), /token is no text/],
+    ['a number as a token', configOf({ user: { token: 5 } }), /token is no text/],
     ['a proxy', configOf({ cluster: { 'proxy-url': 'http://p' } }), /proxy-url is not supported/],
     [
-      'an authority that is none',
+      'an unreadable certificate authority',
       configOf({ cluster: { server: 'https://h', 'certificate-authority-data': 'AAAA' } }),
       /has a certificate or a key that cannot be read/,
     ],
     [
-      'an authority that does not count',
+      'a certificate authority that is ignored',
       configOf({
         cluster: { server: 'https://h', 'certificate-authority-data': 'AAAA', 'insecure-skip-tls-verify': true },
       }),
       /insecure-skip-tls-verify contradicts/,
     ],
     [
-      'half a certificate',
+      'a client key without a certificate',
       configOf({ cluster: { server: 'https://h' }, user: { 'client-key-data': 'AAAA' } }),
       /a client certificate needs its key/,
     ],
-    ['a path that leads nowhere', '/nowhere/config', /ENOENT/],
-    ['nothing', '', /takes the path or the text/],
+    ['a path that does not exist', '/nowhere/config', /ENOENT/],
+    ['an empty text', '', /takes the path or the text/],
   ])('rejects a kubeconfig with %s', (_what, config, message) => {
     expect(() => kubeconfigTransport(config)).toThrow(message);
   });

@@ -79,7 +79,7 @@ describe('loadManifests', () => {
     expect((await cluster.api(Namespace).get('team')).metadata.name).toBe('team');
   });
 
-  test('reads consecutive JSON documents, whatever their strings contain', async () => {
+  test('reads consecutive JSON documents with braces in their strings', async () => {
     const cluster = createCluster();
     const document = (name: string, space?: number) =>
       JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { odd: '}{"\\' } }, null, space);

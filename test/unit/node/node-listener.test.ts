@@ -100,7 +100,7 @@ describe('createNodeListener', () => {
     expect(() => createNodeListener(createCluster(), misspelt)).toThrow(
       'createNodeListener has no option "port"; it has tokens, authenticate, flowControl, log, codecs, aggregate, onError',
     );
-    const shapeless = { tokens: { secret: 'alice' } } as unknown as NodeListenerOptions;
-    expect(() => createNodeListener(createCluster(), shapeless)).toThrow(TypeError);
+    const invalid = { tokens: { secret: 'alice' } } as unknown as NodeListenerOptions;
+    expect(() => createNodeListener(createCluster(), invalid)).toThrow(TypeError);
   });
 });

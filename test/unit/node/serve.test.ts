@@ -11,7 +11,7 @@ import { yamlBody } from '../../../src/codec/yaml.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { createServerCertificate } from '../../../src/node/certificates.js';
 import { type ServeOptions, serve } from '../../../src/node/index.js';
-import { wireTo } from './sockets.js';
+import { openConnection } from './sockets.js';
 
 const NAMESPACES = '/api/v1/namespaces';
 let folder: string;
@@ -71,8 +71,8 @@ describe('options', () => {
     await expect(serve(cluster, { annonymous: true } as ServeOptions)).rejects.toThrow(
       'serve has no option "annonymous"; it has port, host, tls, clientCa, token, anonymous, kubeconfig, tokens, authenticate, flowControl, log, codecs, aggregate, onError',
     );
-    const shapeless = { tokens: { secret: 'alice' } } as unknown as ServeOptions;
-    await expect(serve(cluster, shapeless)).rejects.toThrow(TypeError);
+    const invalid = { tokens: { secret: 'alice' } } as unknown as ServeOptions;
+    await expect(serve(cluster, invalid)).rejects.toThrow(TypeError);
   });
 
   test('treats undefined options as absent', async () => {
@@ -180,12 +180,12 @@ describe('requests', () => {
 
   test('sends each warning in a header of its own', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
-    const wire = await wireTo(server.port);
+    const connection = await openConnection(server.port);
     const body = '{"metadata":{"name":"web"},"a":1,"b":"x, y"}';
-    wire.socket.write(
+    connection.socket.write(
       `POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-    const answer = await wire.end();
+    const answer = await connection.end();
     expect(answer.match(/^Warning: .*$/gm)).toHaveLength(2);
     expect(answer).toMatch(/^Audit-Id: /m);
     expect(answer).toMatch(/^Content-Type: application\/json/m);
@@ -193,17 +193,17 @@ describe('requests', () => {
 
   test('rejects a request with a body that is too large early', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
-    const wire = await wireTo(server.port);
-    wire.socket.write(
+    const connection = await openConnection(server.port);
+    connection.socket.write(
       'POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
     );
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const send = (): void => {
-      while (!wire.socket.destroyed && wire.socket.write(chunk));
+      while (!connection.socket.destroyed && connection.socket.write(chunk));
     };
-    wire.socket.on('drain', send);
+    connection.socket.on('drain', send);
     send();
-    const answer = await wire.end();
+    const answer = await connection.end();
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toContain('"reason":"RequestEntityTooLarge"');
   });
@@ -219,22 +219,22 @@ describe('requests', () => {
       return next();
     });
     await using server = await serve(cluster, { anonymous: true });
-    const wire = await wireTo(server.port);
-    wire.socket.write('GET /api/v1/configmaps?watch=true HTTP/1.1\r\nHost: x\r\n\r\n');
-    await wire.until(/\r\n\r\n$/);
-    wire.socket.destroy();
+    const connection = await openConnection(server.port);
+    connection.socket.write('GET /api/v1/configmaps?watch=true HTTP/1.1\r\nHost: x\r\n\r\n');
+    await connection.until(/\r\n\r\n$/);
+    connection.socket.destroy();
     await expect(watchClosed).resolves.toBe('watch');
   });
 
   test('logs each request in one line, without control characters', async () => {
     const lines: string[] = [];
     const server = await serve(createCluster(), { anonymous: true, log: (line) => lines.push(line) });
-    const wire = await wireTo(server.port);
-    wire.socket.write(
+    const connection = await openConnection(server.port);
+    connection.socket.write(
       'GET /healthz?a=b HTTP/1.1\r\nHost: x\r\nUser-Agent: kubectl/v1\x9b2J (linux)\r\nConnection: close\r\n\r\n',
       'latin1',
     );
-    await wire.end();
+    await connection.end();
     await server.close();
     expect(lines).toEqual([
       expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} GET \/healthz\?a=b 200 2B \d+\.\dms kubectl\/v1\?2J$/),
@@ -246,13 +246,13 @@ describe('close', () => {
   test('ends watches and frees the port on close, which can be called again', async () => {
     await using cluster = createCluster();
     const server = await serve(cluster, { anonymous: true });
-    const wire = await wireTo(server.port);
-    wire.socket.write('GET /api/v1/configmaps?watch=true HTTP/1.1\r\nHost: x\r\n\r\n');
-    await wire.until(/\r\n\r\n$/);
-    const idle = await wireTo(server.port);
+    const connection = await openConnection(server.port);
+    connection.socket.write('GET /api/v1/configmaps?watch=true HTTP/1.1\r\nHost: x\r\n\r\n');
+    await connection.until(/\r\n\r\n$/);
+    const idle = await openConnection(server.port);
     const closing = server.close();
     expect(server.close()).toBe(closing);
-    expect(await wire.end()).toMatch(/\r\n0\r\n\r\n$/);
+    expect(await connection.end()).toMatch(/\r\n0\r\n\r\n$/);
     await idle.end();
     await closing;
     await expect(connected(server.port)).resolves.toBe('ECONNREFUSED');
@@ -275,12 +275,12 @@ describe('close', () => {
       return next();
     });
     const server = await serve(cluster, { anonymous: true });
-    const wire = await wireTo(server.port);
-    wire.socket.write('GET /api/v1/configmaps HTTP/1.1\r\nHost: x\r\n\r\n');
+    const connection = await openConnection(server.port);
+    connection.socket.write('GET /api/v1/configmaps HTTP/1.1\r\nHost: x\r\n\r\n');
     await here;
     const closing = server.close();
     go();
-    expect(await wire.end()).toMatch(/^HTTP\/1\.1 200 .*Connection: close\r\n.*ConfigMapList/s);
+    expect(await connection.end()).toMatch(/^HTTP\/1\.1 200 .*Connection: close\r\n.*ConfigMapList/s);
     await closing;
   });
 

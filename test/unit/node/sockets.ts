@@ -12,17 +12,17 @@ import {
   type RequestLogEntry,
 } from '../../../src/node/http-listener.js';
 
-export interface Wire {
+export interface RawConnection {
   readonly socket: Socket;
-  /** Everything that came so far. */
+  /** All text received so far. */
   text(): string;
-  /** When the text that came fits; rejects when the connection ends before. */
+  /** Resolves when the received text matches; rejects when the connection ends first. */
   until(pattern: RegExp): Promise<string>;
-  /** All that came, when the other end has closed. */
+  /** Resolves with all received text when the server has closed the connection. */
   end(): Promise<string>;
 }
 
-export async function wireTo(port: number): Promise<Wire> {
+export async function openConnection(port: number): Promise<RawConnection> {
   const socket = connect(port, '127.0.0.1');
   let received = '';
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
@@ -48,9 +48,9 @@ export async function wireTo(port: number): Promise<Wire> {
 
 /** Sends one text and waits for the end of the connection. */
 export async function exchange(port: number, text: string): Promise<string> {
-  const wire = await wireTo(port);
-  wire.socket.write(text, 'latin1');
-  return wire.end();
+  const connection = await openConnection(port);
+  connection.socket.write(text, 'latin1');
+  return connection.end();
 }
 
 export interface FakeSite extends AsyncDisposable {
@@ -59,21 +59,21 @@ export interface FakeSite extends AsyncDisposable {
   readonly listener: Listener;
   readonly errors: unknown[];
   readonly log: RequestLogEntry[];
-  /** Resolves with the next exchange that is over. */
+  /** Resolves with the log entry of the next request that ends. */
   over(): Promise<RequestLogEntry>;
 }
 
 /** The listener of the library in front of a request handler of the test. */
-export async function site(answerer: RequestHandler | Answer): Promise<FakeSite> {
+export async function site(handler: RequestHandler | Answer): Promise<FakeSite> {
   const errors: unknown[] = [];
   const log: RequestLogEntry[] = [];
-  const waiting: ((exchanged: RequestLogEntry) => void)[] = [];
-  const listener = createListener(typeof answerer === 'function' ? answerer : async () => answerer, {
+  const waiting: ((entry: RequestLogEntry) => void)[] = [];
+  const listener = createListener(typeof handler === 'function' ? handler : async () => handler, {
     origin: () => 'http://site',
     onError: (error) => errors.push(error),
-    onRequestEnd: (exchanged) => {
-      log.push(exchanged);
-      for (const resolve of waiting.splice(0)) resolve(exchanged);
+    onRequestEnd: (entry) => {
+      log.push(entry);
+      for (const resolve of waiting.splice(0)) resolve(entry);
     },
   });
   const server = createServer().on('request', listener.request).on('checkContinue', listener.checkContinue);

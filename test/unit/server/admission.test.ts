@@ -6,11 +6,11 @@ import { allowAll, defaultAdmission, errors, mergePatch, StatusError } from 'orc
 import { ConfigMap, Namespace, Pod, Service } from 'orchplane/kinds';
 import { sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { door, failureOf, stateOf, turns } from './watch-reader.js';
+import { failureOf, latch, stateOf, turns } from './watch-reader.js';
 
 /** A plugin that waits, the first time it is called for an operation, until the test releases it. */
 function waitsOnce(phase: 'mutate' | 'validate', operation: AdmissionRequest['operation'], name = 'a') {
-  const { opened, open } = door();
+  const { opened, open } = latch();
   let waited = false;
   const run = (request: AdmissionRequest) => {
     if (waited || request.operation !== operation || request.name !== name) return undefined;
@@ -22,139 +22,139 @@ function waitsOnce(phase: 'mutate' | 'validate', operation: AdmissionRequest['op
 }
 
 describe('the order of admission plugins', () => {
-  const tells = (name: string, told: string[]): AdmissionPlugin => ({
+  const recordsCalls = (name: string, recorded: string[]): AdmissionPlugin => ({
     name,
     mutate: () => {
-      told.push(`${name} mutates`);
+      recorded.push(`${name} mutates`);
     },
     validate: () => {
-      told.push(`${name} validates`);
+      recorded.push(`${name} validates`);
     },
   });
 
   test('runs admission plugins in the order of the list, with every mutation before any validation', async () => {
-    const told: string[] = [];
-    const cluster = testCluster({ admission: [tells('first', told), tells('second', told)] });
+    const recorded: string[] = [];
+    const cluster = testCluster({ admission: [recordsCalls('first', recorded), recordsCalls('second', recorded)] });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
-    expect(told).toEqual(['first mutates', 'second mutates', 'first validates', 'second validates']);
+    expect(recorded).toEqual(['first mutates', 'second mutates', 'first validates', 'second validates']);
   });
 
   test('keeps the order of admission plugins when the first one is asynchronous', async () => {
-    const told: string[] = [];
+    const recorded: string[] = [];
     const { plugin, open } = waitsOnce('mutate', 'CREATE');
-    const cluster = testCluster({ admission: [plugin, tells('second', told)] });
+    const cluster = testCluster({ admission: [plugin, recordsCalls('second', recorded)] });
     const created = cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await turns();
-    expect(told).toEqual([]);
+    expect(recorded).toEqual([]);
     open();
     await created;
-    expect(told).toEqual(['second mutates', 'second validates']);
+    expect(recorded).toEqual(['second mutates', 'second validates']);
   });
 
   test('stops at the first rejection of a plugin and stores nothing', async () => {
-    const told: string[] = [];
+    const recorded: string[] = [];
     const refuses: AdmissionPlugin = {
       name: 'Refuses',
       mutate: ({ served, name }) => {
         throw errors.forbidden(served.groupResource, name, 'not today');
       },
     };
-    const cluster = testCluster({ admission: [refuses, tells('second', told)] });
+    const cluster = testCluster({ admission: [refuses, recordsCalls('second', recorded)] });
     const error = await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a' } }));
     expect(error).toMatchObject({ code: 403, message: 'configmaps "a" is forbidden: not today' });
-    expect(told).toEqual([]);
+    expect(recorded).toEqual([]);
     expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
     expect(cluster.resourceVersion).toBe('4');
   });
 });
 
 describe('the admission request', () => {
-  function listening(): { readonly told: AdmissionRequest[]; readonly plugin: AdmissionPlugin } {
-    const told: AdmissionRequest[] = [];
-    return { told, plugin: { name: 'Listens', validate: (request) => void told.push(request) } };
+  function recordingPlugin(): { readonly recorded: AdmissionRequest[]; readonly plugin: AdmissionPlugin } {
+    const recorded: AdmissionRequest[] = [];
+    return { recorded, plugin: { name: 'Listens', validate: (request) => void recorded.push(request) } };
   }
 
   test('passes the object, no old object, and the user of a create to plugins', async () => {
-    const { told, plugin } = listening();
+    const { recorded, plugin } = recordingPlugin();
     const cluster = testCluster({ admission: [plugin], authorizer: allowAll() });
     await cluster
       .with({ as: { user: 'alice', groups: ['dev'] } })
       .api(ConfigMap)
       .create({ metadata: { name: 'a' } });
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({
+    expect(recorded).toHaveLength(1);
+    expect(recorded[0]).toMatchObject({
       operation: 'CREATE',
       namespace: 'default',
       name: 'a',
       subresource: '',
       dryRun: false,
     });
-    expect(told[0]?.user).toEqual({ user: 'alice', groups: ['dev', 'system:authenticated'] });
-    expect(told[0]?.object?.metadata.name).toBe('a');
-    expect(told[0]?.oldObject).toBeUndefined();
+    expect(recorded[0]?.user).toEqual({ user: 'alice', groups: ['dev', 'system:authenticated'] });
+    expect(recorded[0]?.object?.metadata.name).toBe('a');
+    expect(recorded[0]?.oldObject).toBeUndefined();
   });
 
   test('passes the new object and the live object of an update and a patch to plugins', async () => {
-    const { told, plugin } = listening();
+    const { recorded, plugin } = recordingPlugin();
     const cluster = testCluster({ admission: [plugin] });
     const live = await cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { k: 'old' } });
     await cluster.api(ConfigMap).patch('a', mergePatch({ data: { k: 'new' } }));
-    expect(told[1]).toMatchObject({ operation: 'UPDATE', name: 'a' });
-    expect(told[1]?.oldObject).toBe(live);
-    expect(told[1]?.object).toMatchObject({ data: { k: 'new' } });
+    expect(recorded[1]).toMatchObject({ operation: 'UPDATE', name: 'a' });
+    expect(recorded[1]?.oldObject).toBe(live);
+    expect(recorded[1]?.object).toMatchObject({ data: { k: 'new' } });
   });
 
   test('passes the live object and no new object of a delete to plugins', async () => {
-    const { told, plugin } = listening();
+    const { recorded, plugin } = recordingPlugin();
     const cluster = testCluster({ admission: [plugin] });
     const live = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await cluster.api(ConfigMap).delete('a');
-    expect(told[1]).toMatchObject({ operation: 'DELETE', name: 'a' });
-    expect(told[1]?.oldObject).toBe(live);
-    expect(told[1]?.object).toBeUndefined();
+    expect(recorded[1]).toMatchObject({ operation: 'DELETE', name: 'a' });
+    expect(recorded[1]?.oldObject).toBe(live);
+    expect(recorded[1]?.object).toBeUndefined();
   });
 
   test('calls plugins for each object of a deletecollection', async () => {
-    const { told, plugin } = listening();
+    const { recorded, plugin } = recordingPlugin();
     const cluster = testCluster({ admission: [plugin] });
     for (const name of ['a', 'b']) await cluster.api(ConfigMap).create({ metadata: { name } });
     await cluster.api(ConfigMap).deleteCollection();
-    expect(told.slice(2).map(({ operation, oldObject }) => [operation, oldObject?.metadata.name])).toEqual([
+    expect(recorded.slice(2).map(({ operation, oldObject }) => [operation, oldObject?.metadata.name])).toEqual([
       ['DELETE', 'a'],
       ['DELETE', 'b'],
     ]);
   });
 
   test('passes the name of a subresource to plugins', async () => {
-    const { told, plugin } = listening();
+    const { recorded, plugin } = recordingPlugin();
     const cluster = testCluster({ admission: [plugin] });
     const namespace = await cluster.api(Namespace).create({ metadata: { name: 'dev' } });
     await cluster.api(Namespace).subresource('finalize').update('dev', namespace);
-    expect(told.map(({ subresource }) => subresource)).toEqual(['', 'finalize']);
+    expect(recorded.map(({ subresource }) => subresource)).toEqual(['', 'finalize']);
   });
 
   test('passes the dryRun flag of a dry run to plugins', async () => {
-    const { told, plugin } = listening();
+    const { recorded, plugin } = recordingPlugin();
     const cluster = testCluster({ admission: [plugin] });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } }, { dryRun: true });
-    expect(told[0]?.dryRun).toBe(true);
+    expect(recorded[0]?.dryRun).toBe(true);
   });
 
   test('passes the generateName prefix as the name to plugins, while the object has no name', async () => {
-    const told: (string | undefined)[] = [];
+    const recorded: (string | undefined)[] = [];
     const plugin: AdmissionPlugin = {
       name: 'Listens',
-      mutate: ({ name, object }) => void told.push(name, object?.metadata.name),
+      mutate: ({ name, object }) => void recorded.push(name, object?.metadata.name),
     };
     const cluster = testCluster({ admission: [plugin] });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'web-' } });
-    expect(told).toEqual(['web-', undefined]);
+    expect(recorded).toEqual(['web-', undefined]);
   });
 
   test('gives plugins access to the namespaces of the cluster', async () => {
     const seen: unknown[] = [];
     const plugin: AdmissionPlugin = {
-      name: 'Looks',
+      name: 'ReadsNamespaces',
       mutate: ({ namespace }, view) => void seen.push(view.namespace(namespace)?.metadata.name, view.namespace('nope')),
     };
     const cluster = testCluster({ admission: [plugin] });
@@ -400,13 +400,13 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
 
 describe('a generated name', () => {
   /** Returns the same suffix until the test sets others. */
-  function stubbornIds(): Ids & { suffixes: string[]; asked: number } {
+  function repeatingIds(): Ids & { suffixes: string[]; calls: number } {
     const ids = {
       ...sequentialIds(),
-      asked: 0,
+      calls: 0,
       suffixes: [] as string[],
       suffix: () => {
-        ids.asked++;
+        ids.calls++;
         return ids.suffixes.shift() ?? 'bbbbb';
       },
     };
@@ -414,12 +414,12 @@ describe('a generated name', () => {
   }
 
   test('tries eight generated names before a 409 that suggests a retry', async () => {
-    const ids = stubbornIds();
+    const ids = repeatingIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
-    ids.asked = 0;
+    ids.calls = 0;
     const error = await failureOf(cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } }));
-    expect(ids.asked).toBe(8);
+    expect(ids.calls).toBe(8);
     expect(error).toMatchObject({
       code: 409,
       reason: 'AlreadyExists',
@@ -429,7 +429,7 @@ describe('a generated name', () => {
   });
 
   test('uses the first free generated name', async () => {
-    const ids = stubbornIds();
+    const ids = repeatingIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
     ids.suffixes = ['bbbbb', 'bbbbb', 'ccccc'];
@@ -438,23 +438,23 @@ describe('a generated name', () => {
   });
 
   test('runs validating plugins for every generated name and mutating plugins once', async () => {
-    const ids = stubbornIds();
-    const asked: string[] = [];
+    const ids = repeatingIds();
+    const calls: string[] = [];
     const plugin: AdmissionPlugin = {
       name: 'Counts',
-      mutate: () => void asked.push('mutate'),
-      validate: () => void asked.push('validate'),
+      mutate: () => void calls.push('mutate'),
+      validate: () => void calls.push('validate'),
     };
     const cluster = testCluster({ ids, admission: [plugin] });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
-    asked.length = 0;
+    calls.length = 0;
     ids.suffixes = ['bbbbb', 'ccccc'];
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
-    expect(asked).toEqual(['mutate', 'validate', 'validate']);
+    expect(calls).toEqual(['mutate', 'validate', 'validate']);
   });
 
   test('validates each generated name, so errors mention the first name', async () => {
-    const ids = stubbornIds();
+    const ids = repeatingIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
     ids.suffixes = ['bbbbb', 'ccccc'];
@@ -466,7 +466,7 @@ describe('a generated name', () => {
   });
 
   test('assigns a new uid with each generated name', async () => {
-    const ids = stubbornIds();
+    const ids = repeatingIds();
     const cluster = testCluster({ ids });
     const first = await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
     ids.suffixes = ['bbbbb', 'bbbbb', 'ccccc'];
@@ -476,17 +476,17 @@ describe('a generated name', () => {
   });
 
   test('tries eight generated names for a service', async () => {
-    const ids = stubbornIds();
+    const ids = repeatingIds();
     const cluster = testCluster({ ids });
     const body = { metadata: { generateName: 'a-' }, spec: { ports: [{ port: 80 }] } };
     await cluster.api(Service).create(body);
-    ids.asked = 0;
+    ids.calls = 0;
     expect(await failureOf(cluster.api(Service).create(body))).toMatchObject({ code: 409 });
-    expect(ids.asked).toBe(8);
+    expect(ids.calls).toBe(8);
   });
 
   test('tries generated names again with asynchronous plugins', async () => {
-    const ids = stubbornIds();
+    const ids = repeatingIds();
     const plugin: AdmissionPlugin = { name: 'Slow', validate: () => Promise.resolve() };
     const cluster = testCluster({ ids, admission: [plugin] });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
@@ -502,16 +502,16 @@ describe('a generated name', () => {
   });
 
   test('generates no name for an object with a name, and does not retry a collision', async () => {
-    const ids = stubbornIds();
+    const ids = repeatingIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const error = await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a', generateName: 'a-' } }));
-    expect(ids.asked).toBe(0);
+    expect(ids.calls).toBe(0);
     expect(error).toMatchObject({ code: 409, message: expect.stringContaining('unique name for the object') });
   });
 
   test('sets the metadata.name label of a namespace with a generated name', async () => {
-    const ids = stubbornIds();
+    const ids = repeatingIds();
     const cluster = testCluster({ ids });
     await cluster.api(Namespace).create({ metadata: { generateName: 'n-' } });
     ids.suffixes = ['bbbbb', 'ccccc'];

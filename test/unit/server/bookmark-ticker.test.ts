@@ -60,10 +60,10 @@ test('repeats a tick that a watch could not take', async () => {
 
 test('ticks for a watch that is added during a tick', async () => {
   const { clock, ticker, times, minutes } = tickerOf();
-  let hasCome = false;
+  let isAdded = false;
   ticker.add(() => {
-    if (!hasCome) ticker.add(() => times.push(clock.now()) > 0);
-    hasCome = true;
+    if (!isAdded) ticker.add(() => times.push(clock.now()) > 0);
+    isAdded = true;
     return true;
   });
   await clock.advance(600_000);

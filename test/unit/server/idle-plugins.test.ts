@@ -42,12 +42,12 @@ describe('idle webhook plugins', () => {
     const { cluster } = hookCluster({ hook: marking });
     const without = cluster.snapshot();
     await mutateWith(cluster, 'hooks', { service: 'hook' });
-    const along = cluster.snapshot();
+    const withConfiguration = cluster.snapshot();
     const fork = cluster.fork();
     expect(await annotationOf(fork as typeof cluster, 'a')).toBe('hook');
     cluster.restore(without);
     expect(await annotationOf(cluster, 'a')).toBe(undefined);
-    cluster.restore(along);
+    cluster.restore(withConfiguration);
     expect(await annotationOf(cluster, 'a')).toBe('hook');
   });
 

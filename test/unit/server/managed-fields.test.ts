@@ -9,13 +9,13 @@ import { failureOf } from './watch-reader.js';
 const owned = (manager: string, fields: object) => ({ manager, operation: 'Update', fieldsV1: fields });
 
 describe('changes of plugins to managedFields', () => {
-  function meddling(change: (metadata: { managedFields?: unknown }) => void): AdmissionPlugin {
+  function changingPlugin(change: (metadata: { managedFields?: unknown }) => void): AdmissionPlugin {
     return { name: 'Meddler', mutate: ({ object }) => (object === undefined ? undefined : change(object.metadata)) };
   }
 
   function setup(change: (metadata: { managedFields?: unknown }) => void) {
     const warnings: string[] = [];
-    const cluster = createCluster({ admission: [meddling(change)] });
+    const cluster = createCluster({ admission: [changingPlugin(change)] });
     return { api: cluster.with({ onWarning: (text) => warnings.push(text) }).api(ConfigMap), warnings };
   }
 

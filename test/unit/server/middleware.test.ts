@@ -4,7 +4,7 @@ import { errors } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { door, failureOf, Reader, stateOf } from './watch-reader.js';
+import { failureOf, latch, Reader, stateOf } from './watch-reader.js';
 
 /** Records when a request passes, before and after the inner handlers. */
 function recordPassing(name: string, passed: string[]): Middleware {
@@ -104,7 +104,7 @@ describe('a middleware', () => {
 
   test('allows a middleware to delay the request', async () => {
     const cluster = testCluster();
-    const { opened, open } = door();
+    const { opened, open } = latch();
     cluster.use(async (_request, next) => {
       await opened;
       return next();
@@ -117,7 +117,7 @@ describe('a middleware', () => {
 
   test('ignores changes of the caller to a request while a middleware waits', async () => {
     const cluster = testCluster();
-    const { opened, open } = door();
+    const { opened, open } = latch();
     cluster.use(async (_request, next) => {
       await opened;
       return next();

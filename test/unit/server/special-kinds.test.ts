@@ -61,7 +61,7 @@ const Gadget: Kind<Gadget, GadgetInput, 'Namespaced', 'size' | 'order'> = define
       generation: (next, live) => (next['spec'] as Spec).size !== (live['spec'] as Spec).size,
       release: (gone) => released.push(gone.metadata.name),
     },
-    delete: { gracePeriod: (_live, asked) => asked ?? 30 },
+    delete: { gracePeriod: (_live, requested) => requested ?? 30 },
     read: {
       selectableFields: { 'spec.size': (object) => String((object['spec'] as Spec).size ?? 0) },
       unknownFieldLabel: (field) => `field label not supported: ${field}`,

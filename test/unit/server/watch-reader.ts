@@ -54,7 +54,7 @@ function inShort(event: WatchEvent<unknown>): string {
 }
 
 /** A promise that the test resolves. */
-export function door(): { readonly opened: Promise<void>; open(): void } {
+export function latch(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {
     open = resolve;

@@ -104,20 +104,20 @@ describe('a watch on the event log', () => {
 describe('reading the event log backwards', () => {
   test('yields the events after a revision backwards, newest first', () => {
     const log = logOf(ROOMY, 1, 4, 6);
-    expect([...log.backwards(1)].map(({ revision }) => revision)).toEqual([6, 4]);
+    expect([...log.entriesNewestFirst(1)].map(({ revision }) => revision)).toEqual([6, 4]);
   });
 
   test('fails to read backwards from a dropped revision', () => {
     const log = logOf({ maxEvents: 1, maxAgeMs: 60_000 }, 1, 4, 6);
-    expect(() => [...log.backwards(3)]).toThrow(CompactedError);
-    expect([...log.backwards(4)].map(({ revision }) => revision)).toEqual([6]);
+    expect(() => [...log.entriesNewestFirst(3)]).toThrow(CompactedError);
+    expect([...log.entriesNewestFirst(4)].map(({ revision }) => revision)).toEqual([6]);
   });
 });
 
 describe('the history for a fork', () => {
   test('copies the live entries and the compacted revision into a fork, which does not grow with its origin', () => {
     const log = logOf({ maxEvents: 2, maxAgeMs: 60_000 }, 1, 2, 3);
-    const history = log.history();
+    const history = log.shareHistory();
     log.append(event(4));
     expect(history.entries.slice(history.head).map(({ revision }) => revision)).toEqual([2, 3]);
     expect(history.compacted).toBe(1);

@@ -3,7 +3,7 @@ import { controllers, defineController } from 'orchplane/controllers';
 import { ConfigMap, Namespace, Secret } from 'orchplane/kinds';
 import { fakeClock, freshFork, InterleavingError, interleavings, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { copier, original, withCopier } from './faults/places.js';
+import { copier, original, withCopier } from './faults/clients.js';
 
 /** Copies the size of a ConfigMap and fails when its informer has the marker Secret already: depends on the event order. */
 const hasty = defineController({

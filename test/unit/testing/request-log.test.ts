@@ -4,7 +4,7 @@ import { createFetchHandler, httpTransport } from 'orchplane/http';
 import { ConfigMap, Deployment, Pod } from 'orchplane/kinds';
 import { delaying, failing, recordRequests, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { original, withCopier } from './faults/places.js';
+import { original, withCopier } from './faults/clients.js';
 
 test('records all properties of a request', async () => {
   const cluster = testCluster();

@@ -3,7 +3,7 @@ import { ConfigMap, Namespace, Pod } from 'orchplane/kinds';
 import { failing, InterleavingError, recordRequests, type TestCluster } from 'orchplane/testing';
 import { clusterTest, test as fresh } from 'orchplane/vitest';
 import { afterAll, describe, expect, test as plain } from 'vitest';
-import { copier, original } from '../testing/faults/places.js';
+import { copier, original } from '../testing/faults/clients.js';
 
 describe('test fixture', () => {
   const seen: TestCluster[] = [];

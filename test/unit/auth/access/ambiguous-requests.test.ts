@@ -1,6 +1,6 @@
 /**
  * Authorization and execution must agree on what a request does: nothing in its path, query, headers or body may be
- * interpreted in two ways. Alice may do everything in the namespace `hers`, and nothing elsewhere.
+ * interpreted in two ways. Alice may do everything in the namespace `hers`, and nothing in others.
  */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-interface Asked {
+interface RequestParts {
   readonly method?: string;
   readonly token?: string;
   readonly headers?: readonly (readonly [string, string])[];
@@ -62,8 +62,8 @@ interface Asked {
   readonly type?: string;
 }
 
-async function ask(path: string, asked: Asked = {}): Promise<{ code: number; text: string }> {
-  const { method = 'GET', token = 'alice', headers = [], body, type = 'application/json' } = asked;
+async function send(path: string, parts: RequestParts = {}): Promise<{ code: number; text: string }> {
+  const { method = 'GET', token = 'alice', headers = [], body, type = 'application/json' } = parts;
   const all = new Headers({ authorization: `Bearer ${token}` });
   if (body !== undefined) all.set('content-type', type);
   for (const [name, value] of headers) all.append(name, value);
@@ -79,7 +79,7 @@ async function ask(path: string, asked: Asked = {}): Promise<{ code: number; tex
 }
 
 /** The raw bytes of a request that no client would send. */
-function askRaw(
+function sendRaw(
   target: string,
   headers: readonly string[] = [],
   token = 'alice',
@@ -139,16 +139,16 @@ describe('request paths', () => {
     ['http://elsewhere/api/v1/namespaces/other/configmaps/settings', 403],
     ['http://elsewhere/healthz/../metrics', 403],
   ])('grants no access through the path %s', async (target, code) => {
-    const { code: answered, text } = await askRaw(target);
-    expect(answered).toBe(code);
+    const { code: actualCode, text } = await sendRaw(target);
+    expect(actualCode).toBe(code);
     expect(text).not.toContain('"from":"other"');
   });
 
   test('decodes percent escapes in a path before authorization', async () => {
-    expect((await askRaw('/%61pi')).code).toBe(200);
-    expect((await askRaw('/%61pi/v1')).code).toBe(200);
-    expect((await askRaw('/%61pi', [], '')).code).toBe(403);
-    expect((await askRaw('/api/v1/namespaces/%68ers/configmaps/settings')).text).toContain('"from":"hers"');
+    expect((await sendRaw('/%61pi')).code).toBe(200);
+    expect((await sendRaw('/%61pi/v1')).code).toBe(200);
+    expect((await sendRaw('/%61pi', [], '')).code).toBe(403);
+    expect((await sendRaw('/api/v1/namespaces/%68ers/configmaps/settings')).text).toContain('"from":"hers"');
   });
 });
 
@@ -176,32 +176,32 @@ describe('a rule for one resource name', () => {
     [`/api/v1/configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
     [`/api/v1/namespaces//configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
   ])('evaluates a rule with resourceNames for the path %s', async (path, code) => {
-    const { code: answered, text } = await ask(path, { token: 'named' });
-    expect(answered).toBe(code);
+    const { code: actualCode, text } = await send(path, { token: 'named' });
+    expect(actualCode).toBe(code);
     if (text !== 'watch') expect(text).not.toContain('"name":"second","namespace"');
   });
 
   test('does not let a second field selector widen the first', async () => {
     const query = 'fieldSelector=metadata.name%3Dsettings&fieldSelector=metadata.name%3Dsecond';
-    const { items } = JSON.parse((await ask(`${other}?${query}`, { token: 'named' })).text);
+    const { items } = JSON.parse((await send(`${other}?${query}`, { token: 'named' })).text);
     expect(items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual(['settings']);
   });
 
   test('authorizes a field selector with two names by the first of them in sort order', async () => {
     const both = (name: string) => `${other}?fieldSelector=metadata.name%3Dsettings,metadata.name%3D${name}`;
-    expect((await ask(both('second'), { token: 'named' })).code).toBe(403);
-    expect(JSON.parse((await ask(both('zzz'), { token: 'named' })).text)).toMatchObject({ items: [] });
+    expect((await send(both('second'), { token: 'named' })).code).toBe(403);
+    expect(JSON.parse((await send(both('zzz'), { token: 'named' })).text)).toMatchObject({ items: [] });
   });
 
   test('does not allow deletion of a collection with a rule for one name', async () => {
     const query = 'fieldSelector=metadata.name%3Dsettings';
-    expect((await ask(`${other}?${query}`, { token: 'named', method: 'DELETE' })).code).toBe(403);
+    expect((await send(`${other}?${query}`, { token: 'named', method: 'DELETE' })).code).toBe(403);
   });
 
   test('reveals nothing through the continue token of another list', async () => {
-    const page = JSON.parse((await ask(`${other}?limit=1`, { token: 'root' })).text);
+    const page = JSON.parse((await send(`${other}?limit=1`, { token: 'root' })).text);
     const token = encodeURIComponent(page.metadata.continue);
-    const { code, text } = await ask(`/api/v1/namespaces/hers/configmaps?continue=${token}`);
+    const { code, text } = await send(`/api/v1/namespaces/hers/configmaps?continue=${token}`);
     expect(code).toBe(200);
     expect(text).not.toContain('"namespace":"other"');
   });
@@ -210,7 +210,7 @@ describe('a rule for one resource name', () => {
     'does not continue a list from the key %s',
     async (start) => {
       const forged = btoa(JSON.stringify({ v: 'meta.orch.io/v1', rv: -1, start })).replace(/=+$/, '');
-      expect((await ask(`/api/v1/namespaces/hers/configmaps?continue=${forged}`)).code).toBe(400);
+      expect((await send(`/api/v1/namespaces/hers/configmaps?continue=${forged}`)).code).toBe(400);
     },
   );
 });
@@ -250,8 +250,8 @@ describe('request headers', () => {
       403,
     ],
   ] as const)('grants no access through %s in the headers', async (_what, headers, code) => {
-    const { code: answered, text } = await askRaw(address, headers);
-    expect(answered).toBe(code);
+    const { code: actualCode, text } = await sendRaw(address, headers);
+    expect(actualCode).toBe(code);
     expect(text).not.toContain('"from":"other"');
   });
 
@@ -265,7 +265,7 @@ describe('request headers', () => {
     ],
     ['a token without its scheme', address, ['Authorization: root']],
   ])('does not accept %s as a credential', async (_what, target, headers) => {
-    const { code, text } = await askRaw(target, headers, '');
+    const { code, text } = await sendRaw(target, headers, '');
     expect(code).toBe(403);
     expect(text).toContain('system:anonymous');
   });
@@ -276,13 +276,13 @@ describe('request headers', () => {
       ['impersonate-group', 'harmless'],
       ['impersonate-group', 'system:masters'],
     ] as const;
-    expect((await ask(address, { headers })).code).toBe(403);
-    expect((await ask(address, { headers: [...headers.slice(0, 1)] })).text).toContain('serviceaccount:hers:robot');
+    expect((await send(address, { headers })).code).toBe(403);
+    expect((await send(address, { headers: [...headers.slice(0, 1)] })).text).toContain('serviceaccount:hers:robot');
   });
 
   test('does not accept prototype member names as tokens', async () => {
     for (const token of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-      expect((await ask('/api', { token })).code, token).toBe(401);
+      expect((await send('/api', { token })).code, token).toBe(401);
     }
     const dangerous = JSON.parse('{"__proto__":{"user":"proto"}}');
     const own = createFetchHandler(cluster, { tokens: dangerous });
@@ -291,7 +291,7 @@ describe('request headers', () => {
   });
 
   test('accepts prototype member names as keys of impersonated extras', async () => {
-    const response = await ask(`/apis/${AUTHENTICATION}/selfsubjectreviews`, {
+    const response = await send(`/apis/${AUTHENTICATION}/selfsubjectreviews`, {
       token: 'root',
       method: 'POST',
       headers: [
@@ -310,18 +310,18 @@ describe('request bodies', () => {
   const merge = 'application/merge-patch+json';
   const apply = 'application/apply-patch+yaml';
   const configMaps = '/api/v1/namespaces/hers/configmaps';
-  const elsewhere = { name: 'settings', namespace: 'other' };
+  const otherNamespace = { name: 'settings', namespace: 'other' };
   const account = '/api/v1/namespaces/hers/serviceaccounts/robot/token';
   const tokenRequest = { apiVersion: AUTHENTICATION, kind: 'TokenRequest', spec: { audiences: [] } };
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction' };
   const binding = { apiVersion: 'v1', kind: 'Binding', target: { kind: 'Node', name: 'n1' } };
   const review = { apiVersion: 'authorization.orch.io/v1', kind: 'LocalSubjectAccessReview' };
 
-  test.each<[what: string, path: string, asked: Asked, code: number]>([
+  test.each<[what: string, path: string, parts: RequestParts, code: number]>([
     [
       'a create in another namespace',
       configMaps,
-      { method: 'POST', body: { metadata: { ...elsewhere, name: 'x' } } },
+      { method: 'POST', body: { metadata: { ...otherNamespace, name: 'x' } } },
       400,
     ],
     [
@@ -330,7 +330,12 @@ describe('request bodies', () => {
       { method: 'POST', body: { metadata: { generateName: 'x', namespace: 'other' } } },
       400,
     ],
-    ['an update in another namespace', `${configMaps}/settings`, { method: 'PUT', body: { metadata: elsewhere } }, 400],
+    [
+      'an update in another namespace',
+      `${configMaps}/settings`,
+      { method: 'PUT', body: { metadata: otherNamespace } },
+      400,
+    ],
     [
       'an update of another object',
       `${configMaps}/settings`,
@@ -340,7 +345,7 @@ describe('request bodies', () => {
     [
       'a patch to another namespace',
       `${configMaps}/settings`,
-      { method: 'PATCH', type: merge, body: { metadata: elsewhere } },
+      { method: 'PATCH', type: merge, body: { metadata: otherNamespace } },
       400,
     ],
     [
@@ -352,7 +357,7 @@ describe('request bodies', () => {
     [
       'an apply to another namespace',
       `${configMaps}/settings?fieldManager=m`,
-      { method: 'PATCH', type: apply, body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: elsewhere } },
+      { method: 'PATCH', type: apply, body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: otherNamespace } },
       400,
     ],
     [
@@ -453,10 +458,10 @@ describe('request bodies', () => {
       { method: 'POST', body: { metadata: { name: 'x' }, rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] } },
       422,
     ],
-  ])('grants no access through %s in the body', async (_what, path, asked, code) => {
+  ])('grants no access through %s in the body', async (_what, path, parts, code) => {
     const before = cluster.snapshot();
     const version = (await cluster.api(ConfigMap, 'other').list()).metadata.resourceVersion;
-    expect((await ask(path, asked)).code).toBe(code);
+    expect((await send(path, parts)).code).toBe(code);
     expect((await cluster.api(ConfigMap, 'other').list()).metadata.resourceVersion).toBe(version);
     cluster.restore(before);
   });
@@ -475,13 +480,13 @@ describe('request bodies', () => {
     const harmless = `{"verbs":["get"],"apiGroups":["${RBAC}"],"resources":["clusterroles"]}`;
     const everything = '{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}';
     const create = (rest: string) =>
-      ask(path, { token: 'named', method: 'POST', body: `{"metadata":{"name":"x"},${rest}}` });
+      send(path, { token: 'named', method: 'POST', body: `{"metadata":{"name":"x"},${rest}}` });
     expect((await create(`"rules":[${harmless}],"rules":[${everything}]`)).code).toBe(403);
-    const odd = await create(
+    const withDuplicates = await create(
       `"rules":[${everything}],"rules":[${harmless}],"Rules":[${everything}],"__proto__":{"rules":[${everything}]}`,
     );
-    expect(odd.code).toBe(201);
-    expect(JSON.parse(odd.text).rules).toEqual([JSON.parse(harmless)]);
-    expect((await ask('/api/v1/nodes', { token: 'named' })).code).toBe(403);
+    expect(withDuplicates.code).toBe(201);
+    expect(JSON.parse(withDuplicates.text).rules).toEqual([JSON.parse(harmless)]);
+    expect((await send('/api/v1/nodes', { token: 'named' })).code).toBe(403);
   });
 });

@@ -106,43 +106,43 @@ const VARIANTS: readonly {
   },
 ];
 
-const USERS: readonly (readonly [who: string, headers: Record<string, string>, code: number])[] = [
+const USERS: readonly (readonly [user: string, headers: Record<string, string>, code: number])[] = [
   ['an anonymous user', {}, 403],
-  ['a user with an unknown token', { authorization: 'Bearer nobody' }, 401],
+  ['a user with an unknown token', { authorization: 'Bearer unknown' }, 401],
   ['a user without permission', { authorization: 'Bearer alice-token' }, 403],
   ['a user who may not impersonate', { authorization: 'Bearer alice-token', 'impersonate-user': 'bob' }, 403],
 ];
 
-/** Everything that a client sees, without the names in its path, ids and lengths. */
-async function seen(path: string, init: RequestInit, words: readonly string[]): Promise<object> {
+/** The response that a client sees, with the names of its path masked and without ids and lengths. */
+async function observe(path: string, init: RequestInit, pathNames: readonly string[]): Promise<object> {
   const response = await handle(new Request(`http://cluster${path}`, init));
   const headers = [...response.headers].filter(([name]) => name !== 'audit-id' && name !== 'content-length');
   const text = await response.text();
-  const masked = words.reduce((masking, word) => masking.replaceAll(word, '…'), text);
+  const masked = pathNames.reduce((masking, maskedName) => masking.replaceAll(maskedName, '…'), text);
   return { code: response.status, headers, text: masked };
 }
 
-/** The segments by which two paths differ, of both. */
+/** The segments of both paths in which they differ, longest first. */
 function differences(left: string, right: string): string[] {
   const [these, those] = [left.split('/'), right.split('/')];
   const both = these.flatMap((segment, index) => (segment === those[index] ? [] : [segment, those[index] ?? '']));
-  // One may be a part of the other.
+  // A segment may contain another one, so the longest are masked first.
   return both.sort((one, another) => another.length - one.length);
 }
 
-describe.each(USERS)('%s', (_who, asker, code) => {
+describe.each(USERS)('%s', (_user, credentials, code) => {
   test.each(PAIRS)('cannot find out whether there is %s', async (_what, existing, absent) => {
-    const words = differences(existing, absent);
+    const pathNames = differences(existing, absent);
     for (const method of METHODS) {
       for (const { query = '', headers, body } of VARIANTS) {
         const init: RequestInit = {
           method,
-          headers: { ...headers, ...asker },
+          headers: { ...headers, ...credentials },
           ...(body !== undefined && WITH_BODY.has(method) ? { body } : {}),
         };
-        const one = await seen(existing + query, init, words);
+        const one = await observe(existing + query, init, pathNames);
         expect(one, `${method} ${query}`).toMatchObject({ code });
-        expect(one, `${method} ${query}`).toEqual(await seen(absent + query, init, words));
+        expect(one, `${method} ${query}`).toEqual(await observe(absent + query, init, pathNames));
         expect(one).not.toMatchObject({ headers: expect.arrayContaining([['warning', expect.anything()]]) });
       }
     }
@@ -180,7 +180,7 @@ test('does not create an object with permission to update or patch only', async 
 
 test('authorizes in-process requests before it reads any object', async () => {
   const alice = { user: 'alice' };
-  const ask = async (namespace: string, name: string): Promise<string> => {
+  const request = async (namespace: string, name: string): Promise<string> => {
     const resource = { group: '', version: 'v1', resource: 'configmaps' };
     try {
       await cluster.send({ verb: 'get', resource, namespace, name, options: {}, user: alice });
@@ -190,7 +190,7 @@ test('authorizes in-process requests before it reads any object', async () => {
     }
     return 'allowed';
   };
-  const answers = await Promise.all([ask('real', 'one'), ask('real', 'two'), ask('absent', 'one')]);
+  const answers = await Promise.all([request('real', 'one'), request('real', 'two'), request('absent', 'one')]);
   expect(new Set(answers).size).toBe(1);
   expect(answers[0]).toContain('is forbidden');
 });

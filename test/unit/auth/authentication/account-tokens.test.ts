@@ -12,15 +12,18 @@ const NOW_SECONDS = Date.parse(NOW) / 1000;
 const ISSUER = 'https://kubernetes.default.svc';
 
 function site(options: AccountTokenOptions = {}, dialect: Dialect = kubernetesDialect) {
-  const known: Record<string, KnownObject[]> = {
+  const storedObjects: Record<string, KnownObject[]> = {
     serviceaccounts: [{ namespace: 'prod', name: 'robot', uid: 'uid-1' }],
     pods: [{ namespace: 'prod', name: 'web', uid: 'uid-2' }],
     secrets: [{ namespace: 'prod', name: 'door', uid: 'uid-3' }],
     nodes: [{ namespace: '', name: 'n1', uid: 'uid-4' }],
   };
   const clock = fakeClockAt(NOW);
-  const tokens = createAccountTokens({ dialect, objects: objectsOf(known), clock, ids: sequentialIds() }, options);
-  return { tokens, known, clock };
+  const tokens = createAccountTokens(
+    { dialect, objects: objectsOf(storedObjects), clock, ids: sequentialIds() },
+    options,
+  );
+  return { tokens, storedObjects, clock };
 }
 
 const request: TokenClaims = {
@@ -37,7 +40,7 @@ function decoded(token: string) {
 }
 
 /** The outcome of a token: its user, the error, or undefined if it is not recognized. */
-async function fate(tokens: ReturnType<typeof site>['tokens'], token: string, audiences = tokens.audiences) {
+async function outcomeOf(tokens: ReturnType<typeof site>['tokens'], token: string, audiences = tokens.audiences) {
   try {
     return (await tokens.authenticate(token, audiences))?.user.user;
   } catch (error) {
@@ -99,7 +102,7 @@ describe('the claims of a token', () => {
       serviceaccount: { name: 'robot', uid: 'uid-1' },
       ...claims,
     });
-    expect(await fate(tokens, token)).toBe('system:serviceaccount:prod:robot');
+    expect(await outcomeOf(tokens, token)).toBe('system:serviceaccount:prod:robot');
   });
 });
 
@@ -133,7 +136,7 @@ describe('a valid token', () => {
     const { tokens } = site({ audiences: ['api', 'also-api'] });
     const { token } = await tokens.sign({ ...request, audiences: ['vault', 'also-api'] });
     expect(await tokens.authenticate(token, ['also-api'])).toMatchObject({ audiences: ['also-api'] });
-    expect(await fate(tokens, token, ['api'])).toBe(
+    expect(await outcomeOf(tokens, token, ['api'])).toBe(
       'token audiences ["vault" "also-api"] is invalid for the target audiences ["api"]',
     );
     expect((await tokens.sign(request)).audiences).toEqual(['api', 'also-api']);
@@ -166,30 +169,30 @@ describe('an invalid token', () => {
     const { tokens, clock } = site();
     const { token } = await tokens.sign(request);
     await clock.advance(3_660_000);
-    expect(await fate(tokens, token)).toBe(robot);
+    expect(await outcomeOf(tokens, token)).toBe(robot);
     await clock.advance(1);
-    expect(await fate(tokens, token)).toBe('service account token has expired');
+    expect(await outcomeOf(tokens, token)).toBe('service account token has expired');
   });
 
   test('rejects a token that was issued more than a minute in the future', async () => {
     const ahead = site({ key: PRIVATE_KEY });
     const behind = site({ key: PRIVATE_KEY });
     await ahead.clock.advance(60_000);
-    expect(await fate(behind.tokens, (await ahead.tokens.sign(request)).token)).toBe(robot);
+    expect(await outcomeOf(behind.tokens, (await ahead.tokens.sign(request)).token)).toBe(robot);
     await ahead.clock.advance(1_000);
-    expect(await fate(behind.tokens, (await ahead.tokens.sign(request)).token)).toBe(
+    expect(await outcomeOf(behind.tokens, (await ahead.tokens.sign(request)).token)).toBe(
       'service account token is not valid yet',
     );
   });
 
   test('rejects a token after its account is deleted, also if the account is created again', async () => {
-    const { tokens, known } = site();
+    const { tokens, storedObjects } = site();
     const { token } = await tokens.sign(request);
-    expect(await fate(tokens, token)).toBe(robot);
-    known['serviceaccounts'] = [];
-    expect(await fate(tokens, token)).toBe('serviceaccounts "robot" not found');
-    known['serviceaccounts'] = [{ namespace: 'prod', name: 'robot', uid: 'uid-9' }];
-    expect(await fate(tokens, token)).toBe('service account UID (uid-9) does not match claim (uid-1)');
+    expect(await outcomeOf(tokens, token)).toBe(robot);
+    storedObjects['serviceaccounts'] = [];
+    expect(await outcomeOf(tokens, token)).toBe('serviceaccounts "robot" not found');
+    storedObjects['serviceaccounts'] = [{ namespace: 'prod', name: 'robot', uid: 'uid-9' }];
+    expect(await outcomeOf(tokens, token)).toBe('service account UID (uid-9) does not match claim (uid-1)');
   });
 
   test.each([
@@ -199,18 +202,18 @@ describe('an invalid token', () => {
   ] as const)(
     'rejects a token after the %s it is bound to is deleted',
     async (kind, resource, namespace, name, uid) => {
-      const { tokens, known, clock } = site();
+      const { tokens, storedObjects, clock } = site();
       const { token } = await tokens.sign({ ...request, bound: { kind, name, uid } });
-      expect(await fate(tokens, token)).toBe(robot);
-      known[resource] = [{ namespace, name, uid, deleted: NOW }];
-      expect(await fate(tokens, token)).toBe(robot);
+      expect(await outcomeOf(tokens, token)).toBe(robot);
+      storedObjects[resource] = [{ namespace, name, uid, deleted: NOW }];
+      expect(await outcomeOf(tokens, token)).toBe(robot);
       await clock.advance(61_000);
-      expect(await fate(tokens, token)).toBe('service account token has been invalidated');
-      known[resource] = [];
-      expect(await fate(tokens, token)).toBe('service account token has been invalidated');
-      known[resource] = [{ namespace, name, uid: 'uid-9' }];
+      expect(await outcomeOf(tokens, token)).toBe('service account token has been invalidated');
+      storedObjects[resource] = [];
+      expect(await outcomeOf(tokens, token)).toBe('service account token has been invalidated');
+      storedObjects[resource] = [{ namespace, name, uid: 'uid-9' }];
       const what = kind.toLowerCase();
-      expect(await fate(tokens, token)).toBe(
+      expect(await outcomeOf(tokens, token)).toBe(
         `${what} UID (uid-9) does not match service account ${what} ref claim (${uid})`,
       );
     },
@@ -221,9 +224,9 @@ describe('an invalid token', () => {
     const other = site();
     const { token } = await other.tokens.sign(request);
     // This cluster has no key yet, and creates none for a foreign token.
-    expect(await fate(mine.tokens, token)).toBe('invalid signature, no keys found');
+    expect(await outcomeOf(mine.tokens, token)).toBe('invalid signature, no keys found');
     await mine.tokens.sign(request);
-    expect(await fate(mine.tokens, token)).toBe('invalid signature, no keys found');
+    expect(await outcomeOf(mine.tokens, token)).toBe('invalid signature, no keys found');
   });
 });
 
@@ -252,8 +255,8 @@ describe('signing keys', () => {
     expect(JSON.parse(header)).toEqual({ alg: algorithm, kid });
     const data = Buffer.from(signed);
     expect(await webcrypto.subtle.verify(use, pair.publicKey, Buffer.from(signature, 'base64url'), data)).toBe(true);
-    expect(await fate(ofJwk.tokens, token)).toBe('system:serviceaccount:prod:robot');
-    expect(await fate(ofPair.tokens, (await ofJwk.tokens.sign(request)).token)).toBe(
+    expect(await outcomeOf(ofJwk.tokens, token)).toBe('system:serviceaccount:prod:robot');
+    expect(await outcomeOf(ofPair.tokens, (await ofJwk.tokens.sign(request)).token)).toBe(
       'system:serviceaccount:prod:robot',
     );
   });
@@ -283,7 +286,7 @@ describe('signing keys', () => {
     async (issuer) => {
       const { tokens } = site({ issuer });
       expect(await tokens.configuration('https://127.0.0.1/openid/v1/jwks')).toBeUndefined();
-      expect(await fate(tokens, (await tokens.sign(request)).token)).toBe('system:serviceaccount:prod:robot');
+      expect(await outcomeOf(tokens, (await tokens.sign(request)).token)).toBe('system:serviceaccount:prod:robot');
     },
   );
 
@@ -293,9 +296,9 @@ describe('signing keys', () => {
     const hmac = await webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, true, ['sign', 'verify']);
     const pss = await make({ name: 'RSA-PSS', hash: 'SHA-256', ...usual });
     const sha512 = await make({ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-512', ...usual });
-    const turned = { privateKey: publicKey, publicKey: privateKey };
+    const swapped = { privateKey: publicKey, publicKey: privateKey };
     const secret = { kty: 'oct', k: 'c2VjcmV0', d: 'x' };
-    for (const key of [open, hmac, pss, sha512, turned, secret, { ...PRIVATE_KEY, alg: 'ES512' }, 'text', null, {}]) {
+    for (const key of [open, hmac, pss, sha512, swapped, secret, { ...PRIVATE_KEY, alg: 'ES512' }, 'text', null, {}]) {
       expect(() => site({ key: key as CryptoKeyPair })).toThrow(TypeError);
     }
     expect(() => site({ key: { privateKey: hmac, publicKey: hmac } as unknown as CryptoKeyPair })).toThrow(

@@ -35,9 +35,9 @@ const tokens = createAccountTokens(
   { issuer, audiences, key },
 );
 
-async function outcomeOf({ token, audiences: asked = audiences }: Case) {
+async function outcomeOf({ token, audiences: requested = audiences }: Case) {
   try {
-    return await tokens.authenticate(token, asked);
+    return await tokens.authenticate(token, requested);
   } catch (error) {
     return error instanceof Error ? error.message : error;
   }

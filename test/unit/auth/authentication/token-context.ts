@@ -14,17 +14,17 @@ export interface KnownObject {
 }
 
 /** Objects by resource; the lists are live. */
-export function objectsOf(known: Readonly<Record<string, readonly KnownObject[]>>): ObjectReader {
+export function objectsOf(objects: Readonly<Record<string, readonly KnownObject[]>>): ObjectReader {
   const objectOf = ({ namespace, name, uid, deleted }: KnownObject): ApiObject =>
     ({
       metadata: { namespace, name, uid, ...(deleted === undefined ? {} : { deletionTimestamp: deleted }) },
     }) as unknown as ApiObject;
   return {
     get({ resource, namespace, name }) {
-      const found = known[resource]?.find((each) => each.namespace === namespace && each.name === name);
+      const found = objects[resource]?.find((each) => each.namespace === namespace && each.name === name);
       return found === undefined ? undefined : objectOf(found);
     },
-    list: (resource) => (known[resource.resource] ?? []).map(objectOf),
+    list: (resource) => (objects[resource.resource] ?? []).map(objectOf),
   };
 }
 

@@ -14,7 +14,7 @@ function reader(parts: Partial<TokenReaderParts> = {}) {
   return createTokenReader({ audiences: ['api'], ...parts });
 }
 
-async function fate(parts: Partial<TokenReaderParts>, token: string, audiences: string[] = []) {
+async function outcomeOf(parts: Partial<TokenReaderParts>, token: string, audiences: string[] = []) {
   try {
     return (await reader(parts).authenticate(token, audiences)).user.user;
   } catch (error) {
@@ -33,14 +33,14 @@ describe('static tokens', () => {
   test.each(['', 'A-TOKEN', 'a-token ', 'constructor', '__proto__', 'toString'])(
     'does not recognize %j as a static token',
     async (token) => {
-      expect(await fate({ table: { 'a-token': alice } }, token)).toBe('invalid bearer token');
+      expect(await outcomeOf({ table: { 'a-token': alice } }, token)).toBe('invalid bearer token');
     },
   );
 
   test('accepts a static token for the audience of the server itself', async () => {
     const parts = { table: { 'a-token': alice } };
-    expect(await fate(parts, 'a-token', ['elsewhere', 'api'])).toBe('alice');
-    expect(await fate(parts, 'a-token', ['elsewhere'])).toBe('invalid bearer token');
+    expect(await outcomeOf(parts, 'a-token', ['elsewhere', 'api'])).toBe('alice');
+    expect(await outcomeOf(parts, 'a-token', ['elsewhere'])).toBe('invalid bearer token');
   });
 
   test.each([{}, { user: '' }, { user: 5 }, null, 'alice'])('rejects %j as the user of a static token', (user) => {
@@ -56,10 +56,12 @@ describe('authenticators', () => {
 
   test('calls authenticators in order until one recognizes the token', async () => {
     const last = vi.fn(named('last'));
-    expect(await fate({ table: { x: alice }, accounts: named('account'), authenticators: [last] }, 'x')).toBe('alice');
-    expect(await fate({ table: {}, accounts: named('account'), authenticators: [last] }, 'x')).toBe('account');
+    expect(await outcomeOf({ table: { x: alice }, accounts: named('account'), authenticators: [last] }, 'x')).toBe(
+      'alice',
+    );
+    expect(await outcomeOf({ table: {}, accounts: named('account'), authenticators: [last] }, 'x')).toBe('account');
     expect(last).not.toHaveBeenCalled();
-    expect(await fate({ accounts: silent, authenticators: [silent, last] }, 'x')).toBe('last');
+    expect(await outcomeOf({ accounts: silent, authenticators: [silent, last] }, 'x')).toBe('last');
     expect(last).toHaveBeenCalledExactlyOnceWith('x', ['api']);
   });
 
@@ -81,11 +83,11 @@ describe('authenticators', () => {
     ['another recognizes the token', [refusing('no'), later('no'), named('bob')], 'bob'],
     ['another recognizes the token asynchronously', [refusing('no'), async () => ({ user: { user: 'bob' } })], 'bob'],
   ])('combines the results of authenticators if %s', async (_, authenticators, outcome) => {
-    expect(await fate({ authenticators }, 'x')).toBe(outcome);
+    expect(await outcomeOf({ authenticators }, 'x')).toBe(outcome);
   });
 
   test('rejects an authenticator result without a user name', async () => {
-    const outcome = await fate({ authenticators: [() => ({ user: {} as User })] }, 'x');
+    const outcome = await outcomeOf({ authenticators: [() => ({ user: {} as User })] }, 'x');
     expect(outcome).toBe(
       '[invalid bearer token, orchplane: a token authenticator must return { user: { user: "name" } }]',
     );
@@ -103,8 +105,8 @@ describe('authenticators', () => {
   });
 
   test('returns the warnings and annotations of an authenticator', async () => {
-    const told: TokenAuthenticator = () => ({ user: alice, warnings: ['old'], annotations: { a: 'b' } });
-    expect(await reader({ authenticators: [told] }).authenticate('x', [])).toMatchObject({
+    const annotated: TokenAuthenticator = () => ({ user: alice, warnings: ['old'], annotations: { a: 'b' } });
+    expect(await reader({ authenticators: [annotated] }).authenticate('x', [])).toMatchObject({
       warnings: ['old'],
       annotations: { a: 'b' },
     });

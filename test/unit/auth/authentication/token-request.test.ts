@@ -16,8 +16,8 @@ const tokens = { admin: { user: 'admin', groups: ['system:masters'] }, alice: { 
 function site(options: Omit<ClusterOptions, 'clock'> = {}) {
   const cluster = testCluster({ dialect: 'kubernetes', ...options });
   const handle = createFetchHandler(cluster, { tokens });
-  const call = async (method: string, path: string, body?: unknown, who: Record<string, string> = admin) => {
-    const headers = { 'content-type': 'application/json', ...who };
+  const call = async (method: string, path: string, body?: unknown, credentials: Record<string, string> = admin) => {
+    const headers = { 'content-type': 'application/json', ...credentials };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await handle(new Request(`http://cluster.local${path}`, { method, headers, ...content }));
     return { code: response.status, warning: response.headers.get('warning'), body: (await response.json()) as Json };
@@ -37,7 +37,7 @@ const tokenOf = ({ body }: { body: Json }): string => (body['status'] as Json)['
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 const uidOf = ({ body }: { body: Json }): string => (body['metadata'] as Json)['uid'] as string;
 
-async function furnish({ create }: Site) {
+async function createObjects({ create }: Site) {
   const account = await create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'robot' } });
   await create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'other' } });
   const node = await create('/api/v1/nodes', { metadata: { name: 'n1' } });
@@ -58,11 +58,11 @@ async function furnish({ create }: Site) {
 }
 
 let one: Site;
-let uids: Awaited<ReturnType<typeof furnish>>;
+let uids: Awaited<ReturnType<typeof createObjects>>;
 
 beforeAll(async () => {
   one = site();
-  uids = await furnish(one);
+  uids = await createObjects(one);
 });
 
 describe('a TokenRequest', () => {
@@ -161,10 +161,10 @@ describe('a TokenRequest', () => {
   });
 
   test('rejects a TokenRequest for a service account that does not exist', async () => {
-    const path = '/api/v1/namespaces/default/serviceaccounts/nobody/token';
+    const path = '/api/v1/namespaces/default/serviceaccounts/missing/token';
     expect(await one.create(path, { spec: { expirationSeconds: 1 } })).toMatchObject({
       code: 404,
-      body: { message: 'serviceaccounts "nobody" not found' },
+      body: { message: 'serviceaccounts "missing" not found' },
     });
   });
 
@@ -217,7 +217,7 @@ describe('a TokenRequest', () => {
         },
       },
     });
-    await furnish(short);
+    await createObjects(short);
     const spec = { expirationSeconds: 7200, boundObjectRef: { kind: 'Pod', name: 'web' } };
     const { body, warning } = await short.token(spec);
     expect(warning).toContain('requested expiration of 7200 seconds shortened to 3607 seconds');
@@ -294,7 +294,7 @@ describe('requests with a token', () => {
 
   test('authenticates a request as its service account until the account is deleted', async () => {
     const mine = site();
-    await furnish(mine);
+    await createObjects(mine);
     const token = tokenOf(await mine.token());
     expect(await whoAmI(mine, token)).toMatchObject({
       code: 201,
@@ -303,14 +303,14 @@ describe('requests with a token', () => {
     expect((await mine.call('GET', '/api/v1/nodes', undefined, { authorization: `Bearer ${token}` })).code).toBe(403);
     await mine.call('DELETE', ACCOUNT);
     expect(await whoAmI(mine, token)).toMatchObject({ code: 401, body: { message: 'Unauthorized' } });
-    await furnish(mine);
+    await createObjects(mine);
     expect((await whoAmI(mine, token)).code).toBe(401);
     expect(await mine.review(token)).toMatchObject({ error: expect.stringContaining('does not match claim') });
   });
 
   test('rejects a request after its token expires, after its pod is deleted, and in another cluster', async () => {
     const mine = site();
-    await furnish(mine);
+    await createObjects(mine);
     const plain = tokenOf(await mine.token());
     const bound = tokenOf(await mine.token({ boundObjectRef: { kind: 'Pod', name: 'web' } }));
     expect((await whoAmI(mine, bound)).code).toBe(201);
@@ -325,7 +325,7 @@ describe('requests with a token', () => {
     'authenticates requests with a token in the dialect %s',
     async (dialect) => {
       const mine = site({ dialect });
-      await furnish(mine);
+      await createObjects(mine);
       const token = tokenOf(await mine.token());
       const group = dialect === 'orch' ? 'authentication.orch.io' : 'authentication.k8s.io';
       const { body } = await mine.create(`/apis/${group}/v1/tokenreviews`, { spec: { token } });

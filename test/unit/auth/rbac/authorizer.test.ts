@@ -15,7 +15,7 @@ import type { ResourceAttributes } from '../../../../src/protocol/access.js';
 import { fakeCluster } from './fake-cluster.js';
 import { type BindingObject, GROUP, type RoleObject } from './random-policies.js';
 
-const about = (verb: string, resource: string, more: Partial<ResourceAttributes> = {}): ResourceAttributes => ({
+const attributesOf = (verb: string, resource: string, more: Partial<ResourceAttributes> = {}): ResourceAttributes => ({
   type: 'resource',
   verb,
   group: '',
@@ -31,10 +31,14 @@ const role = (name: string, rules: RoleObject['rules'], namespace?: string): Rol
   metadata: namespace === undefined ? { name } : { name, namespace },
   rules,
 });
-const bind = (name: string, to: string, about: { user: string; kind?: string; namespace?: string }): BindingObject => ({
-  metadata: about.namespace === undefined ? { name } : { name, namespace: about.namespace },
-  subjects: [{ kind: 'User', apiGroup: GROUP, name: about.user }],
-  roleRef: { apiGroup: GROUP, kind: about.kind ?? 'ClusterRole', name: to },
+const bind = (
+  name: string,
+  to: string,
+  attributesOf: { user: string; kind?: string; namespace?: string },
+): BindingObject => ({
+  metadata: attributesOf.namespace === undefined ? { name } : { name, namespace: attributesOf.namespace },
+  subjects: [{ kind: 'User', apiGroup: GROUP, name: attributesOf.user }],
+  roleRef: { apiGroup: GROUP, kind: attributesOf.kind ?? 'ClusterRole', name: to },
 });
 
 describe('the cache of the authorizer', () => {
@@ -45,7 +49,8 @@ describe('the cache of the authorizer', () => {
       cluster.put(ROLE_BINDINGS, bind('x', 'r', { user: namespace, namespace }));
     }
     const access = createAccessReader(rbac(), cluster);
-    const asks = (namespace: string) => access.decide({ user: namespace }, about('get', 'pods', { namespace })).allowed;
+    const asks = (namespace: string) =>
+      access.decide({ user: namespace }, attributesOf('get', 'pods', { namespace })).allowed;
     expect([asks('a'), asks('b'), asks('c')]).toEqual([true, true, true]);
     const before = new Map(cluster.lists);
     for (let count = 0; count < 10; count++) asks('a');
@@ -60,10 +65,10 @@ describe('the cache of the authorizer', () => {
   test('updates the authorizer cache when roles are created, changed and deleted', () => {
     const cluster = fakeCluster();
     const access = createAccessReader(rbac(), cluster);
-    const asks = (resource: string) => access.decide({ user: 'u' }, about('get', resource, { namespace: 'a' }));
+    const asks = (resource: string) => access.decide({ user: 'u' }, attributesOf('get', resource, { namespace: 'a' }));
     cluster.put(ROLE_BINDINGS, bind('x', 'r', { user: 'u', kind: 'Role', namespace: 'a' }));
-    const gone = { allowed: false, reason: `RBAC: role.${GROUP} "r" not found` };
-    expect(asks('pods')).toEqual(gone);
+    const notFound = { allowed: false, reason: `RBAC: role.${GROUP} "r" not found` };
+    expect(asks('pods')).toEqual(notFound);
     cluster.put(ROLES, role('r', read('pods'), 'a'));
     expect(asks('pods')).toEqual({
       allowed: true,
@@ -72,7 +77,7 @@ describe('the cache of the authorizer', () => {
     cluster.put(ROLES, role('r', read('secrets'), 'a'));
     expect([asks('pods').allowed, asks('secrets').allowed]).toEqual([false, true]);
     cluster.remove(ROLES, 'r', 'a');
-    expect(asks('secrets')).toEqual(gone);
+    expect(asks('secrets')).toEqual(notFound);
   });
 
   test('decides for users with many bindings', () => {
@@ -83,7 +88,8 @@ describe('the cache of the authorizer', () => {
       cluster.put(CLUSTER_ROLES, role(name, [{ verbs: ['get'], apiGroups: [`g${index}`], resources: ['pods', name] }]));
       cluster.put(CLUSTER_ROLE_BINDINGS, bind(name, name, { user: 'u' }));
     }
-    const asks = (group: string, resource: string) => access.decide({ user: 'u' }, about('get', resource, { group }));
+    const asks = (group: string, resource: string) =>
+      access.decide({ user: 'u' }, attributesOf('get', resource, { group }));
     expect(asks('g7', 'pods').reason).toBe(
       'RBAC: allowed by ClusterRoleBinding "r07" of ClusterRole "r07" to User "u"',
     );
@@ -98,28 +104,28 @@ describe('the cache of the authorizer', () => {
 });
 
 describe('an aggregated role', () => {
-  const gathers = (name: string, label: string, labels: Record<string, string> = {}): RoleObject => ({
+  const aggregatedRole = (name: string, label: string, labels: Record<string, string> = {}): RoleObject => ({
     metadata: { name, labels },
     rules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label]: 'true' } }] },
   });
-  const labelled = (name: string, label: string, rules: RoleObject['rules']): RoleObject => ({
+  const labelledRole = (name: string, label: string, rules: RoleObject['rules']): RoleObject => ({
     metadata: { name, labels: { [label]: 'true' } },
     rules,
   });
 
   test('uses the current rules of the sources of an aggregated role instead of its own', () => {
     const cluster = fakeCluster();
-    cluster.put(CLUSTER_ROLES, gathers('all', 'a'));
+    cluster.put(CLUSTER_ROLES, aggregatedRole('all', 'a'));
     cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'all', { user: 'u' }));
     const access = createAccessReader(rbac(), cluster);
-    const asks = (resource: string) => access.decide({ user: 'u' }, about('get', resource)).allowed;
+    const asks = (resource: string) => access.decide({ user: 'u' }, attributesOf('get', resource)).allowed;
     expect(asks('pods')).toBe(false);
-    cluster.put(CLUSTER_ROLES, labelled('one', 'a', read('pods')));
+    cluster.put(CLUSTER_ROLES, labelledRole('one', 'a', read('pods')));
     expect([asks('pods'), asks('secrets')]).toEqual([true, false]);
-    cluster.put(CLUSTER_ROLES, labelled('two', 'a', read('secrets', 'pods')));
+    cluster.put(CLUSTER_ROLES, labelledRole('two', 'a', read('secrets', 'pods')));
     expect([asks('pods'), asks('secrets')]).toEqual([true, true]);
-    cluster.put(CLUSTER_ROLES, labelled('two', 'other', read('secrets')));
+    cluster.put(CLUSTER_ROLES, labelledRole('two', 'other', read('secrets')));
     expect([asks('pods'), asks('secrets')]).toEqual([true, false]);
     cluster.remove(CLUSTER_ROLES, 'one');
     expect(asks('pods')).toBe(false);
@@ -127,11 +133,11 @@ describe('an aggregated role', () => {
 
   test('supports aggregated roles that aggregate each other', () => {
     const cluster = fakeCluster();
-    cluster.put(CLUSTER_ROLES, gathers('outer', 'a', { b: 'true' }));
-    cluster.put(CLUSTER_ROLES, gathers('inner', 'b', { a: 'true' }));
-    cluster.put(CLUSTER_ROLES, labelled('leaf', 'b', read('pods')));
-    cluster.put(CLUSTER_ROLES, labelled('same', 'a', read('pods')));
-    cluster.put(CLUSTER_ROLES, labelled('more', 'a', read('secrets')));
+    cluster.put(CLUSTER_ROLES, aggregatedRole('outer', 'a', { b: 'true' }));
+    cluster.put(CLUSTER_ROLES, aggregatedRole('inner', 'b', { a: 'true' }));
+    cluster.put(CLUSTER_ROLES, labelledRole('leaf', 'b', read('pods')));
+    cluster.put(CLUSTER_ROLES, labelledRole('same', 'a', read('pods')));
+    cluster.put(CLUSTER_ROLES, labelledRole('more', 'a', read('secrets')));
     const outer = cluster.objects.get({ ...CLUSTER_ROLES, namespace: '', name: 'outer' });
     expect(outer && rulesOf(outer, () => cluster.objects.list(CLUSTER_ROLES))).toEqual([
       ...read('pods'),
@@ -153,7 +159,7 @@ describe('an aggregated role', () => {
         const [verb = '', what = ''] = text.split(' ');
         const [resource = '', group = what === 'roles' ? dialect.group('rbac.authorization.orch.io') : ''] =
           what.split('.');
-        return access.decide({ user: 'u' }, about(verb, resource, { group, namespace: 'a' })).allowed;
+        return access.decide({ user: 'u' }, attributesOf(verb, resource, { group, namespace: 'a' })).allowed;
       };
       expect(may.filter((one) => !asks(one))).toEqual([]);
       expect(mayNot.filter(asks)).toEqual([]);
@@ -171,20 +177,20 @@ test('allows administrators every request, and lists their granted rules', () =>
   }
   const access = createAccessReader(rbac(), cluster);
   const root = { user: 'root', groups: [MASTERS, 'system:authenticated'] };
-  expect(access.decide(root, about('any', 'thing'))).toEqual({ allowed: true, reason: '' });
+  expect(access.decide(root, attributesOf('any', 'thing'))).toEqual({ allowed: true, reason: '' });
   const { resourceRules, nonResourceRules } = access.rules(root, 'a');
   expect(resourceRules[0]).toEqual({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] });
   expect(resourceRules).toHaveLength(3);
   expect(nonResourceRules).toHaveLength(3);
   cluster.remove(CLUSTER_ROLE_BINDINGS, 'cluster-admin');
-  expect(access.decide(root, about('any', 'thing')).allowed).toBe(true);
+  expect(access.decide(root, attributesOf('any', 'thing')).allowed).toBe(true);
   expect(access.rules(root, 'a').resourceRules).toHaveLength(2);
 });
 
 test('quotes names like the reference server', () => {
   const cluster = fakeCluster();
   cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'no "such"', { user: 'u' }));
-  expect(createAccessReader(rbac(), cluster).decide({ user: 'u' }, about('get', 'pods')).reason).toBe(
+  expect(createAccessReader(rbac(), cluster).decide({ user: 'u' }, attributesOf('get', 'pods')).reason).toBe(
     `RBAC: clusterrole.${GROUP} "no \\"such\\"" not found`,
   );
 });

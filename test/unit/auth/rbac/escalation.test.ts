@@ -6,8 +6,8 @@ import { compactRules, missingRules, printRule } from '../../../../src/kinds/rba
 
 const GROUP = 'rbac.authorization.k8s.io';
 const ALICE = { user: 'alice', groups: ['dev', 'system:authenticated'] };
-const WHO = 'user "alice" (groups=["dev" "system:authenticated"])';
-const NOT_HELD = `${WHO} is attempting to grant RBAC permissions not currently held:`;
+const ALICE_TEXT = 'user "alice" (groups=["dev" "system:authenticated"])';
+const NOT_HELD = `${ALICE_TEXT} is attempting to grant RBAC permissions not currently held:`;
 const readPods = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
 const READ_PODS = '{APIGroups:[""], Resources:["pods"], Verbs:["get"]}';
 const ALL = '{APIGroups:["*"], Resources:["*"], Verbs:["*"]}\n{NonResourceURLs:["*"], Verbs:["*"]}';
@@ -21,19 +21,19 @@ const to = (kind: 'Role' | 'ClusterRole', name: string) => ({ apiGroup: GROUP, k
 
 function start() {
   const cluster = testCluster({ dialect: 'kubernetes' });
-  const hers = cluster.with({ as: ALICE });
+  const asAlice = cluster.with({ as: ALICE });
   return {
     cluster,
     roles: cluster.api(Role),
     clusterRoles: cluster.api(ClusterRole),
     bindings: cluster.api(RoleBinding),
-    hers: {
-      roles: hers.api(Role),
-      clusterRoles: hers.api(ClusterRole),
-      bindings: hers.api(RoleBinding),
-      clusterBindings: hers.api(ClusterRoleBinding),
+    asAlice: {
+      roles: asAlice.api(Role),
+      clusterRoles: asAlice.api(ClusterRole),
+      bindings: asAlice.api(RoleBinding),
+      clusterBindings: asAlice.api(ClusterRoleBinding),
     },
-    /** Grants her a permission in the whole cluster. */
+    /** Grants alice permissions in the whole cluster. */
     async allow(...rules: object[]) {
       await cluster.api(ClusterRole).apply({ metadata: { name: 'hers' }, rules } as never, { fieldManager: 'test' });
       await cluster.api(ClusterRoleBinding).apply(
@@ -48,35 +48,35 @@ function start() {
   };
 }
 
-let world: ReturnType<typeof start>;
+let context: ReturnType<typeof start>;
 beforeEach(async () => {
-  world = start();
-  await world.allow(writeRoles);
+  context = start();
+  await context.allow(writeRoles);
 });
 
 describe('a role', () => {
   const role = { metadata: { name: 'r' }, rules: [readPods] };
 
   test('rejects a role that grants permissions its author lacks', async () => {
-    const { roles, clusterRoles } = world.hers;
+    const { roles, clusterRoles } = context.asAlice;
     await expect(roles.create(role)).rejects.toThrow(`roles.${GROUP} "r" is forbidden: ${NOT_HELD}\n${READ_PODS}`);
     await expect(clusterRoles.create(role)).rejects.toThrow(`clusterroles.${GROUP} "r" is forbidden: ${NOT_HELD}`);
-    await world.allow(writeRoles, readPods);
+    await context.allow(writeRoles, readPods);
     expect((await roles.create(role)).metadata.name).toBe('r');
     expect((await clusterRoles.create(role)).metadata.name).toBe('r');
   });
 
   test('rejects an update, patch or create-on-update that adds permissions the author lacks', async () => {
-    const { roles } = world.hers;
-    const made = await world.roles.create({ metadata: { name: 'r' }, rules: [] });
+    const { roles } = context.asAlice;
+    const made = await context.roles.create({ metadata: { name: 'r' }, rules: [] });
     await expect(roles.update({ ...made, rules: [readPods] })).rejects.toThrow(NOT_HELD);
     await expect(roles.patch('r', { type: 'merge', merge: { rules: [readPods] } })).rejects.toThrow(NOT_HELD);
     await expect(roles.apply({ ...role, metadata: { name: 'new' } }, { fieldManager: 'm' })).rejects.toThrow(NOT_HELD);
   });
 
   test('accepts an update that does not change the rules of a role', async () => {
-    await world.roles.create(role);
-    const { roles } = world.hers;
+    await context.roles.create(role);
+    const { roles } = context.asAlice;
     const patch = (metadata: object) => roles.patch('r', { type: 'merge', merge: { metadata } });
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: '1' };
     await expect(patch({ labels: { a: 'b' } })).rejects.toThrow(NOT_HELD);
@@ -89,40 +89,40 @@ describe('a role', () => {
 
   test('accepts any rules from an author with the verb escalate', async () => {
     const escalate = { apiGroups: [GROUP], resources: ['roles'], verbs: ['escalate'] };
-    await world.allow(writeRoles, { ...escalate, resourceNames: ['r'] });
+    await context.allow(writeRoles, { ...escalate, resourceNames: ['r'] });
     // An object to be created has no name yet.
-    await expect(world.hers.roles.create(role)).rejects.toThrow(NOT_HELD);
-    await world.roles.create({ metadata: { name: 'r' }, rules: [] });
-    await world.hers.roles.patch('r', { type: 'merge', merge: { rules: [readPods] } });
-    await expect(world.hers.clusterRoles.create(role)).rejects.toThrow(NOT_HELD);
-    await world.allow(writeRoles, escalate);
-    expect((await world.hers.roles.create({ ...role, metadata: { name: 'other' } })).rules).toHaveLength(1);
+    await expect(context.asAlice.roles.create(role)).rejects.toThrow(NOT_HELD);
+    await context.roles.create({ metadata: { name: 'r' }, rules: [] });
+    await context.asAlice.roles.patch('r', { type: 'merge', merge: { rules: [readPods] } });
+    await expect(context.asAlice.clusterRoles.create(role)).rejects.toThrow(NOT_HELD);
+    await context.allow(writeRoles, escalate);
+    expect((await context.asAlice.roles.create({ ...role, metadata: { name: 'other' } })).rules).toHaveLength(1);
   });
 
   test('requires an administrator for every change of an aggregated role', async () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] };
-    const gathering = { metadata: { name: 'g' }, rules: [], aggregationRule };
+    const aggregated = { metadata: { name: 'g' }, rules: [], aggregationRule };
     const refusal = `clusterroles.${GROUP} "g" is forbidden: must have cluster-admin privileges to use the aggregationRule`;
-    const { clusterRoles } = world.hers;
-    await expect(clusterRoles.create(gathering)).rejects.toThrow(refusal);
-    await world.clusterRoles.create(gathering);
+    const { clusterRoles } = context.asAlice;
+    await expect(clusterRoles.create(aggregated)).rejects.toThrow(refusal);
+    await context.clusterRoles.create(aggregated);
     const patch = (value: object) => clusterRoles.patch('g', { type: 'merge', merge: value });
     await expect(patch({ aggregationRule: null })).rejects.toThrow(refusal);
     await expect(patch({ metadata: { labels: { a: 'b' } } })).rejects.toThrow(refusal);
-    await world.allow({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }, { nonResourceURLs: ['*'], verbs: ['*'] });
+    await context.allow({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }, { nonResourceURLs: ['*'], verbs: ['*'] });
     expect((await patch({ metadata: { labels: { a: 'b' } } })).metadata.labels).toEqual({ a: 'b' });
   });
 
   test('reports missing roles separately from missing permissions', async () => {
-    const { bindings } = world;
+    const { bindings } = context;
     const subjects = [{ kind: 'User' as const, name: 'alice' }];
     await bindings.create({ metadata: { name: 'one' }, roleRef: to('Role', 'gone'), subjects });
-    await expect(world.hers.roles.create(role)).rejects.toThrow(
+    await expect(context.asAlice.roles.create(role)).rejects.toThrow(
       `${NOT_HELD}\n${READ_PODS}; resolution errors: [roles.${GROUP} "gone" not found]`,
     );
     await bindings.create({ metadata: { name: 'two' }, roleRef: to('ClusterRole', 'lost'), subjects });
     await bindings.create({ metadata: { name: 'twice' }, roleRef: to('Role', 'gone'), subjects });
-    await expect(world.hers.roles.create(role)).rejects.toThrow(
+    await expect(context.asAlice.roles.create(role)).rejects.toThrow(
       `; resolution errors: [[roles.${GROUP} "gone" not found, roles.${GROUP} "lost" not found]]`,
     );
   });
@@ -133,8 +133,8 @@ describe('a role binding', () => {
   const everything = { ...binding, roleRef: to('ClusterRole', 'cluster-admin') };
 
   test('rejects a role binding that grants permissions its author lacks', async () => {
-    await world.roles.create({ metadata: { name: 'r' }, rules: [readPods] });
-    const { bindings, clusterBindings } = world.hers;
+    await context.roles.create({ metadata: { name: 'r' }, rules: [readPods] });
+    const { bindings, clusterBindings } = context.asAlice;
     await expect(bindings.create(binding)).rejects.toThrow(
       `rolebindings.${GROUP} "b" is forbidden: ${NOT_HELD}\n${READ_PODS}`,
     );
@@ -142,21 +142,21 @@ describe('a role binding', () => {
     await expect(clusterBindings.create(everything)).rejects.toThrow(
       `clusterrolebindings.${GROUP} "b" is forbidden: ${NOT_HELD}\n${ALL}`,
     );
-    await world.allow(writeRoles, readPods);
+    await context.allow(writeRoles, readPods);
     expect((await bindings.create(binding)).metadata.name).toBe('b');
   });
 
   test('rejects new subjects of a role binding, and accepts an update without changes', async () => {
-    await world.roles.create({ metadata: { name: 'r' }, rules: [readPods] });
-    await world.bindings.create(binding);
-    const { bindings } = world.hers;
+    await context.roles.create({ metadata: { name: 'r' }, rules: [readPods] });
+    await context.bindings.create(binding);
+    const { bindings } = context.asAlice;
     const patch = (value: object) => bindings.patch('b', { type: 'merge', merge: value });
     await expect(patch({ subjects: [{ kind: 'User', name: 'y' }] })).rejects.toThrow(NOT_HELD);
     expect((await patch({ metadata: { finalizers: ['a.example/b'] } })).metadata.finalizers).toHaveLength(1);
   });
 
   test('reports a missing role as not found, with the resource of the binding', async () => {
-    const { bindings, clusterBindings } = world.hers;
+    const { bindings, clusterBindings } = context.asAlice;
     await expect(bindings.create(binding)).rejects.toMatchObject({
       code: 404,
       message: `rolebindings.${GROUP} "r" not found`,
@@ -165,21 +165,21 @@ describe('a role binding', () => {
       code: 404,
       message: `clusterrolebindings.${GROUP} "no" not found`,
     });
-    expect((await world.bindings.create(binding)).metadata.name).toBe('b');
+    expect((await context.bindings.create(binding)).metadata.name).toBe('b');
   });
 
   test('accepts any role binding from an author with the verb bind', async () => {
     const bind = { apiGroups: [GROUP], resources: ['clusterroles'], verbs: ['bind'], resourceNames: ['cluster-admin'] };
-    await world.roles.create({ metadata: { name: 'hers' }, rules: [bind] });
+    await context.roles.create({ metadata: { name: 'hers' }, rules: [bind] });
     const alice = [{ kind: 'User' as const, name: 'alice' }];
-    await world.bindings.create({ metadata: { name: 'hers' }, roleRef: to('Role', 'hers'), subjects: alice });
-    expect((await world.hers.bindings.create(everything)).metadata.name).toBe('b');
+    await context.bindings.create({ metadata: { name: 'hers' }, roleRef: to('Role', 'hers'), subjects: alice });
+    expect((await context.asAlice.bindings.create(everything)).metadata.name).toBe('b');
     // The permission was granted for one namespace.
-    await expect(world.hers.clusterBindings.create(everything)).rejects.toThrow(NOT_HELD);
+    await expect(context.asAlice.clusterBindings.create(everything)).rejects.toThrow(NOT_HELD);
   });
 
   test('checks the aggregated rules of a role that a binding grants', async () => {
-    await expect(world.hers.bindings.create({ ...binding, roleRef: to('ClusterRole', 'view') })).rejects.toThrow(
+    await expect(context.asAlice.bindings.create({ ...binding, roleRef: to('ClusterRole', 'view') })).rejects.toThrow(
       /not currently held:\n\{APIGroups:\[""\], Resources:\["bindings"\], Verbs:\["get" "list" "watch"\]\}\n/,
     );
   });

@@ -7,7 +7,7 @@ import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../.
 import { type Dialect, kubernetesDialect } from '../../../../src/meta/dialect.js';
 import type { GroupResource } from '../../../../src/meta/gvk.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
-import type { BindingObject, RoleObject, World } from './random-policies.js';
+import type { BindingObject, PolicySet, RoleObject } from './random-policies.js';
 
 export interface FakeCluster extends AuthorizerContext {
   put(resource: GroupResource, object: RoleObject | BindingObject): void;
@@ -16,7 +16,7 @@ export interface FakeCluster extends AuthorizerContext {
   readonly lists: Map<string, number>;
 }
 
-export function fakeCluster(world: Partial<World> = {}, dialect: Dialect = kubernetesDialect): FakeCluster {
+export function fakeCluster(policies: Partial<PolicySet> = {}, dialect: Dialect = kubernetesDialect): FakeCluster {
   const tables = new Map<string, Map<string, ApiObject>>();
   const marks = new Map<string, number>();
   const lists = new Map<string, number>();
@@ -52,9 +52,9 @@ export function fakeCluster(world: Partial<World> = {}, dialect: Dialect = kuber
       mark(resource);
     },
   };
-  for (const role of world.clusterRoles ?? []) cluster.put(CLUSTER_ROLES, role);
-  for (const role of world.roles ?? []) cluster.put(ROLES, role);
-  for (const binding of world.clusterRoleBindings ?? []) cluster.put(CLUSTER_ROLE_BINDINGS, binding);
-  for (const binding of world.roleBindings ?? []) cluster.put(ROLE_BINDINGS, binding);
+  for (const role of policies.clusterRoles ?? []) cluster.put(CLUSTER_ROLES, role);
+  for (const role of policies.roles ?? []) cluster.put(ROLES, role);
+  for (const binding of policies.clusterRoleBindings ?? []) cluster.put(CLUSTER_ROLE_BINDINGS, binding);
+  for (const binding of policies.roleBindings ?? []) cluster.put(ROLE_BINDINGS, binding);
   return cluster;
 }

@@ -23,16 +23,16 @@ export interface BindingObject {
   roleRef: { apiGroup: string; kind: string; name: string };
 }
 
-export interface World {
+export interface PolicySet {
   clusterRoles: RoleObject[];
   roles: RoleObject[];
   clusterRoleBindings: BindingObject[];
   roleBindings: BindingObject[];
-  questions: Question[];
+  checks: AccessCheck[];
   escalations: Escalation[];
 }
 
-export interface Question {
+export interface AccessCheck {
   user: string;
   groups: string[];
   attributes: AccessAttributes;
@@ -54,8 +54,8 @@ const RESOURCES = ['pods', 'pods/log', 'deployments', 'deployments/scale', '*/sc
 const VERBS = ['get', 'list', 'create', 'delete', '*', 'escalate'];
 const NAMES = ['web', 'db', ''];
 const PATHS = ['/api', '/api/*', '/apis*', '*', '/healthz', '/x**', '/'];
-const ASKED_PATHS = ['/api', '/api/', '/api/v1', '/apis', '/apisx', '/healthz', '/x*', '/', ''];
-const ASKED_RESOURCES = [
+const CHECKED_PATHS = ['/api', '/api/', '/api/v1', '/apis', '/apisx', '/healthz', '/x*', '/', ''];
+const CHECKED_RESOURCES = [
   ['pods', ''],
   ['pods', 'log'],
   ['deployments', ''],
@@ -84,7 +84,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-export function makeWorld(seed: number): World {
+export function makePolicySet(seed: number): PolicySet {
   const random = randomFrom(seed);
   const names = ['r0', 'r1', 'r2', 'r3', 'Ünïcode', 'sys:tem'];
   const roleNames = (): string[] => names.filter(() => random(3) > 0);
@@ -103,8 +103,12 @@ export function makeWorld(seed: number): World {
     roles,
     clusterRoleBindings: bindings(random(9), ['ClusterRole']),
     roleBindings: NAMESPACES.flatMap((namespace) => bindings(random(9), ['Role', 'ClusterRole'], namespace)),
-    questions: Array.from({ length: 60 }, () => question(random)),
-    escalations: Array.from({ length: 10 }, () => ({ ...who(random), ...where(random), rules: rules(random, true) })),
+    checks: Array.from({ length: 60 }, () => accessCheck(random)),
+    escalations: Array.from({ length: 10 }, () => ({
+      ...randomUser(random),
+      ...randomNamespace(random),
+      rules: rules(random, true),
+    })),
   };
 }
 
@@ -117,16 +121,25 @@ export function rules(random: Random, withPaths: boolean): AccessRule[] {
   });
 }
 
-export function question(random: Random): Question {
-  const asker = who(random);
+export function accessCheck(random: Random): AccessCheck {
+  const requester = randomUser(random);
   const verb = pick(random, [...VERBS, 'watch']);
-  if (random(5) === 0) return { ...asker, attributes: { type: 'path', verb, path: pick(random, ASKED_PATHS) } };
-  const [resource, subresource] = pick(random, ASKED_RESOURCES);
+  if (random(5) === 0) return { ...requester, attributes: { type: 'path', verb, path: pick(random, CHECKED_PATHS) } };
+  const [resource, subresource] = pick(random, CHECKED_RESOURCES);
   const group = pick(random, API_GROUPS);
   const name = pick(random, ['', 'web', 'other']);
   return {
-    ...asker,
-    attributes: { type: 'resource', verb, group, version: '*', resource, subresource, name, ...where(random) },
+    ...requester,
+    attributes: {
+      type: 'resource',
+      verb,
+      group,
+      version: '*',
+      resource,
+      subresource,
+      name,
+      ...randomNamespace(random),
+    },
   };
 }
 
@@ -138,11 +151,11 @@ export function subject(random: Random, isNamespaced: boolean): Subject {
   return { kind, name: 'robot', ...(isNamespaced && random(2) === 0 ? {} : { namespace }) };
 }
 
-function who(random: Random): { user: string; groups: string[] } {
+function randomUser(random: Random): { user: string; groups: string[] } {
   return { user: pick(random, USERS), groups: GROUPS.filter(() => random(3) === 0) };
 }
 
-function where(random: Random): { namespace: string } {
+function randomNamespace(random: Random): { namespace: string } {
   return { namespace: pick(random, ['', ...NAMESPACES, 'nowhere']) };
 }
 
@@ -150,8 +163,8 @@ export function pick<Item>(random: Random, items: readonly Item[]): Item {
   return items[random(items.length)] as Item;
 }
 
-function list(random: Random, words: readonly string[]): string[] {
-  return Array.from({ length: 1 + random(3) }, () => pick(random, words));
+function list(random: Random, values: readonly string[]): string[] {
+  return Array.from({ length: 1 + random(3) }, () => pick(random, values));
 }
 
 /** A list of 0 to `most` elements. */

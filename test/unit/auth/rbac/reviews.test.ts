@@ -31,17 +31,18 @@ describe.each(['orch', 'kubernetes'] as const)('access reviews with RBAC in the 
   test('allows a user in a review what a group of the user is allowed', async () => {
     const cluster = await start();
     const reviews = cluster.api(SubjectAccessReview);
-    const asks = async (spec: object) => (await reviews.create({ spec: { resourceAttributes: pods, ...spec } })).status;
+    const reviewOf = async (spec: object) =>
+      (await reviews.create({ spec: { resourceAttributes: pods, ...spec } })).status;
     const reason = 'RBAC: allowed by RoleBinding "viewers/default" of ClusterRole "view" to Group "dev"';
-    expect(await asks({ groups: ['dev'] })).toEqual({ allowed: true, reason });
+    expect(await reviewOf({ groups: ['dev'] })).toEqual({ allowed: true, reason });
     // Groups are used as given, and none is added.
-    expect(await asks({ user: 'alice' })).toEqual({ allowed: false });
-    expect(await asks({ user: 'alice', resourceAttributes: { ...pods, namespace: 'other' }, groups: ['dev'] })).toEqual(
-      {
-        allowed: false,
-      },
-    );
-    expect(await asks({ user: 'alice', groups: ['system:masters'] })).toEqual({ allowed: true });
+    expect(await reviewOf({ user: 'alice' })).toEqual({ allowed: false });
+    expect(
+      await reviewOf({ user: 'alice', resourceAttributes: { ...pods, namespace: 'other' }, groups: ['dev'] }),
+    ).toEqual({
+      allowed: false,
+    });
+    expect(await reviewOf({ user: 'alice', groups: ['system:masters'] })).toEqual({ allowed: true });
     const local = cluster.api(LocalSubjectAccessReview, 'default');
     const { status } = await local.create({ spec: { groups: ['dev'], resourceAttributes: pods } });
     expect(status).toEqual({ allowed: true, reason });
@@ -49,30 +50,30 @@ describe.each(['orch', 'kubernetes'] as const)('access reviews with RBAC in the 
 
   test('returns the same result for self reviews, including rules', async () => {
     const cluster = await start();
-    const mine = cluster.with({ as: { user: 'alice', groups: ['dev', 'system:authenticated'] } });
-    const { status } = await mine.api(SelfSubjectAccessReview).create({ spec: { resourceAttributes: pods } });
+    const client = cluster.with({ as: { user: 'alice', groups: ['dev', 'system:authenticated'] } });
+    const { status } = await client.api(SelfSubjectAccessReview).create({ spec: { resourceAttributes: pods } });
     expect(status.allowed).toBe(true);
-    const review = await mine.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
+    const review = await client.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
     expect(review.metadata).toEqual({ creationTimestamp: null });
     expect(review.status.incomplete).toBe(false);
     expect(review.status.evaluationError).toBeUndefined();
     expect(review.status.resourceRules.length).toBeGreaterThan(10);
     expect(review.status.nonResourceRules).toHaveLength(2);
     await expect(
-      mine.api(SubjectAccessReview).create({ spec: { user: 'x', resourceAttributes: pods } }),
+      client.api(SubjectAccessReview).create({ spec: { user: 'x', resourceAttributes: pods } }),
     ).rejects.toThrow('is forbidden');
   });
 
   test('reports missing roles in a rules review', async () => {
     const cluster = await start();
-    const mine = cluster.with({ as: { user: 'alice', groups: ['system:authenticated'] } });
+    const client = cluster.with({ as: { user: 'alice', groups: ['system:authenticated'] } });
     const roleRef = { apiGroup: GROUP, kind: 'ClusterRole' as const, name: 'gone' };
     const subjects = [{ kind: 'User' as const, name: 'alice' }];
     await cluster.api(ClusterRoleBinding).create({ metadata: { name: 'ghost' }, roleRef, subjects });
-    const review = await mine.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
+    const review = await client.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
     expect(review.status.evaluationError).toBe(`clusterrole.${GROUP} "gone" not found`);
     await cluster.api(ClusterRole).create({ metadata: { name: 'gone' }, rules: [] });
-    const later = await mine.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
+    const later = await client.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
     expect(later.status.evaluationError).toBeUndefined();
   });
 });
@@ -131,8 +132,8 @@ describe('access reviews with a custom authorizer', () => {
 
   test('returns incomplete rules if the custom authorizer lists none', async () => {
     const other = testCluster({ authorizer: () => ({ decide: () => true }) });
-    const mine = other.with({ as: { user: 'u' } });
-    const { status } = await mine.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
+    const client = other.with({ as: { user: 'u' } });
+    const { status } = await client.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
     expect(status.incomplete).toBe(true);
     expect(status.resourceRules ?? []).toEqual([]);
   });

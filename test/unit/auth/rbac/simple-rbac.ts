@@ -12,61 +12,70 @@ export interface Policy {
   readonly roleBindings: readonly BindingObject[];
 }
 
-interface Asker {
+interface User {
   readonly user: string;
   readonly groups: readonly string[];
 }
 
 /** Undefined means no opinion. */
-export function naiveDecision(policy: Policy, asker: Asker, about: AccessAttributes): AccessDecision | undefined {
-  const namespace = about.type === 'resource' ? about.namespace : '';
+export function naiveDecision(
+  policy: Policy,
+  requester: User,
+  attributes: AccessAttributes,
+): AccessDecision | undefined {
+  const namespace = attributes.type === 'resource' ? attributes.namespace : '';
   const errors: string[] = [];
-  for (const { binding, role, subject } of grants(policy, asker, namespace)) {
+  for (const { binding, role, subject } of grants(policy, requester, namespace)) {
     const { kind, name } = binding.roleRef;
     if (role === undefined) errors.push(`${kind.toLowerCase()}.${policy.group} ${JSON.stringify(name)} not found`);
-    else if ((role.rules ?? []).some((rule) => allows(rule, about))) {
+    else if ((role.rules ?? []).some((rule) => allows(rule, attributes))) {
       return { allowed: true, reason: `RBAC: allowed by ${source(binding, subject)}` };
     }
   }
-  const told = [...new Set(errors)];
-  if (told.length === 0) return undefined;
-  return { allowed: false, reason: `RBAC: ${told.length === 1 ? told[0] : `[${told.join(', ')}]`}` };
+  const distinct = [...new Set(errors)];
+  if (distinct.length === 0) return undefined;
+  return { allowed: false, reason: `RBAC: ${distinct.length === 1 ? distinct[0] : `[${distinct.join(', ')}]`}` };
 }
 
-function* grants(policy: Policy, asker: Asker, namespace: string) {
+function* grants(policy: Policy, requester: User, namespace: string) {
   const inOrder = (bindings: readonly BindingObject[]) =>
     [...bindings].sort((left, right) => (left.metadata.name < right.metadata.name ? -1 : 1));
-  const here = policy.roleBindings.filter(({ metadata }) => namespace !== '' && metadata.namespace === namespace);
-  for (const binding of [...inOrder(policy.clusterRoleBindings), ...inOrder(here)]) {
-    const home = binding.metadata.namespace ?? '';
-    const subject = binding.subjects?.find((one) => isMeant(one, asker, home));
+  const namespaceBindings = policy.roleBindings.filter(
+    ({ metadata }) => namespace !== '' && metadata.namespace === namespace,
+  );
+  for (const binding of [...inOrder(policy.clusterRoleBindings), ...inOrder(namespaceBindings)]) {
+    const bindingNamespace = binding.metadata.namespace ?? '';
+    const subject = binding.subjects?.find((one) => isSubject(one, requester, bindingNamespace));
     if (subject === undefined) continue;
     const { kind, name } = binding.roleRef;
     const roles =
-      kind === 'Role' ? policy.roles.filter(({ metadata }) => metadata.namespace === home) : policy.clusterRoles;
+      kind === 'Role'
+        ? policy.roles.filter(({ metadata }) => metadata.namespace === bindingNamespace)
+        : policy.clusterRoles;
     yield { binding, subject, role: roles.find(({ metadata }) => metadata.name === name) };
   }
 }
 
-function isMeant(subject: Subject, { user, groups }: Asker, home: string): boolean {
+function isSubject(subject: Subject, { user, groups }: User, bindingNamespace: string): boolean {
   if (subject.kind === 'User') return subject.name === user;
   if (subject.kind === 'Group') return groups.includes(subject.name);
-  const namespace = subject.namespace || home;
+  const namespace = subject.namespace || bindingNamespace;
   return namespace !== '' && user === `system:serviceaccount:${namespace}:${subject.name}`;
 }
 
 function source({ metadata, roleRef }: BindingObject, subject: Subject): string {
   const { name, namespace } = metadata;
   const binding = namespace === undefined ? `ClusterRoleBinding "${name}"` : `RoleBinding "${name}/${namespace}"`;
-  const who = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace ?? namespace}` : subject.name;
-  return `${binding} of ${roleRef.kind} "${roleRef.name}" to ${subject.kind} "${who}"`;
+  const subjectName =
+    subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace ?? namespace}` : subject.name;
+  return `${binding} of ${roleRef.kind} "${roleRef.name}" to ${subject.kind} "${subjectName}"`;
 }
 
-export function allows(rule: AccessRule, about: AccessAttributes): boolean {
+export function allows(rule: AccessRule, attributes: AccessAttributes): boolean {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
-  const isVerb = verbs.some((verb) => verb === '*' || verb === about.verb);
-  if (about.type === 'path') return isVerb && nonResourceURLs.some((url) => matchesPath(url, about.path));
-  const { group, resource, subresource, name } = about;
+  const isVerb = verbs.some((verb) => verb === '*' || verb === attributes.verb);
+  if (attributes.type === 'path') return isVerb && nonResourceURLs.some((url) => matchesPath(url, attributes.path));
+  const { group, resource, subresource, name } = attributes;
   const combined = subresource === '' ? resource : `${resource}/${subresource}`;
   const isGroup = apiGroups.some((one) => one === '*' || one === group);
   const isResource = resources.some(

@@ -4,7 +4,7 @@ import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../../../../src/kinds/rbac/role-rules.js';
 import fc from '../../../property/seeded.js';
 import { fakeCluster } from './fake-cluster.js';
-import * as worlds from './random-policies.js';
+import * as policies from './random-policies.js';
 import { naiveDecision, type Policy } from './simple-rbac.js';
 
 type Mutable<Value> = {
@@ -12,38 +12,38 @@ type Mutable<Value> = {
 };
 
 test('decides like an uncached evaluation after every write', () => {
-  let asked = 0;
+  let checked = 0;
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
-      const world = worlds.makeWorld(seed);
-      const random = worlds.randomFrom(seed + 1);
-      const cluster = fakeCluster(world);
+      const policySet = policies.makePolicySet(seed);
+      const random = policies.randomFrom(seed + 1);
+      const cluster = fakeCluster(policySet);
       const authorizer = rbac()(cluster);
-      const policy: Mutable<Policy> = { ...world, group: worlds.GROUP };
+      const policy: Mutable<Policy> = { ...policySet, group: policies.GROUP };
       for (let round = 0; round < 25; round++) {
         write(policy, cluster, random);
         for (let count = 0; count < 12; count++) {
-          const { attributes, ...asker } = worlds.question(random);
-          const decision = authorizer.decide(asker, attributes);
-          const expected = naiveDecision(policy, asker, attributes);
+          const { attributes, ...user } = policies.accessCheck(random);
+          const decision = authorizer.decide(user, attributes);
+          const expected = naiveDecision(policy, user, attributes);
           // A plain comparison first, because there are many requests.
           if (JSON.stringify(decision) !== JSON.stringify(expected)) expect(decision).toEqual(expected);
-          asked++;
+          checked++;
         }
       }
     }),
     { numRuns: 120 },
   );
-  expect(asked).toBe(120 * 25 * 12);
+  expect(checked).toBe(120 * 25 * 12);
 });
 
 /** Adds, replaces or removes a role or a binding, in the objects and in the cluster. */
-function write(policy: Mutable<Policy>, cluster: ReturnType<typeof fakeCluster>, random: worlds.Random): void {
+function write(policy: Mutable<Policy>, cluster: ReturnType<typeof fakeCluster>, random: policies.Random): void {
   const isRole = random(2) === 0;
-  const namespace = random(2) === 0 ? undefined : worlds.pick(random, worlds.NAMESPACES);
+  const namespace = random(2) === 0 ? undefined : policies.pick(random, policies.NAMESPACES);
   const roleNames = ['r0', 'r1', 'r2', 'r3'];
   // Few names, so that most writes affect existing objects, and several bindings for each subject.
-  const name = isRole ? worlds.pick(random, roleNames) : `b${String(random(12)).padStart(2, '0')}`;
+  const name = isRole ? policies.pick(random, roleNames) : `b${String(random(12)).padStart(2, '0')}`;
   const metadata = namespace === undefined ? { name } : { name, namespace };
   const resource = isRole
     ? namespace === undefined
@@ -62,13 +62,13 @@ function write(policy: Mutable<Policy>, cluster: ReturnType<typeof fakeCluster>,
     Object.assign(policy, { [list]: others });
     return;
   }
-  const kind = namespace === undefined ? 'ClusterRole' : worlds.pick(random, ['Role', 'ClusterRole']);
+  const kind = namespace === undefined ? 'ClusterRole' : policies.pick(random, ['Role', 'ClusterRole']);
   const object = isRole
-    ? { metadata, rules: worlds.rules(random, namespace === undefined) }
+    ? { metadata, rules: policies.rules(random, namespace === undefined) }
     : {
         metadata,
-        subjects: Array.from({ length: random(4) }, () => worlds.subject(random, namespace !== undefined)),
-        roleRef: { apiGroup: worlds.GROUP, kind, name: worlds.pick(random, roleNames) },
+        subjects: Array.from({ length: random(4) }, () => policies.subject(random, namespace !== undefined)),
+        roleRef: { apiGroup: policies.GROUP, kind, name: policies.pick(random, roleNames) },
       };
   cluster.put(resource, object);
   Object.assign(policy, { [list]: [...others, object] });

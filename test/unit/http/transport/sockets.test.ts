@@ -1,4 +1,4 @@
-/** What only a real connection does: it is refused, breaks, is reused, or is slow. */
+/** The HTTP transport over real connections, which are refused, break, are reused, or are slow. */
 import { type Client, createClient } from 'orchplane';
 import { createFetchHandler, httpTransport } from 'orchplane/http';
 import { ConfigMap } from 'orchplane/kinds';
@@ -25,9 +25,9 @@ test('an informer survives the loss of every connection', async () => {
   await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
   await eventually(() => expect(informer.get('a')).toBeDefined());
   for (const name of ['b', 'c']) {
-    const known = failures.length;
+    const failuresBefore = failures.length;
     server.closeAllConnections();
-    await eventually(() => expect(failures.length).toBeGreaterThan(known));
+    await eventually(() => expect(failures.length).toBeGreaterThan(failuresBefore));
     await cluster.api(ConfigMap).create({ metadata: { name } });
     await cluster.clock.advance(2_000);
     await eventually(() => expect(informer.get(name)).toBeDefined());
@@ -64,12 +64,12 @@ test('a reader that does not read applies back pressure and loses nothing', asyn
 
 test('an unknown token is rejected with Unauthorized', async () => {
   const { url } = await connect();
-  const ask = (token?: string) => {
+  const getWithToken = (token?: string) => {
     const transport = httpTransport({ baseUrl: url, ...(token === undefined ? {} : { token }) });
     return rejection(createClient({ transport }).api(ConfigMap).get('a'));
   };
-  expect(StatusError.is(await ask('guessed'), 'Unauthorized')).toBe(true);
-  expect(StatusError.is(await ask(), 'Forbidden')).toBe(true);
+  expect(StatusError.is(await getWithToken('guessed'), 'Unauthorized')).toBe(true);
+  expect(StatusError.is(await getWithToken(), 'Forbidden')).toBe(true);
 });
 
 test('a cluster below a path prefix is reachable', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { HttpWatchStream, MAX_LINE } from '../../../../src/http/transport/watch-stream.js';
 import { errors, StatusError } from '../../../../src/meta/errors.js';
 import type { WatchResponse } from '../../../../src/protocol/response.js';
-import { configMap, json, line, openBody, scripted, watchRequest } from './exchanges.js';
+import { configMap, json, line, openBody, scripted, watchRequest } from './scripted-fetch.js';
 
 const DONE = { done: true, value: undefined };
 const added = line('ADDED', configMap);
@@ -44,10 +44,10 @@ describe('events', () => {
 
   test('returns events that are requested at once in order', async () => {
     const { stream, send, end } = open();
-    const asked = [stream.next(), stream.next(), stream.next()];
+    const reads = [stream.next(), stream.next(), stream.next()];
     send(added + line('DELETED', configMap));
     end();
-    expect((await Promise.all(asked)).map(({ value }) => value?.type)).toEqual(['ADDED', 'DELETED', undefined]);
+    expect((await Promise.all(reads)).map(({ value }) => value?.type)).toEqual(['ADDED', 'DELETED', undefined]);
   });
 
   test('accepts large events up to a limit', async () => {
@@ -119,17 +119,17 @@ describe('the end of the stream', () => {
     expect((await stream.next()).value).toEqual({ type: 'ERROR', object: status });
     expect(await stream.next()).toEqual(DONE);
     expect(state.cancelled).toBe(true);
-    const strange = open();
-    strange.send(line('ERROR', { message: 'x' }));
-    expect((await strange.stream.next()).value).toMatchObject({ type: 'ERROR', object: { reason: 'InternalError' } });
+    const malformed = open();
+    malformed.send(line('ERROR', { message: 'x' }));
+    expect((await malformed.stream.next()).value).toMatchObject({ type: 'ERROR', object: { reason: 'InternalError' } });
   });
 
   test.each([
-    ['no JSON', '{"type":]\n', /invalid character ']'/],
+    ['invalid JSON', '{"type":]\n', /invalid character ']'/],
     ['a list', '[1]\n', /a line that is not an object/],
     ['an unknown type', line('CHANGED', configMap), /invalid watch event type: CHANGED/],
-    ['no object', '{"type":"ADDED"}\n', /without an object/],
-    ['no metadata', line('ADDED', {}), /without an object/],
+    ['an event without an object', '{"type":"ADDED"}\n', /without an object/],
+    ['an object without metadata', line('ADDED', {}), /without an object/],
     ['HTML', '<html>\n', /invalid character '<'/],
   ])('throws for a line with %s', async (_, text, message) => {
     const { stream, send, state } = open();

@@ -130,26 +130,26 @@ function typeDifferences(name: string, fact: TypeFact, schema: Schema | undefine
   compare(`${name} map-type`, fact.mapType, schema['x-orch-map-type']);
   if (fact.gvk !== undefined) {
     const kinds = schema['x-orch-group-version-kind'] as readonly object[] | undefined;
-    const spoken = kinds?.some((kind) => JSON.stringify(kind) === JSON.stringify(fact.gvk));
-    compare(`${name} kind`, true, spoken);
+    const isPublished = kinds?.some((kind) => JSON.stringify(kind) === JSON.stringify(fact.gvk));
+    compare(`${name} kind`, true, isPublished);
   }
-  for (const [field, said] of Object.entries(fact.fields)) {
+  for (const [field, fieldFact] of Object.entries(fact.fields)) {
     const property = properties[field];
     if (property === undefined) continue;
     const path = `${name}.${field}`;
-    compare(`${name} required: ${field}`, said.required === true, schema.required?.includes(field) === true);
-    compare(`${path} value`, valueOfFact(said), publishedValue(property));
+    compare(`${name} required: ${field}`, fieldFact.required === true, schema.required?.includes(field) === true);
+    compare(`${path} value`, valueOfFact(fieldFact), publishedValue(property));
     // The items of kind lists have no list type; other lists default to atomic.
     const isItems = field === 'items' && name.endsWith('List');
     compare(
       `${path} list-type`,
-      said.listType ?? (said.list && !isItems ? 'atomic' : undefined),
+      fieldFact.listType ?? (fieldFact.list && !isItems ? 'atomic' : undefined),
       property['x-orch-list-type'],
     );
-    compare(`${path} list-map-keys`, said.listMapKeys, property['x-orch-list-map-keys']);
-    compare(`${path} patch-strategy`, said.patchStrategy, property['x-orch-patch-strategy']);
-    compare(`${path} patch-merge-key`, said.patchMergeKey, property['x-orch-patch-merge-key']);
-    compare(`${path} map-type`, said.mapType, property['x-orch-map-type']);
+    compare(`${path} list-map-keys`, fieldFact.listMapKeys, property['x-orch-list-map-keys']);
+    compare(`${path} patch-strategy`, fieldFact.patchStrategy, property['x-orch-patch-strategy']);
+    compare(`${path} patch-merge-key`, fieldFact.patchMergeKey, property['x-orch-patch-merge-key']);
+    compare(`${path} map-type`, fieldFact.mapType, property['x-orch-map-type']);
   }
   return found;
 }

@@ -14,8 +14,8 @@ import { deepFreeze } from '../../../../src/util/json.js';
 import type { Random } from './random.js';
 import type { SimulatedDisk } from './simulated-disk.js';
 
-/** The whole content at one revision, comparable. */
-export type Picture = string;
+/** The whole content at one revision as comparable text. */
+export type Fingerprint = string;
 
 export function simulatedJournal(disk: SimulatedDisk, options: FileJournalOptions = {}): FileJournal {
   const machine = { files: disk, lock: () => () => undefined };
@@ -35,19 +35,19 @@ export function openStore(journal: Journal): Store {
   return store;
 }
 
-export function pictureOf(store: Store): Picture {
+export function fingerprintOf(store: Store): Fingerprint {
   const objects = RESOURCES.flatMap((resource) => store.list({ resource }).items.map((object) => [resource, object]));
   return JSON.stringify([store.revision, objects]);
 }
 
 /** The content of a journal in the form of a store. */
-export function pictureOfContent(content: JournalContent | undefined): Picture {
+export function fingerprintOfContent(content: JournalContent | undefined): Fingerprint {
   const store = newStore();
   if (content !== undefined) {
     store.load(content.checkpoint.objects, content.checkpoint.revision);
     for (const record of content.records) store.replay(record);
   }
-  return pictureOf(store);
+  return fingerprintOf(store);
 }
 
 const RESOURCES = ['configmaps', 'pods'];
@@ -57,11 +57,11 @@ export class Driver {
   readonly journal: Journal;
   readonly #random: Random;
   /** Every state in order. */
-  readonly states: Picture[];
+  readonly states: Fingerprint[];
   /** The index of the newest state that was reported as durable. */
   acknowledged = 0;
   /** The state that a failed write would have created; it may be durable nevertheless. */
-  attempted: Picture | undefined;
+  attempted: Fingerprint | undefined;
   restoresOften = false;
   #snapshot: StoreSnapshot | undefined;
 
@@ -69,13 +69,13 @@ export class Driver {
     this.journal = journal;
     this.#random = random;
     this.store = openStore(journal);
-    this.states = [pictureOf(this.store)];
+    this.states = [fingerprintOf(this.store)];
   }
 
   /** The states that the journal may restore. */
-  get possible(): readonly Picture[] {
-    const known = this.states.slice(this.acknowledged);
-    return this.attempted === undefined ? known : [...known, this.attempted];
+  get possible(): readonly Fingerprint[] {
+    const unacknowledged = this.states.slice(this.acknowledged);
+    return this.attempted === undefined ? unacknowledged : [...unacknowledged, this.attempted];
   }
 
   /** Makes one write, and sometimes waits until it is durable. */
@@ -90,18 +90,18 @@ export class Driver {
   /** Records that all writes so far are durable, once they are. */
   async #acknowledge(isAwaited: boolean): Promise<void> {
     const index = this.states.length - 1;
-    const noteIt = (): void => {
+    const setAcknowledged = (): void => {
       this.acknowledged = Math.max(this.acknowledged, index);
     };
     const waits = this.journal.durable();
-    if (waits === undefined) noteIt();
-    else if (isAwaited) await waits.then(noteIt);
-    else waits.then(noteIt, () => undefined);
+    if (waits === undefined) setAcknowledged();
+    else if (isAwaited) await waits.then(setAcknowledged);
+    else waits.then(setAcknowledged, () => undefined);
   }
 
   #restore(snapshot: StoreSnapshot): void {
     const probe = new Store({ clock: systemClock, ...memoryStorage() }, snapshot);
-    this.attempted = pictureOf(probe);
+    this.attempted = fingerprintOf(probe);
     this.store.restore(snapshot);
     this.#done();
   }
@@ -135,12 +135,12 @@ export class Driver {
 
   #done(): void {
     this.attempted = undefined;
-    this.states.push(pictureOf(this.store));
+    this.states.push(fingerprintOf(this.store));
   }
 
-  #with(key: { resource: string; namespace: string; name: string }, object: ApiObject, isGone: boolean): Picture {
+  #with(key: { resource: string; namespace: string; name: string }, object: ApiObject, isGone: boolean): Fingerprint {
     const after = new Store({ clock: systemClock, ...memoryStorage() }, this.store.snapshot());
     after.replay({ revision: this.store.revision + 1, type: isGone ? 'DELETED' : 'MODIFIED', key, object, time: 0 });
-    return pictureOf(after);
+    return fingerprintOf(after);
   }
 }

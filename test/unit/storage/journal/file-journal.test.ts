@@ -11,7 +11,7 @@ import { crc32, FrameWriter, scanFrames } from '../../../../src/node/journal/fra
 import { GroupSync } from '../../../../src/storage/journal/group-sync.js';
 import { nextTurn } from '../../../../src/util/clock.js';
 import { journalCases } from './contract.js';
-import { openStore, pictureOf, pictureOfContent, simulatedJournal } from './driver.js';
+import { fingerprintOf, fingerprintOfContent, openStore, simulatedJournal } from './driver.js';
 import { SimulatedDisk } from './simulated-disk.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'orchplane-journal-'));
@@ -310,8 +310,8 @@ describe('a file journal on a simulated disk', () => {
       const outcomes: string[] = [];
       const note = (made: Promise<unknown>) =>
         made.then(
-          () => outcomes.push('told'),
-          () => outcomes.push('refused'),
+          () => outcomes.push('written'),
+          () => outcomes.push('rejected'),
         );
       const first = note(maps.create({ metadata: { name: 'a' }, data: { x: 'x'.repeat(500_000) } }));
       await nextTurn();
@@ -321,7 +321,7 @@ describe('a file journal on a simulated disk', () => {
       expect(journal.durableRevision).toBe(before);
       end(which === 'the running sync fails' ? new Error('EIO: i/o error, fdatasync') : undefined);
       await Promise.all([first, second]);
-      expect(outcomes).toEqual(['refused', 'refused']);
+      expect(outcomes).toEqual(['rejected', 'rejected']);
       expect(journal.durableRevision).toBe(before);
       await expect(maps.get('a')).rejects.toThrow(/EIO/);
     },
@@ -358,11 +358,11 @@ describe('a file journal on a simulated disk', () => {
 
 describe('a damaged file journal', () => {
   /** A journal of eight writes, and the state after each. */
-  function written(): { disk: SimulatedDisk; pictures: string[] } {
+  function written(): { disk: SimulatedDisk; fingerprints: string[] } {
     const disk = new SimulatedDisk();
     const journal = simulatedJournal(disk, { sync: 'each' });
     const store = openStore(journal);
-    const pictures = [pictureOf(store)];
+    const fingerprints = [fingerprintOf(store)];
     for (let i = 0; i < 8; i++) {
       const name = `o${i}`;
       const key = { resource: 'configmaps', namespace: 'default', name };
@@ -373,9 +373,9 @@ describe('a damaged file journal', () => {
           metadata: { name, namespace: 'default', resourceVersion },
         }) as never;
       store.commit({ type: 'create', key, seal });
-      pictures.push(pictureOf(store));
+      fingerprints.push(fingerprintOf(store));
     }
-    return { disk, pictures };
+    return { disk, fingerprints };
   }
 
   const PATH = 'data/journal-1';
@@ -388,10 +388,10 @@ describe('a damaged file journal', () => {
   }
 
   const load = (disk: SimulatedDisk, salvage = false): string =>
-    pictureOfContent(simulatedJournal(disk, { salvage }).load());
+    fingerprintOfContent(simulatedJournal(disk, { salvage }).load());
 
   test('restores the earlier writes of a file that is truncated at any byte, and reports the lost bytes', () => {
-    const { disk, pictures } = written();
+    const { disk, fingerprints } = written();
     const bytes = disk.content(PATH);
     const ends = [HEADER, ...scanFrames(bytes, HEADER).frames.map(({ end }) => end)];
     for (let size = HEADER; size <= bytes.length; size++) {
@@ -400,7 +400,7 @@ describe('a damaged file journal', () => {
         onWarning: (w) => warnings.push(w),
       });
       const whole = ends.filter((end) => end <= size).length - 1;
-      expect(pictureOfContent(journal.load())).toBe(pictures[whole]);
+      expect(fingerprintOfContent(journal.load())).toBe(fingerprints[whole]);
       const cut = size - (ends[whole] ?? 0);
       expect(warnings.length).toBe(cut > 0 ? 1 : 0);
       if (cut > 0) expect(warnings[0]).toContain(`the ${cut} bytes from ${ends[whole]} on`);
@@ -408,7 +408,7 @@ describe('a damaged file journal', () => {
   });
 
   test('rejects a journal without the header that was durable before the checkpoint', () => {
-    const { disk, pictures } = written();
+    const { disk, fingerprints } = written();
     const bytes = disk.content(PATH);
     for (let size = 0; size < HEADER; size++) {
       const cut = withBytes(disk, bytes.subarray(0, size));
@@ -416,24 +416,24 @@ describe('a damaged file journal', () => {
     }
     const zeros = withBytes(disk, Buffer.alloc(bytes.length));
     expect(() => load(zeros)).toThrow(/it is empty.*salvage/);
-    expect(load(zeros, true)).toBe(pictures[0]);
+    expect(load(zeros, true)).toBe(fingerprints[0]);
     expect(zeros.content(`${PATH}.damaged`)).toHaveLength(bytes.length);
-    expect(load(zeros)).toBe(pictures[0]);
+    expect(load(zeros)).toBe(fingerprints[0]);
     const missing = disk.afterKill();
     missing.remove(PATH);
     expect(() => load(missing)).toThrow(/journal-1: it is missing.*salvage/);
-    expect(load(missing, true)).toBe(pictures[0]);
+    expect(load(missing, true)).toBe(fingerprints[0]);
   });
 
   test('rejects a journal with a flipped bit in the complete last write', () => {
-    const { disk, pictures } = written();
+    const { disk, fingerprints } = written();
     const bytes = disk.content(PATH);
     const last = scanFrames(bytes, HEADER).frames.at(-1);
     for (let at = last?.start ?? 0; at < bytes.length; at++) {
       const flipped = Buffer.from(bytes);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
       expect(() => load(withBytes(disk, flipped))).toThrow(`damaged at byte ${last?.start}`);
-      expect(load(withBytes(disk, flipped), true)).toBe(pictures[7]);
+      expect(load(withBytes(disk, flipped), true)).toBe(fingerprints[7]);
     }
   });
 
@@ -461,7 +461,7 @@ describe('a damaged file journal', () => {
   });
 
   test('rejects a journal with an earlier flipped bit with file and position, and salvages the writes before it', () => {
-    const { disk, pictures } = written();
+    const { disk, fingerprints } = written();
     const bytes = disk.content(PATH);
     const { frames } = scanFrames(bytes, HEADER);
     frames.slice(0, -1).forEach(({ start, end }, index) => {
@@ -471,9 +471,9 @@ describe('a damaged file journal', () => {
       const damaged = withBytes(disk, flipped);
       expect(() => load(damaged.afterKill())).toThrow(`journal ${PATH}: damaged at byte ${start}`);
       const salvaged = damaged.afterKill();
-      expect(load(salvaged, true)).toBe(pictures[index]);
+      expect(load(salvaged, true)).toBe(fingerprints[index]);
       expect(salvaged.paths).toContain(`${PATH}.damaged`);
-      expect(load(salvaged)).toBe(pictures[index]);
+      expect(load(salvaged)).toBe(fingerprints[index]);
     });
   });
 
@@ -504,16 +504,16 @@ describe('a damaged file journal', () => {
   });
 
   test('salvages a journal with a damaged start of the checkpoint from its end, and is complete afterwards', () => {
-    const { disk, pictures } = written();
+    const { disk, fingerprints } = written();
     for (const at of [3, HEADER + 30]) {
       const damaged = disk.afterKill();
       const bytes = Buffer.from(disk.content('data/checkpoint-1'));
       bytes[at] = (bytes[at] ?? 0) ^ 4;
       damaged.put('data/checkpoint-1', bytes);
       expect(() => load(damaged)).toThrow(/checkpoint-1: damaged at byte .*salvage/);
-      expect(load(damaged, true)).toBe(pictures[8]);
+      expect(load(damaged, true)).toBe(fingerprints[8]);
       expect(damaged.paths).toContain('data/checkpoint-1.damaged');
-      expect(load(damaged)).toBe(pictures[8]);
+      expect(load(damaged)).toBe(fingerprints[8]);
     }
     const gone = disk.afterKill();
     gone.put('data/checkpoint-1', disk.content('data/checkpoint-1').subarray(0, HEADER));
@@ -522,13 +522,13 @@ describe('a damaged file journal', () => {
   });
 
   test('salvages a journal with a damaged header with all writes', () => {
-    const { disk, pictures } = written();
+    const { disk, fingerprints } = written();
     const bytes = Buffer.from(disk.content(PATH));
     bytes[3] = 0;
     const damaged = withBytes(disk, bytes);
     expect(() => load(damaged)).toThrow(/journal-1: damaged at byte 0.*salvage/);
-    expect(load(damaged, true)).toBe(pictures[8]);
-    expect(load(damaged)).toBe(pictures[8]);
+    expect(load(damaged, true)).toBe(fingerprints[8]);
+    expect(load(damaged)).toBe(fingerprints[8]);
     expect(damaged.paths).toContain(`${PATH}.damaged`);
   });
 

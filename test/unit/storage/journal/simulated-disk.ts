@@ -197,10 +197,10 @@ function survived({ bytes, durable }: Inode, random: Random): Buffer {
   if (bytes.length <= durable.length) return random.chance(0.5) ? kept : Buffer.from(bytes);
   const size = random.int(durable.length, bytes.length);
   const out = Buffer.concat([kept, Buffer.alloc(size - kept.length)]);
-  const manner = random.pick(['all', 'none', 'some']);
+  const keptSectors = random.pick(['all', 'none', 'some']);
   for (let start = durable.length; start < size; ) {
     const end = Math.min(size, (Math.floor(start / SECTOR) + 1) * SECTOR);
-    if (manner === 'all' || (manner === 'some' && random.chance(0.5))) {
+    if (keptSectors === 'all' || (keptSectors === 'some' && random.chance(0.5))) {
       bytes.copy(out, start, start, end);
     }
     start = end;

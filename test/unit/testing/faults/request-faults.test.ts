@@ -3,7 +3,7 @@ import { errors, StatusError } from 'orchplane';
 import { ConfigMap, Pod } from 'orchplane/kinds';
 import { conflicting, delaying, droppingResponses, failing, flaky, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { clientsOf, original, reasonOf, withCopier } from './places.js';
+import { clientsOf, original, reasonOf, withCopier } from './clients.js';
 
 describe.each(['local', 'http'] as const)('request faults for a %s client', (place) => {
   function setup() {

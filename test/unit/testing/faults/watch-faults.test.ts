@@ -11,7 +11,7 @@ import {
   testCluster,
 } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { clientsOf, original, withCopier } from './places.js';
+import { clientsOf, original, withCopier } from './clients.js';
 
 function setup() {
   const cluster = testCluster();

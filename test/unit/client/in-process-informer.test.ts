@@ -27,11 +27,11 @@ test('an ordinary watch, and one with a timeout, still end', async () => {
     ends.push(name);
   };
   void read('plain');
-  void read('asked', 60);
+  void read('with timeout', 60);
   await cluster.clock.advance(61_000);
-  expect(ends).toEqual(['asked']);
+  expect(ends).toEqual(['with timeout']);
   await cluster.clock.advance(HOUR);
-  expect(ends).toEqual(['asked', 'plain']);
+  expect(ends).toEqual(['with timeout', 'plain']);
 });
 
 test('bookmarks advance the version of an informer without changes of its kind', async () => {
@@ -48,15 +48,15 @@ test('changes of one turn are delivered in order, and none after the end', async
   const cluster = testCluster();
   const informer = cluster.api(ConfigMap).informer();
   await informer.synced;
-  const told: string[] = [];
+  const delivered: string[] = [];
   informer.subscribe(({ type, object }) => {
-    told.push(`${type} ${object.metadata.name}`);
-    if (told.length === 4) informer.close();
+    delivered.push(`${type} ${object.metadata.name}`);
+    if (delivered.length === 4) informer.close();
   });
   const configMaps = cluster.api(ConfigMap);
   await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => configMaps.create({ metadata: { name } })));
   await cluster.settle();
-  expect(told).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'ADDED d']);
+  expect(delivered).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'ADDED d']);
 });
 
 test('an informer resumes where its watch was cut off', async () => {

@@ -7,7 +7,7 @@ import { StatusError } from '../../../../src/meta/errors.js';
 import { Quantity } from '../../../../src/meta/quantity.js';
 import { valueBody } from '../../../../src/protocol/body.js';
 import type { ApiRequest, PatchType } from '../../../../src/protocol/request.js';
-import { configMap, getRequest, json, listRequest, scripted, watchRequest } from './exchanges.js';
+import { configMap, getRequest, json, listRequest, scripted, watchRequest } from './scripted-fetch.js';
 
 const deployments = { group: 'apps', version: 'v1', resource: 'deployments' };
 

@@ -5,7 +5,7 @@ import { errors, StatusError } from '../../../../src/meta/errors.js';
 import type { ApiRequest } from '../../../../src/protocol/request.js';
 import type { ObjectResponse } from '../../../../src/protocol/response.js';
 import { fakeClock } from '../../../../src/testing/fake-clock.js';
-import { configMap, getRequest, json, listRequest, openBody, scripted, watchRequest } from './exchanges.js';
+import { configMap, getRequest, json, listRequest, openBody, scripted, watchRequest } from './scripted-fetch.js';
 
 async function answer(response: Response, request: ApiRequest = getRequest): Promise<ObjectResponse> {
   return (await scripted([response]).send(request)) as ObjectResponse;
@@ -40,8 +40,8 @@ describe('successful responses', () => {
     const other = { kind: 'Other', apiVersion: 'v2', ...item };
     expect((await answer(json({ ...list, items: [other] }), listRequest)).object).toMatchObject({ items: [other] });
     expect((await answer(json({ ...list, items: null }), listRequest)).object).toMatchObject({ items: [] });
-    const odd = { ...list, kind: 'Herd', items: [item] };
-    expect((await answer(json(odd), listRequest)).object).toEqual(odd);
+    const untypedList = { ...list, kind: 'Herd', items: [item] };
+    expect((await answer(json(untypedList), listRequest)).object).toEqual(untypedList);
   });
 
   test.each([
@@ -206,10 +206,10 @@ describe('failures without a Status', () => {
 
   test.each([
     ['a login page', new Response('<html>', html), /status code 200, but its body is text\/html instead of JSON/],
-    ['half a document', json('{"kind":"Con'), /its body is not JSON: unexpected end of JSON input/],
-    ['nothing', json(''), /its body is not JSON/],
-    ['no object', json('[1]'), /its JSON is not an API object/],
-    ['no type', json({ metadata: {} }), /its JSON is not an API object/],
+    ['a truncated document', json('{"kind":"Con'), /its body is not JSON: unexpected end of JSON input/],
+    ['an empty body', json(''), /its body is not JSON/],
+    ['JSON that is not an object', json('[1]'), /its JSON is not an API object/],
+    ['an object without a kind', json({ metadata: {} }), /its JSON is not an API object/],
     ['no content type', new Response(new Uint8Array([123, 125])), /it has no content type/],
   ])('a successful response with %s is an error', async (_, response, message) => {
     const error = await failure(response);
@@ -294,11 +294,11 @@ describe('retries', () => {
   });
 
   test.each([
-    ['without a time', new Response('', { status: 503 })],
-    ['at a date', busy(503, 'Wed, 21 Oct 2030 07:28:00 GMT')],
-    ['in an hour', busy(503, '3600')],
-    ['when something may have been done', busy(504)],
-    ['when it was refused', busy(409)],
+    ['a response without Retry-After', new Response('', { status: 503 })],
+    ['a response with a Retry-After date', busy(503, 'Wed, 21 Oct 2030 07:28:00 GMT')],
+    ['a response with a Retry-After of one hour', busy(503, '3600')],
+    ['a gateway timeout', busy(504)],
+    ['a conflict', busy(409)],
   ])('does not retry %s', async (_, response) => {
     const { send, requests } = scripted([response]);
     await expect(send(getRequest)).rejects.toSatisfy((e) => StatusError.is(e));

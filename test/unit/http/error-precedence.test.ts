@@ -37,60 +37,60 @@ async function start() {
 }
 
 test('an error before a resource is reached is not sent in an encoding behind a feature gate', async () => {
-  const ask = await start();
+  const send = await start();
   const accept = 'application/cbor';
-  expect(await ask('GET', '/api/v1/nothing', { accept })).toMatchObject({ code: 404, type: 'application/json' });
-  expect(await ask('PATCH', PODS, { accept })).toMatchObject({ code: 405, type: 'application/json' });
-  expect(await ask('GET', `${PODS}?timeout=x`, { accept })).toMatchObject({ code: 400, type: 'application/json' });
-  expect(await ask('GET', `${PODS}/none`, { accept })).toMatchObject({ code: 404, type: 'application/cbor' });
-  expect(await ask('GET', `${THINGS}/none`, { accept })).toMatchObject({ code: 404, type: 'application/cbor' });
+  expect(await send('GET', '/api/v1/nothing', { accept })).toMatchObject({ code: 404, type: 'application/json' });
+  expect(await send('PATCH', PODS, { accept })).toMatchObject({ code: 405, type: 'application/json' });
+  expect(await send('GET', `${PODS}?timeout=x`, { accept })).toMatchObject({ code: 400, type: 'application/json' });
+  expect(await send('GET', `${PODS}/none`, { accept })).toMatchObject({ code: 404, type: 'application/cbor' });
+  expect(await send('GET', `${THINGS}/none`, { accept })).toMatchObject({ code: 404, type: 'application/cbor' });
 });
 
 test('deletecollection validates its selectors before its body', async () => {
-  const ask = await start();
+  const send = await start();
   const foreign = { 'content-type': 'foo/bar' };
   const exact = 'resourceVersionMatch=Exact&resourceVersion=0';
-  expect(await ask('DELETE', `${PODS}?${exact}`, foreign, '{}')).toMatchObject({ code: 422 });
-  expect(await ask('DELETE', `${THINGS}?fieldSelector=spec.color%3Dred`, foreign, '{}')).toMatchObject({
+  expect(await send('DELETE', `${PODS}?${exact}`, foreign, '{}')).toMatchObject({ code: 422 });
+  expect(await send('DELETE', `${THINGS}?fieldSelector=spec.color%3Dred`, foreign, '{}')).toMatchObject({
     code: 400,
     message: 'field label not supported: spec.color',
   });
-  expect(await ask('DELETE', THINGS, foreign, '{}')).toMatchObject({ code: 415 });
+  expect(await send('DELETE', THINGS, foreign, '{}')).toMatchObject({ code: 415 });
 });
 
 test('a connect subresource accepts any method and encoding, and rejects a dry run', async () => {
-  const ask = await start();
+  const send = await start();
   const line = '/api/v1/namespaces/default/services/s/proxy';
   const missing = { code: 404, message: 'services "s" not found' };
-  expect(await ask('GET', line, { accept: 'text/plain' })).toMatchObject(missing);
-  expect(await ask('OPTIONS', line)).toMatchObject(missing);
-  expect(await ask('PATCH', line, { 'content-type': 'foo/bar' }, '{}')).toMatchObject(missing);
-  expect(await ask('HEAD', line)).toMatchObject({ code: 404 });
-  expect(await ask('PUT', `${line}?dryRun=All`)).toMatchObject({ code: 400, message: 'dryRun is not supported' });
-  expect(await ask('OPTIONS', `${PODS}/p/exec`)).toMatchObject({ code: 405 });
+  expect(await send('GET', line, { accept: 'text/plain' })).toMatchObject(missing);
+  expect(await send('OPTIONS', line)).toMatchObject(missing);
+  expect(await send('PATCH', line, { 'content-type': 'foo/bar' }, '{}')).toMatchObject(missing);
+  expect(await send('HEAD', line)).toMatchObject({ code: 404 });
+  expect(await send('PUT', `${line}?dryRun=All`)).toMatchObject({ code: 400, message: 'dryRun is not supported' });
+  expect(await send('OPTIONS', `${PODS}/p/exec`)).toMatchObject({ code: 405 });
 });
 
 test('custom resources report an unknown kind, an unsupported patch and a wrong list view in order', async () => {
-  const ask = await start();
+  const send = await start();
   const json = { 'content-type': 'application/json' };
   const why = `Object 'Kind' is missing in '{"metadata":{"name":"x"}}'`;
-  const put = (query: string) => ask('PUT', `${THINGS}/x${query}`, json, '{"metadata":{"name":"x"}}');
+  const put = (query: string) => send('PUT', `${THINGS}/x${query}`, json, '{"metadata":{"name":"x"}}');
   expect((await put('')).message).toContain(`the object provided is unrecognized (must be of type Thing): ${why}`);
   expect((await put('?fieldValidation=Ignore')).message).toBe(
     `Thing in version "v1" cannot be handled as a Thing: ${why}`,
   );
-  expect(await ask('PATCH', THINGS, { 'content-type': 'foo/bar' }, '{}')).toMatchObject({ code: 415 });
-  expect(await ask('PATCH', THINGS, { 'content-type': 'application/merge-patch+json' }, '{}')).toMatchObject({
+  expect(await send('PATCH', THINGS, { 'content-type': 'foo/bar' }, '{}')).toMatchObject({ code: 415 });
+  expect(await send('PATCH', THINGS, { 'content-type': 'application/merge-patch+json' }, '{}')).toMatchObject({
     code: 400,
     message: 'name must be provided',
   });
   const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
-  expect(await ask('GET', `${THINGS}/x`, { accept })).toMatchObject({ code: 500, message: 'content is not a list' });
+  expect(await send('GET', `${THINGS}/x`, { accept })).toMatchObject({ code: 500, message: 'content is not a list' });
 });
 
 test('a deprecated kind adds its warning to a request that cannot be read', async () => {
-  const ask = await start();
-  const { code, warning } = await ask('GET', '/api/v1/componentstatuses?timeoutSeconds=x');
+  const send = await start();
+  const { code, warning } = await send('GET', '/api/v1/componentstatuses?timeoutSeconds=x');
   expect(code).toBe(400);
   expect(warning).toContain('ComponentStatus is deprecated');
 });

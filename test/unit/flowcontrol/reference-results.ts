@@ -1,22 +1,22 @@
-/** Recorded results of the reference implementation for generated inputs: `oracle.jsonl`, one section per line. */
+/** Recorded results of the reference implementation for generated inputs: `reference-results.jsonl`, one section per line. */
 import { readFileSync } from 'node:fs';
 
-interface Oracle {
+interface ReferenceResults {
   /** Schema, distinguisher, number of queues, hand. */
   readonly hands: readonly [string, string, number, readonly number[]][];
   readonly match: {
-    /** Of one schema each. */
+    /** The rules of each schema. */
     readonly rules: readonly unknown[];
     /** User, groups, attributes, and for each schema whether it matches. */
     readonly digests: readonly [string, string[], string[], string][];
   };
-  /** Seats in all, and levels; see the test for the order. */
+  /** Total seats, and the levels; the test names the columns. */
   readonly limits: readonly [number, readonly (number | null)[][]][];
-  /** Second of each drop, and what is told after it. */
+  /** The second of each rejection, and the Retry-After that follows it. */
   readonly dropped: readonly (readonly [number, number])[][];
-  /** Time, and seats; or time, the end of a period, the most, what is expected. */
+  /** Time and seats; or time, the end of a period, the high watermark and the smoothed demand. */
   readonly demand: readonly (readonly [number, number] | readonly [number, 'end', number, number])[][];
-  /** Queues, hand, length, seats, and what was done: operation, arguments, and who began after it. */
+  /** Queues, hand size, queue length, seats, and steps: operation, arguments, and the requests dispatched after it. */
   readonly trace: readonly [number, number, number, number, readonly [string, number[], number[] | 'rejected'][]][];
   readonly work: readonly [
     verb: string,
@@ -33,10 +33,10 @@ interface Oracle {
   ][];
 }
 
-export const oracle = Object.fromEntries(
-  readFileSync(new URL('./oracle.jsonl', import.meta.url), 'utf8')
+export const referenceResults = Object.fromEntries(
+  readFileSync(new URL('./reference-results.jsonl', import.meta.url), 'utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { name: string; cases: unknown })
     .map(({ name, cases }) => [name, cases]),
-) as unknown as Oracle;
+) as unknown as ReferenceResults;

@@ -1,4 +1,4 @@
-/** The parts of flow control, compared with recorded results of the reference implementation; see `oracle.ts`. */
+/** The parts of flow control, compared with recorded results of the reference implementation; see `reference-results.ts`. */
 import { describe, expect, test } from 'vitest';
 import { Counts } from '../../../src/flowcontrol/counts.js';
 import { Demand, RetryAfter } from '../../../src/flowcontrol/level.js';
@@ -9,11 +9,11 @@ import { estimateWork, maxSeatsOf } from '../../../src/flowcontrol/work.js';
 import type { RequestOptions } from '../../../src/protocol/request.js';
 import { fakeClock } from '../../../src/testing/fake-clock.js';
 import fc from '../../property/seeded.js';
-import { oracle } from './oracle.js';
+import { referenceResults } from './reference-results.js';
 
 describe('shuffle sharding', () => {
   test('deals the same hands as the reference implementation', () => {
-    for (const [schema, distinguisher, queues, hand] of oracle.hands) {
+    for (const [schema, distinguisher, queues, hand] of referenceResults.hands) {
       expect({ schema, queues, hand: deal(flowHash(schema, distinguisher), queues, hand.length) }).toEqual({
         schema,
         queues,
@@ -45,7 +45,7 @@ describe('shuffle sharding', () => {
 });
 
 describe('seat allocation', () => {
-  test.each(oracle.limits)('allocates %i seats like the reference implementation', (total, levels) => {
+  test.each(referenceResults.limits)('allocates %i seats like the reference implementation', (total, levels) => {
     const rows = levels.map((level) => {
       const [exempt, shares, lendable, borrowing, hand, high, smoothed, current, nominal, lower, upper, max, after] =
         level;
@@ -59,7 +59,7 @@ describe('seat allocation', () => {
         levels.reduce((sum, other) => sum + (other[1] ?? 0), 0),
       );
       expect(bounds).toEqual({ nominal, lower, upper });
-      // The reference implementation has the common limit elsewhere.
+      // The reference implementation applies the common limit in another function.
       if (hand) expect(maxSeatsOf(bounds.nominal, hand)).toBe(Math.min(10, max ?? 0));
       const claim: Claim = {
         ...bounds,
@@ -99,7 +99,7 @@ describe('seat allocation', () => {
             expect(seats[index]).toBeLessThanOrEqual(upper);
           });
           const nominal = claims.reduce((sum, claim) => sum + claim.nominal, 0);
-          // Each is rounded by half a seat at most.
+          // Rounding changes each level by half a seat at most.
           expect(Math.abs(seats.reduce((sum, one) => sum + one, 0) - nominal)).toBeLessThanOrEqual(claims.length / 2);
         },
       ),
@@ -107,7 +107,7 @@ describe('seat allocation', () => {
   });
 });
 
-test.each(oracle.demand)('smooths the demand %$ like the reference implementation', (...steps) => {
+test.each(referenceResults.demand)('smooths the demand %$ like the reference implementation', (...steps) => {
   const demand = new Demand(0);
   for (const [at, what, high, smoothed] of steps) {
     if (what === 'end') {
@@ -121,17 +121,17 @@ test.each(oracle.demand)('smooths the demand %$ like the reference implementatio
   expect(steps.length).toBeGreaterThan(20);
 });
 
-test.each(oracle.dropped)(
+test.each(referenceResults.dropped)(
   'computes Retry-After for the rejections %$ like the reference implementation',
   (...drops) => {
     const retryAfter = new RetryAfter();
-    const told = drops.map(([second]) => retryAfter.drop(second * 1000 + 7));
-    expect(told).toEqual(drops.map(([, after]) => after));
+    const seconds = drops.map(([second]) => retryAfter.drop(second * 1000 + 7));
+    expect(seconds).toEqual(drops.map(([, after]) => after));
   },
 );
 
 test('estimates the seats of a request like the reference implementation', () => {
-  for (const row of oracle.work) {
+  for (const row of referenceResults.work) {
     const [verb, name, resource, subresource, query, objects, watchers, maxSeats, seats, finalSeats, linger] = row;
     const { limit, sendInitialEvents, ...texts } = query;
     const options: RequestOptions = {
@@ -148,14 +148,14 @@ test('estimates the seats of a request like the reference implementation', () =>
         watchers: () => watchers,
       },
     );
-    // Whole microseconds were written down.
+    // The recording has whole microseconds.
     const found = [work.seats, work.finalSeats, Math.floor(work.lingerMs * 1000 + 1e-6)];
     expect({ row, found }).toEqual({ row, found: [seats, finalSeats, linger] });
   }
 });
 
 describe('a priority level', () => {
-  test.each(oracle.trace)(
+  test.each(referenceResults.trace)(
     'dispatches like the reference implementation with %i queues, hands of %i, queue length %i and %i seats',
     async (queues, handSize, length, limit, steps) => {
       const clock = fakeClock();
@@ -164,9 +164,9 @@ describe('a priority level', () => {
       set.configure(queuing, limit, clock.now());
       const entries: Entry[] = [];
       const counts = new Counts('p', 'fs');
-      let begun: number[] = [];
+      let dispatched: number[] = [];
       for (const [index, [operation, args, expected]] of steps.entries()) {
-        begun = [];
+        dispatched = [];
         const [first = 0, seats = 1, finalSeats = 0, lingerMs = 0] = args;
         let outcome = '';
         if (operation === 't') await clock.advance(first);
@@ -174,7 +174,7 @@ describe('a priority level', () => {
         else if (operation === 's') {
           const entry = new Entry(counts, `u${first}`, { seats, finalSeats, lingerMs });
           const id = entries.length;
-          entry.onDispatch = () => begun.push(id);
+          entry.onDispatch = () => dispatched.push(id);
           entries.push(entry);
           outcome = set.enter(entry, clock.now());
         } else {
@@ -183,7 +183,10 @@ describe('a priority level', () => {
           if (operation === 'f') set.finish(entry, clock.now());
           else set.cancel(entry, clock.now());
         }
-        expect({ index, begun: outcome === 'queue-full' ? 'rejected' : begun }).toEqual({ index, begun: expected });
+        expect({ index, dispatched: outcome === 'queue-full' ? 'rejected' : dispatched }).toEqual({
+          index,
+          dispatched: expected,
+        });
       }
       expect(counts.inQueue).toBe(entries.filter(({ state }) => state === 'waiting').length);
       expect(counts.executing).toBe(entries.filter(({ state }) => state === 'executing').length);
