@@ -200,7 +200,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       record.panic('boom');
     },
   },
-  'impersonation and notes': {
+  'impersonation and annotations': {
     attributes: attributesOf('get', { group: 'apps', resource: 'deployments', name: 'web', subresource: 'scale' }),
     user: alice,
     uri: '/apis/apps/v1/namespaces/default/deployments/web/scale',
@@ -295,7 +295,7 @@ describe('audit records', () => {
   });
 
   test('uses the names of the dialect in audit events', () => {
-    const scenario = SCENARIOS['impersonation and notes'] as Scenario;
+    const scenario = SCENARIOS['impersonation and annotations'] as Scenario;
     const [, last] = eventsOf(scenario, orchDialect);
     expect(last?.apiVersion).toBe('audit.orch.io/v1');
     expect(last?.annotations).toEqual({

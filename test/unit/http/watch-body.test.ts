@@ -155,7 +155,7 @@ describe('the end of the stream', () => {
   test('never reads the watch of a request that is already aborted', async () => {
     const { watch, read } = open({ signal: AbortSignal.abort() });
     expect(await read()).toBeUndefined();
-    expect(watch).toMatchObject({ asked: 0, isClosed: true });
+    expect(watch).toMatchObject({ reads: 0, isClosed: true });
   });
 
   test('ignores an abort after the end of the stream', async () => {

@@ -50,19 +50,19 @@ beforeAll(async () => {
 /** An existing target, a missing one, and the names by which they differ. */
 const PAIRS: readonly (readonly [what: string, existing: string, absent: string])[] = [
   ['an object', '/api/v1/namespaces/real/configmaps/one', '/api/v1/namespaces/real/configmaps/none'],
-  ['an object of the cluster', '/api/v1/nodes/one', '/api/v1/nodes/none'],
+  ['a cluster-scoped object', '/api/v1/nodes/one', '/api/v1/nodes/none'],
   ['a namespace', '/api/v1/namespaces/real', '/api/v1/namespaces/none'],
   ['the status of a namespace', '/api/v1/namespaces/real/status', '/api/v1/namespaces/none/status'],
   ['a collection in a namespace', '/api/v1/namespaces/real/configmaps', '/api/v1/namespaces/none/configmaps'],
   ['a resource', '/api/v1/namespaces/real/configmaps', '/api/v1/namespaces/real/nothings'],
-  ['a resource of the cluster', '/api/v1/nodes', '/api/v1/nothings'],
+  ['a cluster-scoped resource', '/api/v1/nodes', '/api/v1/nothings'],
   ['a resource at the wrong scope', '/api/v1/namespaces/real/nodes/one', '/api/v1/namespaces/real/nothings/one'],
   ['a deprecated resource', '/api/v1/namespaces/real/endpoints', '/api/v1/namespaces/real/nothings'],
   ['a resource that cannot be listed', '/api/v1/namespaces/real/bindings', '/api/v1/namespaces/real/nothings'],
   ['a subresource', '/api/v1/namespaces/real/pods/one/status', '/api/v1/namespaces/real/pods/one/nothing'],
-  ['a connection', '/api/v1/namespaces/real/pods/one/exec', '/api/v1/namespaces/real/pods/one/nothing'],
+  ['a connect subresource', '/api/v1/namespaces/real/pods/one/exec', '/api/v1/namespaces/real/pods/one/nothing'],
   [
-    'a token of an account',
+    'the token subresource of a service account',
     '/api/v1/namespaces/real/serviceaccounts/one/token',
     '/api/v1/namespaces/real/serviceaccounts/none/token',
   ],
@@ -74,11 +74,15 @@ const PAIRS: readonly (readonly [what: string, existing: string, absent: string]
     '/apis/example.com/v1/namespaces/real/widgets/x',
     '/apis/example.com/v1/namespaces/real/none/x',
   ],
-  ['the old watch', '/api/v1/watch/namespaces/real/configmaps/one', '/api/v1/watch/namespaces/real/configmaps/none'],
+  [
+    'a deprecated watch path',
+    '/api/v1/watch/namespaces/real/configmaps/one',
+    '/api/v1/watch/namespaces/real/configmaps/none',
+  ],
   ['a role', `/apis/${RBAC}/v1/clusterroles/leases-only`, `/apis/${RBAC}/v1/clusterroles/nothing-here`],
-  ['a page', '/metrics', '/nothing'],
-  ['a document', '/openid/v1/jwks', '/openid/v1/nothing'],
-  ['a check', '/readyz/shutdown', '/readyz/nothing'],
+  ['a non-resource page', '/metrics', '/nothing'],
+  ['an OpenID document', '/openid/v1/jwks', '/openid/v1/nothing'],
+  ['a health check', '/readyz/shutdown', '/readyz/nothing'],
 ];
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'] as const;
