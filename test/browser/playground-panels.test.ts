@@ -116,7 +116,7 @@ describe.skipIf(executablePath === undefined)(
       expect(await scenario.locator('.cards > :first-child').evaluate((each) => each.tagName)).toBe('P');
       await visit.page.locator('#scenario-two-managers').click();
       await visit.see(visit.page.locator('.temporary-cluster-mark'), 'Scenario: ');
-      await visit.see(visit.tree, 'Nothing here yet.');
+      await visit.see(visit.tree, 'No objects yet.');
       await visit.page.locator('#scenario-next').click();
       await visit.see(visit.line('.spec.replicas'), 'owned by ci');
       await visit.page.locator('#scenario-back').click();
@@ -194,7 +194,7 @@ describe.skipIf(executablePath === undefined)(
 
       const damaged = await PlaygroundPage.open(browser, link.slice(0, -40));
       await damaged.see(damaged.notices, 'This link is damaged');
-      await damaged.see(damaged.tree, 'Nothing here yet.');
+      await damaged.see(damaged.tree, 'No objects yet.');
       expect(await damaged.text()).toContain('kind: Deployment');
       expect(damaged.errors).toEqual([]);
       await damaged.close();

@@ -52,8 +52,8 @@ describe('path lookup', () => {
   const [document] = outlineOf(parser.parse(POD), POD);
   const textAt = (path: string) => {
     if (document?.root === undefined) throw new Error('there is a document');
-    const { node, at, whole } = findPath(document.root, path);
-    return whole && node !== undefined ? POD.slice(node.from, node.to) : `near ${POD.slice(at.from, at.to)}`;
+    const { node, at, isComplete } = findPath(document.root, path);
+    return isComplete && node !== undefined ? POD.slice(node.from, node.to) : `near ${POD.slice(at.from, at.to)}`;
   };
 
   test('reads apiVersion, kind and name of a document', () =>

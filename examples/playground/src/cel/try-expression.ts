@@ -4,7 +4,14 @@
  * The library has no public API for its CEL engine, so this folder, alone in the playground, imports from the library's
  * sources.
  */
-import { type CelValue, compile, DYN, jsonValue, plan, storedExpressionsEnvironment } from '../../../../src/cel/index.js';
+import {
+  type CelValue,
+  compile,
+  DYN,
+  jsonValue,
+  plan,
+  storedExpressionsEnvironment,
+} from '../../../../src/cel/index.js';
 import { celText, typeText } from './cel-text.js';
 import { readVariables, VariablesError } from './variables.js';
 

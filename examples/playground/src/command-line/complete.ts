@@ -8,7 +8,7 @@ import { commandNamed, withoutProgram } from './interpreter.js';
 import { listAt, textAt } from './json.js';
 import { pathOf, Resources } from './resources.js';
 import { Server, ServerError } from './server.js';
-import { LineError, splitWords } from './words.js';
+import { LineError, splitWords } from './split-words.js';
 
 export interface Completion {
   /** The line with the unambiguous part of the completion added. */

@@ -2,7 +2,7 @@
  * Parses words into arguments and flags by a command's rules: `--name value`, `--name=value`, `-n value`, `-nvalue`,
  * several short flags in one word, and `--`, after which every word is an argument.
  */
-import { LineError } from './words.js';
+import { LineError } from './split-words.js';
 
 /**
  * - `text`: takes a value

@@ -7,8 +7,8 @@ import { readFlags } from './flags.js';
 import { commandHelp, overview } from './help.js';
 import { Resources } from './resources.js';
 import { type Identity, Server, ServerError } from './server.js';
+import { LineError, splitWords } from './split-words.js';
 import { unsupportedReason } from './unsupported-commands.js';
-import { LineError, splitWords } from './words.js';
 
 /** `error` is kubectl's stderr: failures, warnings, hints. */
 export type Stream = 'output' | 'error';

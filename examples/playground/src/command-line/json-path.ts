@@ -3,7 +3,7 @@
  * (`{"\n"}`). Loops and filters are rejected with an error.
  */
 import { isJson } from './json.js';
-import { LineError } from './words.js';
+import { LineError } from './split-words.js';
 
 type Step = { readonly key: string } | { readonly index: number } | 'all';
 

@@ -4,7 +4,7 @@
  */
 import { at, type Json, listAt, textAt } from './json.js';
 import type { Server } from './server.js';
-import { LineError } from './words.js';
+import { LineError } from './split-words.js';
 
 export interface Resource {
   /** Empty for the core group. */

@@ -4,7 +4,7 @@
 import type { CommandContext, Named } from './command.js';
 import { type Json, listAt, textAt } from './json.js';
 import { pathOf, type Resource } from './resources.js';
-import { LineError } from './words.js';
+import { LineError } from './split-words.js';
 
 export interface Targets {
   /** In the order of the line. */

@@ -86,24 +86,26 @@ async function checkDocument(
   const known = await schemas.of(apiVersion, kind);
   const found: Diagnostic[] = [];
   if (known !== undefined) checkNode(known, known.root, root, '', found);
-  if (found.length === 0 && name === undefined && findPath(root, 'metadata.generateName').whole !== true) {
+  if (found.length === 0 && name === undefined && findPath(root, 'metadata.generateName').isComplete !== true) {
     found.push(at(pointAt('metadata'), 'metadata.name is missing'));
   }
   return found;
 }
 
 function checkNode(known: KindSchema, schema: Schema, node: Outline, path: string, found: Diagnostic[]): void {
-  const whole = known.resolved(schema);
-  if (whole === undefined) return;
-  const expected = expectedType(whole);
+  const resolvedSchema = known.resolved(schema);
+  if (resolvedSchema === undefined) return;
+  const expected = expectedType(resolvedSchema);
   const isNull = node.type === 'scalar' && node.value === null;
   if (expected !== undefined && !isNull && !fits(expected, node)) {
-    found.push(at(node, `${path || 'the document'} is ${article(typeText(known, whole))}, not ${nodeType(node)}`));
+    found.push(
+      at(node, `${path || 'the document'} is ${article(typeText(known, resolvedSchema))}, not ${nodeType(node)}`),
+    );
     return;
   }
-  if (node.type === 'map') checkMap(known, whole, node, path, found);
-  else if (node.type === 'list' && whole.items !== undefined) {
-    const { items } = whole;
+  if (node.type === 'map') checkMap(known, resolvedSchema, node, path, found);
+  else if (node.type === 'list' && resolvedSchema.items !== undefined) {
+    const { items } = resolvedSchema;
     for (const [index, { value }] of node.items.entries()) {
       if (value !== undefined) checkNode(known, items, value, `${path}[${index}]`, found);
     }
@@ -215,9 +217,9 @@ function diagnosticsOf({ document, outcome, status }: DryRunResult): readonly Di
     return [at(path === '' ? headOf(root) : findPath(root, path).at, status.message ?? 'refused', severity)];
   }
   return causes.map(({ field = '', message = '' }) => {
-    const { at: position, node, whole } = findPath(root, field);
+    const { at: position, node, isComplete } = findPath(root, field);
     // A scalar or list item is marked itself, a map by its key.
-    const pointed = whole && node?.type === 'scalar' ? node : position === root ? headOf(root) : position;
+    const pointed = isComplete && node?.type === 'scalar' ? node : position === root ? headOf(root) : position;
     return at(pointed, `${field}: ${message}`, severity);
   });
 }

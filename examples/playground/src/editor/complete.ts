@@ -110,14 +110,16 @@ function fields(known: KindSchema, schema: Schema, cursor: CursorPath): readonly
   return Object.entries(schema.properties ?? {})
     .filter(([name]) => !written.has(name) && !(cursor.path.length === 0 && name === 'status'))
     .map(([name, field]) => {
-      const whole = known.resolved(field);
-      const info = [whole?.description, defaultText(whole)].filter((part) => part !== undefined).join(' ');
+      const resolvedSchema = known.resolved(field);
+      const info = [resolvedSchema?.description, defaultText(resolvedSchema)]
+        .filter((part) => part !== undefined)
+        .join(' ');
       return {
         label: name,
         type: 'property',
         detail: `${typeText(known, field)}${required.has(name) ? ' · required' : ''}`,
         ...(info === '' ? {} : { info }),
-        apply: name + continuation(whole, cursor.column),
+        apply: name + continuation(resolvedSchema, cursor.column),
         boost: required.has(name) ? 20 : 0,
       };
     });

@@ -110,9 +110,9 @@ function rowsOf(session: Session, conflict: Conflict, view: EditorView | undefin
     byField.set(field, [...(byField.get(field) ?? []), owner]);
   }
   return [...byField].map(([field, owners]) => {
-    const { node, whole } = root === undefined ? { node: undefined, whole: false } : findPath(root, field);
+    const { node, isComplete } = root === undefined ? { node: undefined, isComplete: false } : findPath(root, field);
     const wanted =
-      !whole || node === undefined ? '' : (view?.state.sliceDoc(node.from, node.to).replaceAll(/\s+/g, ' ') ?? '');
+      !isComplete || node === undefined ? '' : (view?.state.sliceDoc(node.from, node.to).replaceAll(/\s+/g, ' ') ?? '');
     return {
       field,
       owners,
@@ -131,7 +131,7 @@ function edit(view: EditorView, conflict: Conflict, rows: readonly Row[], how: '
   for (const { field, now } of rows) {
     const root = rootOf(view, conflict);
     const found = root === undefined ? undefined : findPath(root, field);
-    if (found === undefined || !found.whole) continue;
+    if (found === undefined || !found.isComplete) continue;
     const { entry, node } = found;
     if (how === 'adopt' && node !== undefined) {
       view.dispatch({ changes: { from: node.from, to: node.to, insert: JSON.stringify(now) } });

@@ -161,7 +161,7 @@ export interface Found {
   readonly node: Outline | undefined;
   readonly entry?: Entry;
   /** Whether the whole path exists. */
-  readonly whole: boolean;
+  readonly isComplete: boolean;
 }
 
 /**
@@ -169,10 +169,10 @@ export interface Found {
  * `.spec.containers[name="web"].image`, `metadata.labels[app]`.
  */
 export function findPath(root: Outline, path: string): Found {
-  let found: Found = { at: root, node: root, whole: true };
+  let found: Found = { at: root, node: root, isComplete: true };
   for (const step of stepsOf(path)) {
     const next = below(found.node, step);
-    if (next === undefined) return { ...found, whole: false };
+    if (next === undefined) return { ...found, isComplete: false };
     found = next;
   }
   return found;
@@ -182,13 +182,13 @@ function below(node: Outline | undefined, step: string): Found | undefined {
   if (node?.type === 'map') {
     const name = step.replace(/^\[|\]$/g, '');
     const entry = node.entries.find(({ key }) => key === name || key === unquoted(name));
-    return entry === undefined ? undefined : { at: entry.keyAt, node: entry.value, entry, whole: true };
+    return entry === undefined ? undefined : { at: entry.keyAt, node: entry.value, entry, isComplete: true };
   }
   if (node?.type !== 'list' || !step.startsWith('[')) return undefined;
   const inside = step.slice(1, -1);
   const index = /^\d+$/.test(inside) ? Number(inside) : node.items.findIndex(({ value }) => matches(value, inside));
   const item = node.items[index];
-  return item === undefined ? undefined : { at: firstLine(item), node: item.value, whole: true };
+  return item === undefined ? undefined : { at: firstLine(item), node: item.value, isComplete: true };
 }
 
 /** The first line of an item; marking a whole item would mark too many lines. */

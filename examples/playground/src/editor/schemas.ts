@@ -49,13 +49,17 @@ export class KindSchema {
 
   /** The schema of a field (a string step) or of an item (a number). */
   below(schema: Schema | undefined, step: string | number): Schema | undefined {
-    const whole = this.resolved(schema);
-    if (whole === undefined) return undefined;
-    if (typeof step === 'number') return this.resolved(whole.items);
+    const resolvedSchema = this.resolved(schema);
+    if (resolvedSchema === undefined) return undefined;
+    if (typeof step === 'number') return this.resolved(resolvedSchema.items);
     const field =
-      whole.properties !== undefined && Object.hasOwn(whole.properties, step) ? whole.properties[step] : undefined;
+      resolvedSchema.properties !== undefined && Object.hasOwn(resolvedSchema.properties, step)
+        ? resolvedSchema.properties[step]
+        : undefined;
     if (field !== undefined) return this.resolved(field);
-    return typeof whole.additionalProperties === 'object' ? this.resolved(whole.additionalProperties) : undefined;
+    return typeof resolvedSchema.additionalProperties === 'object'
+      ? this.resolved(resolvedSchema.additionalProperties)
+      : undefined;
   }
 
   at(path: readonly (string | number)[]): Schema | undefined {
@@ -111,12 +115,12 @@ function tagsOf(schema: Schema): readonly KindTag[] {
 
 /** The type of a field as a short text: `string`, `integer`, `[]object`, `map[string]string`. */
 export function typeText(known: KindSchema, schema: Schema | undefined): string {
-  const whole = known.resolved(schema);
-  if (whole === undefined) return '';
-  if (whole.format === 'int-or-string' || whole.oneOf !== undefined) return 'string or number';
-  if (whole.type === 'array') return `[]${typeText(known, whole.items) || 'any'}`;
-  if (whole.type === 'object' && typeof whole.additionalProperties === 'object') {
-    return `map[string]${typeText(known, whole.additionalProperties) || 'any'}`;
+  const resolvedSchema = known.resolved(schema);
+  if (resolvedSchema === undefined) return '';
+  if (resolvedSchema.format === 'int-or-string' || resolvedSchema.oneOf !== undefined) return 'string or number';
+  if (resolvedSchema.type === 'array') return `[]${typeText(known, resolvedSchema.items) || 'any'}`;
+  if (resolvedSchema.type === 'object' && typeof resolvedSchema.additionalProperties === 'object') {
+    return `map[string]${typeText(known, resolvedSchema.additionalProperties) || 'any'}`;
   }
-  return whole.type ?? '';
+  return resolvedSchema.type ?? '';
 }

@@ -30,7 +30,7 @@ export function ObjectView({ session }: { readonly session: Session }) {
   if (object === undefined) {
     return (
       <section class="pane object" aria-label="Object">
-        <p class="empty">{`${selected.kind} ${selected.name} is gone.`}</p>
+        <p class="empty">{`${selected.kind} ${selected.name} does not exist.`}</p>
       </section>
     );
   }

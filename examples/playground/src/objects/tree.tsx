@@ -68,7 +68,7 @@ export function Tree({ session }: { readonly session: Session }) {
         ))}
         {branches.length === 0 && (
           <p class="empty">
-            {filter === '' ? 'Nothing here yet. Apply the manifest on the left.' : 'Nothing matches.'}
+            {filter === '' ? 'No objects yet. Apply the manifest on the left.' : 'No object matches.'}
           </p>
         )}
       </div>

@@ -3,7 +3,13 @@
  */
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { type AccessDecision, accessMatrix, checkAccess, userWithDefaultGroups, VERBS } from '../access/what-if.js';
+import {
+  type AccessDecision,
+  accessMatrix,
+  checkAccess,
+  userWithDefaultGroups,
+  VERBS,
+} from '../access/check-access.js';
 import { type Session, useSession } from '../session/session.js';
 import type { SessionState } from '../session/types.js';
 import type { Panel, PanelProps } from './panel.js';
@@ -36,7 +42,7 @@ function AccessPanel({ session }: PanelProps) {
   const [type = '', subresource = ''] = resource.split('/');
   const kind = state.kinds.find(({ gvr }) => gvr.resource === type);
   const answer = checkAccess(state.cluster, {
-    user,
+    user: user,
     verb,
     group: kind?.gvr.group ?? '',
     resource: type,

@@ -44,8 +44,8 @@ function TimePanel({ session }: PanelProps) {
       <Slider span={span} version={version} go={go} time={timeAt(cluster, version)} />
       <Actions session={session} version={version} isPast={past !== undefined} go={() => go(span.last)} />
       <p class="time-hint muted">
-        <b>Restore</b> undoes in this cluster everything that came after. <b>Fork</b> leaves it as it is and goes on
-        from that moment in a second one, until you leave the fork.
+        <b>Restore</b> undoes all later changes in this cluster. <b>Fork</b> starts a second cluster from this version
+        and keeps this one unchanged.
         {past === undefined && ' Move the slider, or select a version below, to view the past.'}
       </p>
       {selected === undefined ? (

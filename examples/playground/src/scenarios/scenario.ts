@@ -49,7 +49,7 @@ export interface Scenario {
   readonly steps: readonly Step[];
 }
 
-/** Returns undefined if `holds` is true, otherwise the expectation that failed. */
-export function expectThat(holds: boolean, otherwise: string): string | undefined {
-  return holds ? undefined : otherwise;
+/** Returns undefined if `condition` is true, otherwise the expectation that failed. */
+export function expectThat(condition: boolean, expectation: string): string | undefined {
+  return condition ? undefined : expectation;
 }

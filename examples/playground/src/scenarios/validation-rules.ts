@@ -57,8 +57,8 @@ export const validationRules: Scenario = {
       text: CRD,
       lines: ['apply -f - --server-side', 'explain backup.spec'],
       object: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: 'backups.example.com' },
-      async check({ run: ask }) {
-        return expectThat((await ask('get backups')).code === 0, 'backups should be served');
+      async check({ run }) {
+        return expectThat((await run('get backups')).code === 0, 'backups should be served');
       },
     },
     {

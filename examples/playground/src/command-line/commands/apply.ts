@@ -7,7 +7,7 @@ import { type Command, type CommandContext, DRY_RUN_FLAG, OUTPUT_FLAG } from '..
 import { isJson, type Json, listAt, textAt } from '../json.js';
 import { type Resource, typeName } from '../resources.js';
 import { ServerError } from '../server.js';
-import { LineError } from '../words.js';
+import { LineError } from '../split-words.js';
 import { documentText, withoutOwners } from './get.js';
 
 export const apply: Command = {

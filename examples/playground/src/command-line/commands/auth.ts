@@ -4,8 +4,8 @@
 import { type Command, type CommandContext, SELECTOR_FLAGS } from '../command.js';
 import { at, listAt, mapAt, textAt } from '../json.js';
 import type { Resource } from '../resources.js';
+import { LineError } from '../split-words.js';
 import { layOut } from '../table.js';
-import { LineError } from '../words.js';
 
 export const auth: Command = {
   name: 'auth',

@@ -7,8 +7,8 @@ import { ageText, timeOf } from '../age.js';
 import { type Command, OUTPUT_FLAG, SELECTOR_FLAGS } from '../command.js';
 import { listAt, numberAt, textAt } from '../json.js';
 import { apiVersionOf, qualifiedName } from '../resources.js';
+import { LineError } from '../split-words.js';
 import { layOut } from '../table.js';
-import { LineError } from '../words.js';
 
 export const apiResources: Command = {
   name: 'api-resources',
@@ -147,7 +147,7 @@ export const config: Command = {
     }
     const namespace = context.flags.text('namespace');
     if (what !== 'set-context' || namespace === undefined) {
-      throw new LineError('error: config knows "set-context --current --namespace=NAME" and "view"');
+      throw new LineError('error: config supports "set-context --current --namespace=NAME" and "view"');
     }
     context.shell.setNamespace(namespace);
     context.print('Context "playground" modified.');

@@ -5,7 +5,7 @@
 import { type Command, type CommandContext, DRY_RUN_FLAG, OUTPUT_FLAG } from '../command.js';
 import type { Json } from '../json.js';
 import { pathOf } from '../resources.js';
-import { LineError } from '../words.js';
+import { LineError } from '../split-words.js';
 import { isDryRun, printWritten, textOf } from './apply.js';
 import { documentText, withoutOwners } from './get.js';
 

@@ -6,8 +6,8 @@ import { type Command, type CommandContext, DRY_RUN_FLAG, SELECTOR_FLAGS } from 
 import { listAt, textAt } from '../json.js';
 import { pathOf, typeName } from '../resources.js';
 import { ServerError } from '../server.js';
+import { LineError } from '../split-words.js';
 import { type Found, namespaceOf, objectsOf, targetsOf } from '../targets.js';
-import { LineError } from '../words.js';
 import { isDryRun, textOf } from './apply.js';
 
 const CASCADES: Readonly<Record<string, string>> = {

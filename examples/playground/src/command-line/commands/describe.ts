@@ -5,9 +5,9 @@
 import { ageText, timeOf } from '../age.js';
 import { type Command, type CommandContext, SELECTOR_FLAGS } from '../command.js';
 import { isJson, type Json, listAt, mapAt, textAt } from '../json.js';
+import { LineError } from '../split-words.js';
 import { layOut } from '../table.js';
 import { type Found, namespaceOf, objectsOf, targetsOf } from '../targets.js';
-import { LineError } from '../words.js';
 
 export const describe: Command = {
   name: 'describe',

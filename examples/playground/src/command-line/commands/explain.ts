@@ -4,7 +4,7 @@
 import type { Command, CommandContext } from '../command.js';
 import { at, isJson, type Json, listAt, mapAt, textAt } from '../json.js';
 import type { Resource } from '../resources.js';
-import { LineError } from '../words.js';
+import { LineError } from '../split-words.js';
 
 const WIDTH = 76;
 
@@ -84,20 +84,21 @@ function resolved(document: Json, schema: Json): Json {
 
 /** The schema of a list's items or a map's values, or the schema itself. */
 function elementOf(document: Json, schema: Json): Json {
-  const whole = resolved(document, schema);
-  if (at(whole, 'items') !== undefined) return elementOf(document, mapAt(whole, 'items'));
-  if (isJson(at(whole, 'additionalProperties'))) return elementOf(document, mapAt(whole, 'additionalProperties'));
-  return whole;
+  const resolvedSchema = resolved(document, schema);
+  if (at(resolvedSchema, 'items') !== undefined) return elementOf(document, mapAt(resolvedSchema, 'items'));
+  if (isJson(at(resolvedSchema, 'additionalProperties')))
+    return elementOf(document, mapAt(resolvedSchema, 'additionalProperties'));
+  return resolvedSchema;
 }
 
 function typeOf(document: Json, schema: Json): string {
   const reference = textAt(schema, '$ref') || textAt(schema, 'allOf', 0, '$ref');
-  const whole = resolved(document, schema);
-  if (at(whole, 'items') !== undefined) return `[]${typeOf(document, mapAt(whole, 'items'))}`;
-  if (isJson(at(whole, 'additionalProperties'))) {
-    return `map[string]${typeOf(document, mapAt(whole, 'additionalProperties'))}`;
+  const resolvedSchema = resolved(document, schema);
+  if (at(resolvedSchema, 'items') !== undefined) return `[]${typeOf(document, mapAt(resolvedSchema, 'items'))}`;
+  if (isJson(at(resolvedSchema, 'additionalProperties'))) {
+    return `map[string]${typeOf(document, mapAt(resolvedSchema, 'additionalProperties'))}`;
   }
-  const type = textAt(whole, 'type');
+  const type = textAt(resolvedSchema, 'type');
   if (reference !== '' && (type === '' || type === 'object')) return reference.split('.').at(-1) ?? 'Object';
   return type === 'object' || type === '' ? 'Object' : type;
 }

@@ -6,9 +6,9 @@ import { at, isJson, type Json, listAt, mapAt, textAt } from '../json.js';
 import { jsonPathText } from '../json-path.js';
 import { pathOf, type Resource, typeName } from '../resources.js';
 import { ServerError } from '../server.js';
+import { LineError } from '../split-words.js';
 import { layOut, type TableOptions, tableRows } from '../table.js';
 import { type Found, objectsOf, placeOf, selectors, type Targets, targetsOf } from '../targets.js';
-import { LineError } from '../words.js';
 import { yamlText } from '../yaml-text.js';
 
 export const TABLE =

@@ -4,9 +4,9 @@
 import { type Command, type CommandContext, DRY_RUN_FLAG, type Named } from '../command.js';
 import { at, type Json, listAt, mapAt, numberAt, textAt } from '../json.js';
 import { pathOf, typeName } from '../resources.js';
+import { LineError } from '../split-words.js';
 import { layOut } from '../table.js';
 import { placeOf, targetOf } from '../targets.js';
-import { LineError } from '../words.js';
 import { printWritten } from './apply.js';
 import { change } from './write.js';
 

@@ -3,7 +3,7 @@
  */
 import { type Command, DRY_RUN_FLAG, OUTPUT_FLAG } from '../command.js';
 import { pathOf } from '../resources.js';
-import { LineError } from '../words.js';
+import { LineError } from '../split-words.js';
 import { printWritten } from './apply.js';
 import { post } from './create.js';
 import { documentText, withoutOwners } from './get.js';

@@ -7,8 +7,8 @@ import { at, type Json, listAt, mapAt, numberAt, textAt } from '../json.js';
 import { valuesAt } from '../json-path.js';
 import { pathOf, typeName } from '../resources.js';
 import { ServerError } from '../server.js';
+import { LineError } from '../split-words.js';
 import { type Found, namespaceOf, objectsOf, targetsOf } from '../targets.js';
-import { LineError } from '../words.js';
 
 /** Whether the condition is met. The object is undefined if it does not exist. */
 type Condition = (object: Json | undefined) => boolean;

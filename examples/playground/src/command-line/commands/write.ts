@@ -5,8 +5,8 @@ import { type Command, type CommandContext, DRY_RUN_FLAG, OUTPUT_FLAG, SELECTOR_
 import { at, isJson, type Json, listAt, mapAt, textAt } from '../json.js';
 import { pathOf } from '../resources.js';
 import type { Call } from '../server.js';
+import { LineError } from '../split-words.js';
 import { type Found, namespaceOf, objectsOf, placeOf, targetOf, targetsOf } from '../targets.js';
-import { LineError } from '../words.js';
 import { yamlText } from '../yaml-text.js';
 import { isDryRun, printWritten } from './apply.js';
 import { readDocument } from './get.js';

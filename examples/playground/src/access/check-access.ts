@@ -138,8 +138,8 @@ function hasLabels(
 }
 
 function ruleMatches(rule: AccessRule, { verb, group, resource, subresource, name }: ResourceAttributes): boolean {
-  const whole = subresource === '' ? resource : `${resource}/${subresource}`;
-  const resources = ['*', whole, ...(subresource === '' ? [] : [`*/${subresource}`])];
+  const qualified = subresource === '' ? resource : `${resource}/${subresource}`;
+  const resources = ['*', qualified, ...(subresource === '' ? [] : [`*/${subresource}`])];
   const includes = (list: readonly string[] | undefined, ...wanted: string[]) =>
     wanted.some((each) => list?.includes(each));
   const names = rule.resourceNames ?? [];

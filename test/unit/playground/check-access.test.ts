@@ -8,7 +8,7 @@ import {
   checkAccess,
   userWithDefaultGroups,
   VERBS,
-} from '../../../examples/playground/src/access/what-if.js';
+} from '../../../examples/playground/src/access/check-access.js';
 
 const pods = { group: '', resource: 'pods', namespace: 'default' };
 
@@ -51,8 +51,8 @@ test('adds the groups of the server to a user', () => {
 test('names the binding, the role and the rule of a decision', async () => {
   const cluster = await put();
   const user = userWithDefaultGroups('alice', ['dev']);
-  expect(checkAccess(cluster, { user, verb: 'delete', ...pods })).toEqual({ isAllowed: false, reason: '' });
-  const { isAllowed, grant } = checkAccess(cluster, { user, verb: 'list', ...pods });
+  expect(checkAccess(cluster, { user: user, verb: 'delete', ...pods })).toEqual({ isAllowed: false, reason: '' });
+  const { isAllowed, grant } = checkAccess(cluster, { user: user, verb: 'list', ...pods });
   expect(isAllowed).toBe(true);
   expect(grant).toMatchObject({
     binding: { kind: 'RoleBinding', name: 'readers', namespace: 'default' },
@@ -62,7 +62,7 @@ test('names the binding, the role and the rule of a decision', async () => {
   // The role is aggregated; the rule comes from one of the selected roles.
   expect(grant?.rule?.resources).toContain('pods');
   expect(grant?.rule?.verbs).toEqual(['get', 'list', 'watch']);
-  expect(checkAccess(cluster, { user, verb: 'list', ...pods, namespace: 'kube-system' }).isAllowed).toBe(false);
+  expect(checkAccess(cluster, { user: user, verb: 'list', ...pods, namespace: 'kube-system' }).isAllowed).toBe(false);
 });
 
 test('checks the names of objects', async () => {
