@@ -111,7 +111,7 @@ describe.skipIf(executablePath === undefined)(
         expect(site.missing).toEqual([]);
       });
 
-      test('stops time until it is started again', async () => {
+      test('stops the clock until it is started again', async () => {
         await visit.page.getByRole('button', { name: 'Stop time' }).click();
         const clock = visit.page.locator('.clock time');
         const stopped = await clock.textContent();

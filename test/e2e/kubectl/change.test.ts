@@ -41,7 +41,7 @@ kubectlTests('change', (test) => {
     expect(await deployment(session)).toMatchObject({ spec: { replicas: 2 }, status: { replicas: 1 } });
   });
 
-  test("edits with the user's editor", async (session) => {
+  test("edits objects with the user's editor", async (session) => {
     const { run, refused, cluster, namespace } = session;
     await run('create -f -', { input: `${webApp()}---${POD}` });
     const edit = (what: string, expression: string) => run(what, { env: { KUBE_EDITOR: `sed -i ${expression}` } });
@@ -60,7 +60,7 @@ kubectlTests('change', (test) => {
     expect((await deployment(session)).spec.replicas).toBe(2);
   });
 
-  test('supports all patch types', async (session) => {
+  test('patches objects with all patch types', async (session) => {
     const { run, refused } = session;
     await run('create -f -', { input: webApp() });
     const patch = (type: string, body: unknown) => [

@@ -95,7 +95,7 @@ kubectlTests('custom resources', (test) => {
     expect(await run(`explain ${plural}.spec.colour`)).toContain('As it is painted.');
   });
 
-  test('applies objects client-side and server-side', async (session) => {
+  test('applies custom resources client-side and server-side', async (session) => {
     const { run, refused } = session;
     const { plural, kind, group } = await defined(session);
     const resource = `${kind.toLowerCase()}.${group}`;
@@ -188,7 +188,7 @@ kubectlTests('custom resources', (test) => {
     expect(await refused('create -f -', { input: broken })).toContain('Unsupported value: "whole"');
   });
 
-  test('patches and edits objects', async (session) => {
+  test('patches and edits custom resources', async (session) => {
     const { run, refused } = session;
     const { plural } = await defined(session);
     await run('create -f -', { input: widget(session, 'one') });

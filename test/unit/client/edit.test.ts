@@ -14,7 +14,7 @@ function setup(...script: ConstructorParameters<typeof FakeTransport>) {
   return { transport, widgets: createClient({ transport }).api(Widget) };
 }
 
-test('writes the changes of the recipe on top of the version that was read', async () => {
+test('edit writes the changes of the recipe on top of the version that was read', async () => {
   const written = live(8);
   const { transport, widgets } = setup(live(7, ['nut']), written);
   const result = await widgets.edit('w', (draft) => {
@@ -28,7 +28,7 @@ test('writes the changes of the recipe on top of the version that was read', asy
   });
 });
 
-test('sends nothing and returns the live object when the recipe changes nothing', async () => {
+test('edit sends nothing and returns the live object when the recipe changes nothing', async () => {
   const read = live(7);
   const { transport, widgets } = setup(read);
   const result = await widgets.edit('w', (draft) => {
@@ -38,7 +38,7 @@ test('sends nothing and returns the live object when the recipe changes nothing'
   expect(transport.requests.map(({ verb }) => verb)).toEqual(['get']);
 });
 
-test('reads again and reruns the recipe after a Conflict', async () => {
+test('edit reads again and reruns the recipe after a Conflict', async () => {
   const { transport, widgets } = setup(
     live(7, ['a']),
     conflict,
@@ -54,7 +54,7 @@ test('reads again and reruns the recipe after a Conflict', async () => {
   expect(transport.last.body?.read().value).toMatchObject({ spec: { parts: ['c', 'bolt'] } });
 });
 
-test('fails with the last Conflict after ten attempts', async () => {
+test('edit fails with the last Conflict after ten attempts', async () => {
   const { transport, widgets } = setup(...Array.from({ length: 10 }, () => [live(7), conflict]).flat());
   const editing = widgets.edit('w', (draft) => {
     draft.spec.size = 's';
@@ -63,7 +63,7 @@ test('fails with the last Conflict after ten attempts', async () => {
   expect(transport.requests).toHaveLength(20);
 });
 
-test('uses the given number of attempts', async () => {
+test('edit uses the given number of attempts', async () => {
   const { transport, widgets } = setup(live(7), conflict);
   const editing = widgets.edit(
     'w',
@@ -76,7 +76,7 @@ test('uses the given number of attempts', async () => {
   expect(transport.last.options).toEqual({ fieldManager: 'me' });
 });
 
-test('does not retry after any other failure', async () => {
+test('edit does not retry after any other failure', async () => {
   const { widgets } = setup(live(7), errors.notFound({ group: '', resource: 'widgets' }, 'w'));
   const editing = widgets.edit('w', (draft) => {
     draft.spec.size = 's';
@@ -84,7 +84,7 @@ test('does not retry after any other failure', async () => {
   await expect(editing).rejects.toSatisfy((e) => StatusError.is(e, 'NotFound'));
 });
 
-test('rejects with an error of the recipe', async () => {
+test('edit rejects with an error of the recipe', async () => {
   const { transport, widgets } = setup(live(7));
   const editing = widgets.edit('w', () => {
     throw new Error('not today');
@@ -93,21 +93,21 @@ test('rejects with an error of the recipe', async () => {
   expect(transport.requests).toHaveLength(1);
 });
 
-test('ignores the result of the recipe', async () => {
+test('edit ignores the result of the recipe', async () => {
   const { transport, widgets } = setup(live(7), live(8));
   const size = (draft: Widget) => (draft.spec.size = 'l');
   await widgets.edit('w', size);
   expect(transport.last.body?.read().value).toMatchObject({ kind: 'Widget', spec: { size: 'l' } });
 });
 
-test('rejects an asynchronous recipe', async () => {
+test('edit rejects an asynchronous recipe', async () => {
   const { transport, widgets } = setup(live(7));
   const editing = widgets.edit('w', async () => undefined);
   await expect(editing).rejects.toThrow(new TypeError('orchplane: the recipe of an edit must be synchronous'));
   expect(transport.requests).toHaveLength(1);
 });
 
-test('addresses the object it read even when the recipe renames it', async () => {
+test('edit addresses the object it read even when the recipe renames it', async () => {
   const { transport, widgets } = setup(live(7), live(8));
   await widgets.edit('w', (draft) => {
     draft.metadata.name = 'other';
@@ -115,7 +115,7 @@ test('addresses the object it read even when the recipe renames it', async () =>
   expect(transport.last.name).toBe('w');
 });
 
-test('rejects with the reason of an abort between attempts', async () => {
+test('edit rejects with the reason of an abort between attempts', async () => {
   const stop = new AbortController();
   const reason = new Error('enough');
   const { transport, widgets } = setup(live(7), () => {

@@ -19,7 +19,7 @@ function setup(...script: ConstructorParameters<typeof FakeTransport>) {
   return { transport, client, widgets: client.api(Widget) };
 }
 
-test('resolves with the current state without a watch', async () => {
+test('waitFor resolves with the current state without a watch', async () => {
   const ready = done(3);
   const { transport, widgets } = setup(answer(listOf(5, [ready])));
   expect(await widgets.waitFor('w', isReady, { timeoutMs: 100 })).toBe(ready);
@@ -32,14 +32,14 @@ test('resolves with the current state without a watch', async () => {
   expect(transport.clock.pending).toBe(0);
 });
 
-test('leaves no listener on the signal', async () => {
+test('waitFor leaves no listener on the signal', async () => {
   const stop = new AbortController();
   const { widgets } = setup(answer(listOf(5, [done(3)])));
   await widgets.waitFor('w', isReady, { signal: stop.signal });
   expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
 });
 
-test('watches the one object from the version that was read', async () => {
+test('waitFor watches the one object from the version that was read', async () => {
   const stream = new FakeStream();
   const { transport, widgets } = setup(answer(listOf(5, [waiting(3)])), stream);
   const wait = widgets.waitFor('w', isReady, { timeoutMs: 100 });
@@ -54,7 +54,7 @@ test('watches the one object from the version that was read', async () => {
   expect(transport.clock.pending).toBe(0);
 });
 
-test('passes every state to the predicate once, and undefined for absence', async () => {
+test('waitFor passes every state to the predicate once, and undefined for absence', async () => {
   const stream = new FakeStream();
   const { widgets } = setup(answer(listOf(5, [])), stream);
   const seen: (string | undefined)[] = [];
@@ -73,7 +73,7 @@ test('passes every state to the predicate once, and undefined for absence', asyn
   expect(seen).toEqual([undefined, '6', undefined, '9']);
 });
 
-test('can wait for the deletion of an object', async () => {
+test('waitFor waits for the deletion of an object', async () => {
   const stream = new FakeStream();
   const { widgets } = setup(answer(listOf(5, [waiting(3)])), stream, answer(listOf(6, [])));
   const wait = widgets.waitFor('w', (w) => w === undefined);
@@ -82,7 +82,7 @@ test('can wait for the deletion of an object', async () => {
   expect(await widgets.waitFor('w', (w) => w === undefined)).toBeUndefined();
 });
 
-test('lists again after an expired version', async () => {
+test('waitFor lists again after an expired version', async () => {
   const stream = new FakeStream();
   const ready = done(8);
   const { widgets } = setup(answer(listOf(5, [waiting(3)])), stream, answer(listOf(9, [ready])));
@@ -91,7 +91,7 @@ test('lists again after an expired version', async () => {
   expect(await wait).toBe(ready);
 });
 
-test('watches again after the server ends the stream', async () => {
+test('waitFor watches again after the server ends the stream', async () => {
   const [first, second] = [new FakeStream(), new FakeStream()];
   const { transport, widgets } = setup(answer(listOf(5, [])), first, second);
   const wait = widgets.waitFor('w', isReady);
@@ -103,8 +103,8 @@ test('watches again after the server ends the stream', async () => {
   expect((await wait)?.metadata.resourceVersion).toBe('7');
 });
 
-describe('failure', () => {
-  test('times out with a message that names the condition and the last state', async () => {
+describe('failures of waitFor', () => {
+  test('waitFor times out with a message that names the condition and the last state', async () => {
     const stream = new FakeStream();
     const { transport, widgets } = setup(answer(listOf(5, [waiting(3)])), stream);
     const wait = widgets.waitFor('w', isReady, { timeoutMs: 5_000 });
@@ -119,7 +119,7 @@ describe('failure', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('times out even while the first list is pending', async () => {
+  test('waitFor times out even while the first list is pending', async () => {
     const { promise } = deferred<ApiResponse>();
     const { transport, client } = setup(promise);
     const wait = client.api(Rack).waitFor('r', (rack) => rack !== undefined, { timeoutMs: 100 });
@@ -130,7 +130,7 @@ describe('failure', () => {
     });
   });
 
-  test('rejects with the reason of the signal on abort', async () => {
+  test('waitFor rejects with the reason of the signal on abort', async () => {
     const stream = new FakeStream();
     const { transport, widgets } = setup(answer(listOf(5, [])), stream);
     const stop = new AbortController();
@@ -142,14 +142,14 @@ describe('failure', () => {
     expect(transport.clock.pending).toBe(0);
   });
 
-  test('rejects without a request when the signal has already aborted', async () => {
+  test('waitFor rejects without a request when the signal has already aborted', async () => {
     const { transport, widgets } = setup();
     const reason = new Error('enough');
     await expect(widgets.waitFor('w', isReady, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(transport.requests).toEqual([]);
   });
 
-  test('rejects with an error of the server', async () => {
+  test('waitFor rejects with an error of the server', async () => {
     const refusal = errors.forbidden({ group: '', resource: 'widgets' }, 'w', 'no');
     const { transport, widgets } = setup(refusal, Promise.reject(refusal), answer(listOf(5, [])), refusal);
     await expect(widgets.waitFor('w', isReady, { timeoutMs: 100 })).rejects.toBe(refusal);
@@ -158,7 +158,7 @@ describe('failure', () => {
     expect(transport.clock.pending).toBe(0);
   });
 
-  test('rejects with an error of the predicate', async () => {
+  test('waitFor rejects with an error of the predicate', async () => {
     const { widgets } = setup(answer(listOf(5, [])));
     const wait = widgets.waitFor('w', () => {
       throw new Error('not what I expected');

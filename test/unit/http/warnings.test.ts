@@ -2,18 +2,18 @@
 import { expect, test } from 'vitest';
 import { warningHeaders } from '../../../src/http/respond.js';
 
-test('quotes texts, drops duplicates and keeps the order', () => {
+test('quotes warning texts, drops duplicates and keeps the order', () => {
   expect(warningHeaders(['unknown field "a\\b"', 'second', 'second', ''])).toEqual([
     '299 - "unknown field \\"a\\\\b\\""',
     '299 - "second"',
   ]);
 });
 
-test('drops a text with control characters', () => {
+test('drops a warning with control characters', () => {
   expect(warningHeaders(['a\nb', 'c'])).toEqual(['299 - "c"']);
 });
 
-test('sends other characters as their UTF-8 bytes', () => {
+test('sends non-ASCII characters of a warning as their UTF-8 bytes', () => {
   const [header] = warningHeaders(['é€']);
   expect(new Headers({ warning: header ?? '' }).get('warning')).toBe('299 - "\u00c3\u00a9\u00e2\u0082\u00ac"');
 });

@@ -26,7 +26,7 @@ describe('field selector vectors in selectors.json', () => {
   });
 });
 
-test('orders terms by their text', () => {
+test('orders the terms of a field selector by their text', () => {
   expect(canonicalText(parseFieldSelector('b==2,,a!=1'))).toBe('a!=1,b=2');
 });
 
@@ -39,13 +39,13 @@ test.each([
   expect(() => parseFieldSelector(text)).toThrow(new SelectorError(message));
 });
 
-test('parses escaped values', () => {
+test('parses escaped values of a field selector', () => {
   for (const value of ['', 'a,b', 'a=b', 'a\\b', '\\', ',=\\', '😀,']) {
     expect(parseFieldSelector(`f=${escaped(value)}`).terms).toEqual([{ field: 'f', operator: '=', value }]);
   }
 });
 
-test('requires an exact match only for an equality term', () => {
+test('requires an exact match only for an equality term of a field selector', () => {
   const selector = parseFieldSelector('metadata.name==web,metadata.namespace!=a');
   expect(requiresExactMatch(selector, 'metadata.name')).toBe('web');
   expect(requiresExactMatch(selector, 'metadata.namespace')).toBeUndefined();

@@ -9,7 +9,7 @@ import {
   scaleIntOrString,
 } from '../../../src/meta/int-or-string.js';
 
-test('accepts 32-bit integers and strings', () => {
+test('accepts 32-bit integers and strings as IntOrString', () => {
   for (const value of [0, -1, 2 ** 31 - 1, -(2 ** 31), '', '25%', 'http']) expect(isIntOrString(value)).toBe(true);
   for (const value of [1.5, 2 ** 31, Number.NaN, null, true, {}]) expect(isIntOrString(value)).toBe(false);
 });
@@ -33,7 +33,7 @@ test.each([
   ['0%', 7, 0, 0],
   ['33%', 3, 1, 0],
   ['150%', 2, 3, 3],
-] as const)('scales %s of %d', (value, total, up, down) => {
+] as const)('scales the IntOrString %s of the total %d', (value, total, up, down) => {
   expect(scaleIntOrString(value, { total, round: 'up' })).toBe(up);
   expect(scaleIntOrString(value, { total, round: 'down' })).toBe(down);
 });
@@ -46,7 +46,7 @@ test.each([
     '9223372036854775808%',
     'invalid value for IntOrString: invalid value "9223372036854775808%": strconv.Atoi: parsing "9223372036854775808": value out of range',
   ],
-])('rejects scaling of %s', (value, message) => {
+])('rejects scaling of the IntOrString %s', (value, message) => {
   expect(() => scaleIntOrString(value, { total: 1, round: 'up' })).toThrow(new IntOrStringError(message));
 });
 
@@ -54,7 +54,7 @@ test('accepts the largest 64-bit percentage', () => {
   expect(scaleIntOrString('9223372036854775807%', { total: 0, round: 'up' })).toBe(0);
 });
 
-test('prints values in Go syntax', () => {
+test('prints IntOrString values in Go syntax', () => {
   expect(dumpIntOrString('half')).toEqual({ verbatim: 'intstr.IntOrString{Type:1, IntVal:0, StrVal:"half"}' });
   expect(dumpIntOrString(0)).toEqual({ verbatim: 'intstr.IntOrString{Type:0, IntVal:0, StrVal:""}' });
 });

@@ -57,7 +57,7 @@ describe('IP address parsing', () => {
     ['1:2:3:4:5:6:1.2.3.4', '1:2:3:4:5:6:102:304'],
     ['::ffff:10.1.2.3', '10.1.2.3'],
     ['::FFFF:a01:203', '10.1.2.3'],
-  ])('prints %s as %s', (text, printed) => {
+  ])('prints the IP address %s as %s', (text, printed) => {
     expect(parseIp(text)).toEqual(parseIpSloppy(text));
     expect(printIp(ip(text))).toBe(printed);
   });
@@ -68,7 +68,7 @@ describe('IP address parsing', () => {
     ['10.1.2.00', '10.1.2.0'],
     ['2001:00db8::1', '2001:db8::1'],
     ['::ffff:010.1.2.3', '10.1.2.3'],
-  ])('parses %s as %s only in the sloppy parser', (text, printed) => {
+  ])('parses the IP address %s as %s only in the sloppy parser', (text, printed) => {
     expect(parseIp(text)).toBeUndefined();
     expect(printIp(ip(text))).toBe(printed);
   });
@@ -103,7 +103,7 @@ describe('IP address parsing', () => {
     '1:2:3:4:5:6:7:1.2.3.4',
     'fe80::1%eth0',
     '[::1]',
-  ])('rejects %j in both parsers', (text) => {
+  ])('rejects the IP address %j in both parsers', (text) => {
     expect([parseIp(text), parseIpSloppy(text)]).toEqual([undefined, undefined]);
   });
 
@@ -140,7 +140,7 @@ describe('CIDR parsing', () => {
     expect(printCidr(cidr(text))).toBe(printed);
   });
 
-  test('accepts leading zeros only in the sloppy parser', () => {
+  test('accepts leading zeros of a CIDR only in the sloppy parser', () => {
     for (const text of ['10.0.0.0/08', '010.0.0.0/8', '2001:db8::/064']) {
       expect(parseCidr(text)).toBeUndefined();
       expect(parseCidrSloppy(text)).toBeDefined();
@@ -161,7 +161,7 @@ describe('CIDR parsing', () => {
     expect([parseCidr(text), parseCidrSloppy(text)]).toEqual([undefined, undefined]);
   });
 
-  test('contains addresses of its family', () => {
+  test('contains only addresses of the family of a CIDR', () => {
     expect(contains(cidr('10.0.0.0/8'), ip('10.255.0.1'))).toBe(true);
     expect(contains(cidr('10.0.0.0/8'), ip('::ffff:10.0.0.1'))).toBe(true);
     expect(contains(cidr('10.0.0.0/8'), ip('11.0.0.0'))).toBe(false);
@@ -196,7 +196,7 @@ test.each([
   ['ff05::1', 'multicast'],
   ['255.255.255.255', 'broadcast'],
   ['10.0.0.1', 'globalUnicast'],
-])('classifies %s as %s', (text, expected) => {
+])('classifies the IP address %s as %s', (text, expected) => {
   expect(classifyIp(ip(text))).toBe(expected);
 });
 

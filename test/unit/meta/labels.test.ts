@@ -57,7 +57,7 @@ describe('label selector text', () => {
     ['a>5,a<9', 'a>5,a<9'],
     ['a=in,b=notin', 'a=in,b=notin'],
     ['\t\r\n', ''],
-  ])('prints %s as %s', (text, expected) => {
+  ])('prints the label selector %s as %s', (text, expected) => {
     expect(canonical(text)).toBe(expected);
     expect(canonical(canonical(text))).toBe(expected);
   });
@@ -111,7 +111,7 @@ describe('label matching', () => {
     expect(matchesLabels(labelSelectorFrom(proto), {})).toBe(false);
   });
 
-  test('compares numbers as 64-bit integers', () => {
+  test('compares numbers in label selectors as 64-bit integers', () => {
     expect(matches('a>9007199254740992', { a: '9007199254740993' })).toBe(true);
     expect(matches('a>1', { a: '1x' })).toBe(false);
     expect(matches('a<10', { a: '09' })).toBe(true);
@@ -128,7 +128,7 @@ describe('label matching', () => {
 });
 
 describe('label selector objects', () => {
-  test('matches labels and expressions', () => {
+  test('matches the labels and expressions of a selector object', () => {
     const selector = labelSelectorFromObject({
       matchLabels: { app: 'web' },
       matchExpressions: [

@@ -37,7 +37,7 @@ const BY_VECTOR_NAME: Readonly<Record<string, NameProblems>> = {
 describe('name vectors in names.json', () => {
   const vectors = readVectors('names') as ({ in: string } & Record<string, string[] | string | null>)[];
 
-  test('has a validator for every column of the file', () => {
+  test('has a validator for every column of names.json', () => {
     const known = ['in', ...Object.keys(BY_VECTOR_NAME)].sort();
     for (const vector of vectors) expect(Object.keys(vector).sort()).toEqual(known);
   });
@@ -69,7 +69,7 @@ describe('name validation messages', () => {
     expect(dns1035LabelProblems(`1${'a'.repeat(63)}`)[0]).toBe('must be no more than 63 characters');
   });
 
-  test('counts bytes for length limits', () => {
+  test('counts bytes for length limits of names', () => {
     expect(labelValueProblems('é'.repeat(32))[0]).toBe('must be no more than 63 characters');
     expect(labelValueProblems('é'.repeat(31))).toHaveLength(1);
   });
@@ -111,7 +111,7 @@ describe('name validation messages', () => {
     expect(relaxedEnvVarNameProblems('é')).toHaveLength(1);
   });
 
-  test('prints a pattern without examples', () => {
+  test('prints the pattern of a name without examples', () => {
     expect(patternMessage('must be x', 'x+', [])).toBe("must be x (regex used for validation is 'x+')");
   });
 });

@@ -52,7 +52,7 @@ describe('quantity vectors in quantity.json', () => {
     expect(outcome(text)).toEqual(error === undefined ? expected : { error });
   });
 
-  test.each(vectors.arithmetic)('computes with $A and $B', ({ A, B, Cmp, Sum, Difference }) => {
+  test.each(vectors.arithmetic)('computes with the quantities $A and $B', ({ A, B, Cmp, Sum, Difference }) => {
     const [left, right] = [Quantity.parse(A), Quantity.parse(B)];
     expect(left.cmp(right)).toBe(Cmp);
     expect(left.add(right).toString()).toBe(Sum);
@@ -78,13 +78,16 @@ describe('canonical text of a quantity', () => {
     ['1000Mi', '1000Mi'],
     ['9Ei', '9223372036854775807'],
     ['1000E', '1'],
-  ])('prints %s as %s', (text, expected) => {
+  ])('prints the quantity %s as %s', (text, expected) => {
     expect(print(text)).toBe(expected);
   });
 
-  test.each(['+5', '007', '1.', '500m', '938.212m', '1E3', '1e+3', '3Ki', '007Ki'])('keeps the text %s', (text) => {
-    expect(print(text)).toBe(text);
-  });
+  test.each(['+5', '007', '1.', '500m', '938.212m', '1E3', '1e+3', '3Ki', '007Ki'])(
+    'keeps the quantity text %s',
+    (text) => {
+      expect(print(text)).toBe(text);
+    },
+  );
 
   test('does not keep the original text in arithmetic', () => {
     expect(Quantity.parse('+5').add(Quantity.zero).toString()).toBe('5');
@@ -123,7 +126,7 @@ describe('invalid quantities', () => {
 });
 
 describe('quantity values', () => {
-  test('compares by value in any format', () => {
+  test('compares quantities by value in any format', () => {
     expect(Quantity.parse('1Gi').equals(Quantity.parse('1073741824'))).toBe(true);
     expect(Quantity.parse('1G').cmp(Quantity.parse('1Gi'))).toBe(-1);
     expect(Quantity.parse('-1').cmp(Quantity.parse('-2'))).toBe(1);
@@ -135,7 +138,7 @@ describe('quantity values', () => {
     expect(Quantity.parse('0Ki').sub(Quantity.parse('1e3')).toString()).toBe('-1e3');
   });
 
-  test('rounds whole and milli values up', () => {
+  test('rounds whole and milli values of a quantity up', () => {
     expect(Quantity.parse('1500m').value()).toBe(2n);
     expect(Quantity.parse('-1500m').value()).toBe(-2n);
     expect(Quantity.parse('1n').milliValue()).toBe(1n);
@@ -161,7 +164,7 @@ describe('quantity values', () => {
 });
 
 describe('hostile quantities', () => {
-  test('handles exponents beyond any integer', () => {
+  test('handles quantities with exponents beyond any integer', () => {
     const huge = Quantity.parse('1e2000000000');
     expect(huge.toString()).toBe('100e1999999998');
     expect(huge.cmp(Quantity.parse('9e1999999999'))).toBe(1);
@@ -177,7 +180,7 @@ describe('hostile quantities', () => {
     expect(print('-12345678901234567890e-2000000000')).toBe('-1e-9');
   });
 
-  test('parses or rejects texts with many digits', () => {
+  test('parses or rejects quantities with many digits', () => {
     const zeros = '0'.repeat(200_000);
     expect(Quantity.tryParse(`${zeros}x`).ok).toBe(false);
     expect(Quantity.tryParse(`${'1'.repeat(200_000)}x`).ok).toBe(false);

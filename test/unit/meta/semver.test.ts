@@ -68,6 +68,6 @@ test('orders versions from oldest to newest', () => {
   }
 });
 
-test('ignores build metadata in the order', () => {
+test('ignores build metadata in the order of versions', () => {
   expect(compareSemver(version('1.0.0+a'), version('1.0.0+b'))).toBe(0);
 });

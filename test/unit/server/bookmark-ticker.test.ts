@@ -70,7 +70,7 @@ test('ticks for a watch that is added during a tick', async () => {
   expect(minutes()).toEqual([2]);
 });
 
-test('continues after a watch throws', async () => {
+test('continues to tick after a watch throws', async () => {
   const { clock, ticker, times, minutes } = tickerOf();
   let failures = 0;
   ticker.add(() => {

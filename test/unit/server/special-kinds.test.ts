@@ -10,8 +10,7 @@ import * as z from 'zod';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../../src/kinds/define-kind.js';
 import type { StrategyContext } from '../../../src/kinds/kind.js';
 import { invalid } from '../../../src/meta/field-error.js';
-import { always, int32, optional } from '../../../src/schema/hints.js';
-import { type as typeNamed } from '../../../src/schema/type.js';
+import { always, int32, optional, string, type as typeNamed } from '../../../src/schema/declare.js';
 
 interface Spec {
   size?: number;
@@ -29,7 +28,7 @@ interface OldGadgetInput extends InputBase {
   width?: number;
 }
 
-const spec = typeNamed<Spec, Spec>('GadgetSpec', () => ({ size: optional(int32()) }));
+const spec = typeNamed('GadgetSpec', () => ({ size: optional(int32()) }));
 const scale = defineBuiltIn<ObjectBase, InputBase, 'Namespaced', never>({
   apiVersion: 'example.com/v1',
   kind: 'Size',
@@ -45,7 +44,7 @@ const order = defineBuiltIn<ObjectBase, InputBase, 'Namespaced', never>({
   apiVersion: 'example.com/v1',
   kind: 'Order',
   scope: 'Namespaced',
-  body: () => ({ what: optional(z.string()) }),
+  body: () => ({ what: optional(string()) }),
 });
 
 let ran: StrategyContext | undefined;
@@ -289,7 +288,7 @@ const Question: Kind<ObjectBase & { answer?: string }, InputBase, 'Cluster', nev
   kind: 'Question',
   scope: 'Cluster',
   verbs: ['create', 'get', 'list'],
-  body: () => ({ answer: optional(z.string()) }),
+  body: () => ({ answer: optional(string()) }),
   deprecation: () => 'questions are deprecated',
   virtual: {
     create: (draft, { user }) => ({ ...draft, answer: user.user }),

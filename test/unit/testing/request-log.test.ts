@@ -34,7 +34,7 @@ test('records all properties of a request', async () => {
   ]);
 });
 
-test('prints the same trace in every run', async () => {
+test('prints the same request trace in every run', async () => {
   const cluster = testCluster();
   using log = recordRequests(cluster);
   const configMaps = cluster.api(ConfigMap);

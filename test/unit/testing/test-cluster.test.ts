@@ -35,7 +35,7 @@ describe('testCluster', () => {
     expect(right.clock.now()).toBe(fakeClock().now());
   });
 
-  test('sets no timers by itself', () => {
+  test('sets no timers in a new test cluster', () => {
     expect(testCluster().clock.pending).toBe(0);
   });
 });

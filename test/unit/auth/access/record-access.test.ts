@@ -118,7 +118,7 @@ test('lists the requests that given roles would have denied', async () => {
   expect(access.refusedBy(named)).not.toContain('patch configmaps "a" in namespace "default"');
 });
 
-test('adds resource names to the rules on request, except for create', async () => {
+test('adds resource names to the recorded rules on request, except for create', async () => {
   const cluster = createCluster();
   using access = recordAccess(cluster, { resourceNames: true });
   const configMaps = cluster.api(ConfigMap);
@@ -131,7 +131,7 @@ test('adds resource names to the rules on request, except for create', async () 
   ]);
 });
 
-test('records one user, the create check of an update, and requests over HTTP', async () => {
+test('records the requests of one user, the create check of an update, and requests over HTTP', async () => {
   const cluster = createCluster();
   const handler = createFetchHandler(cluster, { tokens: { t: { user: 'root', groups: ['system:masters'] } } });
   using access = recordAccess(cluster, { user: 'root' });
@@ -161,7 +161,7 @@ test('prints the recorded roles as equivalent YAML', async () => {
   expect(read.map(({ metadata }) => metadata.name)).toEqual(['on', 'on']);
 });
 
-test('records no requests after stop, and discards all of them on clear', async () => {
+test('records no access after stop, and discards all records on clear', async () => {
   const cluster = createCluster();
   const access = recordAccess(cluster);
   await cluster.api(ConfigMap).list();

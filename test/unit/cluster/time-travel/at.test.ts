@@ -21,7 +21,7 @@ async function written() {
   return { cluster, configMaps, created, edited, deleted };
 }
 
-test('returns every object as it was after a resourceVersion', async () => {
+test('returns a past cluster with every object as it was after a resourceVersion', async () => {
   const { cluster, created, edited, deleted } = await written();
   expect((await cluster.at(created).api(ConfigMap).get('a')).data).toEqual({ size: 's' });
   expect((await cluster.at(edited).api(ConfigMap).get('a')).data).toEqual({ size: 'm' });
@@ -50,7 +50,7 @@ test('isolates writes to the past cluster from the current one, and vice versa',
   expect((await untouched.api(ConfigMap).list()).items.map(({ metadata }) => metadata.name)).toEqual(['a']);
 });
 
-test('lists a past state in pages with counts', async () => {
+test('lists the objects of a past cluster in pages with counts', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   for (let index = 1; index <= 5; index++) await configMaps.create({ metadata: { name: `c${index}` } });
@@ -111,7 +111,7 @@ spec:
         properties: { spec: { type: object, properties: { size: { type: string }${extra} } } }
 `;
 
-test('serves custom resources as they were defined at that time', async () => {
+test('serves custom resources in a past cluster as they were defined at that time', async () => {
   const cluster = testCluster();
   const before = cluster.resourceVersion;
   const [Gadget] = await cluster.installYaml(DEFINITION(''));
@@ -129,7 +129,7 @@ test('serves custom resources as they were defined at that time', async () => {
   expect((await cluster.at(then).installYaml(DEFINITION(''))).length).toBe(1);
 });
 
-test('accepts every resourceVersion between the writes of one request', async () => {
+test('accepts every resourceVersion between the writes of one request as a past version', async () => {
   const cluster = testCluster();
   const before = Number(cluster.resourceVersion);
   await cluster.installYaml(DEFINITION(''));
@@ -163,7 +163,7 @@ test('runs no controllers in the past cluster', async () => {
   await cluster.close();
 });
 
-test('rejects a future resourceVersion and an invalid one', async () => {
+test('rejects a future and an invalid resourceVersion as a past version', async () => {
   const { cluster } = await written();
   expect(() => cluster.at('99')).toThrow(new RangeError('orchplane: at: version 99 is in the future, the newest is 7'));
   for (const wrong of ['0', '', 'x', '1.5', '-1', 7 as unknown as string]) {
@@ -184,7 +184,7 @@ test('reports a compacted resourceVersion as Expired, and names the option to ke
   );
 });
 
-test('keeps keepHistory events without changing the range of watches', async () => {
+test('keeps the keepHistory events without changing the range of watches', async () => {
   const cluster = createCluster({ storage: memoryStorage({ history: 2, keepHistory: 4 }) });
   const configMaps = cluster.api(ConfigMap);
   for (let index = 1; index <= 3_000; index++) await configMaps.create({ metadata: { name: `c${index}` } });
@@ -216,7 +216,7 @@ test('returns past states of past clusters and of forks', async () => {
   expect(() => cluster.at(created).at(edited)).toThrow(RangeError);
 });
 
-test('does not reach before the state that a cluster was created from', async () => {
+test('does not return a past cluster from before the state that a cluster was created from', async () => {
   const { cluster } = await written();
   const loaded = testCluster({ from: { resourceVersion: '500', objects: [] } });
   await loaded.api(ConfigMap).create({ metadata: { name: 'x' } });

@@ -4,7 +4,7 @@ import { ConfigMap, Deployment, HorizontalPodAutoscaler, Namespace, Node } from 
 import { testCluster } from 'orchplane/testing';
 import { expect, expectTypeOf, test } from 'vitest';
 
-test('returns every change, oldest first, with the previous object, the time and the manager', async () => {
+test('history returns every change, oldest first, with the previous object, the time and the manager', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   const start = cluster.clock.now();
@@ -35,7 +35,7 @@ test('returns every change, oldest first, with the previous object, the time and
   expect(history[0]?.object.data?.['size']).toBe('s');
 });
 
-test('includes an object that was deleted and created again', async () => {
+test('history includes an object that was deleted and created again', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   await configMaps.create({ metadata: { name: 'web' } });
@@ -47,7 +47,7 @@ test('includes an object that was deleted and created again', async () => {
   expect(new Set(history.map(({ object }) => object.metadata.uid)).size).toBe(2);
 });
 
-test('names the subresource of a write, and a manager that only gave up fields', async () => {
+test('history names the subresource of a write, and a manager that only gave up fields', async () => {
   const cluster = testCluster();
   const deployments = cluster.api(Deployment);
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
@@ -69,7 +69,7 @@ test('names the subresource of a write, and a manager that only gave up fields',
   ]);
 });
 
-test('finds objects by kind and name, by namespace, and by a read object', async () => {
+test('history finds objects by kind and name, by namespace, and by a read object', async () => {
   const cluster = testCluster({ client: { namespace: 'team' } });
   await cluster.api(Namespace).create({ metadata: { name: 'team' } });
   const object = await cluster.api(ConfigMap).create({ metadata: { name: 'web' } });
@@ -84,7 +84,7 @@ test('finds objects by kind and name, by namespace, and by a read object', async
   expectTypeOf(cluster.history(object)[0]?.object.data).toEqualTypeOf(object.data);
 });
 
-test('returns objects in the requested version', async () => {
+test('history returns objects in the requested version', async () => {
   const cluster = testCluster();
   await cluster.api(HorizontalPodAutoscaler).create({
     metadata: { name: 'h' },
@@ -96,7 +96,7 @@ test('returns objects in the requested version', async () => {
   expect(cluster.history(HorizontalPodAutoscaler, 'h')[0]?.object.apiVersion).toBe('autoscaling/v2');
 });
 
-test('rejects an object that it cannot find with the reason', () => {
+test('history rejects an object that it cannot find with the reason', () => {
   const cluster = testCluster({ kinds: [ConfigMap, Node] });
   expect(() => cluster.history(Deployment, 'web')).toThrow(
     'the server could not find the requested resource: deployments.apps in version v1 is not installed (cluster.install)',
@@ -110,7 +110,7 @@ test('rejects an object that it cannot find with the reason', () => {
   expect(() => cluster.history('web' as never)).toThrow(TypeError);
 });
 
-test('continues the history of the parent in a fork', async () => {
+test('history of a fork continues the history of its parent', async () => {
   const cluster = testCluster();
   await cluster.api(ConfigMap).create({ metadata: { name: 'web' } });
   const fork = cluster.fork();
@@ -119,7 +119,7 @@ test('continues the history of the parent in a fork', async () => {
   expect(cluster.history(ConfigMap, 'web').map(({ type }) => type)).toEqual(['ADDED']);
 });
 
-test('reaches further back than watches in a test cluster', async () => {
+test('history of a test cluster reaches further back than watches', async () => {
   const cluster = testCluster({ storage: memoryStorage({ history: 10, historyMs: 1_000 }) });
   const configMaps = cluster.api(ConfigMap);
   await configMaps.create({ metadata: { name: 'web' }, data: { n: '0' } });
@@ -139,7 +139,7 @@ test('reaches further back than watches in a test cluster', async () => {
   expect(StatusError.is(failed, 'Expired')).toBe(true);
 });
 
-test('reaches only as far back as watches by default', async () => {
+test('history reaches only as far back as watches by default', async () => {
   const storage = { ...memoryStorage({ history: 10 }), keepEvents: 0 };
   const cluster = testCluster({ storage });
   for (let n = 1; n <= 30; n++) await cluster.api(ConfigMap).create({ metadata: { name: `c${n}` } });

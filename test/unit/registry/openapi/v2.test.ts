@@ -17,7 +17,7 @@ test('returns the header of the OpenAPI 2 document', () => {
 });
 
 test.each(dialects.map((dialect) => [dialect.name, dialect] as const))(
-  'contains no dangling references in the %s dialect',
+  'contains no dangling references in OpenAPI 2 of the %s dialect',
   (_, dialect) => {
     const document = wholeDocument(servedIn(dialect), dialect);
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/(definitions|parameters)\/([^"]+)"/g)];
@@ -29,7 +29,7 @@ test.each(dialects.map((dialect) => [dialect.name, dialect] as const))(
   },
 );
 
-test('keeps descriptions beside references and publishes no defaults', () => {
+test('keeps descriptions beside references and publishes no defaults in OpenAPI 2', () => {
   expect(WHOLE.definitions['io.k8s.api.apps.v1.DeploymentSpec']?.properties?.['strategy']).toEqual({
     $ref: '#/definitions/io.k8s.api.apps.v1.DeploymentStrategy',
     description: expect.any(String),
@@ -38,7 +38,7 @@ test('keeps descriptions beside references and publishes no defaults', () => {
   expect(JSON.stringify(WHOLE.definitions)).not.toMatch(/"default":(?!\{"(type|\$ref|description|additional))/);
 });
 
-test('publishes media types and parameters of an operation', () => {
+test('publishes media types and parameters of an operation in OpenAPI 2', () => {
   const patch = WHOLE.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']?.['patch'];
   expect(patch).toMatchObject({
     consumes: expect.arrayContaining(['application/apply-patch+yaml']),
@@ -56,7 +56,7 @@ test('publishes media types and parameters of an operation', () => {
   expect(names).toEqual(['body', 'dryRun', 'fieldManager', 'fieldValidation', 'force']);
 });
 
-test('lists all served groups for types that every group has', () => {
+test('lists all served groups in OpenAPI 2 for types that every group has', () => {
   const document = wholeDocument(servedIn(kubernetesDialect, [ConfigMap, Role]), kubernetesDialect);
   const options = document.definitions['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'];
   expect(options?.['x-kubernetes-group-version-kind']).toEqual([
@@ -69,7 +69,7 @@ describe('OpenAPI 2 in protobuf', () => {
   const bytes = openApiV2Protobuf(WHOLE);
   const document = messageOf(bytes);
 
-  test('contains the parts of the document', () => {
+  test('contains the parts of the OpenAPI 2 document in protobuf', () => {
     expect(textOf(document, 1)).toBe('2.0');
     expect(textOf(messageOf(one(document, 2)), 1)).toBe('Kubernetes');
     expect(entriesOf(one(document, 9)).map(([name]) => name)).toEqual(Object.keys(WHOLE.definitions));

@@ -5,7 +5,8 @@ import * as z from 'zod';
 import { defineKind } from '../../../../src/kinds/define-kind.js';
 import { dialects, kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
 import { openApiV3, openApiV3Paths } from '../../../../src/registry/openapi/v3.js';
-import { intOrString, mapList } from '../../../../src/schema/hints.js';
+import { intOrString } from '../../../../src/schema/declare.js';
+import { hint, mapList } from '../../../../src/schema/hints.js';
 import { allDocuments, documentAt, operationsOf, servedIn } from './documents.js';
 
 const CORE = documentAt('api/v1', servedIn(kubernetesDialect), kubernetesDialect);
@@ -270,7 +271,7 @@ describe('OpenAPI 3 of a user-defined kind', () => {
         size: z.string().default('m'),
         parts: mapList(z.object({ name: z.string(), weight: z.int32().optional() }), 'name').optional(),
         tags: z.array(z.string()).optional(),
-        port: intOrString().optional(),
+        port: hint(z.unknown(), { builtIn: intOrString().node }).optional(),
         free: z.unknown().optional(),
         note: z.string().nullable().optional(),
       }),
