@@ -252,7 +252,7 @@ describe.skipIf(executablePath === undefined)(
       expect(await apply.isDisabled()).toBe(false);
       for (const id of ['time-restore', 'time-fork'])
         expect(await visit.page.locator(`#${id}`).isDisabled()).toBe(true);
-      await visit.see(time.locator('.time-hint'), /Restore undoes.*Fork leaves it/);
+      await visit.see(time.locator('.time-hint'), /Restore undoes.*Fork starts a second cluster/);
       await changes.nth(1).locator('button').click();
       await visit.see(time.locator('.diff'), /- {3}size: small[\s\S]*\+ {3}size: medium/);
       await time.getByRole('button', { name: 'Compare with the present' }).click();

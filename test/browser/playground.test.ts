@@ -231,7 +231,7 @@ describe.skipIf(executablePath === undefined)(
         await visit.choose('Replace');
         await visit.see(visit.line('.data.size'), 'size: l');
         await visit.choose('Delete');
-        await visit.see(visit.object, 'ConfigMap a is gone');
+        await visit.see(visit.object, 'ConfigMap a does not exist');
         await visit.page.getByRole('tab', { name: 'Requests' }).click();
         await visit.see(visit.page.locator('.requests'), /POST\s*409\s*\/api\/v1\/namespaces\/default\/configmaps/);
       });
