@@ -1,9 +1,9 @@
 /**
- * orchplane/core: the same library for pages that count bytes. `createCluster` here serves Namespace and what `kinds`
- * names, so a bundle carries no other kind.
+ * The entry `orchplane/core`: the library for small bundles. `createCluster` serves only Namespace and the kinds of the
+ * option `kinds`, so a bundle contains no other kind.
  */
 
 export { coreAdmission as defaultAdmission } from './admission/plugins/core-plugins.js';
-export * from './cluster/api.js';
 export { createCluster } from './cluster/bare-cluster.js';
+export * from './cluster/public-api.js';
 export { defineKind } from './kinds/define-kind.js';

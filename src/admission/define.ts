@@ -157,7 +157,7 @@ function readPlan(definition: AnyDefinition): Plan {
 function kindFor({ kinds }: Plan, served: ServedKind): Kind | undefined {
   return (
     kinds.find((kind) => kind === served.kind) ??
-    kinds.find((kind) => serveKind(kind, served.dialect).storage === served.storage)
+    kinds.find((kind) => serveKind(kind, served.dialect).storageKey === served.storageKey)
   );
 }
 

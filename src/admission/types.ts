@@ -84,7 +84,7 @@ export interface ClusterView extends ObjectReader {
   /** How webhooks are called. */
   readonly externalCalls: ExternalCalls;
   namespace(name: string): ApiObject | undefined;
-  /** The number of writes to a resource so far; an unchanged number means an unchanged state. */
+  /** A number that grows with every change of a resource; an unchanged number means an unchanged state. */
   lastChange(resource: GroupResource): number;
   /** Looks up kinds by their names as clients see them. */
   kindNamed(gvk: GroupVersionKind): ServedKind | undefined;
@@ -108,8 +108,8 @@ export interface AdmissionPlugin {
   readonly handlesConnect?: boolean;
   /** Its `mutate` only rejects, so drafts need not be re-decoded after it. A function tells whether that is so now. */
   readonly changesNothing?: boolean | ((view: ClusterView) => boolean);
-  /** Whether it may delay writes of this kind now. Absent: built-in plugins never do, others may. */
-  readonly mayWait?: (served: ServedKind, view: ClusterView) => boolean;
+  /** Whether it may return a promise for a write of this kind now. Absent: built-in plugins never do, others may. */
+  readonly mayBeAsynchronous?: (served: ServedKind, view: ClusterView) => boolean;
   /** The plugin is part of this library: it is synchronous, writes nothing, and leaves drafts well formed. */
   readonly isBuiltIn?: boolean;
   /** May change `request.object` in place. */

@@ -66,7 +66,7 @@ export function createAuthentication(
       handlerReaders.add(createTokenReader({ audiences, table: tokens }));
       return createTokenReader({ ...clusterSources, table: { ...table, ...tokens } });
     },
-    tokens: createTokenPower(accounts ?? NO_ACCOUNTS, reviewer),
+    tokens: createTokenService(accounts ?? NO_ACCOUNTS, reviewer),
     ...(accounts === undefined ? {} : { discovery: accounts }),
   });
 }
@@ -97,7 +97,7 @@ const NO_ACCOUNTS: Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'e
 
 type SigningPart = Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'extendsExpiration' | 'sign'>;
 
-function createTokenPower(tokens: SigningPart, reader: TokenReader): TokenService {
+function createTokenService(tokens: SigningPart, reader: TokenReader): TokenService {
   const { audiences: apiAudiences, maxExpirationSeconds, extendsExpiration, sign } = tokens;
   return Object.freeze({
     apiAudiences,
@@ -106,6 +106,7 @@ function createTokenPower(tokens: SigningPart, reader: TokenReader): TokenServic
     sign,
     review(token: string, audiences: readonly string[]) {
       // The reference server passes the token through a header, so it ends at the first space.
+      // upstream: pkg/registry/authentication/tokenreview/storage.go REST.Create
       const [sent = ''] = token.trimEnd().split(' ', 1);
       const requested = audiences.length === 0 ? apiAudiences : audiences;
       if (sent === '') return { type: 'known', user: ANONYMOUS_USER, audiences: requested } satisfies TokenReviewResult;

@@ -32,7 +32,7 @@ export {
   RESOURCE_CHECK_TYPE,
   resourceAuthorizerValue,
 } from './library/authorizer.js';
-export { apiServerEnvironment, storedEnvironment } from './library/environments.js';
+export { newExpressionsEnvironment, storedExpressionsEnvironment } from './library/environments.js';
 export { printValue, valueText } from './library/print-value.js';
 export { JSON_PATCHES } from './library/strings.js';
 export type { SizeEstimator } from './library.js';

@@ -34,14 +34,8 @@ import type { UntilPresent } from './until.js';
 import type { Predicate } from './wait-for.js';
 import type { Watch } from './watch.js';
 
-/** An object of the kind, as the server returns it. */
-export type Stored<AnyKind> = ObjectOf<AnyKind>;
-
-/** The input to create or replace an object of the kind. Objects that were read fit too. */
-export type Sent<AnyKind> = InputOf<AnyKind>;
-
 /** The input of `apply`: any part of an object of the kind, with its name. */
-export type Applied<AnyKind> = AppliedBody<InputDraftOf<AnyKind>> & Named;
+export type ApplyInputOf<AnyKind> = AppliedBody<InputDraftOf<AnyKind>> & Named;
 
 /** The subresources that the kind declares. */
 export type SubresourceOf<AnyKind> =
@@ -55,7 +49,7 @@ export interface Collection<AnyKind extends Kind> {
    * @example
    * const { items, metadata } = await configMaps.list({ labels: { app: 'web' } });
    */
-  list(options?: ListOptions): Promise<ApiList<Stored<AnyKind>>>;
+  list(options?: ListOptions): Promise<ApiList<ObjectOf<AnyKind>>>;
 
   /**
    * The objects in pages, each requested on demand and all at the version of the first. Throws Expired when the loop
@@ -64,7 +58,7 @@ export interface Collection<AnyKind extends Kind> {
    * @example
    * for await (const page of client.all(ConfigMap).pages({ pageSize: 100 })) console.log(page.items.length);
    */
-  pages(options?: PagesOptions): AsyncIterable<ApiList<Stored<AnyKind>>>;
+  pages(options?: PagesOptions): AsyncIterable<ApiList<ObjectOf<AnyKind>>>;
 
   /**
    * The objects one by one, read in pages.
@@ -72,7 +66,7 @@ export interface Collection<AnyKind extends Kind> {
    * @example
    * for await (const settings of client.all(ConfigMap).items()) console.log(settings.metadata.name);
    */
-  items(options?: PagesOptions): AsyncIterable<Stored<AnyKind>>;
+  items(options?: PagesOptions): AsyncIterable<ObjectOf<AnyKind>>;
 
   /**
    * Changes as they happen. The watch is active from this call on, not from its first event. Throws BadRequest for
@@ -83,7 +77,7 @@ export interface Collection<AnyKind extends Kind> {
    *   if (event.type !== 'BOOKMARK') console.log(event.type, event.object.metadata.name);
    * }
    */
-  watch(options?: WatchOptions): Watch<Stored<AnyKind>>;
+  watch(options?: WatchOptions): Watch<ObjectOf<AnyKind>>;
 
   /**
    * A local copy of the collection that stays up to date. It starts at once; close it when it is no longer needed.
@@ -94,8 +88,8 @@ export interface Collection<AnyKind extends Kind> {
    * informer.by('team', 'blue');
    */
   informer<IndexName extends string = never>(
-    options?: InformerOptions<Stored<AnyKind>, IndexName>,
-  ): Informer<Stored<AnyKind>, IndexName>;
+    options?: InformerOptions<ObjectOf<AnyKind>, IndexName>,
+  ): Informer<ObjectOf<AnyKind>, IndexName>;
 }
 
 /** Single objects by name, in one namespace or of a cluster-scoped kind. */
@@ -106,7 +100,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * const settings = await configMaps.get('settings');
    */
-  get(name: string, options?: GetOptions): Promise<Stored<AnyKind>>;
+  get(name: string, options?: GetOptions): Promise<ObjectOf<AnyKind>>;
 
   /**
    * One object, or undefined when it does not exist.
@@ -114,7 +108,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * const colour = (await configMaps.find('settings'))?.data?.['colour'];
    */
-  find(name: string, options?: GetOptions): Promise<Stored<AnyKind> | undefined>;
+  find(name: string, options?: GetOptions): Promise<ObjectOf<AnyKind> | undefined>;
 
   /**
    * Creates an object under its name, or under a generated one that begins with `metadata.generateName`.
@@ -122,7 +116,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await configMaps.create({ metadata: { name: 'settings' }, data: { colour: 'blue' } });
    */
-  create(input: Sent<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>>;
+  create(input: InputOf<AnyKind>, options?: WriteOptions): Promise<ObjectOf<AnyKind>>;
 
   /**
    * Replaces an object. With a `metadata.resourceVersion`, rejects with Conflict if the object has changed since.
@@ -131,7 +125,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * const settings = await configMaps.get('settings');
    * await configMaps.update({ ...settings, data: { ...settings.data, colour: 'red' } });
    */
-  update(input: Sent<AnyKind> & Named, options?: WriteOptions): Promise<Stored<AnyKind>>;
+  update(input: InputOf<AnyKind> & Named, options?: WriteOptions): Promise<ObjectOf<AnyKind>>;
 
   /**
    * Reads the object, lets the recipe change it and writes it back; repeats this on a conflict with another client (10
@@ -140,7 +134,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await configMaps.edit('settings', (settings) => { settings.data = { colour: 'red' }; });
    */
-  edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>>;
+  edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<ObjectOf<AnyKind>>;
 
   /**
    * Changes part of an object.
@@ -148,7 +142,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await configMaps.patch('settings', mergePatch({ metadata: { labels: { tier: 'front', old: null } } }));
    */
-  patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
+  patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<ObjectOf<AnyKind>>;
 
   /**
    * Server-side apply: the client's field manager owns the fields of the configuration; fields that it applied before
@@ -159,7 +153,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await client.with({ fieldManager: 'ci' }).api(ConfigMap).apply({ metadata: { name: 'settings' }, data: { colour: 'red' } });
    */
-  apply(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<Stored<AnyKind>>;
+  apply(configuration: ApplyInputOf<AnyKind>, options?: ApplyOptions): Promise<ObjectOf<AnyKind>>;
 
   /**
    * The owner of each field of an object, and since when. Prints as a table.
@@ -177,7 +171,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * const plan = await configMaps.explain({ metadata: { name: 'settings' }, data: { colour: 'green' } }, { fieldManager: 'me' });
    * plan.fields.filter((field) => field.change === 'conflict');
    */
-  explain(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan<Stored<AnyKind>>>;
+  explain(configuration: ApplyInputOf<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan<ObjectOf<AnyKind>>>;
 
   /**
    * Deletes an object. Resolves with the server's response: a Status, or the object while it still exists (it waits for
@@ -186,7 +180,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await configMaps.delete('settings', { preconditions: { uid } });
    */
-  delete(name: string, options?: DeleteOptions): Promise<Stored<AnyKind> | Status>;
+  delete(name: string, options?: DeleteOptions): Promise<ObjectOf<AnyKind> | Status>;
 
   /**
    * Deletes all objects that match the selectors; without selectors, all in the namespace. Not atomic.
@@ -194,7 +188,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await configMaps.deleteCollection({ labels: { app: 'web' } });
    */
-  deleteCollection(options?: DeleteCollectionOptions): Promise<ApiList<Stored<AnyKind>> | Status>;
+  deleteCollection(options?: DeleteCollectionOptions): Promise<ApiList<ObjectOf<AnyKind>> | Status>;
 
   /**
    * Waits until the object satisfies the predicate, now or after a change. The predicate gets undefined when the object
@@ -203,17 +197,17 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await configMaps.waitFor('settings', (settings) => settings?.data?.['ready'] === 'yes', { timeoutMs: 5_000 });
    */
-  waitFor(name: string, condition: UntilPresent, options?: WaitForOptions): Promise<Stored<AnyKind>>;
-  waitFor<Found extends Stored<AnyKind> | undefined>(
+  waitFor(name: string, condition: UntilPresent, options?: WaitForOptions): Promise<ObjectOf<AnyKind>>;
+  waitFor<Found extends ObjectOf<AnyKind> | undefined>(
     name: string,
-    predicate: (object: Stored<AnyKind> | undefined) => object is Found,
+    predicate: (object: ObjectOf<AnyKind> | undefined) => object is Found,
     options?: WaitForOptions,
   ): Promise<Found>;
   waitFor(
     name: string,
-    predicate: Predicate<Stored<AnyKind>>,
+    predicate: Predicate<ObjectOf<AnyKind>>,
     options?: WaitForOptions,
-  ): Promise<Stored<AnyKind> | undefined>;
+  ): Promise<ObjectOf<AnyKind> | undefined>;
 
   /**
    * A subresource that the kind declares, such as `finalize` or `status`. Throws TypeError for any other.
@@ -245,18 +239,18 @@ export interface SubresourceApi<AnyKind extends Kind> {
    * @example
    * await pods.subresource('eviction').create('web', {});
    */
-  create(name: string, input: Asked<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind> | Status>;
-  get(name: string, options?: GetOptions): Promise<Stored<AnyKind>>;
+  create(name: string, input: SubresourceInputOf<AnyKind>, options?: WriteOptions): Promise<ObjectOf<AnyKind> | Status>;
+  get(name: string, options?: GetOptions): Promise<ObjectOf<AnyKind>>;
   /** The name is added to the object if it has none. */
-  update(name: string, input: Asked<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>>;
+  update(name: string, input: SubresourceInputOf<AnyKind>, options?: WriteOptions): Promise<ObjectOf<AnyKind>>;
   /**
    * Like `edit` of the object, written to the subresource. Reads the object itself if the subresource cannot be read.
    *
    * @example
    * await quotas.status.edit('team', (quota) => { quota.status = { used: { pods: '3' } }; });
    */
-  edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>>;
-  patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
+  edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<ObjectOf<AnyKind>>;
+  patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<ObjectOf<AnyKind>>;
   /**
    * Like `apply` of the object, for the fields of this subresource. It creates nothing.
    *
@@ -267,7 +261,7 @@ export interface SubresourceApi<AnyKind extends Kind> {
     name: string,
     configuration: AppliedBody<InputDraftOf<AnyKind>>,
     options?: ApplyOptions,
-  ): Promise<Stored<AnyKind>>;
+  ): Promise<ObjectOf<AnyKind>>;
   /**
    * What an apply to this subresource would do, computed with a dry run.
    *
@@ -278,12 +272,12 @@ export interface SubresourceApi<AnyKind extends Kind> {
     name: string,
     configuration: AppliedBody<InputDraftOf<AnyKind>>,
     options?: ApplyOptions,
-  ): Promise<ApplyPlan<Stored<AnyKind>>>;
+  ): Promise<ApplyPlan<ObjectOf<AnyKind>>>;
 }
 
 /** The input of a subresource; the name is optional because the URL contains it. */
-type Asked<AnyKind> = Omit<Sent<AnyKind>, 'metadata'> &
-  Partial<Pick<Sent<AnyKind> & { readonly metadata: unknown }, 'metadata'>>;
+type SubresourceInputOf<AnyKind> = Omit<InputOf<AnyKind>, 'metadata'> &
+  Partial<Pick<InputOf<AnyKind> & { readonly metadata: unknown }, 'metadata'>>;
 
 /** All operations on the objects of a kind. `status` exists where the kind declares it. */
 export type Api<AnyKind extends Kind> = ObjectApi<AnyKind> & StatusPart<AnyKind>;

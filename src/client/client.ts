@@ -62,7 +62,7 @@ export function createClient({ transport, ...defaults }: ClientOptions): Client 
 function clientOf(connection: ClientConfig): Client {
   return {
     api: <AnyKind extends Kind>(kind: AnyKind, ...[namespace]: [namespace?: string]) => {
-      const endpoint = new Endpoint(connection, requireKind(kind), placeOf(connection, kind, namespace));
+      const endpoint = new Endpoint(connection, requireKind(kind), scopeOf(connection, kind, namespace));
       // Only the types know whether the kind has `status`; the class has it for all.
       return new ObjectResource<AnyKind>(endpoint) as Collection<AnyKind> as Api<AnyKind>;
     },
@@ -74,7 +74,7 @@ function clientOf(connection: ClientConfig): Client {
 /** Cluster scope, or all namespaces. */
 const ALL_NAMESPACES: EndpointScope = Object.freeze({ namespace: undefined, subresource: undefined });
 
-function placeOf(connection: ClientConfig, kind: Kind, namespace: unknown): EndpointScope {
+function scopeOf(connection: ClientConfig, kind: Kind, namespace: unknown): EndpointScope {
   if (kind.scope === 'Cluster') {
     if (namespace === undefined) return ALL_NAMESPACES;
     throw new TypeError(

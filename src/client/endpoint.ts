@@ -25,8 +25,10 @@ export interface ClientConfig {
   readonly transport: Transport;
   readonly defaults: ClientDefaults;
   readonly namespace: string;
-  readonly writes: RequestOptions;
-  readonly deletes: RequestOptions;
+  /** The options of a write without options of its own, from the defaults. */
+  readonly writeOptions: RequestOptions;
+  /** The same for a delete. */
+  readonly deleteOptions: RequestOptions;
   /** Cache: the names of kinds in the server's dialect. */
   readonly names: WeakMap<Kind, ServerNames>;
 }
@@ -57,8 +59,8 @@ export function resolveDefaults(transport: Transport, defaults: ClientDefaults):
     transport,
     defaults,
     namespace,
-    writes: writeDefaults(defaults),
-    deletes: deleteDefaults(defaults),
+    writeOptions: writeDefaults(defaults),
+    deleteOptions: deleteDefaults(defaults),
     names: new WeakMap(),
   };
 }
@@ -83,39 +85,39 @@ export class Endpoint {
   readonly #bodyKind: Kind;
   readonly #apiVersion: string;
 
-  constructor(connection: ClientConfig, kind: Kind, place: EndpointScope) {
-    const names = serverNames(connection, kind);
-    this.config = connection;
+  constructor(config: ClientConfig, kind: Kind, scope: EndpointScope) {
+    const names = serverNames(config, kind);
+    this.config = config;
     this.kind = kind;
-    this.scope = place;
+    this.scope = scope;
     this.resource = names.resource;
-    this.#bodyKind = bodyKindOf(kind, place.subresource);
-    const { apiVersion } = this.#bodyKind === kind ? names : serverNames(connection, this.#bodyKind);
+    this.#bodyKind = bodyKindOf(kind, scope.subresource);
+    const { apiVersion } = this.#bodyKind === kind ? names : serverNames(config, this.#bodyKind);
     this.#apiVersion = apiVersion;
   }
 
   /** The endpoint of a subresource. */
-  below(subresource: string): Endpoint {
+  forSubresource(subresource: string): Endpoint {
     return new Endpoint(this.config, this.kind, { namespace: this.scope.namespace, subresource });
   }
 
   /** A request for the collection; the caller adds a name or a body. */
   // All members are set, so that all requests have the same hidden class, which is fastest for the server.
   request(verb: Verb, options: RequestOptions, signal: AbortSignal | undefined): DraftRequest {
-    const { scope: place, config: connection } = this;
+    const { scope, config } = this;
     return {
       verb,
       resource: this.resource,
-      subresource: place.subresource,
-      namespace: place.namespace,
+      subresource: scope.subresource,
+      namespace: scope.namespace,
       name: undefined,
       options,
       body: undefined,
       patchType: undefined,
-      user: connection.defaults.as,
+      user: config.defaults.as,
       audit: undefined,
       userAgent: undefined,
-      origin: connection.transport.origin,
+      origin: config.transport.origin,
       signal,
     };
   }
@@ -124,12 +126,12 @@ export class Endpoint {
    * Sends a request whose response is an object, a list or a Status; the caller knows which. Synchronous where the
    * transport is. Throws the transport's error or the signal's reason.
    */
-  send<Answer>(request: ApiRequest): MaybePromise<Answer> {
+  send<Result>(request: ApiRequest): MaybePromise<Result> {
     const { signal } = request;
     signal?.throwIfAborted();
     const sent = this.#send(request);
-    if (!isPromise(sent)) return this.#answer<Answer>(sent);
-    return untilAborted(sent, signal).then((response) => this.#answer<Answer>(response));
+    if (!isPromise(sent)) return this.#objectOf<Result>(sent);
+    return untilAborted(sent, signal).then((response) => this.#objectOf<Result>(response));
   }
 
   /** Errors of a server in this process get the caller's stack instead of the server's. */
@@ -143,9 +145,9 @@ export class Endpoint {
   }
 
   /** Sends a watch request. The caller must close the stream. */
-  open(request: ApiRequest): MaybePromise<WatchStream> {
+  openWatch(request: ApiRequest): MaybePromise<WatchStream> {
     const sent = this.config.transport.send(request);
-    return isPromise(sent) ? sent.then((response) => this.#stream(response)) : this.#stream(sent);
+    return isPromise(sent) ? sent.then((response) => this.#watchStreamOf(response)) : this.#watchStreamOf(sent);
   }
 
   /** Adds kind and apiVersion to a body: some servers require them. */
@@ -163,7 +165,7 @@ export class Endpoint {
   }
 
   /** Validates a name; `call` is the method name in the message. */
-  name(name: unknown, call: string): string {
+  checkName(name: unknown, call: string): string {
     if (typeof name === 'string' && name !== '') return name;
     throw new TypeError(
       `orchplane: ${call} of ${this.kind.kind} needs the name of an object, got ${describeValue(name)}`,
@@ -182,14 +184,14 @@ export class Endpoint {
     }
   }
 
-  #answer<Answer>(response: ApiResponse): Answer {
+  #objectOf<Result>(response: ApiResponse): Result {
     invariant(response.type === 'object', 'expected an object, got a watch stream');
     if (response.warnings.length > 0) this.#warn(response.warnings);
-    return response.object as ObjectResponse['object'] & Answer;
+    return response.object as ObjectResponse['object'] & Result;
   }
 
-  #stream(response: ApiResponse): WatchStream {
-    invariant(response.type === 'watch', 'a watch request was answered without a stream');
+  #watchStreamOf(response: ApiResponse): WatchStream {
+    invariant(response.type === 'watch', 'expected a watch stream, got an object');
     if (response.warnings.length > 0) this.#warn(response.warnings);
     return response.watch;
   }

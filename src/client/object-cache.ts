@@ -72,7 +72,7 @@ export class ObjectCache<Object> {
 class Index<Object> {
   readonly #keysOf: IndexFunction<Object>;
   readonly #buckets = new Map<string, Map<string, Object>>();
-  readonly #filedUnder = new Map<string, readonly string[]>();
+  readonly #keysByObject = new Map<string, readonly string[]>();
 
   constructor(keysOf: IndexFunction<Object>) {
     this.#keysOf = keysOf;
@@ -86,7 +86,7 @@ class Index<Object> {
   put(key: string, object: Object): void {
     this.delete(key);
     const filedUnder = this.#keysOf(object);
-    this.#filedUnder.set(key, filedUnder);
+    this.#keysByObject.set(key, filedUnder);
     for (const indexKey of filedUnder) {
       const bucket = this.#buckets.get(indexKey);
       if (bucket === undefined) this.#buckets.set(indexKey, new Map([[key, object]]));
@@ -95,12 +95,12 @@ class Index<Object> {
   }
 
   delete(key: string): void {
-    for (const indexKey of this.#filedUnder.get(key) ?? NO_KEYS) {
+    for (const indexKey of this.#keysByObject.get(key) ?? NO_KEYS) {
       const bucket = this.#buckets.get(indexKey);
       bucket?.delete(key);
       if (bucket?.size === 0) this.#buckets.delete(indexKey);
     }
-    this.#filedUnder.delete(key);
+    this.#keysByObject.delete(key);
   }
 }
 

@@ -19,7 +19,7 @@ import { onAbort } from '../util/abort.js';
 import type { Clock } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
 import type { Endpoint } from './endpoint.js';
-import { LiveWatch, type WatchEvent } from './watch.js';
+import { ClientWatch, type WatchEvent } from './watch.js';
 
 /** Receives the state of the collection. No method may throw. */
 export interface Observer<Object> {
@@ -64,7 +64,7 @@ export async function reflect<Object>(source: ReflectorSource, observer: Observe
     const outcome = await round.run(clock);
     if (signal.aborted) return;
     if (outcome.type === 'failed') observer.failed(outcome.error);
-    fruitless = round.madeProgress ? 0 : fruitless + 1;
+    fruitless = round.hasProgressed ? 0 : fruitless + 1;
     const delay = delayAfter(outcome, fruitless);
     if (delay > 0) await pause(delay, clock, signal);
   }
@@ -76,7 +76,7 @@ class ListWatch<Object> {
   readonly #observer: Observer<Object>;
   #version: string | undefined;
   /** The last run received an event, or watched long enough. */
-  madeProgress = false;
+  hasProgressed = false;
 
   constructor(source: ReflectorSource, observer: Observer<Object>) {
     this.#source = source;
@@ -84,7 +84,7 @@ class ListWatch<Object> {
   }
 
   async run(clock: Clock): Promise<Outcome> {
-    this.madeProgress = false;
+    this.hasProgressed = false;
     const stale = this.#version !== undefined;
     try {
       if (this.#version === undefined) {
@@ -98,7 +98,7 @@ class ListWatch<Object> {
       try {
         await this.#watch(this.#version);
       } finally {
-        if (clock.now() - began >= HEALTHY_WATCH_MS) this.madeProgress = true;
+        if (clock.now() - began >= HEALTHY_WATCH_MS) this.hasProgressed = true;
       }
       return { type: 'ended' };
     } catch (error) {
@@ -116,15 +116,15 @@ class ListWatch<Object> {
   async #watch(resourceVersion: string): Promise<void> {
     const { endpoint, options, signal } = this.#source;
     const request = endpoint.request('watch', { ...options, resourceVersion, allowWatchBookmarks: true }, signal);
-    const watch = new LiveWatch<Object>(endpoint, request);
-    const { lasting } = watch;
-    if (lasting === undefined) {
+    const watch = new ClientWatch<Object>(endpoint, request);
+    const { directStream } = watch;
+    if (directStream === undefined) {
       for await (const event of watch) this.#notify(event);
       return;
     }
-    lasting.disableTimeout((version) => this.#advance(version));
+    directStream.disableTimeout((version) => this.#advance(version));
     try {
-      await follow(lasting, (event) => this.#notify(event as WatchEvent<Object>));
+      await readToEnd(directStream, (event) => this.#notify(event as WatchEvent<Object>));
     } finally {
       watch.close();
     }
@@ -138,7 +138,7 @@ class ListWatch<Object> {
   }
 
   #advance(version: string): void {
-    this.madeProgress = true;
+    this.hasProgressed = true;
     this.#version = version;
     this.#observer.reached?.(version);
   }
@@ -178,32 +178,32 @@ function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void
   });
 }
 
-type FollowedEvent = ChangeEvent | BookmarkEvent;
+type ObjectOrBookmarkEvent = ChangeEvent | BookmarkEvent;
 
 /**
  * Reads a stream of this process to its end, one event per microtask, so that observers can write and other work can
  * run in between. Rejects with the stream's error or with what `onEvent` throws, after which no event is delivered.
  */
-function follow(stream: TimeoutFreeStream, onEvent: (event: FollowedEvent) => void): Promise<void> {
+function readToEnd(stream: TimeoutFreeStream, onEvent: (event: ObjectOrBookmarkEvent) => void): Promise<void> {
   stream.follow();
-  return new Promise((resolve, reject) => new Follower(stream, { onEvent, resolve, reject }).wait());
+  return new Promise((resolve, reject) => new StreamReader(stream, { onEvent, resolve, reject }).wait());
 }
 
-interface FollowerCallbacks {
-  readonly onEvent: (event: FollowedEvent) => void;
+interface StreamReaderCallbacks {
+  readonly onEvent: (event: ObjectOrBookmarkEvent) => void;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
 const RESOLVED = Promise.resolve();
 
-class Follower {
+class StreamReader {
   readonly #stream: TimeoutFreeStream;
-  readonly #reader: FollowerCallbacks;
+  readonly #reader: StreamReaderCallbacks;
   /** The received event; undefined: the end. */
   #received: ServerWatchEvent | undefined;
 
-  constructor(stream: TimeoutFreeStream, reader: FollowerCallbacks) {
+  constructor(stream: TimeoutFreeStream, reader: StreamReaderCallbacks) {
     this.#stream = stream;
     this.#reader = reader;
   }

@@ -17,24 +17,24 @@ import { patchBody } from './patches.js';
 
 export function getObject<Stored>(endpoint: Endpoint, name: string, options?: GetOptions): MaybePromise<Stored> {
   const request = endpoint.request('get', getOptions(options), options?.signal);
-  request.name = endpoint.name(name, 'get');
+  request.name = endpoint.checkName(name, 'get');
   return endpoint.send(request);
 }
 
 export function createObject<Stored>(endpoint: Endpoint, input: unknown, options?: WriteOptions): MaybePromise<Stored> {
-  const request = endpoint.request('create', writeOptions(endpoint.config.writes, options), options?.signal);
+  const request = endpoint.request('create', writeOptions(endpoint.config.writeOptions, options), options?.signal);
   request.body = valueBody(endpoint.body(input, 'create'));
   return endpoint.send(request);
 }
 
 /** Creates a subresource of the named object. */
-export function createSubresource<Answer>(
+export function createSubresource<Result>(
   endpoint: Endpoint,
   target: { readonly name: string; readonly input: unknown },
   options?: WriteOptions,
-): MaybePromise<Answer> {
-  const request = endpoint.request('create', writeOptions(endpoint.config.writes, options), options?.signal);
-  request.name = endpoint.name(target.name, 'create');
+): MaybePromise<Result> {
+  const request = endpoint.request('create', writeOptions(endpoint.config.writeOptions, options), options?.signal);
+  request.name = endpoint.checkName(target.name, 'create');
   request.body = valueBody(endpoint.body(target.input, 'create'));
   return endpoint.send(request);
 }
@@ -48,8 +48,8 @@ export function updateObject<Stored>(
   const body = endpoint.body(change.input, 'update');
   const metadata = body['metadata'];
   const name = change.name ?? (isRecord(metadata) ? metadata['name'] : undefined);
-  const request = endpoint.request('update', writeOptions(endpoint.config.writes, options), options?.signal);
-  request.name = endpoint.name(name, 'update');
+  const request = endpoint.request('update', writeOptions(endpoint.config.writeOptions, options), options?.signal);
+  request.name = endpoint.checkName(name, 'update');
   request.body = valueBody(body);
   return endpoint.send(request);
 }
@@ -59,8 +59,8 @@ export function patchObject<Stored>(
   change: { readonly name: string; readonly patch: Patch<unknown> },
   options?: WriteOptions,
 ): MaybePromise<Stored> {
-  const request = endpoint.request('patch', writeOptions(endpoint.config.writes, options), options?.signal);
-  request.name = endpoint.name(change.name, 'patch');
+  const request = endpoint.request('patch', writeOptions(endpoint.config.writeOptions, options), options?.signal);
+  request.name = endpoint.checkName(change.name, 'patch');
   request.body = valueBody(patchBody(change.patch));
   request.patchType = change.patch.type;
   return endpoint.send(request);
@@ -75,8 +75,8 @@ export function applyObject<Stored>(
   const body = endpoint.body(change.input, 'apply');
   const metadata = body['metadata'];
   const name = change.name ?? (isRecord(metadata) ? metadata['name'] : undefined);
-  const request = endpoint.request('patch', applyOptions(endpoint.config.writes, options), options?.signal);
-  request.name = endpoint.name(name, 'apply');
+  const request = endpoint.request('patch', applyOptions(endpoint.config.writeOptions, options), options?.signal);
+  request.name = endpoint.checkName(name, 'apply');
   request.body = valueBody(body);
   request.patchType = 'apply';
   return endpoint.send(request);

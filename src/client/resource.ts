@@ -5,7 +5,7 @@
  * Methods are `async` around a synchronous send: where the transport is synchronous, a call costs one promise and no
  * waiting, and errors become rejections.
  */
-import type { DraftOf, InputDraftOf, Kind } from '../kinds/kind.js';
+import type { DraftOf, InputDraftOf, InputOf, Kind, ObjectOf } from '../kinds/kind.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
@@ -13,12 +13,10 @@ import type { RequestOptions } from '../protocol/request.js';
 import { pinHiddenClass } from '../util/hidden-class.js';
 import { own } from '../util/json.js';
 import type {
-  Applied,
+  ApplyInputOf,
   Collection,
   Named,
   ObjectApi,
-  Sent,
-  Stored,
   SubresourceApi,
   SubresourceKind,
   SubresourceOf,
@@ -60,7 +58,7 @@ import type { UntilPresent } from './until.js';
 import type { Predicate } from './wait-for.js';
 import { waitFor } from './wait-for.js';
 import type { Watch } from './watch.js';
-import { LiveWatch } from './watch.js';
+import { ClientWatch } from './watch.js';
 
 const PAGE_SIZE = 500;
 
@@ -72,25 +70,25 @@ export class CollectionResource<AnyKind extends Kind> implements Collection<AnyK
     this.endpoint = endpoint;
   }
 
-  async list(options?: ListOptions): Promise<ApiList<Stored<AnyKind>>> {
+  async list(options?: ListOptions): Promise<ApiList<ObjectOf<AnyKind>>> {
     return this.endpoint.send(this.endpoint.request('list', listOptions(options), options?.signal));
   }
 
-  pages(options?: PagesOptions): AsyncIterable<ApiList<Stored<AnyKind>>> {
+  pages(options?: PagesOptions): AsyncIterable<ApiList<ObjectOf<AnyKind>>> {
     return pagesOf(this.endpoint, options);
   }
 
-  items(options?: PagesOptions): AsyncIterable<Stored<AnyKind>> {
+  items(options?: PagesOptions): AsyncIterable<ObjectOf<AnyKind>> {
     return itemsOf(this.endpoint, options);
   }
 
-  watch(options?: WatchOptions): Watch<Stored<AnyKind>> {
-    return new LiveWatch(this.endpoint, this.endpoint.request('watch', watchOptions(options), options?.signal));
+  watch(options?: WatchOptions): Watch<ObjectOf<AnyKind>> {
+    return new ClientWatch(this.endpoint, this.endpoint.request('watch', watchOptions(options), options?.signal));
   }
 
   informer<IndexName extends string = never>(
-    options?: InformerOptions<Stored<AnyKind>, IndexName>,
-  ): Informer<Stored<AnyKind>, IndexName> {
+    options?: InformerOptions<ObjectOf<AnyKind>, IndexName>,
+  ): Informer<ObjectOf<AnyKind>, IndexName> {
     return createInformer(this.endpoint, options);
   }
 }
@@ -99,13 +97,13 @@ export class CollectionResource<AnyKind extends Kind> implements Collection<AnyK
 export class ObjectResource<AnyKind extends Kind> extends CollectionResource<AnyKind> implements ObjectApi<AnyKind> {
   #status: SubresourceApi<AnyKind> | undefined;
 
-  async get(name: string, options?: GetOptions): Promise<Stored<AnyKind>> {
+  async get(name: string, options?: GetOptions): Promise<ObjectOf<AnyKind>> {
     return getObject(this.endpoint, name, options);
   }
 
-  async find(name: string, options?: GetOptions): Promise<Stored<AnyKind> | undefined> {
+  async find(name: string, options?: GetOptions): Promise<ObjectOf<AnyKind> | undefined> {
     try {
-      return await getObject<Stored<AnyKind>>(this.endpoint, name, options);
+      return await getObject<ObjectOf<AnyKind>>(this.endpoint, name, options);
     } catch (error) {
       // Without a name in the details, the kind was not found, which does not tell whether the object exists.
       if (StatusError.is(error, 'NotFound') && error.status.details?.name !== undefined) return undefined;
@@ -113,67 +111,67 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
     }
   }
 
-  async create(input: Sent<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>> {
+  async create(input: InputOf<AnyKind>, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {
     return createObject(this.endpoint, input, options);
   }
 
-  async update(input: Sent<AnyKind> & Named, options?: WriteOptions): Promise<Stored<AnyKind>> {
+  async update(input: InputOf<AnyKind> & Named, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {
     return updateObject(this.endpoint, { input }, options);
   }
 
-  async edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>> {
+  async edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<ObjectOf<AnyKind>> {
     return editObject({ read: this.endpoint, write: this.endpoint }, { name, recipe }, options);
   }
 
-  async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>> {
+  async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {
     return patchObject(this.endpoint, { name, patch }, options);
   }
 
-  async apply(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<Stored<AnyKind>> {
+  async apply(configuration: ApplyInputOf<AnyKind>, options?: ApplyOptions): Promise<ObjectOf<AnyKind>> {
     return applyObject(this.endpoint, { input: configuration }, options);
   }
 
   explain(name: string, options?: GetOptions): Promise<Ownership>;
-  explain(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan<Stored<AnyKind>>>;
+  explain(configuration: ApplyInputOf<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan<ObjectOf<AnyKind>>>;
   async explain(
-    what: string | Applied<AnyKind>,
+    what: string | ApplyInputOf<AnyKind>,
     options: GetOptions & ApplyOptions = {},
-  ): Promise<Ownership | ApplyPlan<Stored<AnyKind>>> {
+  ): Promise<Ownership | ApplyPlan<ObjectOf<AnyKind>>> {
     return typeof what === 'string'
       ? explainObject(this.endpoint, what, options)
       : explainApply(this.endpoint, { input: what }, options);
   }
 
-  async delete(name: string, options?: DeleteOptions): Promise<Stored<AnyKind> | Status> {
+  async delete(name: string, options?: DeleteOptions): Promise<ObjectOf<AnyKind> | Status> {
     const { endpoint } = this;
-    const request = endpoint.request('delete', deleteOptions(endpoint.config.deletes, options), options?.signal);
-    request.name = endpoint.name(name, 'delete');
+    const request = endpoint.request('delete', deleteOptions(endpoint.config.deleteOptions, options), options?.signal);
+    request.name = endpoint.checkName(name, 'delete');
     return endpoint.send(request);
   }
 
-  async deleteCollection(options?: DeleteCollectionOptions): Promise<ApiList<Stored<AnyKind>> | Status> {
+  async deleteCollection(options?: DeleteCollectionOptions): Promise<ApiList<ObjectOf<AnyKind>> | Status> {
     const { endpoint } = this;
-    const query = deleteCollectionOptions(endpoint.config.deletes, options);
+    const query = deleteCollectionOptions(endpoint.config.deleteOptions, options);
     return endpoint.send(endpoint.request('deletecollection', query, options?.signal));
   }
 
-  waitFor(name: string, condition: UntilPresent, options?: WaitForOptions): Promise<Stored<AnyKind>>;
-  waitFor<Found extends Stored<AnyKind> | undefined>(
+  waitFor(name: string, condition: UntilPresent, options?: WaitForOptions): Promise<ObjectOf<AnyKind>>;
+  waitFor<Found extends ObjectOf<AnyKind> | undefined>(
     name: string,
-    predicate: (object: Stored<AnyKind> | undefined) => object is Found,
+    predicate: (object: ObjectOf<AnyKind> | undefined) => object is Found,
     options?: WaitForOptions,
   ): Promise<Found>;
   waitFor(
     name: string,
-    predicate: Predicate<Stored<AnyKind>>,
+    predicate: Predicate<ObjectOf<AnyKind>>,
     options?: WaitForOptions,
-  ): Promise<Stored<AnyKind> | undefined>;
+  ): Promise<ObjectOf<AnyKind> | undefined>;
   async waitFor(
     name: string,
-    predicate: Predicate<Stored<AnyKind>>,
+    predicate: Predicate<ObjectOf<AnyKind>>,
     options: WaitForOptions = {},
-  ): Promise<Stored<AnyKind> | undefined> {
-    return waitFor(this.endpoint, { name: this.endpoint.name(name, 'waitFor'), predicate, options });
+  ): Promise<ObjectOf<AnyKind> | undefined> {
+    return waitFor(this.endpoint, { name: this.endpoint.checkName(name, 'waitFor'), predicate, options });
   }
 
   subresource<Name extends SubresourceOf<AnyKind>>(name: Name): SubresourceApi<SubresourceKind<AnyKind, Name>> {
@@ -198,35 +196,39 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
       const declaredNames = Object.keys(kind.subresources).join(', ') || 'none';
       throw new TypeError(`orchplane: ${kind.kind} has no subresource "${name}"; it has: ${declaredNames}`);
     }
-    this.#endpoint = object.below(name);
+    this.#endpoint = object.forSubresource(name);
     this.#readable = declared.verbs.includes('get') ? this.#endpoint : object;
   }
 
-  async create(name: string, input: unknown, options?: WriteOptions): Promise<Stored<AnyKind> | Status> {
+  async create(name: string, input: unknown, options?: WriteOptions): Promise<ObjectOf<AnyKind> | Status> {
     return createSubresource(this.#endpoint, { name, input: withName(input, name) }, options);
   }
 
-  async get(name: string, options?: GetOptions): Promise<Stored<AnyKind>> {
+  async get(name: string, options?: GetOptions): Promise<ObjectOf<AnyKind>> {
     return getObject(this.#endpoint, name, options);
   }
 
-  async update(name: string, input: unknown, options?: WriteOptions): Promise<Stored<AnyKind>> {
+  async update(name: string, input: unknown, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {
     return updateObject(this.#endpoint, { name, input: withName(input, name) }, options);
   }
 
-  async edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>> {
+  async edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<ObjectOf<AnyKind>> {
     return editObject({ read: this.#readable, write: this.#endpoint }, { name, recipe }, options);
   }
 
-  async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>> {
+  async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {
     return patchObject(this.#endpoint, { name, patch }, options);
   }
 
-  async apply(name: string, configuration: unknown, options?: ApplyOptions): Promise<Stored<AnyKind>> {
+  async apply(name: string, configuration: unknown, options?: ApplyOptions): Promise<ObjectOf<AnyKind>> {
     return applyObject(this.#endpoint, { name, input: withName(configuration, name) }, options);
   }
 
-  async explain(name: string, configuration: unknown, options: ApplyOptions = {}): Promise<ApplyPlan<Stored<AnyKind>>> {
+  async explain(
+    name: string,
+    configuration: unknown,
+    options: ApplyOptions = {},
+  ): Promise<ApplyPlan<ObjectOf<AnyKind>>> {
     return explainApply(this.#endpoint, { name, input: withName(configuration, name) }, options);
   }
 }

@@ -43,8 +43,8 @@ export interface Watch<Object> extends AsyncIterable<WatchEvent<Object>>, AsyncD
 
 const DONE: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
-/** Internal: created by `watch()` and by the reflector. */
-export class LiveWatch<Object> implements Watch<Object> {
+/** The implementation of Watch: created by `watch()` and by the reflector. */
+export class ClientWatch<Object> implements Watch<Object> {
   /** Present while events can arrive. */
   #stream: WatchStream | undefined;
   /** Present until an asynchronous transport has responded; settles early, without a stream, on `close`. */
@@ -52,45 +52,45 @@ export class LiveWatch<Object> implements Watch<Object> {
   #endOpening: () => void = () => undefined;
   /** The error that the next read throws. */
   #failure: { readonly error: unknown } | undefined;
-  #ended = false;
-  #reading = false;
-  #inLoop = false;
+  #isEnded = false;
+  #isReading = false;
+  #isInLoop = false;
   #offSignal: Undo = () => undefined;
 
   /** Sends the request. Never throws: an error is thrown by the first read, as with an asynchronous transport. */
   constructor(endpoint: Endpoint, request: ApiRequest) {
     const { signal } = request;
     if (signal?.aborted === true) {
-      this.#ended = true;
+      this.#isEnded = true;
       return;
     }
     try {
-      const opened = endpoint.open(request);
+      const opened = endpoint.openWatch(request);
       if (isPromise(opened)) this.#openLater(opened);
       else this.#stream = opened;
     } catch (error) {
       this.#fail(error);
     }
-    if (!this.#ended) this.#offSignal = onAbort(signal, () => this.close());
+    if (!this.#isEnded) this.#offSignal = onAbort(signal, () => this.close());
   }
 
   /** The underlying stream, for direct reading; absent for a remote stream, or when the request was rejected. */
-  get lasting(): TimeoutFreeStream | undefined {
+  get directStream(): TimeoutFreeStream | undefined {
     return this.#stream !== undefined && isTimeoutFree(this.#stream) ? this.#stream : undefined;
   }
 
   next(): Promise<IteratorResult<WatchEvent<Object>, undefined>> {
-    if (this.#reading) return Promise.reject(new Error(`orchplane: ${SECOND_READER}`));
+    if (this.#isReading) return Promise.reject(new Error(`orchplane: ${SECOND_READER}`));
     if (this.#stream !== undefined) {
-      this.#reading = true;
+      this.#isReading = true;
       // A stream in this process needs one promise per event instead of two.
       if (isDirect(this.#stream)) return this.#nextDirect(this.#stream);
       return this.#stream.next().then(this.#deliver, this.#failWith);
     }
     if (this.#opening !== undefined) {
-      this.#reading = true;
+      this.#isReading = true;
       return this.#opening.then(() => {
-        this.#reading = false;
+        this.#isReading = false;
         return this.next();
       });
     }
@@ -106,8 +106,8 @@ export class LiveWatch<Object> implements Watch<Object> {
   }
 
   close(): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     this.#offSignal();
     const stream = this.#stream;
     this.#stream = undefined;
@@ -116,8 +116,8 @@ export class LiveWatch<Object> implements Watch<Object> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<WatchEvent<Object>, undefined> {
-    if (this.#inLoop && !this.#ended) throw new Error(`orchplane: ${SECOND_READER}`);
-    this.#inLoop = true;
+    if (this.#isInLoop && !this.#isEnded) throw new Error(`orchplane: ${SECOND_READER}`);
+    this.#isInLoop = true;
     this.#follow();
     return this;
   }
@@ -140,9 +140,9 @@ export class LiveWatch<Object> implements Watch<Object> {
     });
     opened.then(
       (stream) => {
-        if (this.#ended) stream.close();
+        if (this.#isEnded) stream.close();
         else this.#stream = stream;
-        if (this.#inLoop) this.#follow();
+        if (this.#isInLoop) this.#follow();
         this.#endOpening();
       },
       (error: unknown) => {
@@ -154,7 +154,7 @@ export class LiveWatch<Object> implements Watch<Object> {
 
   /** Keeps the error for the next read; errors after the end are dropped. */
   #fail(error: unknown): void {
-    if (this.#ended) return;
+    if (this.#isEnded) return;
     this.#failure = { error };
     this.close();
   }
@@ -165,7 +165,7 @@ export class LiveWatch<Object> implements Watch<Object> {
       this.#pendingError = event;
       return new Promise(this.#readOne);
     }
-    this.#reading = false;
+    this.#isReading = false;
     return Promise.resolve({ done: false, value: event as WatchEvent<Object> });
   }
 
@@ -186,12 +186,12 @@ export class LiveWatch<Object> implements Watch<Object> {
   };
 
   readonly #receive = (event: ServerWatchEvent | undefined): void => {
-    this.#reading = false;
-    if (event !== undefined && event.type !== 'ERROR' && !this.#ended) {
+    this.#isReading = false;
+    if (event !== undefined && event.type !== 'ERROR' && !this.#isEnded) {
       this.#resolve({ done: false, value: event as WatchEvent<Object> });
       return;
     }
-    const isFailure = event?.type === 'ERROR' && !this.#ended;
+    const isFailure = event?.type === 'ERROR' && !this.#isEnded;
     this.close();
     if (isFailure) this.#reject(new StatusError(event.object));
     else this.#resolve(DONE);
@@ -200,8 +200,8 @@ export class LiveWatch<Object> implements Watch<Object> {
   readonly #deliver = (
     result: IteratorResult<ServerWatchEvent, undefined>,
   ): IteratorResult<WatchEvent<Object>, undefined> => {
-    this.#reading = false;
-    if (this.#ended) return DONE;
+    this.#isReading = false;
+    if (this.#isEnded) return DONE;
     if (result.done !== true && result.value.type !== 'ERROR') return result as IteratorYieldResult<WatchEvent<Object>>;
     this.close();
     if (result.done !== true && result.value.type === 'ERROR') throw new StatusError(result.value.object);
@@ -209,8 +209,8 @@ export class LiveWatch<Object> implements Watch<Object> {
   };
 
   readonly #failWith = (error: unknown): IteratorReturnResult<undefined> => {
-    this.#reading = false;
-    if (this.#ended) return DONE;
+    this.#isReading = false;
+    if (this.#isEnded) return DONE;
     this.close();
     throw error;
   };

@@ -26,12 +26,10 @@ import type { ApiResponse } from '../protocol/response.js';
 import { Availability } from '../registry/availability.js';
 import { Registry } from '../registry/registry.js';
 import { ReusableParts } from '../schema/reuse.js';
-import { once } from '../schema/type.js';
 import { checkUserParts } from '../server/check-user-parts.js';
 import type { AccessListener, ServerContext } from '../server/context.js';
 import { dispatch } from '../server/dispatch.js';
-import { orRelease } from '../server/durable.js';
-import type { RunningWatch } from '../server/event-stream.js';
+import { closeJournalOnError } from '../server/durable.js';
 import { type HistoryOptions, historyOf, type ObjectReference } from '../server/history.js';
 import { loadState } from '../server/load.js';
 import { type ContextParts, makeContext } from '../server/make-context.js';
@@ -43,6 +41,7 @@ import { seedInitialObjects, seedNamespaces } from '../server/seed.js';
 import { objectReader } from '../server/strategy-context.js';
 import type { StrictMode } from '../server/strict.js';
 import { unknownResource } from '../server/unknown-resource.js';
+import type { RunningWatch } from '../server/watch-stream.js';
 import { beginJournal, resumeJournal } from '../storage/journal/attach.js';
 import type { Journal } from '../storage/journal/types.js';
 import { memoryStorage } from '../storage/memory-storage.js';
@@ -53,6 +52,7 @@ import { systemClock } from '../util/clock.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { randomIds } from '../util/ids.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
+import { once } from '../util/once.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import type { Cluster, ClusterSnapshot } from './contract.js';
 import { CLUSTER_OPTIONS, type ClusterOptions, externalCallsOf, type ForkOptions, strictSettingOf } from './options.js';
@@ -75,7 +75,7 @@ export interface ClusterDefaults {
   readonly strict?: StrictMode;
 }
 
-/** Builds a cluster from its options. */
+/** Creates a cluster from its options and the defaults of an entry point. */
 export function assembleCluster<Extra extends object = object>(
   options: ClusterOptions,
   defaults: ClusterDefaults,
@@ -127,16 +127,16 @@ export function assembleCluster<Extra extends object = object>(
     journal: options.journal,
     external: externalCallsOf(options, ids),
     reusableParts: new ReusableParts(),
-    family: {},
+    lineage: {},
     extend,
   };
   const { journal, from } = options;
   const kept = journal?.load();
-  return orRelease(journal, () => {
+  return closeJournalOnError(journal, () => {
     const journaled = { store: parts.store, dialect: dialect.name };
     if (journal !== undefined && kept !== undefined) resumeJournal(journal, kept, journaled);
     // The extension's methods exist on this cluster and on its forks.
-    const { cluster, load, start } = assemble(parts);
+    const { cluster, load, start } = buildCluster(parts);
     seedNamespaces(makeContext({ ...parts, admission: [] }));
     seedInitialObjects(parts, registry.storageKinds());
     if (from !== undefined && kept === undefined) load(from);
@@ -162,12 +162,12 @@ interface ClusterParts extends ContextParts {
   readonly controllers: ControllerStarter | undefined;
   /** Undefined in forks. */
   readonly journal: Journal | undefined;
-  /** Shared by a cluster and its forks. */
-  readonly family: object;
+  /** Identifies a cluster and its forks: a snapshot of one can be restored in another. */
+  readonly lineage: object;
   readonly extend: ExtendCluster<object>;
 }
 
-function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): StorageReader {
+function storageReaderOf({ store, registry }: ClusterParts, { view }: ServerContext): StorageReader {
   return {
     objects: objectReader(store, registry),
     everything: () => store.allObjects(),
@@ -181,43 +181,44 @@ function undo(run: () => void): (() => void) & Disposable {
   return Object.assign(run, { [Symbol.dispose]: run });
 }
 
-/** A cluster with the functions that complete its construction. */
-interface Assembled {
+/** A new cluster with the functions that complete its construction. */
+interface BuiltCluster {
   readonly cluster: Cluster;
   load(state: ClusterState): void;
-  /** Restarts the server reconcilers. */
-  startOver(from?: StoreSnapshot): void;
+  /** Restarts the server reconcilers. `from` undoes their writes: a past state does not contain them. */
+  restartReconcilers(from?: StoreSnapshot): void;
   start(): void;
 }
 
-function assemble(parts: ClusterParts): Assembled {
+/** Connects the parts of a cluster; shared by new clusters and forks. */
+function buildCluster(parts: ClusterParts): BuiltCluster {
   const context = makeContext(parts);
   const { accessListeners } = context;
   const { store, registry, dialect, clock, ids } = parts;
   const closing = new AbortController();
   const activities = new Activities();
-  activities.add(deliveries(context.watches));
+  activities.add(watchDelivery(context.watches));
   const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
   let runningControllers: ReturnType<ControllerStarter> | undefined;
 
   const reconcilers = new ServerReconcilers(context, parts.external, parts.reconcilers(registry));
   // A fork starts in a reconciled state, so its reconcilers run with the first write, unless there are CRDs to serve.
-  if (!parts.isFork || registry.hasOwned()) reconcilers.reconcile();
+  if (!parts.isFork || registry.hasCustomKinds()) reconcilers.reconcile();
 
-  const { dispatch: respond, audit, journal } = parts;
-  const received = createReceiver({
+  const { audit, journal } = parts;
+  const receiver = createReceiver({
     context,
     reconcilers,
     middlewares,
-    dispatch: respond,
+    dispatch: parts.dispatch,
     audit,
     journal,
     closing: closing.signal,
   });
-  const { send } = received;
+  const { send } = receiver;
 
   async function close(): Promise<void> {
-    received.close();
+    receiver.close();
     closing.abort(CLOSED());
     middlewares.clear();
     for (const watch of [...context.watches]) watch.close();
@@ -227,9 +228,11 @@ function assemble(parts: ClusterParts): Assembled {
   }
 
   function start(): void {
-    const started = parts.controllers?.(whole);
+    const started = parts.controllers?.(extended);
     if (parts.controllers !== undefined && typeof started?.close !== 'function') {
-      throw new TypeError('orchplane: controllers has to return { close() }; controllers([...]) makes what does');
+      throw new TypeError(
+        'orchplane: the option controllers must return { close() }; controllers([...]) of orchplane/controllers does',
+      );
     }
     runningControllers = started;
   }
@@ -241,8 +244,8 @@ function assemble(parts: ClusterParts): Assembled {
     throw unknownResource(registry, request.resource);
   }
 
-  function startOver(from?: StoreSnapshot): void {
-    reconcilers.startOver();
+  function restartReconcilers(from?: StoreSnapshot): void {
+    reconcilers.restart();
     // Writes of the reconcilers are not part of a past state; they are repeated with the first write.
     if (from !== undefined && store.revision !== from.revision) store.restore(from);
   }
@@ -262,7 +265,7 @@ function assemble(parts: ClusterParts): Assembled {
       registry.install(kind);
       seedInitialObjects(
         parts,
-        registry.storageKinds().filter((form) => !before.has(form)),
+        registry.storageKinds().filter((kind) => !before.has(kind)),
       );
       reconcilers.reconcile();
     },
@@ -279,7 +282,7 @@ function assemble(parts: ClusterParts): Assembled {
       return context.authorize(user ?? ADMINISTRATOR, attributes);
     },
     authentication: context.authentication,
-    inside: insideOf(parts, context),
+    storageReader: storageReaderOf(parts, context),
     audit,
     snapshot: () => snapshotOf(parts),
     restore(snapshot: ClusterSnapshot) {
@@ -288,7 +291,7 @@ function assemble(parts: ClusterParts): Assembled {
       // their last requests are done, such as releasing a lease. Unhandled, so that a failure is visible.
       runningControllers?.close();
       store.restore(state);
-      reconcilers.startOver();
+      reconcilers.restart();
       start();
     },
     fork: (options: ForkOptions = {}) => forkOf(parts, options),
@@ -306,14 +309,19 @@ function assemble(parts: ClusterParts): Assembled {
     [Symbol.asyncDispose]: close,
   };
   const cluster: Cluster = withRevision(members, store);
-  const whole: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
-  return { cluster: whole, load: (state) => loadState(state, { store, registry, reconcilers }), startOver, start };
+  const extended: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
+  return {
+    cluster: extended,
+    load: (state) => loadState(state, { store, registry, reconcilers }),
+    restartReconcilers,
+    start,
+  };
 }
 
-/** An independent cluster that starts from a state of another. */
-function branch(parts: ClusterParts, from: StoreSnapshot, options: ForkOptions): Assembled {
+/** Builds an independent cluster that starts from a state of another. */
+function buildFork(parts: ClusterParts, from: StoreSnapshot, options: ForkOptions): BuiltCluster {
   const clock = options.clock ?? parts.clock;
-  return assemble({
+  return buildCluster({
     ...parts,
     isFork: true,
     journal: undefined,
@@ -326,7 +334,7 @@ function branch(parts: ClusterParts, from: StoreSnapshot, options: ForkOptions):
 }
 
 function forkOf(parts: ClusterParts, options: ForkOptions): Cluster {
-  const fork = branch(parts, parts.store.snapshot(), options);
+  const fork = buildFork(parts, parts.store.snapshot(), options);
   fork.start();
   return fork.cluster;
 }
@@ -337,32 +345,32 @@ function pastOf(parts: ClusterParts, resourceVersion: string, options: ForkOptio
   const revision = pastRevision(store, resourceVersion);
   const from = store.snapshotAt(revision);
   const then = options.clock ?? clock.standingAt?.(store.timeOf(revision) ?? clock.now()) ?? clock;
-  const past = branch({ ...parts, controllers: undefined }, from, { ...options, clock: then });
-  past.startOver(from);
+  const past = buildFork({ ...parts, controllers: undefined }, from, { ...options, clock: then });
+  past.restartReconcilers(from);
   return past.cluster;
 }
 
-function snapshotOf({ store, family }: ClusterParts): ClusterSnapshot {
+function snapshotOf({ store, lineage }: ClusterParts): ClusterSnapshot {
   const state = store.snapshot();
   const snapshot = Object.freeze({ resourceVersion: String(state.revision) });
-  snapshots.set(snapshot, { state, family });
+  snapshots.set(snapshot, { state, lineage });
   return snapshot;
 }
 
 /** The content of a snapshot. Throws TypeError for a snapshot of another cluster. */
-function stateOf(snapshot: ClusterSnapshot, { family }: ClusterParts): StoreSnapshot {
-  const held = snapshots.get(snapshot);
-  if (held === undefined) throw new TypeError('orchplane: restore takes what snapshot() returned');
-  if (held.family !== family) {
+function stateOf(snapshot: ClusterSnapshot, { lineage }: ClusterParts): StoreSnapshot {
+  const content = snapshots.get(snapshot);
+  if (content === undefined) throw new TypeError('orchplane: restore takes what snapshot() returned');
+  if (content.lineage !== lineage) {
     throw new TypeError(
       'orchplane: this snapshot is of another cluster; restore takes those of a cluster and its forks',
     );
   }
-  return held.state;
+  return content.state;
 }
 
 /** Snapshots are opaque to users. */
-const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; readonly family: object }>();
+const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; readonly lineage: object }>();
 
 const withRevision = lazyMembers<Store, Pick<Cluster, 'resourceVersion'>>({
   resourceVersion() {
@@ -374,13 +382,13 @@ const withRevision = lazyMembers<Store, Pick<Cluster, 'resourceVersion'>>({
 const CLOSED = once(() => errors.serviceUnavailable('the cluster is closed'));
 
 /** The undelivered events of followed watches, as an activity. */
-function deliveries(watches: ReadonlySet<RunningWatch>): Activity {
+function watchDelivery(watches: ReadonlySet<RunningWatch>): Activity {
   const behind = () => [...watches].filter((watch) => watch.isBehind());
   return {
     isBusy() {
       for (const watch of watches) if (watch.isBehind()) return true;
       return false;
     },
-    busyWith: () => behind().map(({ storage }) => `a watch of ${storage ?? 'something'} has events unread`),
+    busyWith: () => behind().map(({ storageKey }) => `a watch of ${storageKey ?? 'something'} has events unread`),
   };
 }

@@ -54,7 +54,7 @@ export interface Cluster extends Client, LocalHost, AsyncDisposable {
   readonly authentication: ClusterAuthentication;
 
   /** Stored objects without access control, for handlers. */
-  readonly inside: StorageReader;
+  readonly storageReader: StorageReader;
 
   /** The audit log, if there is one. */
   readonly audit?: AuditLog | undefined;

@@ -63,7 +63,7 @@ export interface FullCluster extends Cluster, ManifestMethods {
  * await cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data: { size: 'm' } });
  */
 export function createCluster(options: ClusterOptions = {}): FullCluster {
-  const defaults = options.release === undefined ? FULL : EVER;
+  const defaults = options.release === undefined ? FULL : WITH_REMOVED_KINDS;
   return assembleCluster(options, defaults, manifestMethods) as FullCluster;
 }
 
@@ -72,14 +72,14 @@ const FULL: ClusterDefaults = {
   admission: defaultAdmission,
   authorizer: rbac(),
   accountTokens: createAccountTokens,
-  policyStatus: policyAttendants,
+  policyStatus: policyReconcilers,
   strict: strictMode,
 };
 
 /** For the option `release`: kinds that later releases removed. */
-const EVER: ClusterDefaults = { ...FULL, kinds: [...builtInKinds, ...removedKinds] };
+const WITH_REMOVED_KINDS: ClusterDefaults = { ...FULL, kinds: [...builtInKinds, ...removedKinds] };
 
-function policyAttendants(registry: { all(): readonly ServedKind[] }): ExtraReconcilers {
+function policyReconcilers(registry: { all(): readonly ServedKind[] }): ExtraReconcilers {
   const kinds = () => registry.all();
   return new Map([
     [ValidatingAdmissionPolicy as unknown as Kind, (server) => policyTypeCheckReconciler(server, { kinds })],

@@ -3,7 +3,7 @@
  * a role that loses its aggregation rule keeps its rules. The authorizer aggregates by itself and does not need this
  * controller; it only makes the result visible.
  */
-import type { Stored } from '../client/api.js';
+import type { ObjectOf } from '../kinds/kind.js';
 import { ownRules } from '../kinds/rbac/role-rules.js';
 import { ClusterRole } from '../kinds/rbac/v1/cluster-role.js';
 import { type LabelSelector, labelSelectorFromObject, matchesLabels } from '../meta/labels.js';
@@ -59,19 +59,19 @@ export function clusterRoleAggregation(): Controller {
   };
 }
 
-function selectorsOf({ aggregationRule }: Stored<typeof ClusterRole>): readonly LabelSelector[] | undefined {
+function selectorsOf({ aggregationRule }: ObjectOf<typeof ClusterRole>): readonly LabelSelector[] | undefined {
   return aggregationRule === undefined
     ? undefined
     : (aggregationRule.clusterRoleSelectors ?? []).map(labelSelectorFromObject);
 }
 
-type Rule = NonNullable<Stored<typeof ClusterRole>['rules']>[number];
+type Rule = NonNullable<ObjectOf<typeof ClusterRole>['rules']>[number];
 
 /** The rules of all selected roles, in the order of selectors, then names, without duplicates. */
 function gather(
   name: string,
   selectors: readonly LabelSelector[],
-  roles: readonly Stored<typeof ClusterRole>[],
+  roles: readonly ObjectOf<typeof ClusterRole>[],
 ): readonly Rule[] {
   const rules = new Map<string, Rule>();
   for (const selector of selectors) {

@@ -4,11 +4,11 @@
  * Secret invalidates the token.
  */
 
-import type { Stored } from '../client/api.js';
 import type { Client } from '../client/client.js';
 import { Namespace } from '../kinds/core/v1/namespace.js';
 import { Secret } from '../kinds/core/v1/secret.js';
 import { ServiceAccount } from '../kinds/core/v1/service-account.js';
+import type { ObjectOf } from '../kinds/kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
 import { encodeBase64Text } from '../util/base64.js';
@@ -79,9 +79,9 @@ const TOKENS_OPTIONS = ['certificate'] as const satisfies readonly (keyof Servic
 /** The maximum lifetime (136 years): the token is valid as long as its Secret exists. */
 const TOKEN_SECONDS = 2 ** 32;
 
-type TokenSecret = Stored<typeof Secret>;
+type TokenSecret = ObjectOf<typeof Secret>;
 
-type Account = Stored<typeof ServiceAccount>;
+type Account = ObjectOf<typeof ServiceAccount>;
 
 /**
  * Fills in the tokens of service-account-token Secrets, and deletes those whose account is gone.

@@ -2,6 +2,7 @@
  * Conversion between the versions of a CRD: by changing only the apiVersion (strategy None), by a function of this
  * process, or by a webhook. The result is checked: the ConversionReview response must be valid, and the objects must
  * keep their identity. The messages are those of the reference server, also for functions. spec: Conversion
+ * upstream: apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go webhookConverter.Convert
  */
 
 import type { ConvertObject, ReconcilerHost, WebhookAddress, WebhookCaller } from '../kinds/reconciler.js';
@@ -26,7 +27,7 @@ import { createWebhookCaller } from '../webhook/caller.js';
 export interface Converter {
   /** Converts objects of one kind, of any versions, to the given apiVersion. */
   convert(objects: readonly ApiObject[], apiVersion: string): MaybePromise<readonly ApiObject[]>;
-  readonly mayWait: boolean;
+  readonly mayBeAsynchronous: boolean;
 }
 
 /** The conversion settings of a CRD. */
@@ -61,7 +62,7 @@ export function createConverter(
 
 const NO_CONVERSION: Converter = {
   convert: (objects, apiVersion) => objects.map((object) => withApiVersion(object, apiVersion)),
-  mayWait: false,
+  mayBeAsynchronous: false,
 };
 
 /** Returns the object with another apiVersion and otherwise unchanged (strategy None). */
@@ -100,7 +101,7 @@ function functionConverter(convert: ConvertObject): Converter {
       }
       return converted.some(isPromise) ? Promise.all(converted) : (converted as ApiObject[]);
     },
-    mayWait: true,
+    mayBeAsynchronous: true,
   };
 }
 
@@ -124,7 +125,7 @@ function webhookConverter(
   const version = reviewVersions.find((name) => SUPPORTED_REVIEW_VERSIONS.includes(name)) ?? 'v1';
   const apiVersion = `${group}/${version}`;
   return {
-    mayWait: true,
+    mayBeAsynchronous: true,
     convert(objects, desired) {
       const others = objects.filter((object) => object.apiVersion !== desired);
       const [first] = others;

@@ -3,8 +3,7 @@
  * CustomResourceDefinition
  */
 
-import * as z from 'zod';
-import { storedEnvironment } from '../cel/index.js';
+import { storedExpressionsEnvironment } from '../cel/index.js';
 import { buildKind, mergeStrategies } from '../kinds/build-kind.js';
 import { equalExcept, objectSchemaFromBody, SEPARATE_STATUS } from '../kinds/define-kind.js';
 import type { CustomResourceDefinitionVersion } from '../kinds/generated/apiextensions-v1.js';
@@ -17,18 +16,18 @@ import { compareVersions } from '../meta/gvk.js';
 import type { ApiObject, DeepReadonly } from '../meta/object.js';
 import type { JSONSchemaProps } from '../schema/json-schema.js';
 import type { ObjectNode } from '../schema/schema-node.js';
-import { once } from '../schema/type.js';
 import { parseJsonPath } from '../text/json-path/json-path.js';
 import { isRecord } from '../util/json.js';
+import { once } from '../util/once.js';
 import { createConverter } from './conversion.js';
 import { type Definition, isTerminating } from './lifecycle/conditions.js';
 import { printerColumns } from './printer-columns.js';
 import { compileRules, type RuleNode } from './rules/compile.js';
 import { scaleSubresource } from './scale.js';
-import { schemaNodeOf } from './schema-node.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { structuralSchemaOf } from './structural-schema.js';
-import { type VersionFamily, VersionHandler } from './version-handler.js';
+import { schemaNodeOf } from './to-schema-node.js';
+import { type CrdVersions, VersionHandler } from './version-handler.js';
 
 type Version = DeepReadonly<CustomResourceDefinitionVersion>;
 
@@ -44,7 +43,7 @@ export interface CustomKinds {
 export function buildCustomKinds(definition: Definition, server: ReconcilerHost): CustomKinds {
   const { metadata, spec } = definition;
   const storage = spec.versions.find((version) => version.storage) ?? (spec.versions[0] as Version);
-  const family: VersionFamily = {
+  const crd: CrdVersions = {
     converter: createConverter(
       {
         crdName: metadata.name,
@@ -57,9 +56,9 @@ export function buildCustomKinds(definition: Definition, server: ReconcilerHost)
     handlers: new Map(),
     storageVersion: `${spec.group}/${storage.name}`,
   };
-  const stored = buildVersionKind(definition, storage, family, undefined, server);
+  const stored = buildVersionKind(definition, storage, crd, undefined, server);
   const all = spec.versions.map((version) =>
-    version === storage ? stored : buildVersionKind(definition, version, family, stored, server),
+    version === storage ? stored : buildVersionKind(definition, version, crd, stored, server),
   );
   return { versions: all.filter((_, index) => spec.versions[index]?.served === true), storageVersion: stored };
 }
@@ -67,7 +66,7 @@ export function buildCustomKinds(definition: Definition, server: ReconcilerHost)
 function buildVersionKind(
   { spec, status: { acceptedNames } }: Definition,
   version: Version,
-  family: VersionFamily,
+  crd: CrdVersions,
   stored: Kind | undefined,
   { dialect }: ReconcilerHost,
 ): Kind {
@@ -84,9 +83,9 @@ function buildVersionKind(
       rules: once(() => compileStoredRules(view)),
       scale: subresources?.scale,
     },
-    family,
+    crd,
   );
-  family.handlers.set(apiVersion, handler);
+  crd.handlers.set(apiVersion, handler);
   const columns = printerColumns(version.additionalPrinterColumns);
   const { plural, singular = '', kind, listKind = `${acceptedNames.kind}List`, shortNames, categories } = acceptedNames;
   const hasStatus = subresources?.status !== undefined;
@@ -103,13 +102,10 @@ function buildVersionKind(
       ...(columns === undefined ? {} : { columns }),
       ...(warning === undefined ? {} : { deprecation: () => warning }),
     },
-    { representation: 'document', body: ANY_BODY, schema },
+    { representation: 'document', schema },
     strategyOf(version, hasStatus),
   );
 }
-
-/** The handler validates the values; the body schema accepts every object. */
-const ANY_BODY = once(() => z.looseObject({}) as z.ZodObject);
 
 const envelopes = new Map<string, ObjectNode>();
 
@@ -125,7 +121,6 @@ function envelopeOf(kind: string): ObjectNode {
       fields: new Map(),
       preserveUnknown: true,
       atomic: false,
-      checked: false,
     };
     envelope = objectSchemaFromBody(body, kind);
     envelopes.set(kind, envelope);
@@ -188,5 +183,5 @@ function deprecationWarningOf(
 
 /** Compiles the validation rules of a whole resource. Undefined if it has no rules. */
 export function compileStoredRules(schema: StructuralSchema): RuleNode | undefined {
-  return compileRules(schema, true, { rule: storedEnvironment, message: storedEnvironment });
+  return compileRules(schema, true, { rule: storedExpressionsEnvironment, message: storedExpressionsEnvironment });
 }

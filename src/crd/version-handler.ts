@@ -24,7 +24,7 @@ import { compareText } from '../util/order.js';
 import { type Converter, withApiVersion } from './conversion.js';
 import type { RuleNode } from './rules/compile.js';
 import { evaluateRules } from './rules/evaluate.js';
-import { RatchetingContext } from './rules/ratcheting.js';
+import { OldValueContext } from './rules/old-value-context.js';
 import { scaleSpecErrors, scaleStatusErrors } from './scale.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { applyDefaults, dropNulls, withDefaults } from './value/defaults.js';
@@ -35,7 +35,7 @@ import { validateValue } from './value/validate.js';
 import { inWireOrder } from './value/wire-order.js';
 
 /** What all versions of one CRD share. */
-export interface VersionFamily {
+export interface CrdVersions {
   readonly converter: Converter;
   readonly isTerminating: boolean;
   /** By apiVersion, served or not. */
@@ -58,21 +58,21 @@ export interface VersionSettings {
 /** The CustomResourceHandler of one version. */
 export class VersionHandler implements CustomResourceHandler {
   readonly #settings: VersionSettings;
-  readonly #family: VersionFamily;
+  readonly #crd: CrdVersions;
   /** Stored objects that already match this schema: pruned, defaulted, without unexpected nulls. */
   readonly #upToDate = new WeakSet<ApiObject>();
 
-  constructor(settings: VersionSettings, family: VersionFamily) {
+  constructor(settings: VersionSettings, crd: CrdVersions) {
     this.#settings = settings;
-    this.#family = family;
+    this.#crd = crd;
   }
 
-  get mayWait(): boolean {
-    return this.#family.converter.mayWait && this.#family.handlers.size > 1;
+  get mayBeAsynchronous(): boolean {
+    return this.#crd.converter.mayBeAsynchronous && this.#crd.handlers.size > 1;
   }
 
   get isTerminating(): boolean {
-    return this.#family.isTerminating;
+    return this.#crd.isTerminating;
   }
 
   get publishedSchema(): JSONSchemaProps {
@@ -89,6 +89,7 @@ export class VersionHandler implements CustomResourceHandler {
     applyDefaults(schema, value);
     // The reference server reports unknown metadata fields first, then those of the schema, then those of embedded
     // resources.
+    // upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go unstructuredSchemaCoercer.apply
     const found = [...[...unknown].sort(), ...[...coerced.unknown].sort()].map((path) => `unknown field "${path}"`);
     return { value, findings: [...[...findings].sort(duplicatesFirst), ...found] };
   }
@@ -100,13 +101,13 @@ export class VersionHandler implements CustomResourceHandler {
   ): CustomValidationResult {
     const problems = part === 'status' ? this.#statusProblems(next, live) : this.#objectProblems(next, live);
     const rules = this.#settings.rules();
-    if (rules === undefined) return { problems, warnings: [] };
+    if (rules === undefined) return { errors: problems, warnings: [] };
     if (metadataErrors.some(blocksRules) || problems.some(blocksRules))
-      return { problems: [...problems, RULES_SKIPPED], warnings: [] };
-    const ratcheting =
-      live === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(this.#settings.schema, next, live);
-    const { errors, warnings } = evaluateRules(rules, next, ratcheting);
-    return { problems: [...problems, ...errors], warnings };
+      return { errors: [...problems, RULES_SKIPPED], warnings: [] };
+    const oldValues =
+      live === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(this.#settings.schema, next, live);
+    const { errors, warnings } = evaluateRules(rules, next, oldValues);
+    return { errors: [...problems, ...errors], warnings };
   }
 
   #objectProblems(next: ApiObject, live: ApiObject | undefined): FieldError[] {
@@ -134,7 +135,7 @@ export class VersionHandler implements CustomResourceHandler {
   }
 
   convertFromStorage(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]> {
-    const { converter, handlers } = this.#family;
+    const { converter, handlers } = this.#crd;
     const { apiVersion } = this.#settings;
     // First bring every object up to date with the current schema of the version it was stored in.
     const current = stored.map((object) => handlers.get(object.apiVersion)?.bringUpToDate(object) ?? object);
@@ -146,7 +147,7 @@ export class VersionHandler implements CustomResourceHandler {
   }
 
   convertToStorage(object: ApiObject): MaybePromise<ApiObject> {
-    const { converter, handlers, storageVersion } = this.#family;
+    const { converter, handlers, storageVersion } = this.#crd;
     const handler = handlers.get(storageVersion);
     if (handler === undefined || handler === this) {
       // A field that the strategy removed may have a default; the next read applies it, so the object is not marked as

@@ -21,7 +21,7 @@ export type FlowControlOption = boolean | { readonly totalSeats?: number | undef
 
 /** Creates the flow control of a handler; undefined when it is disabled. */
 export function createHandlerFlowControl(
-  { clock, dialect, inside }: FetchTarget,
+  { clock, dialect, storageReader }: FetchTarget,
   option: FlowControlOption,
   observer: FlowObserver,
 ): FlowControl | undefined {
@@ -31,7 +31,7 @@ export function createHandlerFlowControl(
     throw new TypeError(`orchplane: flowControl.totalSeats is a whole number from 1 on, not ${String(totalSeats)}`);
   }
   return createFlowControl({
-    ...inside,
+    ...storageReader,
     clock,
     dialect,
     observer,

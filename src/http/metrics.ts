@@ -52,11 +52,11 @@ export function createHandlerMetrics(target: FetchTarget, more: ServerMetricsOpt
 }
 
 /** The number of stored objects per resource, independent of versions. Virtual resources are not counted. */
-function storedObjects({ kinds, inside }: FetchTarget): Map<string, number> {
+function storedObjects({ kinds, storageReader }: FetchTarget): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { kind, ...served } of kinds()) {
     const { groupResource } = served.storageKind ?? served;
-    const count = kind.virtual === undefined ? inside.count(groupResource) : undefined;
+    const count = kind.virtual === undefined ? storageReader.count(groupResource) : undefined;
     if (count !== undefined) counts.set(qualifiedResource(groupResource), count);
   }
   return counts;

@@ -40,7 +40,7 @@ export interface FetchTarget {
   /** Authorizes a user for a request; an undefined user is the administrator. */
   authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;
   /** Reads stored objects without a request, for what the handler itself needs (APIServices, FlowSchemas). */
-  readonly inside: StorageReader;
+  readonly storageReader: StorageReader;
   /** The audit log; absent: auditing is disabled. */
   readonly audit?: AuditLog | undefined;
   /** Authenticates bearer tokens. */

@@ -22,7 +22,7 @@ export interface CustomResourceHandler {
   /** Converts an object of this version to the storage version. */
   convertToStorage(object: ApiObject): MaybePromise<ApiObject>;
   /** True if the conversions may return a promise. */
-  readonly mayWait: boolean;
+  readonly mayBeAsynchronous: boolean;
   /**
    * Returns an object of another version with the apiVersion of this one, without pruning. Field ownership depends on
    * it.
@@ -42,6 +42,6 @@ export interface CustomValidationOptions {
 
 /** The result of {@link CustomResourceHandler.validate}. */
 export interface CustomValidationResult {
-  readonly problems: readonly FieldError[];
+  readonly errors: readonly FieldError[];
   readonly warnings: readonly string[];
 }

@@ -63,10 +63,10 @@ export interface Kind<
   readonly verbs: readonly Verb[];
   /** `struct` for built-in kinds, `document` for user-defined kinds; see `schema/structural.ts`. */
   readonly representation: ObjectNode['representation'];
-  /** The schema of the whole object, metadata included. Built on first access, like `body`. */
+  /** The schema of the whole object, metadata included. Built on first access. */
   readonly schema: ObjectNode;
-  /** The fields other than `apiVersion`, `kind` and `metadata`. The validate step runs its value rules. */
-  readonly body: z.ZodObject;
+  /** On user-defined kinds: the zod schemas of the fields other than `apiVersion`, `kind` and `metadata`. */
+  readonly body?: z.ZodRawShape;
   readonly strategy: Strategy;
   readonly subresources: Readonly<Record<string, AnySubresource>>;
   /** Subresources that open a connection to a process outside the API server: `pods/exec`, `services/proxy`. */
@@ -247,7 +247,7 @@ export interface WriteStrategy<Object = unknown> {
   readonly generation?: (next: ApiObject & Object, live: ApiObject & Object) => boolean;
   /** Throws when the user may not write this object at all. Runs after mutation, before validation. */
   readonly authorize?: AuthorizeHook<Object>;
-  /** The same, after validation. */
+  /** Like `authorize`, but runs after validation, with the object to store. */
   readonly authorizeValidated?: AuthorizeHook<Object>;
   /** CEL rules, evaluated on every write, status writes included. */
   readonly rules?: (next: ApiObject & Object, live: (ApiObject & Object) | undefined) => CustomValidationResult;

@@ -20,7 +20,7 @@ export function checkRelease(release: string): Release {
   if (typeof release !== 'string') throw new TypeError("orchplane: release is a text, like '1.33'");
   if (compareReleases(release, OLDEST_RELEASE) < 0 || compareReleases(release, REFERENCE_RELEASE) > 0) {
     throw new TypeError(
-      `orchplane: release ${release} cannot be played; there are ${OLDEST_RELEASE} to ${REFERENCE_RELEASE}`,
+      `orchplane: release ${release} is not supported; supported are ${OLDEST_RELEASE} to ${REFERENCE_RELEASE}`,
     );
   }
   return release as Release;

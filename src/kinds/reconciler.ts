@@ -20,14 +20,14 @@ export interface ReconcilerHost {
   /** The current time in wire format. */
   now(): string;
   /**
-   * Serves exactly these versions of a kind on behalf of `owner`. `stored` is the storage version, served or not;
-   * if it is undefined, the objects are removed.
+   * Serves exactly these versions of the kind of a CRD. `storageVersion` is served or not; if it is undefined, the kind
+   * is no longer served. Stored objects are not deleted: see `deleteAll`.
    */
-  serve(owner: string, versions: readonly Kind[], stored: Kind | undefined): void;
+  serveCustomKinds(crdName: string, versions: readonly Kind[], storageVersion: Kind | undefined): void;
   /** Ends the watches of a resource after they have sent all events so far. */
   endWatches(resource: GroupResource): void;
-  /** The kinds of a group (in the cluster's dialect) that have no owner. */
-  unownedKinds(group: string): readonly Kind[];
+  /** The kinds of a group (in the cluster's dialect) that do not come from a CRD. */
+  installedKinds(group: string): readonly Kind[];
   /**
    * Writes the status of an object as the server, without admission. With `appliedBy` it is a forced apply by that
    * field manager: the draft is empty, and `change` sets the complete apply configuration.
@@ -48,7 +48,7 @@ export interface ReconcilerHost {
   wakeAfter(afterMs: number): Undo;
   /** Starts to delete all objects of a resource. */
   deleteAll(resource: GroupResource): void;
-  /** The number of writes to a resource so far. It changes if and only if an object changes. */
+  /** A number that grows with every change of a resource, and only then. */
   lastChange(resource: GroupResource): number;
 }
 

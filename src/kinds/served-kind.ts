@@ -21,8 +21,8 @@ export interface ServedKind {
   /** The kind in messages, with the group of the storage version. */
   readonly groupKind: { readonly group: string; readonly kind: string };
   readonly apiVersion: string;
-  /** The storage key of its objects, shared by all versions of a kind. */
-  readonly storage: string;
+  /** Where its objects are stored: `deployments.apps`. All versions of a kind share it. */
+  readonly storageKey: string;
   /** The storage version, if it is another kind value. */
   readonly storageKind: ServedKind | undefined;
   /** The kind's schema with the dialect's names. */
@@ -31,7 +31,7 @@ export interface ServedKind {
   readonly verbs: readonly Verb[];
 }
 
-/** Builds the served form of a kind. `stored` is its storage version, if that is served already. */
+/** Builds the ServedKind of a kind. `stored` is its storage version, if that is served already. */
 export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): ServedKind {
   const group = dialect.group(kind.group);
   const { version } = kind;
@@ -46,7 +46,7 @@ export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): Se
     groupResource: { group, resource },
     groupKind: storedAs?.groupKind ?? { group, kind: kind.kind },
     apiVersion: apiVersionOf({ group, version }),
-    storage: storedAs?.storage ?? qualifiedResource({ group, resource }),
+    storageKey: storedAs?.storageKey ?? qualifiedResource({ group, resource }),
     storageKind: storedAs,
     namespaced: kind.scope === 'Namespaced',
     verbs: kind.verbs,

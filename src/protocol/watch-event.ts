@@ -1,5 +1,16 @@
 /**
- * Watch events and the stream interfaces that deliver them. spec: Watch, Events
+ * Watch events and the streams that deliver them. spec: Watch, Events
+ *
+ * The types of a watch, from the store to the reader:
+ *
+ *   Cursor              storage/cursor.ts                a position in the event log with a filter
+ *   ServerWatchStream   server/watch-stream.ts           implements a watch in the server: initial events, then a cursor
+ *   RunningWatch        server/watch-stream.ts           what the server and its middleware see of it while it is open
+ *   WatchStage          this file                        a filter between that stream and its reader, for test faults
+ *   WatchStream         this file                        what a transport returns: any reader, with promises
+ *   DirectWatchStream   this file                        a WatchStream in this process, also readable without promises
+ *   HttpWatchStream     http/transport/watch-stream.ts   implements WatchStream over fetch
+ *   Watch               client/watch.ts                  what `api.watch()` returns; ClientWatch implements it
  */
 import type { ChangeEvent } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
@@ -53,7 +64,7 @@ export interface DirectWatchStream extends WatchStream {
    * may run inside a write, so it must neither throw nor write. Only one read may be pending.
    */
   read(receive: (event: ServerWatchEvent | undefined) => void): void;
-  /** Declares that the reader reads all events promptly, so that waiting for an idle cluster includes this stream. */
+  /** Declares that the reader reads all events promptly, so that `cluster.settle()` waits for it. */
   follow(): void;
 }
 
@@ -71,7 +82,7 @@ export function isTimeoutFree(stream: WatchStream): stream is TimeoutFreeStream 
   return 'disableTimeout' in stream;
 }
 
-/** A stage between a stream and its reader. */
+/** A stage between a stream and its reader, which delays, drops or changes events. Not a stage of `controllers/stages`. */
 export interface WatchStage extends DirectWatchStream {
   /** Cancels the pending read, if there is one, and returns its callback. */
   stopReading(): ((event: ServerWatchEvent | undefined) => void) | undefined;

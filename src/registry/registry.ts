@@ -16,7 +16,7 @@ export class Registry {
   #byResource = new Map<string, ServedKind>();
   #byAddress = new WeakMap<GroupVersionResource, ServedKind>();
   #byKind = new Map<string, ServedKind>();
-  /** By storage: the kind in whose version objects are stored. */
+  /** By storage key: the kind in whose version objects are stored. */
   #storageKinds = new Map<string, ServedKind>();
   #storageKeys = new WeakMap<GroupResource, string>();
   #builtInGroups = new Set<string>();
@@ -24,9 +24,9 @@ export class Registry {
   #versions:
     | { readonly all: readonly ServedKind[]; readonly byStorage: ReadonlyMap<string, readonly ServedKind[]> }
     | undefined;
-  /** Kinds that an owner (a CustomResourceDefinition) added and may replace or remove, by owner. */
-  #owned = new Map<string, OwnedKinds>();
-  #ownedKinds = new Set<ServedKind>();
+  /** The kinds of CustomResourceDefinitions, by the name of the CRD. */
+  #customKindsByCrd = new Map<string, CrdKinds>();
+  #customKinds = new Set<ServedKind>();
   /** By resource: why a registered kind is not served. */
   #unavailable = new Map<string, string>();
   #disabled = new Set<string>();
@@ -62,52 +62,52 @@ export class Registry {
   }
 
   /**
-   * Replaces the versions that `owner` serves. `stored` is the storage version, served or not; undefined removes the kind.
-   * Does nothing if the same storage is already in use by another owner or a built-in kind.
+   * Replaces the served versions of a CRD. `stored` is the storage version, served or not; undefined removes the kind.
+   * Does nothing if another CRD or a built-in kind uses the same storage key.
    */
-  setOwned(owner: string, versions: readonly Kind[], stored: Kind | undefined): void {
-    const before = this.#owned.get(owner);
+  setCustomKinds(crdName: string, versions: readonly Kind[], stored: Kind | undefined): void {
+    const before = this.#customKindsByCrd.get(crdName);
     if (before !== undefined && before.stored === stored && sameItems(before.versions, versions)) return;
     this.#unshare();
     for (const served of before?.served ?? []) {
       this.#byResource.delete(resourceId(served.gvr));
       this.#byKind.delete(kindId(served.gvk));
-      this.#storageKinds.delete(served.storage);
-      this.#ownedKinds.delete(served);
+      this.#storageKinds.delete(served.storageKey);
+      this.#customKinds.delete(served);
     }
     this.#byAddress = new WeakMap();
     this.#all = undefined;
-    this.#owned.delete(owner);
+    this.#customKindsByCrd.delete(crdName);
     if (stored === undefined) return;
     const storageKind = serveKind(stored, this.#dialect);
-    if (this.#storageKinds.has(storageKind.storage)) return;
+    if (this.#storageKinds.has(storageKind.storageKey)) return;
     const served = versions.map((kind) =>
       kind === stored ? storageKind : serveKind(kind, this.#dialect, storageKind),
     );
-    this.#storageKinds.set(storageKind.storage, storageKind);
+    this.#storageKinds.set(storageKind.storageKey, storageKind);
     for (const version of served) {
       this.#byResource.set(resourceId(version.gvr), version);
       this.#byKind.set(kindId(version.gvk), version);
     }
     // The storage version is kept even when it is not served: its objects must be found when the kind is removed.
     const kinds = served.includes(storageKind) ? served : [...served, storageKind];
-    for (const kind of kinds) this.#ownedKinds.add(kind);
-    this.#owned.set(owner, { versions, stored, served: kinds });
+    for (const kind of kinds) this.#customKinds.add(kind);
+    this.#customKindsByCrd.set(crdName, { versions, stored, served: kinds });
   }
 
-  /** Removes the kinds of all owners. */
-  removeAllOwned(): void {
-    for (const owner of [...this.#owned.keys()]) this.setOwned(owner, [], undefined);
+  /** Removes the kinds of all CRDs. */
+  removeAllCustomKinds(): void {
+    for (const crdName of [...this.#customKindsByCrd.keys()]) this.setCustomKinds(crdName, [], undefined);
   }
 
-  /** Whether any owner has kinds. */
-  hasOwned(): boolean {
-    return this.#owned.size > 0;
+  /** Whether a CRD has kinds. */
+  hasCustomKinds(): boolean {
+    return this.#customKindsByCrd.size > 0;
   }
 
-  /** Whether an owner added this kind. */
-  isOwned(served: ServedKind): boolean {
-    return this.#ownedKinds.has(served);
+  /** Whether the kind comes from a CRD. */
+  isCustomKind(served: ServedKind): boolean {
+    return this.#customKinds.has(served);
   }
 
   #addUnavailable(kind: Kind, why: string): void {
@@ -126,7 +126,7 @@ export class Registry {
       throw new Error(`orchplane: another kind is already served as ${names} in ${served.apiVersion}`);
     }
     const storageKind = served.storageKind ?? served;
-    const other = this.#storageKinds.get(served.storage);
+    const other = this.#storageKinds.get(served.storageKey);
     if (other !== undefined && other.kind !== storageKind.kind) {
       const versions = `${other.apiVersion} and ${served.apiVersion}`;
       throw new Error(
@@ -134,7 +134,7 @@ export class Registry {
       );
     }
     this.#unshare();
-    if (other === undefined) this.#storageKinds.set(served.storage, storageKind);
+    if (other === undefined) this.#storageKinds.set(served.storageKey, storageKind);
     this.#byResource.set(resourceId(served.gvr), served);
     this.#all = undefined;
     this.#byKind.set(kindId(served.gvk), served);
@@ -169,10 +169,10 @@ export class Registry {
   }
 
   /** All versions in which the objects of a kind are served. */
-  versionsOf({ storage }: ServedKind): readonly ServedKind[] {
+  versionsOf({ storageKey }: ServedKind): readonly ServedKind[] {
     const all = this.all();
     if (this.#versions?.all !== all) this.#versions = { all, byStorage: byStorage(all) };
-    return this.#versions.byStorage.get(storage) ?? [];
+    return this.#versions.byStorage.get(storageKey) ?? [];
   }
 
   /** The storage version of every kind. */
@@ -214,8 +214,8 @@ export class Registry {
     copy.#builtInGroups = this.#builtInGroups;
     copy.#all = this.#all;
     copy.#versions = this.#versions;
-    copy.#owned = this.#owned;
-    copy.#ownedKinds = this.#ownedKinds;
+    copy.#customKindsByCrd = this.#customKindsByCrd;
+    copy.#customKinds = this.#customKinds;
     copy.#unavailable = this.#unavailable;
     copy.#disabled = this.#disabled;
     return copy;
@@ -229,14 +229,14 @@ export class Registry {
     this.#byKind = new Map(this.#byKind);
     this.#storageKinds = new Map(this.#storageKinds);
     this.#builtInGroups = new Set(this.#builtInGroups);
-    this.#owned = new Map(this.#owned);
-    this.#ownedKinds = new Set(this.#ownedKinds);
+    this.#customKindsByCrd = new Map(this.#customKindsByCrd);
+    this.#customKinds = new Set(this.#customKinds);
     this.#unavailable = new Map(this.#unavailable);
     this.#disabled = new Set(this.#disabled);
   }
 }
 
-interface OwnedKinds {
+interface CrdKinds {
   readonly versions: readonly Kind[];
   readonly stored: Kind;
   readonly served: readonly ServedKind[];
@@ -245,8 +245,8 @@ interface OwnedKinds {
 function byStorage(kinds: readonly ServedKind[]): ReadonlyMap<string, readonly ServedKind[]> {
   const versions = new Map<string, ServedKind[]>();
   for (const served of kinds) {
-    const known = versions.get(served.storage);
-    if (known === undefined) versions.set(served.storage, [served]);
+    const known = versions.get(served.storageKey);
+    if (known === undefined) versions.set(served.storageKey, [served]);
     else known.push(served);
   }
   return versions;

@@ -42,11 +42,11 @@ export interface AppliedConfiguration {
 }
 
 /** Throws 400 when the body is no map. */
-export function readConfiguration(body: RequestBody | undefined, mayWait: boolean): AppliedConfiguration {
+export function readConfiguration(body: RequestBody | undefined, mayBeAsynchronous: boolean): AppliedConfiguration {
   try {
     const sent = body?.read().value ?? {};
     // Copied if values have toJSON, or if the apply may run again later, because the caller may change its object meanwhile.
-    const value: unknown = !mayWait && isPlainJson(sent) ? sent : cloneJson(sent);
+    const value: unknown = !mayBeAsynchronous && isPlainJson(sent) ? sent : cloneJson(sent);
     if (!isRecord(value)) throw new BodyError(`error unmarshaling JSON: while decoding JSON: ${notAMap(value)}`);
     return { document: value, repeatedKeys: body?.repeatedKeys?.() ?? [] };
   } catch (error) {
@@ -60,14 +60,14 @@ function notAMap(value: unknown): string {
   return `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 }
 
-interface Application {
+interface ApplyOperation {
   readonly intent: AppliedConfiguration;
   readonly options: WriteOptions;
   readonly write: WriteOperation;
 }
 
 /** The merged object with its managedFields. */
-export function draftOf(application: Application, live: ApiObject | undefined): DraftObject {
+export function draftOf(application: ApplyOperation, live: ApiObject | undefined): DraftObject {
   const { intent, options, write } = application;
   const { document } = intent;
   checkType(document, write.served);
@@ -96,8 +96,8 @@ function typeOf({ apiVersion, kind }: AppliedConfiguration['document']): GroupVe
   return { group: '', version: '', ...gv, kind: typeof kind === 'string' ? kind : '' };
 }
 
-function applyOver({ intent, options, write }: Application, live: ApiObject | undefined): Applied {
-  const { served, context, request } = write;
+function applyOver({ intent, options, write }: ApplyOperation, live: ApiObject | undefined): Applied {
+  const { served, hookContext, request } = write;
   const versions = versionsOf(write);
   const { apiVersion } = served;
   const subresource = request.subresource ?? '';
@@ -107,7 +107,7 @@ function applyOver({ intent, options, write }: Application, live: ApiObject | un
   const { document } = intent;
   const apply = (force: boolean): Applied => {
     refuseManagedFields(document);
-    return applyIntent({ live: before, intent: document, managers, by, force, now: context.now }, versions);
+    return applyIntent({ live: before, intent: document, managers, by, force, now: hookContext.now }, versions);
   };
   try {
     return apply(options.force);
@@ -118,7 +118,10 @@ function applyOver({ intent, options, write }: Application, live: ApiObject | un
     if (error instanceof IncompatibleVersionError) throw errors.plain(error.message);
     if (!(error instanceof ConflictError)) throw error;
     if (by.manager !== CLIENT_SIDE_APPLIER) throw conflict(error);
-    const left = conflictsBeside(error, fieldsLastApplied(annotationOf(live?.metadata.annotations, write), before));
+    const left = withoutAllowedConflicts(
+      error,
+      fieldsLastApplied(annotationOf(live?.metadata.annotations, write), before),
+    );
     if (left !== undefined) throw conflict(left);
     return apply(true);
   }
@@ -132,7 +135,7 @@ function withoutManagers({ metadata, ...object }: ApiObject): unknown {
 
 /** The managers of the live object; all fields of an untracked object belong to `before-first-apply`. */
 function managersOf(live: ApiObject | undefined, write: WriteOperation): Managers {
-  const { served, context, request } = write;
+  const { served, hookContext, request } = write;
   const managers = live === undefined ? NO_MANAGERS : managersIn(live);
   if (managers.size > 0 || live === undefined) return managers;
   const { apiVersion } = served;
@@ -143,7 +146,7 @@ function managersOf(live: ApiObject | undefined, write: WriteOperation): Manager
     subresource: request.subresource ?? '',
   } as const;
   const [before, after] = [asVersioned(served, emptyObject(served)), asVersioned(served, live)];
-  return managersAfterUpdate({ before, after, managers, by, now: context.now }, versionsOf(write));
+  return managersAfterUpdate({ before, after, managers, by, now: hookContext.now }, versionsOf(write));
 }
 
 function refuseManagedFields({ metadata }: AppliedConfiguration['document']): void {
@@ -166,8 +169,8 @@ function addressOf({ metadata }: AppliedConfiguration['document'], { gvk }: Serv
 }
 
 /** Decodes the merged document. Its types are right, but values with a syntax (quantities, times) are parsed here. */
-function decodeMerged(merged: unknown, { intent, write }: Application, live: ApiObject | undefined): DraftObject {
-  const { server, served, context } = write;
+function decodeMerged(merged: unknown, { intent, write }: ApplyOperation, live: ApiObject | undefined): DraftObject {
+  const { server, served, hookContext } = write;
   const refuse = (why: string): StatusError =>
     errors.plain(
       `failed to convert new object (${addressOf(intent.document, served)}) to proper version: unable to convert unstructured object to ${printGvk(served.gvk)}: ${why}`,
@@ -177,7 +180,7 @@ function decodeMerged(merged: unknown, { intent, write }: Application, live: Api
   const refusals: DecodeErrors = { unrecognized: refuse, mismatch: refuse, invalidValue: unreadable };
   const target = { served, registry: server.registry, fieldValidation: 'Ignore' } as const;
   const { draft } = decodeDocument({ value: restored(merged, { served, live, refuse }) }, target, refusals);
-  served.kind.strategy.decode.defaults?.(draft, context);
+  served.kind.strategy.decode.defaults?.(draft, hookContext);
   return draft;
 }
 
@@ -210,7 +213,7 @@ function annotationOf(
 }
 
 /** Updates the last-applied annotation of client-side apply, if the object has one. */
-function syncAnnotation(draft: DraftObject, { intent, write }: Application): void {
+function syncAnnotation(draft: DraftObject, { intent, write }: ApplyOperation): void {
   const { annotations } = draft.metadata;
   if (annotations === undefined || !annotationOf(annotations, write)) return;
   const name = annotationName(write);
@@ -278,7 +281,7 @@ function parse(text: string): unknown {
 }
 
 /** The conflicts without the allowed fields; undefined if none remain. */
-function conflictsBeside(error: ConflictError, allowed: FieldSet): ConflictError | undefined {
+function withoutAllowedConflicts(error: ConflictError, allowed: FieldSet): ConflictError | undefined {
   const left: Conflict[] = [];
   for (const { manager, fields } of error.conflicts) {
     const rest = difference(fields, allowed);

@@ -15,12 +15,12 @@ export interface RevisionSource {
 }
 
 /** Sends a bookmark to a watch; false when the watch cannot take it now. */
-export type Offer = () => boolean;
+export type OfferBookmark = () => boolean;
 
 export class BookmarkTicker {
   readonly #clock: Clock;
   readonly #source: RevisionSource;
-  readonly #offers = new Set<Offer>();
+  readonly #offers = new Set<OfferBookmark>();
   /** Cancels the wait for the next tick, or for the next write. */
   #stop: Undo | undefined;
   #isPaused = false;
@@ -34,7 +34,7 @@ export class BookmarkTicker {
   }
 
   /** Calls `offer` at every tick until it is undone. */
-  add(offer: Offer): Undo {
+  add(offer: OfferBookmark): Undo {
     const entry = () => offer();
     this.#offers.add(entry);
     // The new watch may be behind the others.

@@ -25,7 +25,7 @@ export function clusterView(
   context: () => ServerContext,
 ): ClusterView {
   const { store, registry, dialect, features, clock, ids, access, authorize } = parts;
-  const jobFor = (address: ObjectAddress): WriteOperation => {
+  const operationFor = (address: ObjectAddress): WriteOperation => {
     const served = registry.storageKindOf(address);
     invariant(served !== undefined, `${address.resource} are served`);
     const request = { verb: 'update', resource: served.gvr, namespace: address.namespace, options: {} } as const;
@@ -49,21 +49,21 @@ export function clusterView(
     resourceNamed: (gvr) => registry.byResource(gvr),
     versionsOf: (served) => registry.versionsOf(served),
     convert: convertObject,
-    create: (address, draft) => objectsFor(jobFor(address), deleteObject).create(address, draft),
-    change: (address, change) => objectsFor(jobFor(address), deleteObject).change(address, change),
+    create: (address, draft) => objectsFor(operationFor(address), deleteObject).create(address, draft),
+    change: (address, change) => objectsFor(operationFor(address), deleteObject).change(address, change),
   };
 }
 
-/** How often objects of a resource were written. The table name is cached, because every request asks. */
+/** A function for `ClusterView.lastChange`. Storage keys are cached, because every request needs them. */
 export function lastChangeOf(store: Store, dialect: Dialect): (resource: GroupResource) => number {
-  const places = new WeakMap<GroupResource, string>();
+  const storageKeys = new WeakMap<GroupResource, string>();
   return (resource) => {
-    let place = places.get(resource);
-    if (place === undefined) {
-      place = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
-      places.set(resource, place);
+    let storageKey = storageKeys.get(resource);
+    if (storageKey === undefined) {
+      storageKey = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
+      storageKeys.set(resource, storageKey);
     }
-    return store.lastChange(place);
+    return store.lastChange(storageKey);
   };
 }
 
@@ -73,10 +73,10 @@ function convertObject(object: ApiObject, from: ServedKind, to: ServedKind): May
   const fixed = Object.isFrozen(object) ? object : (deepFreeze(copyJson(object)) as ApiObject);
   return chain(convertBeforeCommit(from, fixed), () => {
     const stored = toStored(from, fixed);
-    const show = () => toServed(to, stored);
-    return rescue(show, (error) => {
+    const convert = () => toServed(to, stored);
+    return rescue(convert, (error) => {
       if (!(error instanceof ConversionPending)) throw error;
-      return error.ready.then(show);
+      return error.ready.then(convert);
     });
   });
 }

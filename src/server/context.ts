@@ -18,8 +18,8 @@ import { formatTime } from '../text/time/time.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
 import type { BookmarkTicker } from './bookmark-ticker.js';
-import type { RunningWatch } from './event-stream.js';
 import type { Plugins } from './plugins.js';
+import type { RunningWatch } from './watch-stream.js';
 
 export interface ServerContext {
   readonly store: Store;
@@ -32,8 +32,8 @@ export interface ServerContext {
   readonly ids: Ids;
   readonly admission: Plugins;
   readonly view: ClusterView;
-  /** False when no plugin can make a write of the kind asynchronous or write itself: then no race can be lost. */
-  readonly pluginsMayWait: (served: ServedKind) => boolean;
+  /** False when no plugin can make a write of the kind asynchronous or write itself: then no other write comes between. */
+  readonly pluginsMayBeAsynchronous: (served: ServedKind) => boolean;
   readonly access: AccessReader;
   /** Decides about a request, and notifies the access listeners. */
   readonly authorize: (user: User, attributes: AccessAttributes) => AccessDecision;
@@ -42,7 +42,7 @@ export interface ServerContext {
   readonly authentication: ClusterAuthentication;
   /** How long a list's later pages stay readable. spec: Chunked lists */
   readonly continueTokenMs: number;
-  /** Running watches; they end with the cluster. */
+  /** Open watches; they end with the cluster. */
   readonly watches: Set<RunningWatch>;
   readonly bookmarks: BookmarkTicker;
   /** Cache of {@link hookContext}. */

@@ -68,13 +68,16 @@ export function decodeRequestBody(body: RequestBody | undefined, target: DecodeT
   return decodeDocument(document, repeatedKeys.length === 0 ? whole : { ...whole, repeatedKeys }, refusals);
 }
 
-/** The reference server's message for a document whose type cannot be read. */
+/**
+ * The reference server's message for a document whose type cannot be read.
+ * upstream: apimachinery/pkg/runtime/serializer/json/meta.go SimpleMetaFactory.Interpret
+ */
 function parseFailure(why: string): string {
   return `couldn't get version/kind; json parse error: ${why}`;
 }
 
 /** The reference server's message for a malformed body. */
-export function unreadable(error: BodyError): string {
+export function malformedBodyMessage(error: BodyError): string {
   return error.isWhole ? error.message : parseFailure(error.message);
 }
 
@@ -85,10 +88,10 @@ function readBody(body: RequestBody | undefined, target: DecodeTarget, refusals:
     return body.read(target.served.gvk);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
-    if (claimed === undefined) throw refusals.unrecognized(unreadable(error));
+    if (claimed === undefined) throw refusals.unrecognized(malformedBodyMessage(error));
     // An unknown type is reported before malformed fields.
     const gvk = acceptedType(typeOf(claimed, target.served.gvk, refusals), target);
-    requireKnown(gvk, target, refusals);
+    requireRegisteredType(gvk, target, refusals);
     throw refusals.mismatch(error.message, gvk);
   }
 }
@@ -109,12 +112,12 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   if (served.kind.custom !== undefined) return decodeCustom(document, target, refusals);
   const isPlain = hasExpectedType(document.value, served);
   const gvk = isPlain ? served.gvk : acceptedType(typeOf(document.value, served.gvk, refusals), target);
-  const actual = isPlain ? served : requireKnown(gvk, target, refusals);
+  const actual = isPlain ? served : requireRegisteredType(gvk, target, refusals);
   // null is decoded as an empty object.
   const whole = document.value === null ? { value: {} } : document;
   const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.mismatch(why, gvk), target);
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
-  if (actual !== served && actual.storage === served.storage) throw otherVersion(actual.apiVersion, served);
+  if (actual !== served && actual.storageKey === served.storageKey) throw otherVersion(actual.apiVersion, served);
   if (actual !== served) throw refusals.mismatch(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
   const draft = asDraft(value, document.value, served);
   const why = served.kind.strategy.decode.decodeError?.(draft);
@@ -167,7 +170,11 @@ export function fromMetadata(why: string): string {
   return why.replace(/(Go struct field \w+)\.metadata\./, '$1.');
 }
 
-function requireKnown(gvk: GroupVersionKind, { served, registry }: DecodeTarget, refusals: DecodeErrors): ServedKind {
+function requireRegisteredType(
+  gvk: GroupVersionKind,
+  { served, registry }: DecodeTarget,
+  refusals: DecodeErrors,
+): ServedKind {
   if (sameType(gvk, served.gvk)) return served;
   const known = areInSameScheme(gvk, served) ? registry.byKind(gvk) : undefined;
   if (known !== undefined && known.kind.custom === undefined) return known;

@@ -70,7 +70,7 @@ function isUnversioned(value: unknown, { write, refuse }: PatchedTarget): boolea
 
 function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const { write, refuse } = target;
-  const { served, server, context } = write;
+  const { served, server, hookContext } = write;
   if (served.kind.custom !== undefined) {
     const { kind, apiVersion } = claimedType(document.value, refuse);
     if (kind === '') throw refuse(`Object 'Kind' is missing in '${target.print()}'`);
@@ -87,11 +87,11 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   // Most parts of a patched object are unchanged parts of the live one.
   const isKnown = actual === served ? reusableParts(server, write.request, served) : undefined;
   const { value, findings } = decodeAs(actual, document, refuse, { isReusable: isKnown });
-  if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
+  if (actual.storageKey !== served.storageKey) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
   const draft = asDraft(value, document.value, actual);
   const why = actual.kind.strategy.decode.decodeError?.(draft);
   if (why !== undefined) throw (target.refuseUnreadable ?? refuse)(why);
-  actual.kind.strategy.decode.defaults?.(draft, context);
+  actual.kind.strategy.decode.defaults?.(draft, hookContext);
   return { draft: actual === served ? draft : converted(draft, actual, served), findings };
 }
 
@@ -110,7 +110,7 @@ function decodeUnversioned(document: ParsedBody, { write, refuse }: PatchedTarge
   const { group } = served.groupKind;
   const kind = claimedType(document.value, refuse).kind || served.gvk.kind;
   if (kind !== served.gvk.kind) {
-    const isKnown = knowsKind(server.registry, { group, kind });
+    const isKnown = isRegisteredKind(server.registry, { group, kind });
     const from = `${internalPackage(group)}.${kind}`;
     throw refuse(
       isKnown ? unconvertible(from, served) : unregistered(kind, `the internal version of group "${group}"`, served),
@@ -122,7 +122,7 @@ function decodeUnversioned(document: ParsedBody, { write, refuse }: PatchedTarge
   return { draft: asDraft(fields, document.value, served), findings };
 }
 
-function knowsKind(registry: Registry, { group, kind }: ServedKind['groupKind']): boolean {
+function isRegisteredKind(registry: Registry, { group, kind }: ServedKind['groupKind']): boolean {
   return registry.all().some(({ groupKind }) => groupKind.group === group && groupKind.kind === kind);
 }
 

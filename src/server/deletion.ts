@@ -1,6 +1,6 @@
 /**
  * Deletion of one object: at once, after its grace period, or when its finalizers are removed. spec: delete
- * upstream: apiserver/pkg/registry/generic/registry/store.go Delete, apiserver/pkg/registry/rest/delete.go BeforeDelete
+ * upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete, apiserver/pkg/registry/rest/delete.go BeforeDelete
  */
 import type { DeletionRequest, Strategy } from '../kinds/kind.js';
 import { finalizersAfterDelete } from '../kinds/shared/finalizers.js';
@@ -54,7 +54,9 @@ function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperati
   // 1. Read the live object and check the preconditions.
   const live = readLive(write, name);
   if (live === undefined) throw errors.notFound(write.served.groupResource, name);
-  const verdict = write.served.kind.strategy.delete.intercept?.(live, deletion, write.context) ?? { type: 'proceed' };
+  const verdict = write.served.kind.strategy.delete.intercept?.(live, deletion, write.hookContext) ?? {
+    type: 'proceed',
+  };
   if (verdict.type === 'conflict') throw errors.conflict(write.served.groupResource, name, verdict.why);
   if (verdict.type === 'unchanged') return { object: live, removed: false };
   if (verdict.type === 'proceed') checkPreconditions(live, deletion, write);
@@ -67,14 +69,14 @@ function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperati
   return chain(allowed, (): Deleted => {
     runCommitEffects(write);
     if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, write), removed: false };
-    return remove(live, deletion, write);
+    return removeOrMarkDeleting(live, deletion, write);
   });
 }
 
 /** Removes the object, or sets its deletionTimestamp when a grace period or finalizers keep it. */
-function remove(live: ApiObject, deletion: DeletionRequest, write: WriteOperation): Deleted {
+function removeOrMarkDeleting(live: ApiObject, deletion: DeletionRequest, write: WriteOperation): Deleted {
   const { gracePeriod, defaultPropagation } = write.served.kind.strategy.delete;
-  const grace = gracePeriod === undefined ? NO_GRACE : graceFor(live, gracePeriod, { deletion, write });
+  const grace = gracePeriod === undefined ? NO_GRACE_PERIOD : gracePeriodFor(live, gracePeriod, { deletion, write });
   if (grace.type === 'pending') return { object: live, removed: false };
   const before = live.metadata.finalizers ?? [];
   const finalizers = finalizersAfterDelete(before, deletion, defaultPropagation);
@@ -83,7 +85,7 @@ function remove(live: ApiObject, deletion: DeletionRequest, write: WriteOperatio
     return stripped ?? { object: removeObject(live, write), removed: true };
   }
   const draft = { ...live.metadata, finalizers: [...finalizers] } as DraftMeta;
-  if (grace.type === 'until') startGrace(draft, live, grace);
+  if (grace.type === 'until') startGracePeriod(draft, live, grace);
   else markDeleting(draft, live, write);
   const marked = commitMetadata(draft, live, write);
   const stays = grace.type !== 'until' || grace.seconds > 0 || finalizers.length > 0;
@@ -96,6 +98,7 @@ function remove(live: ApiObject, deletion: DeletionRequest, write: WriteOperatio
 /**
  * Two bugs of the reference server when a delete removes the last finalizers: it continues with an empty object, which a
  * dry run returns, and whose resourceVersion is compared with the precondition.
+ * upstream: apiserver/pkg/registry/generic/registry/store.go Store.updateForGracefulDeletionAndFinalizers
  */
 function emptyObjectQuirk(
   live: ApiObject,
@@ -126,29 +129,29 @@ export function removeObject(live: ApiObject, write: WriteOperation): ApiObject 
 }
 
 /** `pending`: the grace period of an earlier delete has not ended; `none`: no grace period applies. */
-type Grace =
+type GracePeriodState =
   | { readonly type: 'none' }
   | { readonly type: 'pending' }
   | { readonly type: 'until'; readonly seconds: number; readonly at: string };
 
-const NO_GRACE: Grace = { type: 'none' };
+const NO_GRACE_PERIOD: GracePeriodState = { type: 'none' };
 
-function graceFor(
+function gracePeriodFor(
   live: ApiObject,
   gracePeriod: NonNullable<Strategy['delete']['gracePeriod']>,
   about: { readonly deletion: DeletionRequest; readonly write: WriteOperation },
-): Grace {
+): GracePeriodState {
   const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
-  const now = timeToMs(about.write.context.now);
+  const now = timeToMs(about.write.hookContext.now);
   // A period beyond what a number holds exactly arrives as a bigint.
   const wish: unknown = about.deletion.gracePeriodSeconds;
-  const asked = wish === undefined ? undefined : withinTime(Number(wish), now);
+  const asked = wish === undefined ? undefined : clampToEndOfTime(Number(wish), now);
   if (deletionTimestamp === undefined) {
-    const seconds = withinTime(Number(gracePeriod(live, asked)), now);
+    const seconds = clampToEndOfTime(Number(gracePeriod(live, asked)), now);
     return { type: 'until', seconds, at: formatTime(now + seconds * 1000) };
   }
   // The grace period is over.
-  if (!deletionGracePeriodSeconds) return NO_GRACE;
+  if (!deletionGracePeriodSeconds) return NO_GRACE_PERIOD;
   // A later delete can only shorten the grace period.
   if (asked === undefined || asked >= deletionGracePeriodSeconds) return { type: 'pending' };
   const end = timeToMs(deletionTimestamp) - deletionGracePeriodSeconds * 1000 + asked * 1000;
@@ -160,11 +163,15 @@ function graceFor(
 /** The last second that an RFC 3339 time can express. */
 const END_OF_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-function withinTime(seconds: number, nowMs: number): number {
+function clampToEndOfTime(seconds: number, nowMs: number): number {
   return Math.min(seconds, Math.floor((END_OF_TIME_MS - nowMs) / 1000));
 }
 
-function startGrace(draft: DraftMeta, live: ApiObject, grace: { readonly seconds: number; readonly at: string }): void {
+function startGracePeriod(
+  draft: DraftMeta,
+  live: ApiObject,
+  grace: { readonly seconds: number; readonly at: string },
+): void {
   const { deletionTimestamp, generation } = live.metadata;
   draft.deletionTimestamp = grace.at;
   draft.deletionGracePeriodSeconds = grace.seconds;
@@ -181,7 +188,7 @@ function increment(generation: number): number {
 
 function markDeleting(draft: DraftMeta, live: ApiObject, write: WriteOperation): void {
   const { deletionTimestamp, generation } = live.metadata;
-  const { now } = write.context;
+  const { now } = write.hookContext;
   if (deletionTimestamp === undefined) {
     if (generation !== undefined && generation > 0) draft.generation = increment(generation);
     draft.deletionTimestamp = now;

@@ -51,7 +51,9 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
   checkAddress(request, served);
   const { deprecation: isDeprecated, lifecycle, custom } = served.kind;
   const run = () =>
-    custom?.mayWait === true ? whenConverted(context, detached(request), served) : handle(context, request, served);
+    custom?.mayBeAsynchronous === true
+      ? whenConverted(context, detached(request), served)
+      : handle(context, request, served);
   if (isDeprecated === undefined && lifecycle === undefined) return run();
   const deprecation = deprecationOf(served.kind, context.dialect, context.release);
   if (deprecation === undefined) return run();

@@ -8,17 +8,17 @@ import type { ApiResponse } from '../protocol/response.js';
 import { type Journal, JournalError } from '../storage/journal/types.js';
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
 
-type Answer = (request: ApiRequest) => MaybePromise<ApiResponse>;
+type RequestHandler = (request: ApiRequest) => MaybePromise<ApiResponse>;
 
-/** Delays each response until everything that it can show is durable. Without a journal, returns `answer` itself. */
-export function durably(journal: Journal | undefined, answer: Answer): Answer {
-  if (journal === undefined) return answer;
+/** Delays each response until everything that it can reveal is durable. Without a journal, returns `handle` itself. */
+export function respondWhenDurable(journal: Journal | undefined, handle: RequestHandler): RequestHandler {
+  if (journal === undefined) return handle;
   return (request) => {
     try {
-      const answered = answer(request);
-      if (!isPromise(answered)) return whenDurable(journal, answered);
-      return answered.then(
-        (response) => whenDurable(journal, response),
+      const response = handle(request);
+      if (!isPromise(response)) return whenDurable(journal, response);
+      return response.then(
+        (settled) => whenDurable(journal, settled),
         (error: unknown) => failWhenDurable(journal, error),
       );
     } catch (error) {
@@ -35,7 +35,7 @@ function whenDurable(journal: Journal, response: ApiResponse): MaybePromise<ApiR
     (error: unknown) => {
       // The caller gets an error, so the watch would stay open.
       if (response.type === 'watch') response.watch.close();
-      throw asStatus(error);
+      throw journalErrorToStatus(error);
     },
   );
 }
@@ -43,24 +43,24 @@ function whenDurable(journal: Journal, response: ApiResponse): MaybePromise<ApiR
 /** Errors are delayed too, because they can reveal state. */
 function failWhenDurable(journal: Journal, error: unknown): MaybePromise<never> {
   const waits = journal.durable();
-  if (waits === undefined || error instanceof JournalError) throw asStatus(error);
+  if (waits === undefined || error instanceof JournalError) throw journalErrorToStatus(error);
   return waits.then(
     () => {
       throw error;
     },
     (failure: unknown) => {
-      throw asStatus(failure);
+      throw journalErrorToStatus(failure);
     },
   );
 }
 
 /** The Status for a failure of the journal. */
-export function asStatus(error: unknown): unknown {
+export function journalErrorToStatus(error: unknown): unknown {
   return error instanceof JournalError ? errors.internal(error.message.replace(/^orchplane: /, ''), error) : error;
 }
 
 /** Runs `make`; if it fails, closes the journal so that another cluster can open it. */
-export function orRelease<Made>(journal: Journal | undefined, make: () => Made): Made {
+export function closeJournalOnError<Made>(journal: Journal | undefined, make: () => Made): Made {
   try {
     return make();
   } catch (error) {

@@ -47,7 +47,7 @@ export interface HistoryOptions {
   readonly namespace?: string | undefined;
 }
 
-export interface HistoryPlace {
+export interface HistoryContext {
   readonly store: Store;
   readonly registry: Registry;
   readonly dialect: Dialect;
@@ -57,13 +57,13 @@ export interface HistoryPlace {
 
 /** All kept changes of one object, oldest first. Throws TypeError on misuse, NotFound for kinds that are not served. */
 export function historyOf(
-  place: HistoryPlace,
+  context: HistoryContext,
   what: Kind | ObjectReference,
   name?: string,
   options: HistoryOptions = {},
 ): readonly ChangeRecord[] {
-  const { served, key } = addressOf(place, what, name, options);
-  const changes = place.store.changesOf({ resource: served.storage, ...key });
+  const { served, key } = addressOf(context, what, name, options);
+  const changes = context.store.changesOf({ resource: served.storageKey, ...key });
   return Object.freeze(changes.map((entry) => recordOf(served, entry)));
 }
 
@@ -73,29 +73,29 @@ interface Address {
 }
 
 function addressOf(
-  place: HistoryPlace,
+  context: HistoryContext,
   what: Kind | ObjectReference,
   name: string | undefined,
   { namespace }: HistoryOptions,
 ): Address {
   if (isKind(what)) {
-    const resource = { group: place.dialect.group(what.group), version: what.version, resource: what.names.plural };
-    const served = place.registry.byResource(resource);
-    if (served === undefined) throw unknownResource(place.registry, resource);
-    return { served, key: keyIn(place, served, { name, namespace }) };
+    const resource = { group: context.dialect.group(what.group), version: what.version, resource: what.names.plural };
+    const served = context.registry.byResource(resource);
+    if (served === undefined) throw unknownResource(context.registry, resource);
+    return { served, key: keyIn(context, served, { name, namespace }) };
   }
   const { apiVersion, kind, metadata } = (isRecord(what) ? what : {}) as Partial<ObjectReference>;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isRecord(metadata)) {
     throw new TypeError("orchplane: history takes a kind and a name, as in history(Pod, 'web'), or an object");
   }
   const gv = parseApiVersion(apiVersion);
-  const served = gv === undefined ? undefined : place.registry.byKind({ ...gv, kind });
+  const served = gv === undefined ? undefined : context.registry.byKind({ ...gv, kind });
   if (served === undefined) throw unknownKind(apiVersion, kind);
-  return { served, key: keyIn(place, served, metadata) };
+  return { served, key: keyIn(context, served, metadata) };
 }
 
 function keyIn(
-  place: HistoryPlace,
+  context: HistoryContext,
   { kind, namespaced }: ServedKind,
   { name, namespace }: { readonly name?: unknown; readonly namespace?: unknown },
 ): Address['key'] {
@@ -106,7 +106,7 @@ function keyIn(
     if (namespace === undefined) return { namespace: '', name };
     throw new TypeError(`orchplane: ${kind.kind} is cluster-scoped: history takes no namespace`);
   }
-  const where = namespace ?? place.namespace;
+  const where = namespace ?? context.namespace;
   if (typeof where === 'string' && where !== '') return { namespace: where, name };
   throw new TypeError(`orchplane: history of ${kind.kind} needs the name of a namespace`);
 }
@@ -118,8 +118,8 @@ function recordOf(served: ServedKind, entry: LogEntry): ChangeRecord {
     type,
     resourceVersion: String(revision),
     time,
-    object: shownAs(served, object),
-    ...(previous === undefined ? {} : { previous: shownAs(served, previous) }),
+    object: toServedOrStored(served, object),
+    ...(previous === undefined ? {} : { previous: toServedOrStored(served, previous) }),
     ...(writer === undefined ? {} : { manager: writer.manager, operation: writer.operation }),
     ...(writer === undefined || writer.subresource === '' ? {} : { subresource: writer.subresource }),
   });
@@ -129,7 +129,7 @@ function recordOf(served: ServedKind, entry: LogEntry): ChangeRecord {
  * Converts to the requested version. A custom resource that is stored in that version, or whose conversion would be
  * asynchronous, is returned as it was stored: the current CRD does not describe past states.
  */
-function shownAs(served: ServedKind, stored: ApiObject): ApiObject {
+function toServedOrStored(served: ServedKind, stored: ApiObject): ApiObject {
   if (served.kind.custom !== undefined && stored.apiVersion === served.apiVersion) return stored;
   try {
     return toServed(served, stored);

@@ -42,13 +42,13 @@ export function loadState(state: ClusterState, { store, registry, reconcilers }:
     const placed: PlacedObject[] = [];
     const unknown: ApiObject[] = [];
     for (const object of waiting) {
-      const form = formOf(object, registry);
-      if (form === undefined) unknown.push(object);
-      else placed.push(place(object, form, taken));
+      const served = kindOf(object, registry);
+      if (served === undefined) unknown.push(object);
+      else placed.push(toPlacedObject(object, served, taken));
     }
     if (round > 1 && placed.length === 0) throw notServed(unknown, registry);
     store.load(placed, Math.max(store.revision, revision));
-    reconcilers.startOver();
+    reconcilers.restart();
     waiting = unknown;
   }
 }
@@ -98,31 +98,31 @@ function problemOf(object: unknown, revision: number): string | undefined {
 }
 
 /** The kind of an object; for custom resources also a version that is no longer served. */
-function formOf({ apiVersion, kind }: ApiObject, registry: Registry): ServedKind | undefined {
+function kindOf({ apiVersion, kind }: ApiObject, registry: Registry): ServedKind | undefined {
   const gv = parseApiVersion(apiVersion);
   if (gv === undefined) return undefined;
   const served = registry.byKind({ ...gv, kind });
   if (served !== undefined) return served;
   return registry
     .storageKinds()
-    .find((form) => form.kind.custom !== undefined && form.gvk.group === gv.group && form.gvk.kind === kind);
+    .find((stored) => stored.kind.custom !== undefined && stored.gvk.group === gv.group && stored.gvk.kind === kind);
 }
 
-function place(object: ApiObject, form: ServedKind, taken: Set<string>): PlacedObject {
+function toPlacedObject(object: ApiObject, served: ServedKind, taken: Set<string>): PlacedObject {
   const { name, namespace } = object.metadata;
   const about = nameOf(object);
-  if (form.kind.virtual !== undefined) throw refused(`${about} is of a kind that is not stored`);
-  if (form.namespaced !== (namespace !== undefined && namespace !== '')) {
-    throw refused(`${about} ${form.namespaced ? 'has no namespace' : 'has a namespace, which its kind has not'}`);
+  if (served.kind.virtual !== undefined) throw refused(`${about} is of a kind that is not stored`);
+  if (served.namespaced !== (namespace !== undefined && namespace !== '')) {
+    throw refused(`${about} ${served.namespaced ? 'has no namespace' : 'has a namespace, which its kind has not'}`);
   }
-  const key = { resource: form.storage, namespace: namespace ?? '', name };
+  const key = { resource: served.storageKey, namespace: namespace ?? '', name };
   const text = `${key.resource} ${key.namespace}/${name}`;
   if (taken.has(text)) throw refused(`${about} is there twice`);
   taken.add(text);
   // A custom resource may be stored in any of its versions.
-  const isAsStored = form.storageKind === undefined || form.kind.custom !== undefined;
-  const stored = arrangedForStore(form, object);
-  return { key, object: isAsStored ? stored : toStored(form, stored) };
+  const isAsStored = served.storageKind === undefined || served.kind.custom !== undefined;
+  const stored = arrangedForStore(served, object);
+  return { key, object: isAsStored ? stored : toStored(served, stored) };
 }
 
 const NAMED_AT_MOST = 5;

@@ -59,7 +59,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     admission,
     release,
     view: clusterView(base, parts.external, () => context),
-    pluginsMayWait: raceTest(admission, () => context.view),
+    pluginsMayBeAsynchronous: createAsynchronyTest(admission, () => context.view),
     accessListeners: listeners,
     authentication: createAuthentication(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
     continueTokenMs: parts.storage.continueTokenMs,
@@ -71,38 +71,45 @@ export function makeContext(parts: ContextParts): ServerContext {
   return context;
 }
 
-interface Races {
+/** Which plugins of a chain can make a write asynchronous. */
+interface AsynchronyOfPlugins {
+  /** A plugin of a user does not declare it. */
   readonly always: boolean;
-  readonly sometimes: readonly NonNullable<AdmissionPlugin['mayWait']>[];
+  /** The plugins that declare it for a kind. */
+  readonly sometimes: readonly NonNullable<AdmissionPlugin['mayBeAsynchronous']>[];
 }
 
-const NO_RACES: Races = Object.freeze({ always: false, sometimes: Object.freeze([]) });
+const SYNCHRONOUS: AsynchronyOfPlugins = Object.freeze({ always: false, sometimes: Object.freeze([]) });
 
 /** Computed once per chain of plugins, which forks share. */
-const racesOfChains = new WeakMap<readonly AdmissionPlugin[], Races>();
+const asynchronyByChain = new WeakMap<readonly AdmissionPlugin[], AsynchronyOfPlugins>();
 
-function racesOf(admission: readonly AdmissionPlugin[]): Races {
-  const known = racesOfChains.get(admission);
+function asynchronyOf(admission: readonly AdmissionPlugin[]): AsynchronyOfPlugins {
+  const known = asynchronyByChain.get(admission);
   if (known !== undefined) return known;
-  const always = admission.some(({ mayWait, isBuiltIn }) => mayWait === undefined && isBuiltIn !== true);
-  const sometimes = admission.flatMap(({ mayWait }) => (mayWait === undefined ? [] : [mayWait]));
+  const always = admission.some(
+    ({ mayBeAsynchronous, isBuiltIn }) => mayBeAsynchronous === undefined && isBuiltIn !== true,
+  );
+  const sometimes = admission.flatMap(({ mayBeAsynchronous }) =>
+    mayBeAsynchronous === undefined ? [] : [mayBeAsynchronous],
+  );
   const races = { always, sometimes };
-  racesOfChains.set(admission, races);
+  asynchronyByChain.set(admission, races);
   return races;
 }
 
 /** Plugins of users may be asynchronous or write themselves; built-in plugins declare when they are. */
-function raceTest(admission: Plugins, view: () => ClusterView): (served: ServedKind) => boolean {
+function createAsynchronyTest(admission: Plugins, view: () => ClusterView): (served: ServedKind) => boolean {
   let known: readonly AdmissionPlugin[] | undefined;
-  let races: Races = NO_RACES;
+  let races: AsynchronyOfPlugins = SYNCHRONOUS;
   return (served) => {
     const active = admission.active();
     if (active !== known) {
       known = active;
-      races = racesOf(active);
+      races = asynchronyOf(active);
     }
     if (races.always) return true;
-    for (const mayWait of races.sometimes) if (mayWait(served, view())) return true;
+    for (const mayBeAsynchronous of races.sometimes) if (mayBeAsynchronous(served, view())) return true;
     return false;
   };
 }

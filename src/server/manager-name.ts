@@ -44,7 +44,7 @@ export function isKnownValidManager(manager: string | undefined): boolean {
 
 export function managerNameProblems(manager: string | undefined, field: string): readonly FieldError[] {
   if (!manager || isKnownValidManager(manager)) return NONE;
-  const problems = judge(manager, field);
+  const problems = validateManagerName(manager, field);
   if (problems.length === 0) {
     if (validNames.size >= MAX_GOOD) validNames.clear();
     validNames.add(manager);
@@ -54,7 +54,7 @@ export function managerNameProblems(manager: string | undefined, field: string):
 
 const NONE: readonly FieldError[] = Object.freeze([]);
 
-function judge(manager: string, field: string): FieldError[] {
+function validateManagerName(manager: string, field: string): FieldError[] {
   const problems: FieldError[] = [];
   if (byteLength(manager) > MAX_BYTES) problems.push(tooLong(field, MAX_BYTES));
   // Every error contains the whole name, so it is quoted once, and a long hostile name gets one error per rule only.

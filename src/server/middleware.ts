@@ -9,6 +9,7 @@ import { type InterceptableStream, isInterceptable } from '../protocol/watch-eve
 import type { Activities } from '../util/activity.js';
 import type { Clock } from '../util/clock.js';
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
+import type { RunningWatch } from './watch-stream.js';
 
 export type Next = (request?: ApiRequest) => MaybePromise<ApiResponse>;
 
@@ -34,11 +35,6 @@ export interface Middleware {
   readonly onWatch?: (request: ApiRequest, watch: InterceptableStream, host: MiddlewareHost) => void;
 }
 
-/** An open watch. */
-export interface OpenWatch extends InterceptableStream {
-  readonly request?: ApiRequest | undefined;
-}
-
 interface Entry {
   readonly middleware: Middleware;
   readonly host: MiddlewareHost;
@@ -47,11 +43,11 @@ interface Entry {
 /** The newest middleware is outermost. */
 export class MiddlewareStack {
   readonly #host: Omit<MiddlewareHost, 'removed'>;
-  readonly #watches: ReadonlySet<OpenWatch>;
+  readonly #watches: ReadonlySet<RunningWatch>;
   #entries: readonly Entry[] = [];
   readonly #removals = new Set<() => void>();
 
-  constructor(host: Omit<MiddlewareHost, 'removed'>, watches: ReadonlySet<OpenWatch>) {
+  constructor(host: Omit<MiddlewareHost, 'removed'>, watches: ReadonlySet<RunningWatch>) {
     this.#host = host;
     this.#watches = watches;
   }
@@ -100,20 +96,20 @@ export class MiddlewareStack {
     const stack = this.#entries;
     const step = (index: number, current: ApiRequest): MaybePromise<ApiResponse> => {
       const entry = stack[index];
-      if (entry === undefined) return this.#answered(current, handle(current));
+      if (entry === undefined) return this.#notifyOfWatch(current, handle(current));
       return entry.middleware(current, (changed) => step(index - 1, changed ?? current), entry.host);
     };
-    return step(stack.length - 1, asSent(request));
+    return step(stack.length - 1, detachedRequest(request));
   }
 
   /** Calls `onWatch` of the middlewares that are present now: one that was removed meanwhile is not called. */
-  #answered(request: ApiRequest, answer: MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
-    if (request.verb !== 'watch') return answer;
-    if (isPromise(answer)) return answer.then((response) => this.#answered(request, response) as ApiResponse);
-    if (answer.type === 'watch' && isInterceptable(answer.watch)) {
-      for (const { middleware, host } of this.#entries) middleware.onWatch?.(request, answer.watch, host);
+  #notifyOfWatch(request: ApiRequest, response: MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
+    if (request.verb !== 'watch') return response;
+    if (isPromise(response)) return response.then((settled) => this.#notifyOfWatch(request, settled) as ApiResponse);
+    if (response.type === 'watch' && isInterceptable(response.watch)) {
+      for (const { middleware, host } of this.#entries) middleware.onWatch?.(request, response.watch, host);
     }
-    return answer;
+    return response;
   }
 }
 
@@ -121,7 +117,7 @@ export class MiddlewareStack {
  * The request for middlewares: without undefined members, so that spreading it over defaults keeps the defaults, and with
  * its own copy of the body, because the caller may change its object while a middleware waits.
  */
-function asSent(request: ApiRequest): ApiRequest {
+function detachedRequest(request: ApiRequest): ApiRequest {
   const body = request.body?.detach?.();
   // The HTTP handler sets no undefined members, and its signal is created on first access.
   if (body === undefined && request.authorized !== undefined) return request;

@@ -28,7 +28,7 @@ export function checkWriteOptions(
   kind: 'CreateOptions' | 'UpdateOptions',
   dialect: Dialect,
 ): WriteOptions {
-  return checked(options, writeProblems(options), { kind, dialect });
+  return checkOptions(options, writeProblems(options), { kind, dialect });
 }
 
 /** As {@link checkWriteOptions}; apply requires a field manager, and only apply allows `force`. */
@@ -40,10 +40,10 @@ export function checkPatchOptions(options: RequestOptions, patchType: PatchType,
   if (patchType !== 'apply' && options.force !== undefined) {
     problems.push(forbidden('force', 'may not be specified for non-apply patch'));
   }
-  return checked(options, [...problems, ...writeProblems(options)], { kind: 'PatchOptions', dialect });
+  return checkOptions(options, [...problems, ...writeProblems(options)], { kind: 'PatchOptions', dialect });
 }
 
-function checked(
+function checkOptions(
   options: RequestOptions,
   problems: readonly FieldError[],
   about: { kind: OptionsKind; dialect: Dialect },

@@ -14,7 +14,7 @@ export function pastRevision(store: Store, resourceVersion: unknown): number {
   if (revision > store.revision) {
     throw new RangeError(`orchplane: at: version ${resourceVersion} is in the future, the newest is ${store.revision}`);
   }
-  const oldest = store.oldestKept();
+  const oldest = store.oldestRevision();
   if (revision >= oldest) return revision;
   const why =
     store.firstRevision === oldest

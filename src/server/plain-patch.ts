@@ -24,20 +24,20 @@ export function plainlyPatched(live: ApiObject, patch: unknown, write: WriteOper
   // Excludes patches of the type, and live objects that were loaded without validation.
   if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || server.store.hasUnvalidatedObjects)
     return undefined;
-  if (isLeftAlone(write)) return patchedInPlace(schema, live, patch);
+  if (isNestedPartUnchanged(write)) return patchedInPlace(schema, live, patch);
   const isKnown = reusableParts(server, write.request, served);
   const isShared: IsShared = (part, node) => isWrittenByServer(part) || isKnown?.(part, node) === true;
   const draft = patchedStruct(schema, live as unknown as Members, { patch, isShared }) as DraftObject | undefined;
-  if (draft !== undefined) kind.strategy.decode.defaults?.(draft, write.context);
+  if (draft !== undefined) kind.strategy.decode.defaults?.(draft, write.hookContext);
   return draft;
 }
 
 /** Whether neither the kind nor a plugin changes nested parts of the draft. */
-function isLeftAlone({ served, server, request }: WriteOperation): boolean {
+function isNestedPartUnchanged({ served, server, request }: WriteOperation): boolean {
   const { decode, update, write } = served.kind.strategy;
   const changesDraft = decode.defaults ?? update.prepare ?? write.canonicalize ?? write.allocate;
   if (request.subresource !== undefined || changesDraft !== undefined) return false;
-  return !server.pluginsMayWait(served) && !mayMutateKind(server.admission.active(), served);
+  return !server.pluginsMayBeAsynchronous(served) && !mayMutateKind(server.admission.active(), served);
 }
 
 /** The live object with the patched values; unchanged parts are shared. */

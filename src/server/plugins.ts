@@ -5,7 +5,7 @@ import { requiredResources } from '../admission/idle.js';
 import type { AdmissionPlugin } from '../admission/types.js';
 import type { Dialect } from '../meta/dialect.js';
 import { qualifiedResource } from '../meta/gvk.js';
-import type { Mark, Store } from '../storage/store.js';
+import type { ChangeCounter, Store } from '../storage/store.js';
 
 /** The plugins of a cluster. */
 export interface Plugins {
@@ -33,16 +33,16 @@ export function pluginsOf(chain: readonly AdmissionPlugin[], store: Store, diale
   // A plugin of a user may write objects during a request, so that a later plugin is no longer idle.
   const areBuiltIn = chain.every((plugin) => plugin.isBuiltIn === true || requiredResources(plugin) !== undefined);
   if (mayBeIdle.length === 0 || !areBuiltIn) return { all: chain, active: () => chain };
-  const mark: Mark = store.markOf(mayBeIdle.flatMap(({ tables }) => tables));
+  const changes: ChangeCounter = store.changeCounter(mayBeIdle.flatMap(({ tables }) => tables));
   let seen = -1;
   let active: readonly AdmissionPlugin[] = chain;
   return {
     all: chain,
     active: () => {
-      if (mark.value === seen) return active;
-      seen = mark.value;
+      if (changes.value === seen) return active;
+      seen = changes.value;
       const idle = mayBeIdle.filter(({ tables }) => tables.every((table) => store.count(table) === 0));
-      active = without(
+      active = withoutIdlePlugins(
         chain,
         idle.map(({ plugin }) => plugin),
       );
@@ -54,7 +54,10 @@ export function pluginsOf(chain: readonly AdmissionPlugin[], store: Store, diale
 /** By chain and idle plugins. Clusters with the same chain share the lists. */
 const lists = new WeakMap<readonly AdmissionPlugin[], Map<string, readonly AdmissionPlugin[]>>();
 
-function without(chain: readonly AdmissionPlugin[], idle: readonly AdmissionPlugin[]): readonly AdmissionPlugin[] {
+function withoutIdlePlugins(
+  chain: readonly AdmissionPlugin[],
+  idle: readonly AdmissionPlugin[],
+): readonly AdmissionPlugin[] {
   if (idle.length === 0) return chain;
   let cached = lists.get(chain);
   if (cached === undefined) {

@@ -8,10 +8,10 @@ import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import type { Journal } from '../storage/journal/types.js';
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
-import { audited } from './audited.js';
+import { respondWithAudit } from './audit.js';
 import type { ServerContext } from './context.js';
 import type { dispatch } from './dispatch.js';
-import { durably } from './durable.js';
+import { respondWhenDurable } from './durable.js';
 import type { MiddlewareStack } from './middleware.js';
 import type { ServerReconcilers } from './reconcilers.js';
 
@@ -32,8 +32,12 @@ export interface Receiver {
   close(): void;
 }
 
+/**
+ * A request passes these functions in order: `send` → middleware → `handleIfOpen` → `handleWithAudit` → `handleDurably` →
+ * `dispatch`.
+ */
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { context, reconcilers, middlewares, dispatch: respond, audit, closing } = parts;
+  const { context, reconcilers, middlewares, dispatch: dispatchRequest, audit, closing } = parts;
   /** A plain flag, because `signal.aborted` is slow. */
   let isClosed = false;
 
@@ -43,32 +47,35 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       const user = completeImpersonatedUser(request.user);
       if (user !== request.user) return send({ ...request, user });
     }
-    return middlewares.isEmpty ? handle(request) : middlewares.run(request, handleIfOpen);
+    return middlewares.isEmpty ? handleWithAudit(request) : middlewares.run(request, handleIfOpen);
   }
 
   /** The cluster may have been closed while a middleware waited. */
   function handleIfOpen(request: ApiRequest): MaybePromise<ApiResponse> {
     if (isClosed) throw closing.reason;
-    return handle(request);
+    return handleWithAudit(request);
   }
 
-  function handle(request: ApiRequest): MaybePromise<ApiResponse> {
-    if (audit !== undefined && request.audit === undefined) return audited(audit, context, { request, handle });
-    return answer(request);
+  function handleWithAudit(request: ApiRequest): MaybePromise<ApiResponse> {
+    if (audit !== undefined && request.audit === undefined)
+      return respondWithAudit(audit, context, { request, handle: handleDurably });
+    return handleDurably(request);
   }
 
-  const answer = durably(parts.journal, (request) => {
-    if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch') return respond(context, request);
-    let answered: MaybePromise<ApiResponse>;
+  const handleDurably = respondWhenDurable(parts.journal, (request) => {
+    if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch') {
+      return dispatchRequest(context, request);
+    }
+    let response: MaybePromise<ApiResponse>;
     try {
-      answered = respond(context, request);
+      response = dispatchRequest(context, request);
     } catch (error) {
       reconcilers.reconcile();
       throw error;
     }
-    if (isPromise(answered)) return answered.finally(() => reconcilers.reconcile());
+    if (isPromise(response)) return response.finally(() => reconcilers.reconcile());
     reconcilers.reconcile();
-    return answered;
+    return response;
   });
 
   return {

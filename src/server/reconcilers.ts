@@ -12,7 +12,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
 import { JournalError } from '../storage/journal/types.js';
-import type { Mark } from '../storage/store.js';
+import type { ChangeCounter } from '../storage/store.js';
 import type { Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
@@ -36,18 +36,18 @@ export class ServerReconcilers {
   #isReconciling = false;
   /** All tables that a reconciler has read. */
   readonly #watchedTables = new Set<string>();
-  /** Changes when one of these tables changes. */
-  readonly #mark: Mark;
-  /** The mark when nothing was left to do. */
-  #reconciledAt = -1;
+  /** Counts the changes of these tables. */
+  readonly #changeCounter: ChangeCounter;
+  /** The value of the counter after the last complete run; -1: a run is due. */
+  #reconciledCount = -1;
   readonly #timers = new Set<Undo>();
 
   /** Reconcilers act as the server itself, so the context is used without its plugins. */
   constructor(context: ServerContext, external: ExternalCalls, extra: ExtraReconcilers = new Map()) {
     this.#extra = extra;
-    this.#context = { ...context, admission: NO_PLUGINS, pluginsMayWait: () => false };
+    this.#context = { ...context, admission: NO_PLUGINS, pluginsMayBeAsynchronous: () => false };
     this.#external = external;
-    this.#mark = context.store.markOf([]);
+    this.#changeCounter = context.store.changeCounter([]);
   }
 
   /** Called after every request, and after a restore. `isDue`: a timer of a reconciler has fired. */
@@ -62,7 +62,7 @@ export class ServerReconcilers {
         this.#addReconcilers();
         for (const reconciler of this.#reconcilers.values()) this.#run(reconciler);
       }
-      this.#reconciledAt = this.#mark.value;
+      this.#reconciledCount = this.#changeCounter.value;
     } finally {
       this.#isReconciling = false;
     }
@@ -71,7 +71,7 @@ export class ServerReconcilers {
   /** True after nearly every request: no table that a reconciler reads has changed. */
   #isUpToDate(): boolean {
     const { store, registry } = this.#context;
-    if (this.#mark.value !== this.#reconciledAt) return false;
+    if (this.#changeCounter.value !== this.#reconciledCount) return false;
     // With a journal, writes that the journal rejected are retried.
     return this.#kinds === registry.all() && store.journal === undefined;
   }
@@ -87,8 +87,8 @@ export class ServerReconcilers {
   }
 
   /** Discards all state of the reconcilers; after a restore. */
-  startOver(): void {
-    this.#context.registry.removeAllOwned();
+  restart(): void {
+    this.#context.registry.removeAllCustomKinds();
     this.close();
     this.#kinds = [];
     this.#reconcilers = new Map();
@@ -144,13 +144,13 @@ export class ServerReconcilers {
       external: this.#external,
       clock: context.clock,
       now: () => hookContext(context).now,
-      serve: (owner, kinds, stored) => registry.setOwned(owner, kinds, stored),
+      serveCustomKinds: (crdName, kinds, storageVersion) => registry.setCustomKinds(crdName, kinds, storageVersion),
       endWatches: (resource) => {
         const name = tableOf(resource);
-        for (const watch of [...context.watches]) if (watch.storage === name) watch.finish(store.revision);
+        for (const watch of [...context.watches]) if (watch.storageKey === name) watch.finish(store.revision);
       },
-      unownedKinds: (group) => {
-        const served = registry.all().filter((other) => other.gvr.group === group && !registry.isOwned(other));
+      installedKinds: (group) => {
+        const served = registry.all().filter((other) => other.gvr.group === group && !registry.isCustomKind(other));
         return served.map(({ kind }) => kind);
       },
       writeStatus: (object, change, appliedBy) => {
@@ -189,8 +189,8 @@ export class ServerReconcilers {
   #watch(table: string): void {
     if (this.#watchedTables.has(table)) return;
     this.#watchedTables.add(table);
-    this.#context.store.extend(this.#mark, table);
-    this.#reconciledAt = -1;
+    this.#context.store.extendChangeCounter(this.#changeCounter, table);
+    this.#reconciledCount = -1;
   }
 
   #writeStatus(served: ServedKind, object: ApiObject, change: (draft: DraftObject) => void): void {
@@ -251,7 +251,7 @@ export class ServerReconcilers {
     const served = this.#context.registry.storageKindOf(resource);
     if (served === undefined) return;
     const namespaces = new Set(
-      this.#context.store.list({ resource: served.storage }).items.map(({ metadata }) => metadata.namespace ?? ''),
+      this.#context.store.list({ resource: served.storageKey }).items.map(({ metadata }) => metadata.namespace ?? ''),
     );
     for (const namespace of namespaces) {
       const request: ApiRequest = {

@@ -23,13 +23,13 @@ export function schemeOf(group: string, dialect: Dialect): string {
   return group === dialect.group(serviceGroup('apiregistration')) ? API_SERVICE_SCHEME : COMMON_SCHEME;
 }
 
-interface Reader {
+interface RequestReader {
   readonly registry: Registry;
   readonly served: ServedKind;
 }
 
 /** The registered type of a gvk; undefined if there is none. */
-export function registeredType(gvk: GroupVersionKind, { registry, served }: Reader): RegisteredType | undefined {
+export function registeredType(gvk: GroupVersionKind, { registry, served }: RequestReader): RegisteredType | undefined {
   const { group, version, kind } = gvk;
   const { dialect } = served;
   if (!areInSameScheme(gvk, served)) return undefined;
@@ -38,7 +38,7 @@ export function registeredType(gvk: GroupVersionKind, { registry, served }: Read
   const at = unserved?.get(kind);
   if (at !== undefined) return { goType, groupKind: { group: at, kind } };
   if (registry.isDisabled(gvk)) return { goType, groupKind: { group, kind } };
-  if (unserved === undefined && !hasVersion(registry, gvk)) return undefined;
+  if (unserved === undefined && !hasRegisteredVersion(registry, gvk)) return undefined;
   if (IN_EVERY_VERSION.has(kind)) return { goType: `v1.${kind}` };
   if (group === '' && version === 'v1' && IN_CORE.has(kind)) return { goType };
   if (!kind.endsWith('List')) return undefined;
@@ -53,7 +53,7 @@ export function areInSameScheme({ group, version, kind }: GroupVersionKind, { gv
   return group === '' && version === 'v1' && (IN_EVERY_VERSION.has(kind) || UNVERSIONED.has(kind));
 }
 
-function hasVersion(registry: Registry, { group, version }: GroupVersionKind): boolean {
+function hasRegisteredVersion(registry: Registry, { group, version }: GroupVersionKind): boolean {
   return registry.all().some(({ gvk, kind }) => {
     return kind.representation === 'struct' && gvk.group === group && gvk.version === version;
   });

@@ -1,5 +1,5 @@
 /**
- * Resource versions in requests: what the text means, and waiting for one that has not come yet.
+ * Resource versions in requests: parsing, and waiting for a future revision.
  */
 import { errors } from '../meta/errors.js';
 import { quote } from '../text/go/go-text.js';
@@ -9,7 +9,10 @@ import type { MaybePromise } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
 import type { ServerContext } from './context.js';
 
-/** The number in a resource version, 0 for none. Throws an Error whose message is the reference server's. */
+/**
+ * The number in a resource version, 0 for none. Throws an Error whose message is the reference server's.
+ * upstream: apiserver/pkg/storage/api_object_versioner.go APIObjectVersioner.ParseResourceVersion
+ */
 export function parseRevision(text: string | undefined): number {
   if (!text) return 0;
   if (!/^[0-9]+$/.test(text)) throw new RangeError(`strconv.ParseUint: parsing ${quote(text)}: invalid syntax`);
@@ -28,17 +31,17 @@ export function parseRevisionOption(text: string | undefined): number {
 }
 
 /** How long a read waits for a revision from the future. */
-const PATIENCE_MS = 3000;
+const FUTURE_REVISION_TIMEOUT_MS = 3000;
 
-/** Goes on when the store has reached a revision; 504 when it does not in time. */
+/** Resolves when the store has reached a revision. Rejects with 504 after a timeout. */
 export function untilRevision(
   context: ServerContext,
   revision: number,
-  asked: { readonly text: string; readonly signal?: AbortSignal | undefined },
+  requested: { readonly text: string; readonly signal?: AbortSignal | undefined },
 ): MaybePromise<void> {
   const { store, clock } = context;
   if (store.revision >= revision) return undefined;
-  const { signal } = asked;
+  const { signal } = requested;
   return new Promise((resolve, reject) => {
     const undos: Undo[] = [];
     const end = (settle: () => void) => {
@@ -46,8 +49,8 @@ export function untilRevision(
       settle();
     };
     undos.push(
-      clock.after(PATIENCE_MS, () => {
-        end(() => reject(errors.tooLargeResourceVersion(asked.text, store.revision)));
+      clock.after(FUTURE_REVISION_TIMEOUT_MS, () => {
+        end(() => reject(errors.tooLargeResourceVersion(requested.text, store.revision)));
       }),
       store.onRevision(() => {
         if (store.revision >= revision) end(resolve);

@@ -1,7 +1,7 @@
 /**
  * Maps field managers of `replicas` between an object and its Scale view. A view has managers only while it is being
  * written. spec: scale
- * upstream: apimachinery/pkg/util/managedfields/scalehandler.go
+ * upstream: apimachinery/pkg/util/managedfields/scalehandler.go ScaleHandler
  */
 import {
   difference,
@@ -28,7 +28,7 @@ export function managersAbove(below: ScaleOwnership, viewVersion: string): Manag
   const path = setOfPath(below.replicasPath);
   const above = new Map<string, Manager>();
   for (const manager of below.managers.values()) {
-    if (!below.isServed(manager.apiVersion) || !has(manager.fields, path)) continue;
+    if (!below.isServed(manager.apiVersion) || !hasFieldPath(manager.fields, path)) continue;
     const shown: Manager = { ...manager, apiVersion: viewVersion, fields: REPLICAS };
     above.set(managerKey(shown), shown);
   }
@@ -41,20 +41,21 @@ export function managersBelow(before: ScaleOwnership, above: Managers, apiVersio
   const below = new Map<string, Manager>();
   for (const [key, manager] of before.managers) {
     if (!before.isServed(manager.apiVersion)) continue;
-    const keeps = !has(manager.fields, path) || above.has(key);
+    const keeps = !hasFieldPath(manager.fields, path) || above.has(key);
     const fields = keeps ? manager.fields : difference(manager.fields, path);
     if (!isEmptySet(fields)) below.set(key, { ...manager, fields });
   }
   for (const [key, manager] of above) {
-    if (!has(manager.fields, REPLICAS) || before.managers.has(key)) continue;
+    if (!hasFieldPath(manager.fields, REPLICAS) || before.managers.has(key)) continue;
     const { time: _time, ...identity } = manager;
     // The reference server drops the time. An Update manager has one entry per version, so it can appear twice here
     // until the next write merges the entries.
+    // upstream: apimachinery/pkg/util/managedfields/scalehandler.go ScaleHandler.ToParent
     below.set(key, { ...identity, apiVersion, fields: path });
   }
   return below;
 }
 
-function has(fields: FieldSet, path: FieldSet): boolean {
+function hasFieldPath(fields: FieldSet, path: FieldSet): boolean {
   return !isEmptySet(intersection(fields, path));
 }

@@ -32,11 +32,11 @@ export function seedNamespaces(context: ServerContext): void {
 /** Clusters that are created within the same second share equal initial objects. */
 const lastSeeded = new WeakMap<InitialObject, ApiObject>();
 
-type SeedPlace = Pick<ServerContext, 'store' | 'dialect' | 'clock' | 'registry'>;
+type SeedContext = Pick<ServerContext, 'store' | 'dialect' | 'clock' | 'registry'>;
 
 /** Stores the initial objects of kinds, at the revision of the last default namespace. */
-export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[]): void {
-  const { store, dialect, clock } = place;
+export function seedInitialObjects(context: SeedContext, kinds: readonly ServedKind[]): void {
+  const { store, dialect, clock } = context;
   // In a cluster that resumes from a journal, a new initial object is a write with an event.
   const put = (key: ObjectKey, object: ApiObject): void => {
     if (store.journal === undefined) store.seed(key, object);
@@ -44,15 +44,15 @@ export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[
   };
   const resourceVersion = String(store.revision);
   const creationTimestamp = formatTime(clock.now());
-  for (const form of forms) {
-    const { kind, storage, gvk, apiVersion } = form;
+  for (const served of kinds) {
+    const { kind, storageKey, gvk, apiVersion } = served;
     if (kind.initial === undefined) continue;
-    const written = versionWritten(form, place);
+    const written = managedFieldsKind(served, context);
     const objects = written.kind.initial ?? kind.initial;
-    for (const initial of objects(dialect, creationTimestamp, () => servedVersions(place.registry.all()))) {
+    for (const initial of objects(dialect, creationTimestamp, () => servedVersions(context.registry.all()))) {
       const { metadata, ...body } = initial;
       const { name, namespace, generation, labels, annotations, managers } = metadata;
-      const key = { resource: storage, namespace: namespace ?? '', name };
+      const key = { resource: storageKey, namespace: namespace ?? '', name };
       if (store.get(key) !== undefined) continue;
       const before = lastSeeded.get(initial);
       if (
@@ -67,7 +67,7 @@ export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[
         name,
         ...(namespace === undefined ? {} : { namespace }),
         // Not from the cluster's ids: the ids that users see must not depend on the initial objects.
-        uid: uidFromText(`${storage}/${namespace === undefined ? '' : `${namespace}/`}${name}`),
+        uid: uidFromText(`${storageKey}/${namespace === undefined ? '' : `${namespace}/`}${name}`),
         resourceVersion,
         ...(generation === undefined ? {} : { generation }),
         creationTimestamp,
@@ -90,10 +90,10 @@ function servedVersions(kinds: readonly ServedKind[]): readonly GroupVersion[] {
 }
 
 /** The version in which the server owns the fields of initial objects: the storage version, or the best served one. */
-function versionWritten(form: ServedKind, { registry }: SeedPlace): ServedKind {
-  const served = registry.versionsOf(form);
-  if (served.some(({ kind }) => kind === form.kind)) return form;
-  const [best = form] = [...served].sort((left, right) => compareVersions(left.gvr.version, right.gvr.version));
+function managedFieldsKind(stored: ServedKind, { registry }: SeedContext): ServedKind {
+  const served = registry.versionsOf(stored);
+  if (served.some(({ kind }) => kind === stored.kind)) return stored;
+  const [best = stored] = [...served].sort((left, right) => compareVersions(left.gvr.version, right.gvr.version));
   return best;
 }
 

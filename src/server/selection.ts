@@ -31,7 +31,7 @@ export function selectionOf(request: ApiRequest, served: ServedKind, whileStorin
   const { labelSelector = '', fieldSelector = '' } = request.options;
   const scope: Range = served.namespaced && request.namespace ? { namespace: request.namespace } : {};
   if (labelSelector === '' && fieldSelector === '') return { range: scope, canMatch: true };
-  return worded(() => {
+  return withSelectorErrors(() => {
     const labels = labelSelector === '' ? undefined : parseLabelSelector(labelSelector);
     const fields = parseFieldSelector(fieldSelector);
     checkFieldLabels(fields, served);
@@ -40,16 +40,16 @@ export function selectionOf(request: ApiRequest, served: ServedKind, whileStorin
     const byField = fields.terms.length === 0 ? undefined : fieldTest(fields, served);
     const matches =
       byLabel === undefined ? byField : byField === undefined ? byLabel : (o: ApiObject) => byLabel(o) && byField(o);
-    if (matches === undefined) return narrow(scope, fields, served);
+    if (matches === undefined) return narrowRange(scope, fields, served);
     // Selectors refer to fields of the requested version.
-    const show = whileStoring ? presentIfPossible : toServed;
-    const inVersion = differsFromStored(served) ? (stored: ApiObject) => matches(show(served, stored)) : matches;
-    return { ...narrow(scope, fields, served), matches: inVersion };
+    const convert = whileStoring ? toServedIfPossible : toServed;
+    const matchesStored = differsFromStored(served) ? (stored: ApiObject) => matches(convert(served, stored)) : matches;
+    return { ...narrowRange(scope, fields, served), matches: matchesStored };
   });
 }
 
 /** The stored object if its conversion is asynchronous or fails: most selectable fields are the same in all versions. */
-function presentIfPossible(served: ServedKind, stored: ApiObject): ApiObject {
+function toServedIfPossible(served: ServedKind, stored: ApiObject): ApiObject {
   try {
     return toServed(served, stored);
   } catch (error) {
@@ -59,7 +59,7 @@ function presentIfPossible(served: ServedKind, stored: ApiObject): ApiObject {
 }
 
 /** Runs a selector parser and turns its error into a 400. */
-function worded<Result>(parse: () => Result): Result {
+function withSelectorErrors<Result>(parse: () => Result): Result {
   try {
     return parse();
   } catch (error) {
@@ -92,7 +92,7 @@ function fieldTest(fields: FieldSelector, served: ServedKind): (object: ApiObjec
 }
 
 /** An exact name or namespace narrows the key range, so that less is scanned and fewer events are tested. */
-function narrow(scope: Range, fields: FieldSelector, served: ServedKind): { range: Range; canMatch: boolean } {
+function narrowRange(scope: Range, fields: FieldSelector, served: ServedKind): { range: Range; canMatch: boolean } {
   const pinnedNamespace = served.namespaced ? requiresExactMatch(fields, 'metadata.namespace') : undefined;
   const name = requiresExactMatch(fields, 'metadata.name');
   if (pinnedNamespace === '' || name === '') return { range: scope, canMatch: false };

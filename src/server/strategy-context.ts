@@ -24,7 +24,7 @@ import { startWrite, type WriteOperation } from './write-operation.js';
 export type DeleteObject = (name: string, deletion: DeletionRequest, write: WriteOperation) => MaybePromise<unknown>;
 
 export function strategyContext(write: WriteOperation, deleteObject: DeleteObject): StrategyContext {
-  const { dialect, now, features } = write.context;
+  const { dialect, now, features } = write.hookContext;
   const { request, user, namespace, dryRun, warnings, server } = write;
   const random = () => server.ids.random();
   return {
@@ -46,26 +46,26 @@ export function strategyContext(write: WriteOperation, deleteObject: DeleteObjec
 /** Read-only access to all stored objects. */
 export function objectReader(store: Store, registry: Registry): ObjectReader {
   return {
-    get: (address) => readAt(address, store, registry),
-    list: (resource, namespace) => readAll(resource, namespace, { store, registry }),
+    get: (address) => readStored(address, store, registry),
+    list: (resource, namespace) => listStored(resource, namespace, { store, registry }),
   };
 }
 
-function readAt(address: ObjectAddress, store: Store, registry: Registry): ApiObject | undefined {
-  const form = registry.storageKindOf(address);
-  if (form === undefined) return undefined;
-  return store.get({ resource: form.storage, namespace: address.namespace, name: address.name });
+function readStored(address: ObjectAddress, store: Store, registry: Registry): ApiObject | undefined {
+  const stored = registry.storageKindOf(address);
+  if (stored === undefined) return undefined;
+  return store.get({ resource: stored.storageKey, namespace: address.namespace, name: address.name });
 }
 
-function readAll(
+function listStored(
   resource: GroupResource,
   namespace: string | undefined,
   { store, registry }: { readonly store: Store; readonly registry: Registry },
 ): readonly ApiObject[] {
-  const form = registry.storageKindOf(resource);
-  if (form === undefined) return [];
-  const range = form.namespaced && namespace !== undefined ? { namespace } : {};
-  return store.list({ resource: form.storage, ...range }).items;
+  const stored = registry.storageKindOf(resource);
+  if (stored === undefined) return [];
+  const range = stored.namespaced && namespace !== undefined ? { namespace } : {};
+  return store.list({ resource: stored.storageKey, ...range }).items;
 }
 
 /** The index of a kind that is not served. */
@@ -87,18 +87,18 @@ class WriteObjects implements Objects {
 
   get(address: ObjectAddress): ApiObject | undefined {
     const { store, registry } = this.#write.server;
-    return readAt(address, store, registry);
+    return readStored(address, store, registry);
   }
 
   list(resource: GroupResource, namespace?: string): readonly ApiObject[] {
     const { store, registry } = this.#write.server;
-    return readAll(resource, namespace, { store, registry });
+    return listStored(resource, namespace, { store, registry });
   }
 
   index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key> {
     const { store, registry } = this.#write.server;
     const stored = registry.storageKindOf(resource);
-    return stored === undefined ? NO_KEYS : store.index(stored.storage, keysOf);
+    return stored === undefined ? NO_KEYS : store.index(stored.storageKey, keysOf);
   }
 
   serves(resource: GroupResource): boolean {
@@ -110,8 +110,8 @@ class WriteObjects implements Objects {
   }
 
   create(address: ObjectAddress, draft: DraftObject): ApiObject {
-    const of = this.#jobFor(address);
-    draft.metadata.creationTimestamp = this.#write.context.now;
+    const of = this.#operationFor(address);
+    draft.metadata.creationTimestamp = this.#write.hookContext.now;
     draft.metadata.uid = this.#write.server.ids.uid();
     draft.metadata.name = address.name;
     if (of.served.namespaced) draft.metadata.namespace = address.namespace;
@@ -120,15 +120,15 @@ class WriteObjects implements Objects {
   }
 
   change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject {
-    return this.#changed(address, change, (object) => copyJson(object) as unknown as DraftObject);
+    return this.#commitChanged(address, change, (object) => copyJson(object) as unknown as DraftObject);
   }
 
   changeParts(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject {
-    return this.#changed(address, change, copyOfParts);
+    return this.#commitChanged(address, change, copyOfParts);
   }
 
   changeStatus(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject {
-    const { request, ...of } = this.#jobFor(address);
+    const { request, ...of } = this.#operationFor(address);
     const options = { ...request.options, fieldManager: SERVER_MANAGER };
     const byServer: WriteOperation = { ...of, request: { ...request, subresource: 'status', options } };
     return commitChange(address, byServer, (before) => {
@@ -139,12 +139,12 @@ class WriteObjects implements Objects {
     });
   }
 
-  #changed(
+  #commitChanged(
     address: ObjectAddress,
     change: (draft: DraftObject) => void,
     draftOf: (object: ApiObject) => DraftObject,
   ): ApiObject {
-    return commitChange(address, this.#jobFor(address), (before) => {
+    return commitChange(address, this.#operationFor(address), (before) => {
       const draft = draftOf(before);
       change(draft);
       return draft;
@@ -152,17 +152,20 @@ class WriteObjects implements Objects {
   }
 
   remove(address: ObjectAddress): void {
-    const of = this.#jobFor(address);
+    const of = this.#operationFor(address);
     const object = readLive(of, address.name);
     if (object !== undefined) commitDelete(object, of);
   }
 
   delete(address: ObjectAddress, deletion: DeletionRequest): MaybePromise<void> {
-    const unasked = { ...this.#jobFor(address), server: { ...this.#write.server, admission: NO_PLUGINS } };
-    return chain(this.#deleteObject(address.name, deletion, unasked), () => undefined);
+    const withoutAdmission = {
+      ...this.#operationFor(address),
+      server: { ...this.#write.server, admission: NO_PLUGINS },
+    };
+    return chain(this.#deleteObject(address.name, deletion, withoutAdmission), () => undefined);
   }
 
-  #jobFor(address: ObjectAddress): WriteOperation {
+  #operationFor(address: ObjectAddress): WriteOperation {
     const { server, request, dryRun } = this.#write;
     const served = server.registry.storageKindOf(address);
     invariant(served !== undefined, `${address.resource} are served`);

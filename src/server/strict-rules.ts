@@ -43,14 +43,14 @@ export const STRICT_RULES: readonly StrictRule[] = [
   {
     effect: 'refuse',
     kinds: PODS,
-    when: (object, { hasControllers }) => hasControllers && podSpecsOf(object).some(isPlacedByOthers),
+    when: (object, { hasControllers }) => hasControllers && podSpecsOf(object).some(hasSchedulingConstraints),
     what: 'scheduling by required pod affinity or by spread constraints with DoNotSchedule is not modelled',
     anchor: 'controllers',
   },
   {
     effect: 'refuse',
     kinds: WEBHOOKS,
-    when: (object, { hasWebhooks }) => !hasWebhooks && listOf(object['webhooks']).some(isOutOfReach),
+    when: (object, { hasWebhooks }) => !hasWebhooks && listOf(object['webhooks']).some(isUnreachableByFetch),
     what: 'calling a webhook by Service or by its caBundle is not modelled unless createCluster({ webhooks }) says how',
     anchor: 'different-by-design',
   },
@@ -58,7 +58,9 @@ export const STRICT_RULES: readonly StrictRule[] = [
     effect: 'refuse',
     kinds: [`${serviceGroup('apiextensions')}/CustomResourceDefinition`],
     when: (object, { hasWebhooks, converted }) =>
-      !hasWebhooks && !converted.has(object.metadata.name) && isOutOfReach(at(object, 'spec', 'conversion', 'webhook')),
+      !hasWebhooks &&
+      !converted.has(object.metadata.name) &&
+      isUnreachableByFetch(valueAt(object, 'spec', 'conversion', 'webhook')),
     what: 'calling a conversion webhook by Service or by its caBundle is not modelled unless createCluster({ webhooks }) or ({ conversions }) says how',
     anchor: 'different-by-design',
   },
@@ -86,7 +88,7 @@ export const STRICT_RULES: readonly StrictRule[] = [
   {
     effect: 'warn',
     kinds: ['Pod'],
-    when: (object, { hasControllers }) => hasControllers && podSpecsOf(object).some(asksForResources),
+    when: (object, { hasControllers }) => hasControllers && podSpecsOf(object).some(requestsResources),
     what: 'pods are scheduled without regard to node capacity: capacity is not modelled',
     anchor: 'controllers',
   },
@@ -115,14 +117,14 @@ export const STRICT_RULES: readonly StrictRule[] = [
   {
     effect: 'warn',
     kinds: ['Service'],
-    when: (object, setting) => alone(object, setting) && isRecord(at(object, 'spec', 'selector')),
+    when: (object, setting) => alone(object, setting) && isRecord(valueAt(object, 'spec', 'selector')),
     what: 'no controller writes the endpoints of Services: this cluster has no controllers',
     anchor: 'controllers',
   },
   {
     effect: 'warn',
     kinds: ['Service'],
-    when: (object) => at(object, 'spec', 'type') === 'LoadBalancer',
+    when: (object) => valueAt(object, 'spec', 'type') === 'LoadBalancer',
     what: 'Services never get a load balancer: cloud controllers are not modelled',
     anchor: 'not-modelled-yet',
   },
@@ -155,7 +157,7 @@ export const STRICT_RULES: readonly StrictRule[] = [
   {
     effect: 'warn',
     kinds: [`${serviceGroup('apiregistration')}/APIService`],
-    when: (object) => isRecord(at(object, 'spec', 'service')),
+    when: (object) => isRecord(valueAt(object, 'spec', 'service')),
     what: 'aggregated APIs are reachable over HTTP only, not by clients in this process',
     anchor: 'controllers',
   },
@@ -184,7 +186,7 @@ export function pointer(anchor: string): string {
   return `docs/fidelity.md#${anchor}`;
 }
 
-function at(value: unknown, ...path: readonly string[]): unknown {
+function valueAt(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
 }
 
@@ -195,25 +197,28 @@ function listOf(value: unknown): readonly unknown[] {
 /** The pod specs of a pod or a workload. */
 function podSpecsOf(object: ApiObject): readonly unknown[] {
   if (object.kind === 'Pod') return [object['spec']];
-  return [at(object, 'spec', 'template', 'spec'), at(object, 'spec', 'jobTemplate', 'spec', 'template', 'spec')];
+  return [
+    valueAt(object, 'spec', 'template', 'spec'),
+    valueAt(object, 'spec', 'jobTemplate', 'spec', 'template', 'spec'),
+  ];
 }
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 
-function isPlacedByOthers(spec: unknown): boolean {
-  const affinities = ['podAffinity', 'podAntiAffinity'].map((name) => at(spec, 'affinity', name, REQUIRED));
+function hasSchedulingConstraints(spec: unknown): boolean {
+  const affinities = ['podAffinity', 'podAntiAffinity'].map((name) => valueAt(spec, 'affinity', name, REQUIRED));
   if (affinities.some((terms) => listOf(terms).length > 0)) return true;
-  return listOf(at(spec, 'topologySpreadConstraints')).some(
-    (each) => at(each, 'whenUnsatisfiable') === 'DoNotSchedule',
+  return listOf(valueAt(spec, 'topologySpreadConstraints')).some(
+    (each) => valueAt(each, 'whenUnsatisfiable') === 'DoNotSchedule',
   );
 }
 
-function asksForResources(spec: unknown): boolean {
-  return listOf(at(spec, 'containers')).some((container) => isRecord(at(container, 'resources', 'requests')));
+function requestsResources(spec: unknown): boolean {
+  return listOf(valueAt(spec, 'containers')).some((container) => isRecord(valueAt(container, 'resources', 'requests')));
 }
 
 /** `fetch` can neither reach Services of the cluster nor use a caBundle. */
-function isOutOfReach(webhook: unknown): boolean {
-  const { service, caBundle } = (at(webhook, 'clientConfig') ?? {}) as { service?: unknown; caBundle?: unknown };
+function isUnreachableByFetch(webhook: unknown): boolean {
+  const { service, caBundle } = (valueAt(webhook, 'clientConfig') ?? {}) as { service?: unknown; caBundle?: unknown };
   return service !== undefined || (caBundle !== undefined && caBundle !== '');
 }

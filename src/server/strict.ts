@@ -78,10 +78,10 @@ function checkedObject({ operation, subresource, object, oldObject }: AdmissionR
 }
 
 /** As `dispatch`, except for requests whose real result the library cannot know. */
-function strictly(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse> {
+function dispatchStrictly(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse> {
   const served = context.registry.byResource(request.resource);
   if (served === undefined) return dispatch(context, request);
-  if (connectSubresourceOf(served, request.subresource) !== undefined) return lineOf(context, request, served);
+  if (connectSubresourceOf(served, request.subresource) !== undefined) return dispatchConnect(context, request, served);
   const lookup = STRICT_LOOKUPS[nameOf(served)];
   if (lookup === undefined) return dispatch(context, request);
   // A denied user learns nothing else.
@@ -91,7 +91,7 @@ function strictly(context: ServerContext, request: ApiRequest): MaybePromise<Api
 }
 
 /** Requests that the reference server rejects itself (no such pod, no node) get its error. */
-function lineOf(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiResponse> {
+function dispatchConnect(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiResponse> {
   const what = `${qualifiedResource(served.gvr)}/${request.subresource ?? ''} is not modelled`;
   const refusal = notModelled({ what, anchor: STRICT_LINES.anchor });
   const answered = rescue(
@@ -116,4 +116,4 @@ function nameOf({ kind: { group, kind } }: ServedKind): string {
   return group === '' ? kind : `${group}/${kind}`;
 }
 
-export const strictMode: StrictMode = { check: checkStrict, admission: strictAdmission, respond: strictly };
+export const strictMode: StrictMode = { check: checkStrict, admission: strictAdmission, respond: dispatchStrictly };

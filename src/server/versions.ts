@@ -32,8 +32,8 @@ export class ConversionPending extends Error {
   }
 }
 
-const servedForms = new WeakMap<ServedKind, WeakMap<ApiObject, ApiObject>>();
-const storedForms = new WeakMap<ApiObject, ApiObject>();
+const servedByStored = new WeakMap<ServedKind, WeakMap<ApiObject, ApiObject>>();
+const storedByServed = new WeakMap<ApiObject, ApiObject>();
 
 /** Whether a served object may differ from the stored one. */
 export function differsFromStored({ storageKind, kind }: ServedKind): boolean {
@@ -43,7 +43,7 @@ export function differsFromStored({ storageKind, kind }: ServedKind): boolean {
 /** A stored object in the version of `served`. */
 export function toServed(served: ServedKind, stored: ApiObject): ApiObject {
   if (!differsFromStored(served)) return stored;
-  const known = servedFormsOf(served);
+  const known = servedObjectCache(served);
   let object = known.get(stored);
   if (object === undefined) {
     const { custom } = served.kind;
@@ -58,8 +58,8 @@ export function toServed(served: ServedKind, stored: ApiObject): ApiObject {
 export function toServedAll(served: ServedKind, stored: readonly ApiObject[]): readonly ApiObject[] {
   if (!differsFromStored(served)) return stored;
   const { custom } = served.kind;
-  if (custom?.mayWait === true) {
-    const known = servedFormsOf(served);
+  if (custom?.mayBeAsynchronous === true) {
+    const known = servedObjectCache(served);
     const missing = stored.filter((object) => !known.has(object));
     convertNow(served, custom, missing).forEach((object, index) => {
       cacheConverted(served, missing[index] as ApiObject, object);
@@ -84,36 +84,36 @@ function convertNow(
   );
 }
 
-function servedFormsOf(served: ServedKind): WeakMap<ApiObject, ApiObject> {
-  let known = servedForms.get(served);
+function servedObjectCache(served: ServedKind): WeakMap<ApiObject, ApiObject> {
+  let known = servedByStored.get(served);
   if (known === undefined) {
     known = new WeakMap();
-    servedForms.set(served, known);
+    servedByStored.set(served, known);
   }
   return known;
 }
 
 /** Records that `stored` is served as `object`. */
 export function cacheConverted(served: ServedKind, stored: ApiObject, object: ApiObject): void {
-  servedFormsOf(served).set(stored, object);
-  if (object !== stored) storedForms.set(object, stored);
+  servedObjectCache(served).set(stored, object);
+  if (object !== stored) storedByServed.set(object, stored);
 }
 
 /** The stored object behind a result of {@link toServed}. */
-export function storedObjectOf(shownObject: ApiObject): ApiObject {
-  return storedForms.get(shownObject) ?? shownObject;
+export function storedObjectOf(servedObject: ApiObject): ApiObject {
+  return storedByServed.get(servedObject) ?? servedObject;
 }
 
-/** The stored and served form of a write, computed before its commit. */
-const planned = new WeakMap<ApiObject, { readonly form: ApiObject; readonly shown: ApiObject }>();
+/** By sealed object: the stored and the served version of a write, converted before its commit. */
+const convertedWrites = new WeakMap<ApiObject, { readonly stored: ApiObject; readonly served: ApiObject }>();
 
 /** Runs the asynchronous conversions of a write before its commit. */
 export function convertBeforeCommit(served: ServedKind, sealed: ApiObject): MaybePromise<void> {
   const { custom } = served.kind;
-  if (custom?.mayWait !== true) return undefined;
-  return chain(custom.convertToStorage(sealed), (form) =>
-    chain(custom.convertFromStorage([form]), ([object]) => {
-      planned.set(sealed, { form, shown: object as ApiObject });
+  if (custom?.mayBeAsynchronous !== true) return undefined;
+  return chain(custom.convertToStorage(sealed), (stored) =>
+    chain(custom.convertFromStorage([stored]), ([object]) => {
+      convertedWrites.set(sealed, { stored, served: object as ApiObject });
     }),
   );
 }
@@ -125,16 +125,16 @@ export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?
   if (kind.custom === undefined) {
     return storageKind === undefined ? object : convert(object, storageKind, kind.storageVersion?.toStored);
   }
-  const plan = planned.get(sealed);
-  if (plan === undefined) {
-    const form = kind.custom.convertToStorage(object);
-    invariant(!isPromise(form), 'planConversion has run the asynchronous conversion');
-    return form;
+  const converted = convertedWrites.get(sealed);
+  if (converted === undefined) {
+    const stored = kind.custom.convertToStorage(object);
+    invariant(!isPromise(stored), 'convertBeforeCommit has run the asynchronous conversion');
+    return stored;
   }
-  if (resourceVersion === undefined) return plan.form;
-  const form = withResourceVersion(plan.form, resourceVersion);
-  cacheConverted(served, form, withResourceVersion(plan.shown, resourceVersion));
-  return form;
+  if (resourceVersion === undefined) return converted.stored;
+  const stored = withResourceVersion(converted.stored, resourceVersion);
+  cacheConverted(served, stored, withResourceVersion(converted.served, resourceVersion));
+  return stored;
 }
 
 /** The object with another resourceVersion. An object that is not frozen yet is changed in place and frozen. */

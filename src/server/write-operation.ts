@@ -10,6 +10,7 @@ import type { ServerContext } from './context.js';
 import { hookContext } from './context.js';
 
 export interface WriteOperation {
+  /** The store, registry, clock and plugins of the cluster. */
   readonly server: ServerContext;
   readonly request: ApiRequest;
   readonly served: ServedKind;
@@ -17,21 +18,21 @@ export interface WriteOperation {
   readonly user: User;
   /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
-  /** Time, dialect and feature gates for the kind's strategy. */
-  readonly context: HookContext;
+  /** Time, dialect and feature gates, for the hooks of the kind's strategy. */
+  readonly hookContext: HookContext;
   /** In order; the response drops duplicates. */
   readonly warnings: string[];
   /** Functions of plugins that run with the commit: quota charges. */
   readonly commitEffects: (() => void)[];
   /** The DeleteOptions, as plugins see them. */
-  readonly deletion: Readonly<Record<string, unknown>> | undefined;
+  readonly deleteOptions: Readonly<Record<string, unknown>> | undefined;
   /** Part of a deletecollection: mutating plugins see the request for the collection only. */
   readonly isCollectionDelete: boolean;
 }
 
 /** Whether another write may happen before this one commits, because a plugin or a conversion is asynchronous. */
 export function mayRace({ server, served }: WriteOperation): boolean {
-  return server.pluginsMayWait(served) || served.kind.custom?.mayWait === true;
+  return server.pluginsMayBeAsynchronous(served) || served.kind.custom?.mayBeAsynchronous === true;
 }
 
 export function startWrite(
@@ -41,11 +42,11 @@ export function startWrite(
     readonly served: ServedKind;
     readonly dryRun: boolean;
     readonly warnings?: readonly string[];
-    readonly deletion?: Readonly<Record<string, unknown>>;
+    readonly deleteOptions?: Readonly<Record<string, unknown>>;
     readonly isCollectionDelete?: boolean;
   },
 ): WriteOperation {
-  const { served, dryRun, warnings, deletion, isCollectionDelete } = options;
+  const { served, dryRun, warnings, deleteOptions, isCollectionDelete } = options;
   return {
     server: context,
     request,
@@ -53,10 +54,10 @@ export function startWrite(
     dryRun,
     user: request.user ?? ADMINISTRATOR,
     namespace: served.namespaced ? (request.namespace ?? '') : '',
-    context: hookContext(context),
+    hookContext: hookContext(context),
     warnings: warnings === undefined ? [] : [...warnings],
     commitEffects: [],
-    deletion,
+    deleteOptions,
     isCollectionDelete: isCollectionDelete === true,
   };
 }

@@ -44,7 +44,7 @@ export interface CreateParameters {
   readonly fromUpdate?: boolean;
 }
 
-/** How an update makes its draft from the live object. upstream: apiserver/pkg/registry/rest UpdatedObjectInfo */
+/** How an update makes its draft from the live object. upstream: apiserver/pkg/registry/rest/rest.go UpdatedObjectInfo */
 export interface UpdatedObjectInfo {
   readonly name: string;
   readonly subresource: SubresourceStrategy | undefined;
@@ -180,7 +180,12 @@ function updateView(
   { view, info }: { readonly view: ViewUpdate; readonly info: UpdatedObjectInfo },
   write: WriteOperation,
 ): MaybePromise<ApiObject> {
-  const input: AdmissionInput = { operation: 'UPDATE', object: draft, oldObject: view.toView(live), as: view.kind };
+  const input: AdmissionInput = {
+    operation: 'UPDATE',
+    object: draft,
+    oldObject: view.toView(live),
+    objectKind: view.kind,
+  };
   return chain(runAdmissionPhase('mutate', input, write), () => {
     const next = view.fromView(redecodeMutated(draft, { ...write, served: view.kind }), live);
     ensureNamespaceMatches(next.metadata, write);
@@ -204,7 +209,7 @@ function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperat
   prepare(draft, target, write);
   validate(draft, target, write);
   addWarnings(draft, target, write);
-  strategy.write.canonicalize?.(draft, write.context);
+  strategy.write.canonicalize?.(draft, write.hookContext);
   const { resourceVersion } = draft.metadata;
   // From here on the object cannot change, even if a plugin kept the draft.
   const sealed = sealDraft(draft, live, write);
@@ -236,8 +241,8 @@ function addWarnings(draft: DraftObject, { live, subresource }: WriteTarget, wri
   const object = draft as unknown as ApiObject;
   const warnings =
     subresource === undefined || live === undefined
-      ? write.served.kind.strategy.write.warnings?.(object, live, write.context)
-      : subresource.warnings?.(object, live, write.context);
+      ? write.served.kind.strategy.write.warnings?.(object, live, write.hookContext)
+      : subresource.warnings?.(object, live, write.hookContext);
   if (warnings !== undefined) write.warnings.push(...warnings);
 }
 
@@ -246,7 +251,7 @@ function sealDraft(draft: DraftObject, live: ApiObject | undefined, write: Write
   const { served, dryRun, server } = write;
   const isStoredAsIs = served.storageKind === undefined && served.kind.custom === undefined;
   // If no plugin sees the object before it is stored, the commit sets the version in place and freezes it then.
-  const sealer = isStoredAsIs && !dryRun && !server.pluginsMayWait(served) ? sealExceptMetadata : seal;
+  const sealer = isStoredAsIs && !dryRun && !server.pluginsMayBeAsynchronous(served) ? sealExceptMetadata : seal;
   if (live !== undefined) return liveIfSame(live, sealer(served.schema, draft, live.metadata.resourceVersion));
   return sealer(served.schema, draft, dryRun ? undefined : '');
 }
@@ -255,7 +260,7 @@ function sealDraft(draft: DraftObject, live: ApiObject | undefined, write: Write
 function validationInput(object: ApiObject, { live, view }: WriteTarget): AdmissionInput {
   if (live === undefined) return { operation: 'CREATE', object };
   if (view === undefined) return { operation: 'UPDATE', object, oldObject: live };
-  return { operation: 'UPDATE', object: view.toView(object), oldObject: view.toView(live), as: view.kind };
+  return { operation: 'UPDATE', object: view.toView(object), oldObject: view.toView(live), objectKind: view.kind };
 }
 
 /** Throws a StorageError when another write has created or changed the object since it was read. */

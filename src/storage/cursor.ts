@@ -58,7 +58,7 @@ export class Cursor {
       throw this.#compacted();
     }
     while (this.#position < this.#log.endPosition) {
-      const event = this.#see(this.#log.entryAt(this.#position++));
+      const event = this.#watchEventFor(this.#log.entryAt(this.#position++));
       if (event !== undefined) return event;
     }
     this.#caughtUp = true;
@@ -83,7 +83,7 @@ export class Cursor {
   offer(entry: LogEntry, position: number): void {
     // A reader that is behind polls it later.
     if (!this.#caughtUp) return;
-    const event = this.#see(entry);
+    const event = this.#watchEventFor(entry);
     if (event === undefined) return;
     const onEvent = this.#onEvent;
     if (onEvent === undefined) {
@@ -115,17 +115,18 @@ export class Cursor {
     return new CompactedError(this.#after, this.#log.oldestStart);
   }
 
-  /** The event that this watcher gets for an entry, if any. spec: Events */
-  #see(entry: LogEntry): ChangeEvent | undefined {
+  /** The watch event for an entry of the log; undefined if the entry is filtered out. spec: Events */
+  #watchEventFor(entry: LogEntry): ChangeEvent | undefined {
     if (entry.revision <= this.#after) return undefined;
     const { namespace, name, matches } = this.filter;
     if (namespace !== undefined && entry.namespace !== namespace) return undefined;
     if (name !== undefined && entry.name !== name) return undefined;
-    if (matches === undefined) return entry.change;
+    if (matches === undefined) return entry.watchEvent;
     const was = entry.previous !== undefined && matches(entry.previous);
     const is = entry.type !== 'DELETED' && matches(entry.object);
-    if (is) return was === (entry.type === 'MODIFIED') ? entry.change : entry.as(was ? 'MODIFIED' : 'ADDED');
+    if (is)
+      return was === (entry.type === 'MODIFIED') ? entry.watchEvent : entry.watchEventAs(was ? 'MODIFIED' : 'ADDED');
     if (!was) return undefined;
-    return entry.type === 'DELETED' ? entry.change : entry.deletedEvent();
+    return entry.type === 'DELETED' ? entry.watchEvent : entry.deletedWatchEvent();
   }
 }

@@ -2,13 +2,13 @@
  * The event log of one resource: recent changes, oldest first, and the cursors that wait at its end.
  *
  * The log is bounded by age and count. Compaction is lazy: it runs when the log is written or read. Watches cannot reach
- * compacted events; `past.ts` keeps some of them for histories.
+ * compacted events; `retired-events.ts` keeps some of them for histories.
  */
 import type { ApiObject, ChangeEvent } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
 import type { CursorFilter } from './cursor.js';
 import { Cursor } from './cursor.js';
-import { nothingBefore, type Past, retire } from './past.js';
+import { noRetiredEvents, type RetiredEvents, retireEvents } from './retired-events.js';
 import type { StoredEvent } from './types.js';
 import { CompactedError } from './types.js';
 
@@ -30,9 +30,9 @@ export class LogEntry implements StoredEvent {
   readonly object: ApiObject;
   readonly previous: ApiObject | undefined;
   readonly time: number;
-  /** The event for watchers without selectors; one object for all of them. */
-  readonly change: ChangeEvent;
-  #departure: ChangeEvent | undefined;
+  /** The watch event for watchers without selectors; all of them share this object. */
+  readonly watchEvent: ChangeEvent;
+  #deletedWatchEvent: ChangeEvent | undefined;
 
   constructor(event: StoredEvent) {
     this.revision = event.revision;
@@ -42,42 +42,47 @@ export class LogEntry implements StoredEvent {
     this.object = event.object;
     this.previous = event.previous;
     this.time = event.time;
-    this.change = Object.freeze({ type: event.type, object: event.object });
+    this.watchEvent = Object.freeze({ type: event.type, object: event.object });
   }
 
-  /** The change with another type: an update that makes the object match a selector is ADDED for its watchers. */
-  as(type: 'ADDED' | 'MODIFIED'): ChangeEvent {
+  /** The watch event with another type: an update that makes the object match a selector is ADDED for its watchers. */
+  watchEventAs(type: 'ADDED' | 'MODIFIED'): ChangeEvent {
     return Object.freeze({ type, object: this.object });
   }
 
   /** DELETED for watchers whose selector no longer matches: the old content with the new resourceVersion. */
-  deletedEvent(): ChangeEvent {
-    if (this.#departure === undefined) {
+  deletedWatchEvent(): ChangeEvent {
+    if (this.#deletedWatchEvent === undefined) {
       const { previous } = this;
       invariant(previous !== undefined, 'an object that no longer matches existed before');
       const metadata = Object.freeze({ ...previous.metadata, resourceVersion: String(this.revision) });
-      this.#departure = Object.freeze({ type: 'DELETED', object: Object.freeze({ ...previous, metadata }) });
+      this.#deletedWatchEvent = Object.freeze({ type: 'DELETED', object: Object.freeze({ ...previous, metadata }) });
     }
-    return this.#departure;
+    return this.#deletedWatchEvent;
   }
 }
 
-/** The content of a log, shared between logs. */
+/** The content of a log. A log and its forks share it until the next write. */
 export interface History {
   readonly entries: readonly LogEntry[];
   /** The index of the first entry that is not compacted. */
   readonly head: number;
   readonly compacted: number;
   /** Retired events before the entries. */
-  readonly past: Past;
+  readonly retired: RetiredEvents;
 }
 
-/** The history of a log that starts after a revision. */
-export function historyAfter(revision: number): History {
-  return Object.freeze({ entries: Object.freeze([]), head: 0, compacted: revision, past: nothingBefore(revision) });
+/** The empty history of a log that starts after a revision. */
+export function emptyHistoryAfter(revision: number): History {
+  return Object.freeze({
+    entries: Object.freeze([]),
+    head: 0,
+    compacted: revision,
+    retired: noRetiredEvents(revision),
+  });
 }
 
-export const NO_HISTORY: History = historyAfter(0);
+export const NO_HISTORY: History = emptyHistoryAfter(0);
 
 export class EventLog {
   readonly #bounds: LogBounds;
@@ -89,7 +94,7 @@ export class EventLog {
   /** The revision of the newest compacted event: watches can start at or after it. */
   #compacted: number;
   /** Retired events before the array. */
-  #past: Past;
+  #retired: RetiredEvents;
   /** Open cursors over all namespaces. */
   readonly #cursors = new Set<Cursor>();
   /** Open cursors over one namespace each. */
@@ -103,7 +108,7 @@ export class EventLog {
     this.#entries = history.entries as LogEntry[];
     this.#head = history.head;
     this.#compacted = history.compacted;
-    this.#past = history.past;
+    this.#retired = history.retired;
     this.#isShared = true;
   }
 
@@ -133,7 +138,7 @@ export class EventLog {
 
   append(event: StoredEvent): void {
     const entry = new LogEntry(event);
-    if (this.#isShared) this.#reclaim();
+    if (this.#isShared) this.#retireCompacted();
     this.#entries.push(entry);
     this.compact(event.time);
     const position = this.endPosition - 1;
@@ -155,12 +160,12 @@ export class EventLog {
     }
     this.#head = head;
     // Reclaims in large steps, so that compaction costs O(1) per event.
-    if (head > 1024 && head * 2 > this.#entries.length) this.#reclaim();
+    if (head > 1024 && head * 2 > this.#entries.length) this.#retireCompacted();
   }
 
   /** Moves the live entries to a new array and retires the rest. */
-  #reclaim(): void {
-    this.#past = retire(this.#past, this.#entries.slice(0, this.#head), this.#bounds.keepEvents ?? 0);
+  #retireCompacted(): void {
+    this.#retired = retireEvents(this.#retired, this.#entries.slice(0, this.#head), this.#bounds.keepEvents ?? 0);
     this.#entries = this.#entries.slice(this.#head);
     this.#base += this.#head;
     this.#head = 0;
@@ -171,12 +176,12 @@ export class EventLog {
   watch(after: number, filter: CursorFilter): Cursor {
     if (after < this.#compacted) throw new CompactedError(after, this.#compacted + 1);
     const cursor = new Cursor(this, { after, position: this.#positionAfter(after) }, filter);
-    this.#cursorsLike(cursor).add(cursor);
+    this.#cursorSetOf(cursor).add(cursor);
     return cursor;
   }
 
   /** Events after a revision, newest first, for rewinding to an older state. */
-  *backwards(after: number): Iterable<LogEntry> {
+  *entriesNewestFirst(after: number): Iterable<LogEntry> {
     if (after < this.#compacted) throw new CompactedError(after, this.#compacted);
     for (let i = this.#entries.length - 1; i >= this.#head; i--) {
       const entry = this.#entries[i];
@@ -185,26 +190,26 @@ export class EventLog {
     }
   }
 
-  /** For a snapshot or a fork: nothing is copied until the next write. */
-  history(): History {
+  /** The history for a snapshot or a fork: nothing is copied until the next write. */
+  shareHistory(): History {
     this.#isShared = true;
-    return this.view();
+    return this.history();
   }
 
   /** All kept events. Valid until the next write. */
-  view(): History {
-    return { entries: this.#entries, head: this.#head, compacted: this.#compacted, past: this.#past };
+  history(): History {
+    return { entries: this.#entries, head: this.#head, compacted: this.#compacted, retired: this.#retired };
   }
 
   /** Drops all events up to a revision and ends every watch. */
-  beginAt(revision: number): void {
+  resetTo(revision: number): void {
     this.expireAll();
     this.#base = this.endPosition;
     this.#entries = [];
     this.#head = 0;
     this.#isShared = false;
     this.#compacted = revision;
-    this.#past = nothingBefore(revision);
+    this.#retired = noRetiredEvents(revision);
   }
 
   /** Ends every watch with Expired. */
@@ -217,13 +222,13 @@ export class EventLog {
 
   /** Called by a cursor that is closed. */
   remove(cursor: Cursor): void {
-    const cursors = this.#cursorsLike(cursor);
+    const cursors = this.#cursorSetOf(cursor);
     cursors.delete(cursor);
     const { namespace } = cursor.filter;
     if (namespace !== undefined && cursors.size === 0) this.#cursorsByNamespace.delete(namespace);
   }
 
-  #cursorsLike(cursor: Cursor): Set<Cursor> {
+  #cursorSetOf(cursor: Cursor): Set<Cursor> {
     const { namespace } = cursor.filter;
     if (namespace === undefined) return this.#cursors;
     let cursors = this.#cursorsByNamespace.get(namespace);

@@ -4,10 +4,10 @@
 import type { ApiObject } from '../meta/object.js';
 import type { Clock } from '../util/clock.js';
 import type { Cursor } from './cursor.js';
-import { type History, historyAfter, type LogBounds, type LogEntry, NO_HISTORY } from './event-log.js';
+import { emptyHistoryAfter, type History, type LogBounds, type LogEntry, NO_HISTORY } from './event-log.js';
 import { journalState } from './journal/attach.js';
 import type { Journal, JournalRecord, JournalState } from './journal/types.js';
-import { cutHistory, eventsBack, lastUpTo, oldestKept } from './past.js';
+import { eventsNewestFirst, historyAt, lastEventUpTo, oldestKeptRevision } from './retired-events.js';
 import type { PlacedObject } from './state.js';
 import { keyOf, Table, type TableState } from './table.js';
 import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, WatchQuery, Write } from './types.js';
@@ -22,7 +22,7 @@ export interface StoreSnapshot {
   readonly revision: number;
   readonly tables: ReadonlyMap<string, TableState | LazyState>;
   /** The history of resources that have no table. */
-  readonly begin: History;
+  readonly initialHistory: History;
   /** See {@link Store.hasUnvalidatedObjects}. */
   readonly hasUnvalidatedObjects: boolean;
 }
@@ -30,8 +30,8 @@ export interface StoreSnapshot {
 /** A table state that is computed on first use and then cached. */
 export type LazyState = () => TableState;
 
-/** A number that changes with every change of a set of resources. */
-export interface Mark {
+/** A number that grows with every change of a set of resources. */
+export interface ChangeCounter {
   readonly value: number;
 }
 
@@ -39,32 +39,32 @@ export class Store {
   readonly #options: StoreOptions;
   #revision: number;
   /** The highest revision ever used; above the current one after a restore. */
-  #highest: number;
+  #highestRevision: number;
   #tables = new Map<string, Table>();
   /** States of tables that have not been used since the snapshot. A fork that uses three kinds builds three tables. */
-  #untouched: StoreSnapshot['tables'] = NOTHING;
+  #unusedTableStates: StoreSnapshot['tables'] = NO_TABLES;
   /** The history of a table that does not exist yet. */
-  #begin: History = NO_HISTORY;
+  #initialHistory: History = NO_HISTORY;
   readonly #revisionWaiters = new Set<() => void>();
   /** Counts changes of all tables. Unlike the revision, it never goes back. */
-  #marks = 0;
-  #restoredAt = 0;
-  /** Marks to update when a table changes. */
-  readonly #marksOf = new Map<string, { value: number }[]>();
+  #changeCount = 0;
+  #changeCountAtRestore = 0;
+  /** The counters to update when a table changes. */
+  readonly #countersByResource = new Map<string, { value: number }[]>();
   #journal: Journal | undefined;
   #dialect = '';
   #hasUnvalidatedObjects = false;
-  readonly #state = (): JournalState => this.#kept(this.snapshot());
+  readonly #state = (): JournalState => this.#journalState(this.snapshot());
 
   constructor(options: StoreOptions, from?: StoreSnapshot) {
     this.#options = options;
     this.#revision = from?.revision ?? 0;
-    this.#highest = this.#revision;
+    this.#highestRevision = this.#revision;
     if (from === undefined) return;
-    this.#untouched = from.tables;
-    this.#begin = from.begin;
+    this.#unusedTableStates = from.tables;
+    this.#initialHistory = from.initialHistory;
     this.#hasUnvalidatedObjects = from.hasUnvalidatedObjects;
-    this.#restoredAt = ++this.#marks;
+    this.#changeCountAtRestore = ++this.#changeCount;
   }
 
   /** The revision of the newest write. */
@@ -78,8 +78,8 @@ export class Store {
   }
 
   /** The highest revision ever used. */
-  get highest(): number {
-    return this.#highest;
+  get highestRevision(): number {
+    return this.#highestRevision;
   }
 
   get(key: ObjectKey): ApiObject | undefined {
@@ -103,10 +103,10 @@ export class Store {
     if (this.#journal !== undefined) this.#journal.append({ revision, type, key, object, time }, this.#state);
     // Nothing fails after this point.
     this.#revision = revision;
-    this.#highest = Math.max(this.#highest, revision);
+    this.#highestRevision = Math.max(this.#highestRevision, revision);
     if (type === 'DELETED') table.delete(key);
     else table.set(key, object);
-    this.#touch(table, key.resource);
+    this.#countChange(table, key.resource);
     table.log.append({
       revision,
       type,
@@ -126,10 +126,10 @@ export class Store {
     const table = this.#table(key.resource);
     const present = table.get(key);
     this.#revision = revision;
-    this.#highest = Math.max(this.#highest, revision);
+    this.#highestRevision = Math.max(this.#highestRevision, revision);
     if (type === 'DELETED') table.delete(key);
     else table.set(key, object);
-    this.#touch(table, key.resource);
+    this.#countChange(table, key.resource);
     table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, previous: present, time });
   }
 
@@ -148,7 +148,7 @@ export class Store {
   seed(key: ObjectKey, object: ApiObject): void {
     const table = this.#table(key.resource);
     table.set(key, object);
-    this.#touch(table, key.resource);
+    this.#countChange(table, key.resource);
   }
 
   /**
@@ -158,11 +158,11 @@ export class Store {
   load(objects: Iterable<PlacedObject>, revision: number, highest = revision): void {
     for (const { key, object } of objects) this.seed(key, object);
     this.#revision = revision;
-    this.#highest = Math.max(this.#highest, revision, highest);
-    this.#begin = historyAfter(revision);
+    this.#highestRevision = Math.max(this.#highestRevision, revision, highest);
+    this.#initialHistory = emptyHistoryAfter(revision);
     this.#hasUnvalidatedObjects = true;
-    for (const resource of this.#untouched.keys()) this.#table(resource);
-    for (const table of this.#tables.values()) table.log.beginAt(revision);
+    for (const resource of this.#unusedTableStates.keys()) this.#table(resource);
+    for (const table of this.#tables.values()) table.log.resetTo(revision);
     if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
   }
 
@@ -189,7 +189,7 @@ export class Store {
   /** Opens a cursor that is live from now on. Throws CompactedError if `after` is compacted. */
   watch(query: WatchQuery): Cursor {
     // A restore has undone this revision, so there is no history after it.
-    if (query.after > this.#revision && query.after <= this.#highest) {
+    if (query.after > this.#revision && query.after <= this.#highestRevision) {
       throw new CompactedError(query.after, this.#revision);
     }
     const { log } = this.#table(query.resource);
@@ -199,7 +199,7 @@ export class Store {
 
   /** All objects of all resources, in no particular order. */
   allObjects(): readonly ApiObject[] {
-    return [...this.#everyTable()].flatMap(([, table]) => [...table.objects()]);
+    return [...this.#allTables()].flatMap(([, table]) => [...table.objects()]);
   }
 
   /** The number of objects of a resource. */
@@ -207,31 +207,31 @@ export class Store {
     return this.#find(resource)?.size ?? 0;
   }
 
-  /** A number that changes with every change of a resource, also by a restore. */
+  /** A number that grows with every change of a resource, also by a restore. */
   lastChange(resource: string): number {
-    return Math.max(this.#tables.get(resource)?.mark ?? 0, this.#restoredAt);
+    return Math.max(this.#tables.get(resource)?.lastChange ?? 0, this.#changeCountAtRestore);
   }
 
-  /** A mark for several resources, cheap enough to read with every request. */
-  markOf(resources: Iterable<string>): Mark {
-    const mark = { value: this.#restoredAt };
-    for (const resource of new Set(resources)) this.extend(mark, resource);
-    return mark;
+  /** A counter of the changes of several resources, cheap enough to read with every request. */
+  changeCounter(resources: Iterable<string>): ChangeCounter {
+    const counter = { value: this.#changeCountAtRestore };
+    for (const resource of new Set(resources)) this.extendChangeCounter(counter, resource);
+    return counter;
   }
 
-  /** Adds a resource to a mark. */
-  extend(mark: Mark, resource: string): void {
-    const extended: { value: number } = mark;
-    extended.value = Math.max(mark.value, this.lastChange(resource));
-    const marks = this.#marksOf.get(resource);
-    if (marks === undefined) this.#marksOf.set(resource, [extended]);
-    else marks.push(extended);
+  /** Adds a resource to a counter. */
+  extendChangeCounter(counter: ChangeCounter, resource: string): void {
+    const extended: { value: number } = counter;
+    extended.value = Math.max(counter.value, this.lastChange(resource));
+    const counters = this.#countersByResource.get(resource);
+    if (counters === undefined) this.#countersByResource.set(resource, [extended]);
+    else counters.push(extended);
   }
 
-  #touch(table: Table, resource: string): void {
-    table.mark = ++this.#marks;
-    const marks = this.#marksOf.get(resource);
-    if (marks !== undefined) for (const mark of marks) mark.value = table.mark;
+  #countChange(table: Table, resource: string): void {
+    table.lastChange = ++this.#changeCount;
+    const counters = this.#countersByResource.get(resource);
+    if (counters !== undefined) for (const counter of counters) counter.value = table.lastChange;
   }
 
   /** Calls `wake` after every write until undone, for reads that wait for a future revision. */
@@ -242,9 +242,14 @@ export class Store {
 
   snapshot(): StoreSnapshot {
     // Keeps the order of the tables.
-    const tables = new Map<string, TableState | LazyState>(this.#untouched);
+    const tables = new Map<string, TableState | LazyState>(this.#unusedTableStates);
     for (const [resource, table] of this.#tables) tables.set(resource, table.state());
-    return { revision: this.#revision, tables, begin: this.#begin, hasUnvalidatedObjects: this.#hasUnvalidatedObjects };
+    return {
+      revision: this.#revision,
+      tables,
+      initialHistory: this.#initialHistory,
+      hasUnvalidatedObjects: this.#hasUnvalidatedObjects,
+    };
   }
 
   /**
@@ -252,10 +257,10 @@ export class Store {
    * kept.
    */
   snapshotAt(revision: number): StoreSnapshot {
-    const oldest = this.oldestKept();
+    const oldest = this.oldestRevision();
     if (revision < oldest) throw new CompactedError(revision, oldest);
     const tables = new Map<string, LazyState>();
-    for (const [resource, table] of this.#everyTable()) {
+    for (const [resource, table] of this.#allTables()) {
       const state = table.state();
       let made: TableState | undefined;
       tables.set(resource, () => {
@@ -263,107 +268,114 @@ export class Store {
         return made;
       });
     }
-    return { revision, tables, begin: this.#begin, hasUnvalidatedObjects: this.#hasUnvalidatedObjects };
+    return {
+      revision,
+      tables,
+      initialHistory: this.#initialHistory,
+      hasUnvalidatedObjects: this.#hasUnvalidatedObjects,
+    };
   }
 
   /** Where history begins: 0, or the revision of the state that was loaded. */
   get firstRevision(): number {
-    return this.#begin.compacted;
+    return this.#initialHistory.compacted;
   }
 
-  /** The oldest revision that can be gone back to. */
-  oldestKept(): number {
-    let oldest = this.#begin.compacted;
-    for (const [, table] of this.#everyTable()) {
+  /** The oldest revision that `snapshotAt` can rebuild. */
+  oldestRevision(): number {
+    let oldest = this.#initialHistory.compacted;
+    for (const [, table] of this.#allTables()) {
       table.log.compact(this.#options.clock.now());
-      oldest = Math.max(oldest, oldestKept(table.log.view(), this.#options));
+      oldest = Math.max(oldest, oldestKeptRevision(table.log.history(), this.#options));
     }
     return oldest;
   }
 
-  /** What is still known to have happened to a key, oldest first. */
+  /** The kept events of one object key, oldest first. Older events have been dropped. */
   changesOf(key: ObjectKey): readonly LogEntry[] {
     const table = this.#find(key.resource);
     if (table === undefined) return [];
     table.log.compact(this.#options.clock.now());
-    const history = table.log.view();
+    const history = table.log.history();
     const found: LogEntry[] = [];
-    for (const entry of eventsBack(history, oldestKept(history, this.#options), this.#options)) {
+    for (const entry of eventsNewestFirst(history, oldestKeptRevision(history, this.#options), this.#options)) {
       if (entry.name === key.name && entry.namespace === key.namespace) found.push(entry);
     }
     return found.reverse();
   }
 
-  /** When the newest write up to a revision was made, as far as that is known. */
+  /** The time of the newest write up to a revision; undefined if its event has been dropped. */
   timeOf(revision: number): number | undefined {
     let newest: LogEntry | undefined;
-    for (const [, table] of this.#everyTable()) {
-      const entry = lastUpTo(table.log.view(), revision);
+    for (const [, table] of this.#allTables()) {
+      const entry = lastEventUpTo(table.log.history(), revision);
       if (entry !== undefined && entry.revision > (newest?.revision ?? 0)) newest = entry;
     }
     return newest?.time;
   }
 
-  /** Puts a snapshot back, revision included. Open watches end: the history they read is no more. */
+  /** Restores a snapshot, revision included. Open watches end with Expired, because their history is replaced. */
   restore(snapshot: StoreSnapshot): void {
-    this.#journal?.reset(this.#kept(snapshot));
+    this.#journal?.reset(this.#journalState(snapshot));
     const before = this.#tables;
-    this.#highest = Math.max(this.#highest, snapshot.revision);
+    this.#highestRevision = Math.max(this.#highestRevision, snapshot.revision);
     this.#revision = snapshot.revision;
     this.#tables = new Map();
-    this.#untouched = snapshot.tables;
-    this.#begin = snapshot.begin;
+    this.#unusedTableStates = snapshot.tables;
+    this.#initialHistory = snapshot.initialHistory;
     this.#hasUnvalidatedObjects = snapshot.hasUnvalidatedObjects;
-    this.#restoredAt = ++this.#marks;
-    for (const marks of this.#marksOf.values()) for (const mark of marks) mark.value = this.#restoredAt;
+    this.#changeCountAtRestore = ++this.#changeCount;
+    for (const counters of this.#countersByResource.values()) {
+      for (const counter of counters) counter.value = this.#changeCountAtRestore;
+    }
     for (const table of before.values()) table.log.expireAll();
     for (const wake of [...this.#revisionWaiters]) wake();
   }
 
-  #kept(snapshot: StoreSnapshot): JournalState {
-    const highest = Math.max(this.#highest, snapshot.revision);
+  #journalState(snapshot: StoreSnapshot): JournalState {
+    const highest = Math.max(this.#highestRevision, snapshot.revision);
     return journalState(snapshot, { dialect: this.#dialect, highest });
   }
 
   #find(resource: string): Table | undefined {
     const table = this.#tables.get(resource);
     if (table !== undefined) return table;
-    const state = this.#untouched.get(resource);
+    const state = this.#unusedTableStates.get(resource);
     if (state === undefined) return undefined;
     const made = new Table(this.#options, typeof state === 'function' ? state() : state);
     this.#tables.set(resource, made);
     return made;
   }
 
-  *#everyTable(): Iterable<[string, Table]> {
-    for (const resource of [...this.#untouched.keys()]) this.#table(resource);
+  *#allTables(): Iterable<[string, Table]> {
+    for (const resource of [...this.#unusedTableStates.keys()]) this.#table(resource);
     yield* this.#tables;
   }
 
   #table(resource: string): Table {
     let table = this.#find(resource);
     if (table === undefined) {
-      table = new Table(this.#options, undefined, this.#begin);
+      table = new Table(this.#options, undefined, this.#initialHistory);
       this.#tables.set(resource, table);
     }
     return table;
   }
 }
 
-const NOTHING: StoreSnapshot['tables'] = new Map();
+const NO_TABLES: StoreSnapshot['tables'] = new Map();
 const EVENT_TYPE = { create: 'ADDED', update: 'MODIFIED', delete: 'DELETED' } as const;
 
 /** The state right after a revision, with the history that it had then. Throws CompactedError. */
 function rewind(state: TableState, revision: number, bounds: LogBounds): TableState {
   const tree = state.tree.clone();
   const counts = new Map(state.counts);
-  for (const { namespace, name, previous } of eventsBack(state.history, revision, bounds)) {
+  for (const { namespace, name, previous } of eventsNewestFirst(state.history, revision, bounds)) {
     const key = keyOf(namespace, name);
     if (previous === undefined) {
       if (tree.delete(key)) count(counts, namespace, -1);
     } else if (tree.set(key, previous)) count(counts, namespace, 1);
   }
-  return { tree, counts, history: cutHistory(state.history, revision, bounds) };
+  return { tree, counts, history: historyAt(state.history, revision, bounds) };
 }
 
 function count(counts: Map<string, number>, namespace: string, by: 1 | -1): void {

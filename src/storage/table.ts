@@ -7,8 +7,8 @@
  */
 import { EmptyBTree } from 'sorted-btree';
 import type { ApiObject } from '../meta/object.js';
+import { CountedIndex } from './counted-index.js';
 import { EventLog, type History, type LogBounds, NO_HISTORY } from './event-log.js';
-import { LiveIndex } from './live-index.js';
 import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, Range } from './types.js';
 
 // The package is CommonJS, and bundlers and Node disagree on where its default export ends up; this export works in
@@ -17,44 +17,44 @@ type BTreeClass = typeof import('sorted-btree', { with: { 'resolution-mode': 're
 const BTree = EmptyBTree.constructor as BTreeClass;
 type Tree = InstanceType<typeof BTree<string, ApiObject>>;
 
-/** A state kept alive for the later pages of a list. */
-interface Held {
+/** A state that is kept for the later pages of a list. */
+interface HeldState {
   readonly tree: Tree;
   readonly until: number;
-  /** Objects left after a page, by where the next one starts; saves counting them again. */
+  /** The number of objects after a page, by the start of the next page; saves counting them again. */
   readonly remaining: Map<string, number>;
 }
 
-/** Everything a table is made of; sharing it is what makes snapshots and forks cheap. */
+/** The content of a table. Snapshots and forks share it. */
 export interface TableState {
   readonly tree: Tree;
   readonly counts: ReadonlyMap<string, number>;
   readonly history: History;
 }
 
-/** Where an object is in its table. */
-export type Place = Pick<ObjectKey, 'namespace' | 'name'>;
+/** The key of an object in its table. */
+export type NamespacedName = Pick<ObjectKey, 'namespace' | 'name'>;
 
 export class Table {
   readonly log: EventLog;
-  /** Set by the store with every change. */
-  mark = 0;
+  /** The store's change count at the last change of this table. */
+  lastChange = 0;
   #tree: Tree;
-  /** What was looked up or written last. */
+  /** The result of the last lookup or write. */
   #lastNamespace: string | undefined;
   #lastName: string | undefined;
   #lastFound: ApiObject | undefined;
-  /** Objects per namespace, for the count of what remains after a first page. */
+  /** Objects per namespace, for the `remainingItemCount` of a first page. */
   readonly #counts: Map<string, number>;
-  readonly #held = new Map<number, Held>();
-  /** Made when first asked for. A fork or a restored table makes its own, so none can be wrong there. */
-  readonly #indexes = new Map<KeysOf<unknown>, LiveIndex<unknown>>();
+  readonly #heldStates = new Map<number, HeldState>();
+  /** Built on first use. A fork or a restored table builds its own. */
+  readonly #indexes = new Map<KeysOf<unknown>, CountedIndex<unknown>>();
 
-  /** `begin`: the past of a table without a state. */
-  constructor(bounds: LogBounds, state?: TableState, begin: History = NO_HISTORY) {
+  /** `initialHistory` is that of a table without a state. */
+  constructor(bounds: LogBounds, state?: TableState, initialHistory: History = NO_HISTORY) {
     this.#tree = state === undefined ? new BTree<string, ApiObject>([], compareKeys) : state.tree.clone();
     this.#counts = new Map(state?.counts);
-    this.log = new EventLog(bounds, state?.history ?? begin);
+    this.log = new EventLog(bounds, state?.history ?? initialHistory);
   }
 
   get size(): number {
@@ -65,7 +65,7 @@ export class Table {
     return this.#tree.values();
   }
 
-  get({ namespace, name }: Place): ApiObject | undefined {
+  get({ namespace, name }: NamespacedName): ApiObject | undefined {
     // The same object is looked up several times in a row by one write, and the same namespace by all of them.
     if (name !== this.#lastName || namespace !== this.#lastNamespace) {
       this.#remember(namespace, name, this.#tree.get(keyOf(namespace, name)));
@@ -79,14 +79,14 @@ export class Table {
     this.#lastFound = object;
   }
 
-  set({ namespace, name }: Place, object: ApiObject): void {
+  set({ namespace, name }: NamespacedName, object: ApiObject): void {
     const key = keyOf(namespace, name);
     this.#remember(namespace, name, object);
     if (this.#indexes.size > 0) this.#reindex(this.#tree.get(key), object);
     if (this.#tree.set(key, object)) this.#counts.set(namespace, (this.#counts.get(namespace) ?? 0) + 1);
   }
 
-  delete({ namespace, name }: Place): void {
+  delete({ namespace, name }: NamespacedName): void {
     const key = keyOf(namespace, name);
     this.#remember(namespace, name, undefined);
     if (this.#indexes.size > 0) this.#reindex(this.#tree.get(key), undefined);
@@ -99,16 +99,16 @@ export class Table {
   /** An index of the current objects, kept current. */
   index<Key>(keysOf: KeysOf<Key>): KeyIndex<Key> {
     // The function determines the key type of its index.
-    const known = this.#indexes.get(keysOf) as LiveIndex<Key> | undefined;
+    const known = this.#indexes.get(keysOf) as CountedIndex<Key> | undefined;
     if (known !== undefined) return known;
-    const index = new LiveIndex(keysOf, this.#tree.values());
-    this.#indexes.set(keysOf, index as LiveIndex<unknown>);
+    const index = new CountedIndex(keysOf, this.#tree.values());
+    this.#indexes.set(keysOf, index as CountedIndex<unknown>);
     return index;
   }
 
   /** Reads a page at the current or an older revision. Throws CompactedError. */
   list(query: ListQuery, revision: number): ListPage {
-    const held = this.#held.get(revision);
+    const held = this.#heldStates.get(revision);
     const isPresent = revision >= this.log.lastRevision;
     const tree = isPresent ? this.#tree : (held?.tree ?? this.#treeAt(revision));
     const page = scan(tree, query);
@@ -123,19 +123,19 @@ export class Table {
 
   /** Keeps a revision readable until a time. */
   hold(revision: number, until: number): void {
-    const held = this.#held.get(revision);
+    const held = this.#heldStates.get(revision);
     if (held !== undefined && held.until >= until) return;
     const tree = held?.tree ?? (revision >= this.log.lastRevision ? this.#tree.clone() : this.#treeAt(revision));
-    this.#held.set(revision, { tree, until, remaining: held?.remaining ?? new Map() });
+    this.#heldStates.set(revision, { tree, until, remaining: held?.remaining ?? new Map() });
   }
 
   /** Releases held states that have expired. */
   release(now: number): void {
-    for (const [revision, held] of this.#held) if (held.until < now) this.#held.delete(revision);
+    for (const [revision, held] of this.#heldStates) if (held.until < now) this.#heldStates.delete(revision);
   }
 
   state(): TableState {
-    return { tree: this.#tree.clone(), counts: new Map(this.#counts), history: this.log.history() };
+    return { tree: this.#tree.clone(), counts: new Map(this.#counts), history: this.log.shareHistory() };
   }
 
   #reindex(before: ApiObject | undefined, after: ApiObject | undefined): void {
@@ -148,7 +148,7 @@ export class Table {
   /** The current tree with all later changes undone. */
   #treeAt(revision: number): Tree {
     const tree = this.#tree.clone();
-    for (const entry of this.log.backwards(revision)) {
+    for (const entry of this.log.entriesNewestFirst(revision)) {
       const key = keyOf(entry.namespace, entry.name);
       if (entry.previous === undefined) tree.delete(key);
       else tree.set(key, entry.previous);
@@ -178,11 +178,11 @@ function compareKeys(left: string, right: string): number {
 }
 
 /** Above every key, because no name contains this character. */
-const TOP = '\uffff';
+const AFTER_ALL_KEYS = '\uffff';
 
 /** The bounds of a range: low is inclusive, high exclusive. '0' is the character after '/'. */
 function bounds(range: Range): [string, string] {
-  return range.namespace === undefined ? ['', TOP] : [`${range.namespace}/`, `${range.namespace}0`];
+  return range.namespace === undefined ? ['', AFTER_ALL_KEYS] : [`${range.namespace}/`, `${range.namespace}0`];
 }
 
 /** The least key greater than this one. */

@@ -10,7 +10,7 @@ import type { ApiObject } from '../meta/object.js';
 
 /** The address of a stored object: a resource, and `namespace/name` or `name` in it. */
 export interface ObjectKey {
-  /** The storage name of the resource; two API versions of one kind share it. */
+  /** The storage key of the resource (`ServedKind.storageKey`); all API versions of one kind share it. */
   readonly resource: string;
   /** Empty for cluster-scoped kinds. */
   readonly namespace: string;

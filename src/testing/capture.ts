@@ -36,7 +36,7 @@ export interface CaptureOptions {
 }
 
 /** The members of a cluster that a capture uses. */
-export type CapturedCluster = Pick<Cluster, 'resourceVersion' | 'inside' | 'kinds' | 'dialect'>;
+export type CapturedCluster = Pick<Cluster, 'resourceVersion' | 'storageReader' | 'kinds' | 'dialect'>;
 
 /**
  * All objects of a cluster as they are stored, in an order that depends only on their kinds and names. Unchanged initial
@@ -49,7 +49,7 @@ export function captureCluster(cluster: CapturedCluster, options: CaptureOptions
   refuseUnknownOptions('captureCluster', options, ['kinds', 'namespace', 'initial']);
   const storages = storagesOf(cluster);
   const wanted = kindsOf(options)?.map((kind) => `${cluster.dialect.group(kind.group)} ${kind.kind}`);
-  const objects = cluster.inside.everything().filter((object) => {
+  const objects = cluster.storageReader.everything().filter((object) => {
     if (wanted !== undefined && !wanted.includes(groupKindOf(object))) return false;
     if (options.namespace !== undefined && !isIn(options.namespace, object)) return false;
     return options.initial === true || !isInitial(object, storages);
@@ -115,7 +115,7 @@ function isIn(namespace: string, { apiVersion, kind, metadata }: ApiObject): boo
 
 /** The storage by group and kind; the uids of initial objects are derived from it. */
 function storagesOf(cluster: CapturedCluster): ReadonlyMap<string, string> {
-  return new Map(cluster.kinds().map(({ gvk, storage }) => [`${gvk.group} ${gvk.kind}`, storage]));
+  return new Map(cluster.kinds().map(({ gvk, storageKey }) => [`${gvk.group} ${gvk.kind}`, storageKey]));
 }
 
 /** Writes after the creation of the default namespaces have higher versions than initial objects. */

@@ -86,7 +86,7 @@ export interface RequestLog extends Disposable {
   toString(): string;
 }
 
-type Logged = Pick<Cluster, 'use' | 'inside' | 'resolve' | 'clock' | 'dialect' | 'resourceVersion'>;
+type Logged = Pick<Cluster, 'use' | 'storageReader' | 'resolve' | 'clock' | 'dialect' | 'resourceVersion'>;
 
 /**
  * Starts to log the requests of a cluster: all of them, or those that match.
@@ -267,7 +267,7 @@ class Recording implements RequestLog {
     if (served === undefined || name === undefined) return undefined;
     const { group, names } = served.kind;
     const address = { group, resource: names.plural, namespace: namespace ?? '', name };
-    return this.#cluster.inside.objects.get(address)?.metadata.resourceVersion;
+    return this.#cluster.storageReader.objects.get(address)?.metadata.resourceVersion;
   }
 }
 

@@ -4,13 +4,13 @@
  * JavaScript object has a property `constructor`).
  */
 
-import type { Cluster, ClusterSnapshot, StorageSettings, Stored } from 'orchplane';
+import type { Cluster, ClusterSnapshot, ObjectOf, StorageSettings } from 'orchplane';
 import { jsonPatch, mergePatch, StatusError } from 'orchplane';
 import { ConfigMap, Namespace, Secret } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import fc from './seeded.js';
 
-export type StoredConfigMap = Stored<typeof ConfigMap>;
+export type StoredConfigMap = ObjectOf<typeof ConfigMap>;
 
 export const NAMESPACES = ['a', 'a-b', 'default'] as const;
 const NAMES = ['x', 'y', 'y-1', 'constructor'] as const;

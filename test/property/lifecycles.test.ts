@@ -113,11 +113,13 @@ test('leaves no orphans, collects no owned objects and removes every deleted nam
 });
 
 function all(cluster: TestCluster): readonly ApiObject[] {
-  return ['configmaps', 'secrets'].flatMap((resource) => [...cluster.inside.objects.list({ group: '', resource })]);
+  return ['configmaps', 'secrets'].flatMap((resource) => [
+    ...cluster.storageReader.objects.list({ group: '', resource }),
+  ]);
 }
 
 function uids(cluster: TestCluster): Map<string, ApiObject> {
-  const classes = cluster.inside.objects.list({ group: 'scheduling.orch.io', resource: 'priorityclasses' });
+  const classes = cluster.storageReader.objects.list({ group: 'scheduling.orch.io', resource: 'priorityclasses' });
   return new Map([...all(cluster), ...classes].map((object) => [object.metadata.uid, object]));
 }
 
@@ -131,7 +133,7 @@ function orphans(cluster: TestCluster): readonly string[] {
 
 /** A live owner of an object that is about to be collected. */
 function solidOwner(cluster: TestCluster, resource: string, namespace: string, name: string): string | undefined {
-  const object = cluster.inside.objects.get({ group: '', resource, namespace, name });
+  const object = cluster.storageReader.objects.get({ group: '', resource, namespace, name });
   const known = uids(cluster);
   for (const reference of object?.metadata.ownerReferences ?? []) {
     const found = known.get(reference.uid);

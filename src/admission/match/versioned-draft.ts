@@ -118,7 +118,7 @@ export class VersionedDraft {
         `no kind ${quote(gvk.kind)} is registered for version ${version} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
       );
     }
-    if (other.storage === expected.storage) return other;
+    if (other.storageKey === expected.storageKey) return other;
     // The reference server's name of its internal version.
     const [own = ''] = expected.gvk.group.split('.', 1);
     const internal = `${own || 'core'}.${expected.gvk.kind}`;

@@ -28,7 +28,7 @@ export const mutatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWith
   handlesConnect: true,
   changesNothing: (view: ClusterView) => boundPolicies(view).length === 0,
   // Conversion may be asynchronous.
-  mayWait: (_served: ServedKind, view: ClusterView) => boundPolicies(view).length > 0,
+  mayBeAsynchronous: (_served: ServedKind, view: ClusterView) => boundPolicies(view).length > 0,
   mutate,
 });
 
@@ -80,6 +80,7 @@ class Session {
       const namespace = namespaceOf(this.#request, this.#view);
       for (const invocation of invocations) await this.#runOne(invocation, namespace);
       // As in the reference server, a mutation without effect also triggers reinvocation.
+      // upstream: apiserver/pkg/admission/plugin/policy/mutating/dispatcher.go dispatcher.dispatchInvocations
       if (this.#draft.isDirty) this.#reinvocation.objectChanged();
       await this.#draft.finish();
     } finally {

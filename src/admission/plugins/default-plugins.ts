@@ -55,9 +55,9 @@ export const defaultAdmission: readonly AdmissionPlugin[] = Object.freeze([
  * createCluster({ admission: inReferenceOrder([...defaultAdmission, serviceAccount]) });
  */
 export function inReferenceOrder(plugins: readonly AdmissionPlugin[]): readonly AdmissionPlugin[] {
-  const positionOf = ({ name, isBuiltIn, mayWait }: AdmissionPlugin): number => {
+  const positionOf = ({ name, isBuiltIn, mayBeAsynchronous }: AdmissionPlugin): number => {
     // A user-defined plugin may share a name; only built-in plugins set one of these members.
-    const position = isBuiltIn === true || mayWait !== undefined ? ORDER.indexOf(name) : -1;
+    const position = isBuiltIn === true || mayBeAsynchronous !== undefined ? ORDER.indexOf(name) : -1;
     return position < 0 ? ORDER.length : position;
   };
   return Object.freeze([...plugins].sort((left, right) => positionOf(left) - positionOf(right)));

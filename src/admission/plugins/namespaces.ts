@@ -46,7 +46,7 @@ export const namespaceAutoProvision: AdmissionPlugin = /* @__PURE__ */ Object.fr
   name: 'NamespaceAutoProvision',
   changesNothing: true,
   // It writes, but synchronously.
-  mayWait: () => false,
+  mayBeAsynchronous: () => false,
   mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
     const { operation, dryRun, namespace } = request;
     if (operation === 'CREATE' && !dryRun && isMissing(request, view)) makeNamespace(namespace, view);

@@ -22,7 +22,7 @@ export const serviceAccount: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'ServiceAccount',
   handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,
-  mayWait: ({ groupResource }: ServedKind) => groupResource.group === '' && groupResource.resource === 'pods',
+  mayBeAsynchronous: ({ groupResource }: ServedKind) => groupResource.group === '' && groupResource.resource === 'pods',
   mutate,
   validate,
 });
@@ -113,6 +113,7 @@ function checkEphemeral(pod: Pod, request: AnyRequest, view: ClusterView): void 
   if (!limitsSecrets(account, view.dialect)) return;
   const problem = forbiddenSecretOfEphemeral(pod.spec, account);
   // The reference server returns this one as a plain error.
+  // upstream: plugin/pkg/admission/serviceaccount/admission.go Plugin.limitEphemeralContainerSecretReferences
   if (problem !== undefined) throw errors.plain(problem);
 }
 
@@ -133,7 +134,10 @@ function mountToken(spec: PodSpec, { dialect, ids }: ClusterView): void {
   if (present === undefined) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)];
 }
 
-/** The reference server recognizes injected tokens by this duration and extends their expiration. */
+/**
+ * The reference server recognizes injected tokens by this duration and extends their expiration.
+ * upstream: pkg/serviceaccount/claims.go WarnOnlyBoundTokenExpirationSeconds
+ */
 const TOKEN_SECONDS = 3607;
 
 function tokenVolume(name: string): Volume {

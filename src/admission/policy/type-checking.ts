@@ -14,7 +14,7 @@ import {
   INT,
   type SimpleType,
   STRING,
-  storedEnvironment,
+  storedExpressionsEnvironment,
   TIMESTAMP,
   type TypeProvider,
 } from '../../cel/index.js';
@@ -118,6 +118,7 @@ function kindsToCheck({ matchConstraints }: PolicySpec, served: readonly ServedK
       found.add(kind);
       count++;
       // The reference server stops at a rule that names too many kinds.
+      // upstream: apiserver/pkg/admission/plugin/policy/validating/typechecking.go TypeChecker.typesToCheck
       if (count === MAX_KINDS) return sortedKinds([...found]);
     }
   }
@@ -144,7 +145,10 @@ function namedKinds(served: readonly ServedKind[], named: NamedResources): reado
     );
 }
 
-/** The empty group matches every group, as in the reference server's resource lookup. */
+/**
+ * The empty group matches every group, as in the reference server's resource lookup.
+ * upstream: apimachinery/pkg/api/meta/restmapper.go DefaultRESTMapper.KindsFor
+ */
 function isNamed(
   { gvr, kind }: ServedKind,
   named: { readonly group: string; readonly version: string; readonly resource: string },
@@ -174,7 +178,7 @@ function environmentFor(served: ServedKind, params: ServedKind | undefined, { va
   const object = typeOfKind(served, 'object');
   const ofParams = params && typeOfKind(params, 'params');
   const types = new VariableTypes();
-  let environment = storedEnvironment().extend({
+  let environment = storedExpressionsEnvironment().extend({
     variables: {
       namespaceObject: NAMESPACE_TYPE,
       request: REQUEST_TYPE,

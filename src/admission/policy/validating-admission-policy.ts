@@ -25,15 +25,15 @@ export const validatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWi
   handlesKind: (served: ServedKind) => !isExemptFromPolicies(served),
   handlesConnect: true,
   isBuiltIn: true,
-  mayWait,
+  mayBeAsynchronous,
   validate,
 });
 
 /** Only conversion of custom resources is asynchronous. */
-function mayWait(served: ServedKind, view: ClusterView): boolean {
+function mayBeAsynchronous(served: ServedKind, view: ClusterView): boolean {
   const policies = boundPolicies(view);
   if (policies.length === 0) return false;
-  const waits = (kind: ServedKind | undefined) => kind?.kind.custom?.mayWait === true;
+  const waits = (kind: ServedKind | undefined) => kind?.kind.custom?.mayBeAsynchronous === true;
   return view.versionsOf(served).some(waits) || policies.some(({ spec }) => waits(paramKindOf(spec.paramKind, view)));
 }
 

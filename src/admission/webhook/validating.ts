@@ -21,7 +21,7 @@ export const validatingAdmissionWebhook: AdmissionPlugin = /* @__PURE__ */ idleW
   handlesKind: (served: ServedKind) => !isExemptFromWebhooks(served),
   handlesConnect: true,
   changesNothing: true,
-  mayWait: (served: ServedKind, view: ClusterView) => hasWebhookFor('validating', served, view),
+  mayBeAsynchronous: (served: ServedKind, view: ClusterView) => hasWebhookFor('validating', served, view),
   validate,
 });
 

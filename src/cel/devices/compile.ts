@@ -9,7 +9,7 @@ import { estimateCost } from '../cost/estimate.js';
 import type { Environment, Program } from '../engine.js';
 import { plan } from '../evaluate/plan.js';
 import { BIND } from '../library/bind.js';
-import { apiServerEnvironment, storedEnvironment } from '../library/environments.js';
+import { newExpressionsEnvironment, storedExpressionsEnvironment } from '../library/environments.js';
 import { QUANTITY_TYPE } from '../library/quantity.js';
 import { STRICT_SEMVERS } from '../library/semver.js';
 import type { NodeToEstimate, SizeEstimator } from '../library.js';
@@ -62,10 +62,10 @@ let forStored: Environment | undefined;
 function deviceEnvironment({ stored = false }: { readonly stored?: boolean } = {}): Environment {
   const added = { libraries: [BIND, STRICT_SEMVERS], variables: { device: DEVICE_TYPE }, provider };
   if (stored) {
-    forStored ??= storedEnvironment().extend(added);
+    forStored ??= storedExpressionsEnvironment().extend(added);
     return forStored;
   }
-  forNew ??= apiServerEnvironment().extend(added);
+  forNew ??= newExpressionsEnvironment().extend(added);
   return forNew;
 }
 

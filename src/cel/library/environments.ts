@@ -50,13 +50,13 @@ let newEnvironment: Environment | undefined;
 let extendedEnvironment: Environment | undefined;
 
 /** The environment for new expressions: release 1.32. */
-export function apiServerEnvironment(): Environment {
+export function newExpressionsEnvironment(): Environment {
   newEnvironment ??= createEnvironment({ libraries: [...LANGUAGE_LIBRARIES, ...VALUE_LIBRARIES] });
   return newEnvironment;
 }
 
 /** The environment for stored expressions: release 1.33, which adds semantic versions. */
-export function storedEnvironment(): Environment {
-  extendedEnvironment ??= apiServerEnvironment().extend({ libraries: [SEMVERS] });
+export function storedExpressionsEnvironment(): Environment {
+  extendedEnvironment ??= newExpressionsEnvironment().extend({ libraries: [SEMVERS] });
   return extendedEnvironment;
 }

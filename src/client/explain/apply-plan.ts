@@ -94,7 +94,7 @@ export async function explainApply<Object>(
 ): Promise<ApplyPlan<Object>> {
   const { input } = change;
   const given = (input as { readonly metadata?: { readonly name?: unknown } } | null)?.metadata?.name;
-  const name = endpoint.name(change.name ?? given, 'explain');
+  const name = endpoint.checkName(change.name ?? given, 'explain');
   const live = await findObject(endpoint, name, options.signal);
   const rehearse = async (force: boolean): Promise<ApiObject> =>
     applyObject<ApiObject>(endpoint, { name, input }, { ...options, force, dryRun: true });

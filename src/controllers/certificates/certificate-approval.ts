@@ -2,9 +2,10 @@
  * Approves kubelet client certificates for requesters with permission: a node that renews its own certificate, or a user who
  * may create node certificates. spec: CertificateSigningRequest
  */
-import type { Stored } from '../../client/api.js';
+
 import { SubjectAccessReview } from '../../kinds/authorization/v1/access-review.js';
 import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
+import type { ObjectOf } from '../../kinds/kind.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { kubeletClientProblem, readSigningRequest } from './request.js';
 
@@ -69,7 +70,7 @@ const PERMISSIONS = [
   },
 ] as const;
 
-type StoredRequest = Stored<typeof CertificateSigningRequest>;
+type StoredRequest = ObjectOf<typeof CertificateSigningRequest>;
 
 function isOpen({ status }: StoredRequest): boolean {
   if (status.certificate !== undefined && status.certificate !== '') return false;

@@ -2,8 +2,9 @@
  * Deletes old CertificateSigningRequests: an hour after the answer, when the certificate has expired, or a day after creation
  * without an answer. An approved request that waits for its certificate is kept.
  */
-import type { Stored } from '../../client/api.js';
+
 import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
+import type { ObjectOf } from '../../kinds/kind.js';
 import { StatusError } from '../../meta/errors.js';
 import { timeToMs } from '../../text/time/time.js';
 import { DerError } from '../../text/x509/der.js';
@@ -56,7 +57,7 @@ export function certificateCleaning(): Controller {
 }
 
 /** The times after which the request may be deleted, one for each applicable rule. */
-function expiriesOf({ metadata, status }: Stored<typeof CertificateSigningRequest>): readonly number[] {
+function expiriesOf({ metadata, status }: ObjectOf<typeof CertificateSigningRequest>): readonly number[] {
   const { conditions = [], certificate = '' } = status;
   if (conditions.length === 0) return [timeToMs(metadata.creationTimestamp) + PENDING_MS];
   const ends = [Infinity];

@@ -2,8 +2,9 @@
  * Signs approved CertificateSigningRequests of the built-in signers with a test authority. A request that its signer must
  * not sign gets the Failed condition; requests to other signers are ignored. spec: CertificateSigningRequest
  */
-import type { Stored } from '../../client/api.js';
+
 import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
+import type { ObjectOf } from '../../kinds/kind.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { subtleCrypto } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
@@ -81,7 +82,7 @@ export function certificateSigning(options: CertificateSigningOptions = {}): Con
   };
 }
 
-type StoredRequest = Stored<typeof CertificateSigningRequest>;
+type StoredRequest = ObjectOf<typeof CertificateSigningRequest>;
 
 function isToBeSigned({ status }: StoredRequest): boolean {
   if (status.certificate !== undefined && status.certificate !== '') return false;

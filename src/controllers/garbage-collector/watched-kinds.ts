@@ -130,13 +130,13 @@ export class WatchedKinds {
 /** One version of each collectable kind by storage key: the storage version if it is served. */
 function wantedKinds(all: readonly ServedKind[]): ReadonlyMap<string, ServedKind> {
   // Events are numerous, own nothing and expire by themselves.
-  const events = all.find(({ kind }) => kind === CoreEvent)?.storage;
+  const events = all.find(({ kind }) => kind === CoreEvent)?.storageKey;
   const wanted = new Map<string, ServedKind>();
   for (const served of all) {
-    const { storage, verbs, kind, storageKind } = served;
-    if (storage === events || kind.virtual !== undefined || !NEEDED_VERBS.every((verb) => verbs.includes(verb)))
+    const { storageKey, verbs, kind, storageKind } = served;
+    if (storageKey === events || kind.virtual !== undefined || !NEEDED_VERBS.every((verb) => verbs.includes(verb)))
       continue;
-    if (storageKind === undefined || !wanted.has(storage)) wanted.set(storage, served);
+    if (storageKind === undefined || !wanted.has(storageKey)) wanted.set(storageKey, served);
   }
   return wanted;
 }
@@ -149,10 +149,11 @@ function ownerKinds(
   for (const served of all) {
     if (!served.verbs.includes('get')) continue;
     const kind = served.kind as ObjectKind;
-    const owner = { served, kind, watched: watches.get(served.storage) };
+    const owner = { served, kind, watched: watches.get(served.storageKey) };
     const { apiVersion, gvk } = served;
     owners.set(kindKey(apiVersion, gvk.kind), owner);
     // The reference server also finds kinds in lower case, unless a kind has that name.
+    // upstream: client-go/restmapper/discovery.go NewDiscoveryRESTMapper
     const lowerCase = kindKey(apiVersion, gvk.kind.toLowerCase());
     if (!owners.has(lowerCase)) owners.set(lowerCase, owner);
   }

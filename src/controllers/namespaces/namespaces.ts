@@ -2,10 +2,11 @@
  * Deletes the content of terminating namespaces, pods first, and removes the namespace's finalizer when nothing is left. The
  * conditions in its status report the progress. Without a deletion delay, the remaining objects are watched. spec: Namespace
  */
-import type { Stored } from '../../client/api.js';
+
 import type { Client } from '../../client/client.js';
 import type { Informer, InformerEvent } from '../../client/informer.js';
 import { Namespace } from '../../kinds/core/v1/namespace.js';
+import type { ObjectOf } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { NAMESPACE_FINALIZER } from '../../meta/dialect.js';
 import { StatusError } from '../../meta/errors.js';
@@ -22,6 +23,7 @@ export interface NamespacesOptions {
    * other API servers may learn of the deletion late; here there is only one. 0 unless given: then the remaining objects
    * are watched, and the namespace is finalized as soon as the last one is gone. With a delay only timers are used, as in
    * the reference server.
+   * upstream: pkg/controller/namespace/namespace_controller.go namespaceDeletionGracePeriod
    */
   readonly deletionDelayMs?: number | undefined;
 }
@@ -68,7 +70,7 @@ export function namespaces(options: NamespacesOptions = {}): Controller {
 }
 
 /** Whether only the status changed, which is this controller's own update. */
-function isOwnUpdate(event: InformerEvent<Stored<typeof Namespace>>): boolean {
+function isOwnUpdate(event: InformerEvent<ObjectOf<typeof Namespace>>): boolean {
   if (event.type !== 'MODIFIED') return false;
   const { object, previous } = event;
   return previous.metadata.deletionTimestamp !== undefined && deepEqual(previous.spec, object.spec);
@@ -156,9 +158,9 @@ class RemainingContentWatcher {
     const before = this.#informers.get(namespace) ?? new Map<string, Informer<unknown>>();
     const next = new Map<string, Informer<unknown>>();
     for (const served of kinds) {
-      const informer = before.get(served.storage) ?? next.get(served.storage);
-      next.set(served.storage, informer ?? this.#start(namespace, served));
-      before.delete(served.storage);
+      const informer = before.get(served.storageKey) ?? next.get(served.storageKey);
+      next.set(served.storageKey, informer ?? this.#start(namespace, served));
+      before.delete(served.storageKey);
     }
     for (const informer of before.values()) informer.close();
     if (next.size === 0) this.#informers.delete(namespace);
@@ -170,9 +172,9 @@ class RemainingContentWatcher {
     this.#isClosed = true;
   }
 
-  #start(namespace: string, { kind, storage }: ServedKind): Informer<unknown> {
+  #start(namespace: string, { kind, storageKey }: ServedKind): Informer<unknown> {
     const { client, onEmpty, onError } = this.#options;
-    const description = `what is left of ${storage} in ${namespace}`;
+    const description = `what is left of ${storageKey} in ${namespace}`;
     const informer = client.api(kind, namespace).informer({ onError: (error) => onError(error, description) });
     // A counter, because `list()` would copy all remaining objects for each deletion.
     let count = 0;

@@ -6,12 +6,11 @@
  * Only kinds that a quota covers are watched, so a cluster without quotas has no cost.
  */
 import { evaluatorFor, isCountable, limitsResource } from '../../admission/quota/evaluators.js';
-import type { Stored } from '../../client/api.js';
 import type { InformerEvent } from '../../client/informer.js';
 import { isSameOrNewerVersion } from '../../client/informer.js';
 import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
 import { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
-import type { Kind } from '../../kinds/kind.js';
+import type { Kind, ObjectOf } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import type { ApiObject } from '../../meta/object.js';
@@ -92,8 +91,8 @@ class QuotaCounter {
 
   /** Queues quotas that already named resources of a kind before its CRD was created. */
   #queueQuotasOfNewKinds(): void {
-    const unknown = this.#countable().filter(({ kind, storage }) => {
-      return kind.custom !== undefined && !this.#watched.has(storage);
+    const unknown = this.#countable().filter(({ kind, storageKey }) => {
+      return kind.custom !== undefined && !this.#watched.has(storageKey);
     });
     if (unknown.length === 0) return;
     for (const quota of this.#quotas.list()) {
@@ -139,16 +138,16 @@ class QuotaCounter {
   }
 
   #watch(served: ServedKind): WatchedKind {
-    const { storage, kind } = served;
-    const known = this.#watched.get(storage);
+    const { storageKey, kind } = served;
+    const known = this.#watched.get(storageKey);
     if (known !== undefined) return known;
     const { client, report } = this.#context;
     const isCustom = kind.custom !== undefined;
     const informer = isCustom
-      ? new SharedInformer(client, kind, (error) => report(error, `the informer of ${storage}`))
+      ? new SharedInformer(client, kind, (error) => report(error, `the informer of ${storageKey}`))
       : this.#context.informer(kind);
     const watched: WatchedKind = { served, informer, close: () => (isCustom ? informer.close() : undefined) };
-    this.#watched.set(storage, watched);
+    this.#watched.set(storageKey, watched);
     informer.subscribe((event) => this.#onChange(served, event as InformerEvent<ApiObject>));
     return watched;
   }
@@ -208,7 +207,7 @@ class QuotaCounter {
 }
 
 /** Removes the read-only modifiers; counting does not modify the object. */
-function quotaIn(stored: Stored<typeof ResourceQuota>): ResourceQuota {
+function quotaIn(stored: ObjectOf<typeof ResourceQuota>): ResourceQuota {
   return stored as ResourceQuota;
 }
 
@@ -217,7 +216,7 @@ function countable(all: readonly ServedKind[]): readonly ServedKind[] {
   const chosen = new Map<string, ServedKind>();
   for (const served of all) {
     if (!isCountable(served) || !NEEDED_VERBS.every((verb) => served.verbs.includes(verb))) continue;
-    if (!chosen.has(served.storage) || served.storageKind === undefined) chosen.set(served.storage, served);
+    if (!chosen.has(served.storageKey) || served.storageKind === undefined) chosen.set(served.storageKey, served);
   }
   return [...chosen.values()];
 }

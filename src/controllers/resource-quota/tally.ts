@@ -52,29 +52,29 @@ export class Tally {
     return deepEqual(spec, this.#quota.spec);
   }
 
-  has({ storage }: ServedKind): boolean {
-    return this.#parts.has(storage);
+  has({ storageKey }: ServedKind): boolean {
+    return this.#parts.has(storageKey);
   }
 
   /** Starts counting a resource, given all its objects in the namespace. */
-  count({ storage, gvr }: ServedKind, objects: Iterable<ApiObject>): void {
+  count({ storageKey, gvr }: ServedKind, objects: Iterable<ApiObject>): void {
     const evaluator = evaluatorFor(gvr, this.#terms);
     const names = evaluator.matchingResources(this.#names, this.#terms);
     const totals = new Map(names.map((name) => [name, Quantity.zero]));
     const part: Part = { evaluator, names, totals, shares: new Map(), formats: new Map(), terminating: new Map() };
-    this.#parts.set(storage, part);
+    this.#parts.set(storageKey, part);
     for (const object of objects) this.#set(part, object);
   }
 
   /** Must be called when an object is added or changes. */
-  set({ storage }: ServedKind, object: ApiObject): void {
-    const part = this.#parts.get(storage);
+  set({ storageKey }: ServedKind, object: ApiObject): void {
+    const part = this.#parts.get(storageKey);
     if (part !== undefined) this.#set(part, object);
   }
 
   /** Must be called when an object is deleted. */
-  remove({ storage }: ServedKind, { metadata }: ApiObject): void {
-    const part = this.#parts.get(storage);
+  remove({ storageKey }: ServedKind, { metadata }: ApiObject): void {
+    const part = this.#parts.get(storageKey);
     if (part === undefined) return;
     part.terminating.delete(metadata.uid);
     this.#share(part, metadata.uid, NOTHING);

@@ -4,11 +4,12 @@
  * own clock how long the Lease has not changed, and take it over when that exceeds the lease duration. Clocks need not
  * agree; they only have to run at the same rate. All waiting happens in a work queue on the host's clock.
  */
-import type { Stored } from '../../client/api.js';
+
 import { type Client, createClient } from '../../client/client.js';
 import type { Host } from '../../client/host.js';
 import { Lease } from '../../kinds/coordination/v1/lease.js';
 import type { LeaseSpecInput } from '../../kinds/generated/coordination-v1.js';
+import type { ObjectOf } from '../../kinds/kind.js';
 import { StatusError } from '../../meta/errors.js';
 import { formatMicroTime } from '../../text/time/time.js';
 import { onAbort } from '../../util/abort.js';
@@ -131,7 +132,7 @@ function checkSettings({ name, identity, leaseDurationMs, renewDeadlineMs, retry
     refuse(`renewDeadlineMs must be more than ${JITTER} × retryPeriodMs`);
 }
 
-type StoredLease = Stored<typeof Lease>;
+type StoredLease = ObjectOf<typeof Lease>;
 
 /** The Lease as last observed, and the local time of the observation. */
 interface Observed {

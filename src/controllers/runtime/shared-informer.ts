@@ -1,10 +1,9 @@
 /**
  * The informer of a kind that all controllers of a run share, with indexes.
  */
-import type { Stored } from '../../client/api.js';
 import type { Client } from '../../client/client.js';
 import type { Informer, InformerEvent, InformerListener } from '../../client/informer.js';
-import type { Kind } from '../../kinds/kind.js';
+import type { Kind, ObjectOf } from '../../kinds/kind.js';
 import type { ApiObject } from '../../meta/object.js';
 import { sameItems } from '../../util/arrays.js';
 import type { Undo } from '../../util/clock.js';
@@ -18,8 +17,8 @@ const NONE: readonly never[] = Object.freeze([]);
 /** An informer with indexes, shared by all controllers of a run. */
 export class SharedInformer<AnyKind extends Kind> {
   readonly kind: AnyKind;
-  readonly #informer: Informer<Stored<AnyKind>>;
-  readonly #indexes = new Map<string, Lookup<Stored<AnyKind>>>();
+  readonly #informer: Informer<ObjectOf<AnyKind>>;
+  readonly #indexes = new Map<string, Lookup<ObjectOf<AnyKind>>>();
 
   constructor(client: Client, kind: AnyKind, onError: (error: unknown) => void) {
     this.kind = kind;
@@ -36,35 +35,35 @@ export class SharedInformer<AnyKind extends Kind> {
   }
 
   /** One object; the namespace is empty or absent for cluster-scoped kinds. */
-  get(name: string, namespace?: string): Stored<AnyKind> | undefined {
+  get(name: string, namespace?: string): ObjectOf<AnyKind> | undefined {
     return this.#informer.get(name, namespace);
   }
 
   /** The object under a key, `namespace/name` or `name`. */
-  at(key: string): Stored<AnyKind> | undefined {
+  at(key: string): ObjectOf<AnyKind> | undefined {
     const { name, namespace } = splitKey(key);
     return this.#informer.get(name, namespace);
   }
 
   /** All objects, or those of one namespace. */
-  list(namespace?: string): readonly Stored<AnyKind>[] {
+  list(namespace?: string): readonly ObjectOf<AnyKind>[] {
     return namespace === undefined ? this.#informer.snapshot() : this.#byNamespace(namespace);
   }
 
   /** The objects whose controller has this uid. */
-  controlledBy(uid: string): readonly Stored<AnyKind>[] {
+  controlledBy(uid: string): readonly ObjectOf<AnyKind>[] {
     return this.#byController(uid);
   }
 
   /** Calls the listener with ADDED for each existing object, then with every change. */
-  subscribe(listener: InformerListener<Stored<AnyKind>>): Undo {
+  subscribe(listener: InformerListener<ObjectOf<AnyKind>>): Undo {
     const undo = this.#informer.subscribe(listener);
     for (const object of this.#informer.snapshot()) listener({ type: 'ADDED', object });
     return undo;
   }
 
   /** Calls the listener with the key of each existing and each changed object. */
-  onKey(listener: (key: string, event: InformerEvent<Stored<AnyKind>>) => void): Undo {
+  onKey(listener: (key: string, event: InformerEvent<ObjectOf<AnyKind>>) => void): Undo {
     return this.subscribe((event) => listener(keyOf(event.object as ApiObject), event));
   }
 
@@ -72,11 +71,11 @@ export class SharedInformer<AnyKind extends Kind> {
    * Creates an index that is kept up to date. A second call with the same name returns the existing index, so the name must
    * identify the key function. The index is updated before listeners that subscribe after this call.
    */
-  index(name: string, keysOf: (object: Stored<AnyKind>) => readonly string[]): Lookup<Stored<AnyKind>> {
+  index(name: string, keysOf: (object: ObjectOf<AnyKind>) => readonly string[]): Lookup<ObjectOf<AnyKind>> {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
-    const buckets = new Map<string, Map<string, Stored<AnyKind>>>();
-    const remove = (keys: readonly string[], object: Stored<AnyKind>): void => {
+    const buckets = new Map<string, Map<string, ObjectOf<AnyKind>>>();
+    const remove = (keys: readonly string[], object: ObjectOf<AnyKind>): void => {
       const { uid } = metaOf(object);
       for (const key of keys) {
         const bucket = buckets.get(key);
@@ -84,7 +83,7 @@ export class SharedInformer<AnyKind extends Kind> {
         if (bucket?.size === 0) buckets.delete(key);
       }
     };
-    const add = (keys: readonly string[], object: Stored<AnyKind>): void => {
+    const add = (keys: readonly string[], object: ObjectOf<AnyKind>): void => {
       const { uid } = metaOf(object);
       for (const key of keys) {
         const bucket = buckets.get(key);
@@ -99,7 +98,7 @@ export class SharedInformer<AnyKind extends Kind> {
       if (before.length > 0 && event.type !== 'ADDED' && !sameItems(before, after)) remove(before, event.previous);
       if (after.length > 0) add(after, event.object);
     });
-    const lookup: Lookup<Stored<AnyKind>> = (key) => {
+    const lookup: Lookup<ObjectOf<AnyKind>> = (key) => {
       const bucket = buckets.get(key);
       return bucket === undefined ? NONE : [...bucket.values()];
     };
@@ -111,11 +110,11 @@ export class SharedInformer<AnyKind extends Kind> {
     this.#informer.close();
   }
 
-  #byNamespace(namespace: string): readonly Stored<AnyKind>[] {
+  #byNamespace(namespace: string): readonly ObjectOf<AnyKind>[] {
     return this.index('namespace', (object) => [metaOf(object).namespace ?? ''])(namespace);
   }
 
-  #byController(uid: string): readonly Stored<AnyKind>[] {
+  #byController(uid: string): readonly ObjectOf<AnyKind>[] {
     return this.index('controller', (object) => {
       const owner = controllerOf(object as ApiObject);
       return owner === undefined ? NONE : [owner.uid];

@@ -2,23 +2,23 @@
  * The names and types of volumes and claims, and pure functions that compare a volume with a claim.
  */
 
-import type { Stored } from '../../client/api.js';
 import type { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import type { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { FeatureGates } from '../../kinds/feature-gates.js';
+import type { ObjectOf } from '../../kinds/kind.js';
 import type { StorageClass } from '../../kinds/storage/v1/storage-class.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { Quantity } from '../../meta/quantity.js';
 import { own } from '../../util/json.js';
 
-export type StoredVolume = Stored<typeof PersistentVolume>;
+export type StoredVolume = ObjectOf<typeof PersistentVolume>;
 
-export type StoredClaim = Stored<typeof PersistentVolumeClaim>;
+export type StoredClaim = ObjectOf<typeof PersistentVolumeClaim>;
 
-export type StoredPod = Stored<typeof Pod>;
+export type StoredPod = ObjectOf<typeof Pod>;
 
-export type StoredClass = Stored<typeof StorageClass>;
+export type StoredClass = ObjectOf<typeof StorageClass>;
 
 export interface VolumeNames {
   /** On a claim: it was bound once. It is never bound to another volume. */
@@ -135,7 +135,10 @@ function offersModes(claim: StoredClaim, volume: StoredVolume): boolean {
   return (claim.spec.accessModes ?? []).every((mode) => (volume.spec.accessModes ?? []).includes(mode));
 }
 
-/** The reason why a claim cannot have the volume that it names; undefined if it can. The messages are the reference server's. */
+/**
+ * The reason why a claim cannot have the volume that it names; undefined if it can. The messages are the reference server's.
+ * upstream: pkg/controller/volume/persistentvolume/pv_controller.go checkVolumeSatisfyClaim
+ */
 export function mismatch(volume: StoredVolume, claim: StoredClaim, terms: MatchTerms): string | undefined {
   const { names, features } = terms;
   if (volume.metadata.deletionTimestamp !== undefined) {

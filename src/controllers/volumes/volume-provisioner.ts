@@ -2,10 +2,11 @@
  * Simulates the provisioners of storage classes: creates a volume for each claim that waits for one of them, and deletes it
  * after the claim is gone. There is no storage behind these volumes.
  */
-import type { Sent } from '../../client/api.js';
+
 import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { InputOf } from '../../kinds/kind.js';
 import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
 import { StatusError } from '../../meta/errors.js';
 import { refuseUnknownOptions } from '../../util/options.js';
@@ -111,7 +112,11 @@ function isDeletable(volume: StoredVolume, provisioners: ReadonlySet<string>, { 
   return metadata.deletionTimestamp === undefined && provisioners.has(annotationOf(volume, provisionedBy) ?? '');
 }
 
-function volumeFor(claim: StoredClaim, storageClass: StoredClass, names: VolumeNames): Sent<typeof PersistentVolume> {
+function volumeFor(
+  claim: StoredClaim,
+  storageClass: StoredClass,
+  names: VolumeNames,
+): InputOf<typeof PersistentVolume> {
   const { uid, namespace = '', resourceVersion } = claim.metadata;
   const { accessModes, resources, volumeMode, volumeAttributesClassName } = claim.spec;
   const name = `pvc-${uid}`;

@@ -1,9 +1,9 @@
 /**
  * The dependents of a workload controller: those with its controller reference that match its selector. Matching orphans are
  * adopted; its own dependents that no longer match are released. Changes of dependents queue their owners. Indexes by one label
- * of the selector avoid scanning the namespace. upstream: pkg/controller/controller_ref_manager.go
+ * of the selector avoid scanning the namespace.
+ * upstream: pkg/controller/controller_ref_manager.go BaseControllerRefManager.ClaimObject
  */
-import type { Stored } from '../../client/api.js';
 import type { Client } from '../../client/client.js';
 import { strategicPatch } from '../../client/patches.js';
 import type { Kind, ObjectOf } from '../../kinds/kind.js';
@@ -103,7 +103,7 @@ function anyApi(client: Client, kind: Kind, namespace: string | undefined) {
 export interface DependentWatch<Owner extends Kind, Dependent extends Kind> {
   readonly owners: SharedInformer<Owner>;
   readonly dependents: SharedInformer<Dependent>;
-  readonly selectorOf: (owner: Stored<Owner>) => LabelSelectorObject | undefined;
+  readonly selectorOf: (owner: ObjectOf<Owner>) => LabelSelectorObject | undefined;
   readonly queue: WorkQueue;
 }
 
@@ -112,13 +112,13 @@ export function queueOwners<Owner extends Kind, Dependent extends Kind>(watch: D
   const { owners, dependents, selectorOf, queue } = watch;
   const selectors = selectorIndex(owners, selectorOf);
 
-  const queueController = (dependent: Stored<Dependent>, controller: OwnerReference | undefined): void => {
+  const queueController = (dependent: ObjectOf<Dependent>, controller: OwnerReference | undefined): void => {
     if (controller?.kind !== owners.kind.kind) return;
     const { namespace } = (dependent as AnyObject).metadata;
     const owner = owners.get(controller.name, namespace) as AnyObject | undefined;
     if (owner?.metadata.uid === controller.uid) queue.add(keyOf(owner));
   };
-  const queueAdopters = (orphan: Stored<Dependent>): void => {
+  const queueAdopters = (orphan: ObjectOf<Dependent>): void => {
     const { namespace = '', labels } = (orphan as AnyObject).metadata;
     for (const owner of selectors(namespace, labels)) queue.add(keyOf(owner as AnyObject));
   };
@@ -132,8 +132,8 @@ export function queueOwners<Owner extends Kind, Dependent extends Kind>(watch: D
  */
 export function onDependents<Dependent extends Kind>(
   dependents: SharedInformer<Dependent>,
-  changed: (dependent: Stored<Dependent>, controller: OwnerReference | undefined) => void,
-  adoptable: (orphan: Stored<Dependent>) => void,
+  changed: (dependent: ObjectOf<Dependent>, controller: OwnerReference | undefined) => void,
+  adoptable: (orphan: ObjectOf<Dependent>) => void,
 ): void {
   dependents.subscribe((event) => {
     const object = event.object as AnyObject;
@@ -156,8 +156,8 @@ export type SelectorIndex<Object> = (namespace: string, labels: Labels | undefin
 
 export function selectorIndex<AnyKind extends Kind>(
   informer: SharedInformer<AnyKind>,
-  selectorOf: (object: Stored<AnyKind>) => LabelSelectorObject | undefined,
-): SelectorIndex<Stored<AnyKind>> {
+  selectorOf: (object: ObjectOf<AnyKind>) => LabelSelectorObject | undefined,
+): SelectorIndex<ObjectOf<AnyKind>> {
   const byLabel = informer.index('a label that its selector asks for', (object) => [
     firstIndexKey(namespaceOf(object), selectorOf(object)?.matchLabels ?? {}),
   ]);
@@ -173,7 +173,7 @@ export function selectorIndex<AnyKind extends Kind>(
 /** Returns objects without controller that may match a selector. */
 export type OrphanIndex<Object> = (namespace: string, selector: LabelSelectorObject) => readonly Object[];
 
-export function orphanIndex<AnyKind extends Kind>(informer: SharedInformer<AnyKind>): OrphanIndex<Stored<AnyKind>> {
+export function orphanIndex<AnyKind extends Kind>(informer: SharedInformer<AnyKind>): OrphanIndex<ObjectOf<AnyKind>> {
   const byLabel = informer.index('a label of an orphan', (object) => {
     if (controllerOf(object as ApiObject) !== undefined) return [];
     const namespace = namespaceOf(object);

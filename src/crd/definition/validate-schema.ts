@@ -4,7 +4,7 @@
  * embedded; inside metadata it must result in valid metadata.
  */
 
-import { storedEnvironment } from '../../cel/index.js';
+import { storedExpressionsEnvironment } from '../../cel/index.js';
 import type { CustomResourceValidation } from '../../kinds/generated/apiextensions-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
@@ -13,8 +13,8 @@ import type { MutableRecord } from '../../util/json.js';
 import { copyJson, deepEqual, setOwn } from '../../util/json.js';
 import { compileRules } from '../rules/compile.js';
 import { evaluateRules, REQUEST_BUDGET } from '../rules/evaluate.js';
+import { OldValueContext } from '../rules/old-value-context.js';
 import type { PreexistingExpressions } from '../rules/preexisting-expressions.js';
-import { RatchetingContext } from '../rules/ratcheting.js';
 import { validateRules } from '../rules/validate-rules.js';
 import { type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
 import { CorrelatedObject } from '../value/correlated-object.js';
@@ -32,7 +32,7 @@ export interface SchemaContext {
   readonly dialect: Dialect;
   readonly hasStatus: boolean;
   /** The validation rules of the CRD before the update. */
-  readonly history: PreexistingExpressions;
+  readonly preexisting: PreexistingExpressions;
   /** True if the update does not change this schema. */
   readonly isUnchanged: boolean;
 }
@@ -44,7 +44,7 @@ export function versionSchemaErrors(
   context: SchemaContext,
 ): FieldError[] {
   if (given?.openAPIV3Schema === undefined) return [];
-  const { dialect, hasStatus, history, isUnchanged } = context;
+  const { dialect, hasStatus, preexisting, isUnchanged } = context;
   const path = `${at}.openAPIV3Schema`;
   const root = structuralSchemaOf(given.openAPIV3Schema, dialect);
   const found = hasStatus ? statusRootErrors(root, path, dialect) : [];
@@ -65,7 +65,7 @@ export function versionSchemaErrors(
   if (unsupported !== undefined && isAllFine) return [invalid(path, '', unsupported)];
   if (!validatesRules) return [...found, ...ofNodes];
   const ofRules = validateRules(root, path, {
-    environments: history.environments,
+    environments: preexisting.environments,
     extensionName: dialect.extension,
     isValidNode: (node) => validNodes.has(node),
     limitsCost: !isUnchanged,
@@ -106,21 +106,21 @@ function defaultRuleEvaluator(): (schema: StructuralSchema, value: unknown, path
   return (schema, value, path) => {
     if (budget < 0) return [];
     const rules = compileRules(schema, schema.embeddedResource, {
-      rule: storedEnvironment,
-      message: storedEnvironment,
+      rule: storedExpressionsEnvironment,
+      message: storedExpressionsEnvironment,
     });
     if (rules === undefined) return [];
     const ratcheted = evaluateRules(
       rules,
       value,
-      RatchetingContext.of(new CorrelatedObject(schema, value, value), false),
+      OldValueContext.of(new CorrelatedObject(schema, value, value), false),
       { path, budget },
     );
     if (ratcheted.errors.length > 0) {
       budget = ratcheted.budgetLeft;
       return ratcheted.errors;
     }
-    const added = evaluateRules(rules, value, RatchetingContext.NONE, { path, budget });
+    const added = evaluateRules(rules, value, OldValueContext.NONE, { path, budget });
     budget = Math.min(ratcheted.budgetLeft, added.budgetLeft);
     return added.errors;
   };
@@ -150,7 +150,10 @@ interface DefaultPosition {
 
 const META_FIELDS = ['metadata', 'apiVersion', 'kind'];
 
-/** Defaults below `additionalProperties` are not validated, as in the reference server. */
+/**
+ * Defaults below `additionalProperties` are not validated, as in the reference server.
+ * upstream: apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go validate
+ */
 function nodeDefaultErrors(node: StructuralSchema, given: DefaultPosition): FieldError[] {
   const position = node.embeddedResource ? { ...given, resource: node, steps: [], insideMeta: false } : given;
   const { path, steps } = position;

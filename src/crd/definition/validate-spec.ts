@@ -38,10 +38,10 @@ export interface OldDefinition {
 /** Validates a CRD spec; `before` is given for updates. */
 export function specErrors(spec: CustomResourceDefinitionSpec, dialect: Dialect, before?: OldDefinition): FieldError[] {
   const all: readonly CustomResourceDefinitionVersion[] = spec.versions ?? [];
-  const history = new PreexistingExpressions(before?.spec.versions ?? [], dialect);
+  const preexisting = new PreexistingExpressions(before?.spec.versions ?? [], dialect);
   const schemaContext = (version: CustomResourceDefinitionVersion | undefined, hasStatus: boolean) => {
-    const isUnchanged = version !== undefined && history.isUnchanged(version);
-    return { dialect, hasStatus, history, isUnchanged };
+    const isUnchanged = version !== undefined && preexisting.isUnchanged(version);
+    return { dialect, hasStatus, preexisting, isUnchanged };
   };
   const { common, versions } = splitSharedParts(all);
   const statusOf = (version: SharedParts) => (version.subresources ?? common.subresources)?.status !== undefined;
@@ -142,6 +142,7 @@ function versionSetErrors(given: readonly CustomResourceDefinitionVersion[] | un
   }
   // The reference server also validates `spec.version`, a field for the first version that dates from single-version
   // CRDs.
+  // upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go validateCustomResourceDefinitionSpec
   const [first = ''] = names;
   return first === '' ? found : [...found, ...dnsLabelErrors(first, 'spec.version')];
 }

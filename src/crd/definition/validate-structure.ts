@@ -57,7 +57,7 @@ function nodeErrors(node: StructuralSchema, position: NodePosition): FieldError[
   return [
     ...found,
     ...extensionErrors(node, position),
-    ...junctorErrors(node, position, junctorExceptionsOf(node)),
+    ...combinatorErrors(node, position, combinatorExceptionsOf(node)),
     ...typeErrors(node, position),
     ...resourceErrors(node, position),
   ];
@@ -124,26 +124,30 @@ function restrictsNamesOnly({ raw, properties }: StructuralSchema): boolean {
   return Object.keys(raw).every((keyword) => ignored.includes(keyword));
 }
 
-/** Exceptions to the rule that schemas inside logical junctors have no types. */
-interface JunctorExceptions {
+/** Exceptions to the rule that schemas inside combinators have no types. */
+interface CombinatorExceptions {
   readonly anyOf: boolean;
   /** In the first schema of `allOf`. */
   readonly allOf: boolean;
 }
 
 /** The two usual spellings of "integer or string" are allowed to contain types, even without `int-or-string`. */
-function junctorExceptionsOf(node: StructuralSchema): JunctorExceptions {
+function combinatorExceptionsOf(node: StructuralSchema): CombinatorExceptions {
   return { anyOf: isIntOrString(node.anyOf), allOf: isIntOrString(node.allOf[0]?.anyOf ?? []) };
 }
 
-const NO_EXCEPTIONS: JunctorExceptions = { anyOf: false, allOf: false };
+const NO_EXCEPTIONS: CombinatorExceptions = { anyOf: false, allOf: false };
 
 function isIntOrString(schemas: readonly StructuralSchema[]): boolean {
   const rest = schemas.map(({ raw: { externalDocs: _, example: __, ...raw } }) => raw);
   return deepEqual(rest, [{ type: 'integer' }, { type: 'string' }]);
 }
 
-function junctorErrors(node: StructuralSchema, position: NodePosition, exceptions: JunctorExceptions): FieldError[] {
+function combinatorErrors(
+  node: StructuralSchema,
+  position: NodePosition,
+  exceptions: CombinatorExceptions,
+): FieldError[] {
   const { path } = position;
   const found: FieldError[] = [];
   const inside = (schema: StructuralSchema, at: string, inner = NO_EXCEPTIONS) =>
@@ -165,9 +169,9 @@ function junctorErrors(node: StructuralSchema, position: NodePosition, exception
   return found;
 }
 
-function nestedErrors(node: StructuralSchema, position: NodePosition, exceptions: JunctorExceptions): FieldError[] {
+function nestedErrors(node: StructuralSchema, position: NodePosition, exceptions: CombinatorExceptions): FieldError[] {
   const { path, extensionName } = position;
-  const found = junctorErrors(node, position, exceptions);
+  const found = combinatorErrors(node, position, exceptions);
   const inside = (schema: StructuralSchema | undefined, at: string) => {
     if (schema !== undefined) found.push(...nestedErrors(schema, { ...position, path: at }, NO_EXCEPTIONS));
   };
@@ -198,7 +202,7 @@ function nestedErrors(node: StructuralSchema, position: NodePosition, exceptions
 }
 
 /**
- * Every field that a logical junctor at the root restricts must be specified outside of it. Junctors of nested nodes
+ * Every field that a combinator at the root restricts must be specified outside of it. Combinators of nested nodes
  * are not checked.
  */
 function completenessErrors(
@@ -207,13 +211,13 @@ function completenessErrors(
   mainPath: string,
   path: string,
 ): FieldError[] {
-  const junctors: [StructuralSchema, string][] = [
+  const combinators: [StructuralSchema, string][] = [
     ...nested.allOf.map((schema, index): [StructuralSchema, string] => [schema, keyPath(`${path}.allOf`, index)]),
     ...nested.anyOf.map((schema, index): [StructuralSchema, string] => [schema, keyPath(`${path}.anyOf`, index)]),
     ...nested.oneOf.map((schema, index): [StructuralSchema, string] => [schema, keyPath(`${path}.oneOf`, index)]),
   ];
-  if (nested.not !== undefined) junctors.unshift([nested.not, `${path}.not`]);
-  return junctors.flatMap(([schema, at]) => coveredErrors(schema, main, mainPath, at));
+  if (nested.not !== undefined) combinators.unshift([nested.not, `${path}.not`]);
+  return combinators.flatMap(([schema, at]) => coveredErrors(schema, main, mainPath, at));
 }
 
 function coveredErrors(

@@ -202,7 +202,7 @@ class CrdReconciler implements ServerReconciler {
     for (const { spec: other, status } of this.#definitions()) {
       if (other.group === spec.group) addNames(taken, status.acceptedNames);
     }
-    for (const { kind, names } of this.#server.unownedKinds(spec.group)) addNames(taken, { ...names, kind });
+    for (const { kind, names } of this.#server.installedKinds(spec.group)) addNames(taken, { ...names, kind });
     return taken;
   }
 
@@ -230,7 +230,7 @@ class CrdReconciler implements ServerReconciler {
     const isSameSpec = deepEqual(before?.inputs.slice(0, 2), inputs.slice(0, 2));
     if (before !== undefined && !isSameSpec) this.#server.endWatches(resource);
     this.#serving.set(name, { inputs, resource, ...kinds });
-    this.#server.serve(name, kinds.versions, kinds.storageVersion);
+    this.#server.serveCustomKinds(name, kinds.versions, kinds.storageVersion);
   }
 
   #deleteObjects(definition: Definition): void {
@@ -284,7 +284,7 @@ class CrdReconciler implements ServerReconciler {
     if (serving === undefined) return;
     this.#serving.delete(name);
     this.#server.endWatches(serving.resource);
-    this.#server.serve(name, [], undefined);
+    this.#server.serveCustomKinds(name, [], undefined);
   }
 }
 

@@ -82,7 +82,7 @@ function hasRules(schema: StructuralSchema): boolean {
   return inner.some((other) => other !== undefined && hasRules(other));
 }
 
-interface NodeContext {
+interface CompileOptions {
   readonly isRoot: boolean;
   readonly environments: Environments;
 }
@@ -94,11 +94,11 @@ interface NodeContext {
 function compileNode(
   schema: StructuralSchema,
   declType: DeclType | undefined,
-  context: NodeContext,
+  options: CompileOptions,
 ): RuleNode | undefined {
   if (declType === undefined) return undefined;
   const inside = (inner: StructuralSchema | undefined, innerType: DeclType | undefined) =>
-    inner && compileNode(inner, innerType, { ...context, isRoot: inner.embeddedResource });
+    inner && compileNode(inner, innerType, { ...options, isRoot: inner.embeddedResource });
   const element = declType.kind === 'list' || declType.kind === 'map' ? declType.element : undefined;
   const items = inside(schema.items, element);
   const additional = inside(additionalSchema(schema), element);
@@ -107,12 +107,12 @@ function compileNode(
     const node = inside(property, propertyDeclType(declType, name, property));
     if (node !== undefined) properties.push([name, node]);
   }
-  const rules = compileNodeRules(schema, declType, context.environments);
+  const rules = compileNodeRules(schema, declType, options.environments);
   if (rules.length === 0 && items === undefined && additional === undefined && properties.length === 0)
     return undefined;
   return {
     schema,
-    read: readerOf(schema, context.isRoot),
+    read: readerOf(schema, options.isRoot),
     rules,
     usesOldSelf: rules.some(({ usesOldSelf }) => usesOldSelf),
     properties,

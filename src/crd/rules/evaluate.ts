@@ -30,8 +30,8 @@ import type { ValidationRule } from '../../schema/json-schema.js';
 import { quote } from '../../text/go/go-text.js';
 import { isRecord } from '../../util/json.js';
 import type { CompiledRule, RuleNode } from './compile.js';
+import type { OldValueContext } from './old-value-context.js';
 import { plainValueOf } from './plain-values.js';
-import type { RatchetingContext } from './ratcheting.js';
 
 /** The cost budget of all rules on one object. */
 export const REQUEST_BUDGET = 10_000_000;
@@ -62,17 +62,17 @@ export interface RuleResult {
 export function evaluateRules(
   root: RuleNode,
   value: unknown,
-  ratcheting: RatchetingContext,
+  oldValues: OldValueContext,
   options: RuleOptions = {},
 ): RuleResult {
   const evaluation = new RuleEvaluation(options.budget ?? REQUEST_BUDGET);
-  evaluation.node(root, value, { path: options.path ?? '', ratcheting });
+  evaluation.node(root, value, { path: options.path ?? '', oldValues });
   return { errors: evaluation.errors, warnings: evaluation.warnings, budgetLeft: evaluation.budget };
 }
 
 interface Position {
   readonly path: string;
-  readonly ratcheting: RatchetingContext;
+  readonly oldValues: OldValueContext;
 }
 
 class RuleEvaluation {
@@ -93,29 +93,25 @@ class RuleEvaluation {
     else if (isRecord(value)) this.#members(node, value, at);
   }
 
-  #items({ items }: RuleNode, list: readonly unknown[], { path, ratcheting }: Position): void {
+  #items({ items }: RuleNode, list: readonly unknown[], { path, oldValues }: Position): void {
     if (items === undefined) return;
     for (const [index, item] of list.entries()) {
-      this.node(items, item, { path: keyPath(path, index), ratcheting: ratcheting.item(index) });
+      this.node(items, item, { path: keyPath(path, index), oldValues: oldValues.item(index) });
       if (this.budget < 0) return;
     }
   }
 
-  #members(
-    { additional, properties }: RuleNode,
-    object: Record<string, unknown>,
-    { path, ratcheting }: Position,
-  ): void {
+  #members({ additional, properties }: RuleNode, object: Record<string, unknown>, { path, oldValues }: Position): void {
     for (const name of additional === undefined ? [] : Object.keys(object)) {
       this.node(additional as RuleNode, object[name], {
         path: keyPath(path, name),
-        ratcheting: ratcheting.field(name),
+        oldValues: oldValues.field(name),
       });
       if (this.budget < 0) return;
     }
     for (const [name, property] of properties) {
       if (!Object.hasOwn(object, name)) continue;
-      this.node(property, object[name], { path: childPath(path, name), ratcheting: ratcheting.field(name) });
+      this.node(property, object[name], { path: childPath(path, name), oldValues: oldValues.field(name) });
       if (this.budget < 0) return;
     }
   }
@@ -127,8 +123,8 @@ class RuleEvaluation {
     }
     const inScope = {
       path: at.path,
-      ratcheting: at.ratcheting,
-      scope: new RuleVariables(node, value, at.ratcheting.oldValue),
+      oldValues: at.oldValues,
+      scope: new RuleVariables(node, value, at.oldValues.oldValue),
     };
     for (const rule of node.rules) {
       this.#rule(node, rule, inScope);
@@ -161,12 +157,12 @@ class RuleEvaluation {
   #reportViolation(
     node: RuleNode,
     compiled: CompiledRule,
-    { path, ratcheting, scope }: Position & { readonly scope: RuleVariables },
+    { path, oldValues, scope }: Position & { readonly scope: RuleVariables },
   ): void {
     const { rule, message, usesOldSelf, fieldPath } = compiled;
     const field = fieldPath === '' ? path : childPath(path, fieldPath);
     const add = (error: FieldError) => {
-      if (usesOldSelf || !ratcheting.isUnchanged) this.errors.push(error);
+      if (usesOldSelf || !oldValues.isRatcheted) this.errors.push(error);
       else this.warnings.push(printFieldError(error));
     };
     // A messageExpression always sees the plain old value, even if its rule uses an optional oldSelf.
@@ -235,7 +231,10 @@ function valueOrFailure(read: () => CelValue): CelValue | (() => CelValue) {
   }
 }
 
-/** Inside of an optional the reference server treats objects and lists as plain JSON, without their schema. */
+/**
+ * Inside of an optional the reference server treats objects and lists as plain JSON, without their schema.
+ * upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go validationActivationWithOldSelf
+ */
 function optionalOf(old: CelValue | (() => CelValue) | undefined): CelValue | (() => CelValue) {
   if (old === undefined) return CelOptional.NONE;
   if (typeof old === 'function') return old;

@@ -3,7 +3,7 @@
  * use, and an unchanged schema is not rejected for its cost.
  */
 
-import { apiServerEnvironment, storedEnvironment } from '../../cel/index.js';
+import { newExpressionsEnvironment, storedExpressionsEnvironment } from '../../cel/index.js';
 import type { CustomResourceDefinitionVersion } from '../../kinds/generated/apiextensions-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { deepEqual } from '../../util/json.js';
@@ -30,8 +30,8 @@ export class PreexistingExpressions {
       }
     }
     this.environments = {
-      rule: (text) => (rules.has(text) ? storedEnvironment() : apiServerEnvironment()),
-      message: (text) => (messages.has(text) ? storedEnvironment() : apiServerEnvironment()),
+      rule: (text) => (rules.has(text) ? storedExpressionsEnvironment() : newExpressionsEnvironment()),
+      message: (text) => (messages.has(text) ? storedExpressionsEnvironment() : newExpressionsEnvironment()),
     };
   }
 

@@ -25,10 +25,13 @@ export interface RuleValidationOptions {
   readonly limitsTotal?: boolean;
 }
 
-/** Validates the rules of a schema. Errors are in the order of the reference server: from the innermost node out. */
+/**
+ * Validates the rules of a schema. Errors are in the order of the reference server: from the innermost node out.
+ * upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go ValidateCustomResourceDefinitionOpenAPISchema
+ */
 export function validateRules(root: StructuralSchema, path: string, options: RuleValidationOptions): FieldError[] {
   const validator = new RuleValidator(options);
-  validator.node(new NodeContext({ schema: root, path }), 1);
+  validator.node(new SchemaPosition({ schema: root, path }), 1);
   const totalErrors =
     options.limitsTotal !== false ? validator.total.errors(path, options.extensionName('validations')) : [];
   return [...validator.errors, ...totalErrors];
@@ -37,7 +40,7 @@ export function validateRules(root: StructuralSchema, path: string, options: Rul
 interface Location {
   readonly schema: StructuralSchema;
   readonly path: string;
-  readonly parent?: NodeContext;
+  readonly parent?: SchemaPosition;
   /** The property name, if it is a property. */
   readonly name?: string;
   /** The path of the nearest list above that prevents correlation with old values. */
@@ -45,7 +48,7 @@ interface Location {
 }
 
 /** A schema node with its ancestors. */
-class NodeContext {
+class SchemaPosition {
   /** True if there are rules at or above the node. */
   readonly isInScope: boolean;
   #declType: DeclType | undefined;
@@ -82,11 +85,11 @@ class RuleValidator {
 
   constructor(readonly options: RuleValidationOptions) {}
 
-  node(context: NodeContext, cardinality: number | undefined): void {
-    const { schema, path, uncorrelatableAt } = context.at;
+  node(position: SchemaPosition, cardinality: number | undefined): void {
+    const { schema, path, uncorrelatableAt } = position.at;
     const within = cardinalityInside(schema, cardinality);
     const inside = (inner: StructuralSchema, at: Omit<Location, 'schema' | 'parent'>) =>
-      this.node(new NodeContext({ uncorrelatableAt, ...at, schema: inner, parent: context }), within);
+      this.node(new SchemaPosition({ uncorrelatableAt, ...at, schema: inner, parent: position }), within);
     const values = additionalSchema(schema);
     if (values !== undefined) inside(values, { path: `${path}.additionalProperties` });
     for (const [name, property] of schema.properties) {
@@ -96,12 +99,12 @@ class RuleValidator {
       const uncorrelatable = uncorrelatableAt ?? (schema.listType === 'map' ? undefined : path);
       inside(schema.items, { path: `${path}.items`, uncorrelatableAt: uncorrelatable });
     }
-    if (schema.validations.length > 0 && this.options.isValidNode(schema)) this.#rules(context, cardinality);
+    if (schema.validations.length > 0 && this.options.isValidNode(schema)) this.#rules(position, cardinality);
   }
 
-  #rules(context: NodeContext, cardinality: number | undefined): void {
-    const { declType } = context;
-    const { schema, path, uncorrelatableAt } = context.at;
+  #rules(position: SchemaPosition, cardinality: number | undefined): void {
+    const { declType } = position;
+    const { schema, path, uncorrelatableAt } = position.at;
     const extension = this.options.extensionName('validations');
     const list = `${path}.${extension}`;
     if (declType === undefined) {

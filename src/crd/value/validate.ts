@@ -4,8 +4,9 @@
  * elsewhere.
  *
  * The rules are in the order in which the reference server reports errors. Satisfied rules are counted as its validator
- * counts them (see junctors.ts): one for each sub-validator that applies to the value, and one more for those that
+ * counts them (see combinators.ts): one for each sub-validator that applies to the value, and one more for those that
  * count themselves.
+ * upstream: kube-openapi/pkg/validation/validate/schema.go SchemaValidator.Validate
  */
 import type { FieldError } from '../../meta/field-error.js';
 import type { JSONSchemaProps } from '../../schema/json-schema.js';
@@ -14,11 +15,11 @@ import { compareUtf8 } from '../../text/go/go-value.js';
 import { re2Matches, re2Problem } from '../../text/re2/index.js';
 import { deepEqual } from '../../util/json.js';
 import type { StructuralSchema } from '../structural-schema.js';
+import { combinatorRule } from './combinators.js';
 import { CorrelatedObject } from './correlated-object.js';
 import type { FormatTest } from './formats.js';
 import { formatTest } from './formats.js';
 import { jsonKind } from './json-kind.js';
-import { junctorRule } from './junctors.js';
 import { checkType, enumerationOf, numberRule } from './keywords.js';
 import type { ValidateNode } from './validation-run.js';
 import { fieldErrors, ValidationRun, validateRatcheted } from './validation-run.js';
@@ -76,7 +77,7 @@ function compileValidator(schema: StructuralSchema, purpose: Purpose): ValidateN
     nullable: raw.nullable === true,
   };
   const isTyped = type.types.length > 0 || type.format !== '';
-  const junctors = junctorRule({
+  const combinators = combinatorRule({
     anyOf: schema.anyOf.map(inner),
     oneOf: schema.oneOf.map(inner),
     allOf: schema.allOf.map(inner),
@@ -90,13 +91,13 @@ function compileValidator(schema: StructuralSchema, purpose: Purpose): ValidateN
 
   return (value, run, correlated) => {
     const kind = jsonKind(value);
-    // The sub-validators that always count: junctors (twice), enum, and the whole.
+    // The sub-validators that always count: combinators (twice), enum, and the whole.
     let satisfied = kind === 'null' ? 0 : 4;
     if (kind === 'null' || isTyped) {
       if (kind !== 'null') satisfied++;
       if (checkType(type, kind, value, run)) satisfied++;
     }
-    if (kind !== 'null' && junctors !== undefined) satisfied += junctors(value, run);
+    if (kind !== 'null' && combinators !== undefined) satisfied += combinators(value, run);
     if (kind === 'string') satisfied += text(value as string, run);
     else if (kind === 'integer' || kind === 'number') {
       number?.(value, kind === 'integer', run);
@@ -185,7 +186,7 @@ function printPattern(pattern: string): string {
   return problem === undefined ? pattern : `${pattern}, but pattern is invalid: ${problem}`;
 }
 
-/** Returns the number of satisfied rules; see junctors.ts for how they are counted. */
+/** Returns the number of satisfied rules; see combinators.ts for how they are counted. */
 type ObjectRule = (
   value: Record<string, unknown>,
   run: ValidationRun,

@@ -28,7 +28,7 @@ export type AllowedValues = readonly string[];
 
 /**
  * Validates a value. Findings are added to the run. The result is the number of satisfied rules, which selects the
- * alternative whose findings are reported when no alternative of a junctor is valid. `correlated` is given while
+ * alternative whose findings are reported when no alternative of a combinator is valid. `correlated` is given while
  * unchanged parts of an update are ratcheted.
  */
 export type ValidateNode = (value: unknown, run: ValidationRun, correlated: CorrelatedObject | undefined) => number;

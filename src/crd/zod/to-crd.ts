@@ -111,7 +111,7 @@ function versionOf(kind: Kind, dialect: Dialect, report: Report): CustomResource
   // In the rules of the kind a date is a string. A `format` in the schema would make it a timestamp in the rules of the
   // CRD.
   const hasRules = kind.rules !== undefined && kind.rules.length > 0;
-  const schema = schemaFromZod(kind.body, { owner: kind.kind, dialect, report, datesAreTexts: hasRules });
+  const schema = schemaFromZod(kind.body ?? {}, { owner: kind.kind, dialect, report, datesAreTexts: hasRules });
   addRules(schema, kind, dialect);
   const subresources = subresourcesOf(kind, report);
   const columns = columnsOf(kind, report);

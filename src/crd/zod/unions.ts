@@ -37,7 +37,7 @@ function withoutNull(draft: Draft, { closed }: ZodPosition): Draft {
   return rest;
 }
 
-function oneOf(drafts: readonly Draft[], junctor: 'anyOf' | 'oneOf', position: ZodPosition): Draft {
+function oneOf(drafts: readonly Draft[], combinator: 'anyOf' | 'oneOf', position: ZodPosition): Draft {
   const [first, ...others] = drafts;
   if (first === undefined) {
     reportLoss(position, 'a schema that accepts no value');
@@ -50,7 +50,7 @@ function oneOf(drafts: readonly Draft[], junctor: 'anyOf' | 'oneOf', position: Z
       position,
     );
   const types = new Set(drafts.map((draft) => typeOf(draft, position)));
-  if (types.size === 1 || isNumeric(types)) return sameType(drafts, junctor, position);
+  if (types.size === 1 || isNumeric(types)) return sameType(drafts, combinator, position);
   if (isIntOrString(types)) return intOrString(drafts, position);
   // An alternative that accepts everything makes the union accept everything.
   if (!types.has(ANY)) reportLoss(position, `the choice between ${[...types].join(', ')}`);
@@ -76,14 +76,14 @@ function isIntOrString(types: ReadonlySet<string>): boolean {
   return [...types].every((type) => ['integer', 'string', INT_OR_STRING].includes(type));
 }
 
-function sameType(drafts: readonly Draft[], junctor: 'anyOf' | 'oneOf', position: ZodPosition): Draft {
+function sameType(drafts: readonly Draft[], combinator: 'anyOf' | 'oneOf', position: ZodPosition): Draft {
   const outer = join(drafts, position);
   const branches = drafts.map((draft) => constraintsOf(draft, outer, position));
   const [first = {}] = branches;
-  if (branches.every((branch) => deepEqual(branch, first)) && junctor === 'anyOf') return { ...outer, ...first };
+  if (branches.every((branch) => deepEqual(branch, first)) && combinator === 'anyOf') return { ...outer, ...first };
   // An alternative without constraints accepts everything.
-  if (junctor === 'anyOf' && branches.some((branch) => Object.keys(branch).length === 0)) return outer;
-  return { ...outer, [junctor]: branches };
+  if (combinator === 'anyOf' && branches.some((branch) => Object.keys(branch).length === 0)) return outer;
+  return { ...outer, [combinator]: branches };
 }
 
 /** The schema of an intersection. */

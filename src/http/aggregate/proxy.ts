@@ -31,11 +31,11 @@ export interface Aggregator {
 
 /** Creates the aggregator of a handler. Throws TypeError for an invalid `aggregation`. */
 export function createAggregator(
-  { inside, clock, dialect }: FetchTarget,
+  { storageReader, clock, dialect }: FetchTarget,
   aggregation: Aggregation | undefined,
 ): Aggregator {
   checkAggregation(aggregation);
-  const apis = new ApiServiceIndex(inside);
+  const apis = new ApiServiceIndex(storageReader);
   return { apis, aggregation, discovery: new RemoteDiscovery({ apis, aggregation, clock, dialect }) };
 }
 

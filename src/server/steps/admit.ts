@@ -14,7 +14,7 @@ import { metaGroup } from '../context.js';
 import type { WriteOperation } from '../write-operation.js';
 import { redecodeInPlace } from './redecode.js';
 
-const KINDS: Readonly<Record<Operation, string>> = {
+const OPTIONS_KINDS: Readonly<Record<Operation, string>> = {
   CREATE: 'CreateOptions',
   // A patch is an update by the time plugins see it.
   UPDATE: 'UpdateOptions',
@@ -32,7 +32,7 @@ export interface AdmissionInput {
   readonly object?: DraftObject | ApiObject | undefined;
   readonly oldObject?: ApiObject | undefined;
   /** The kind of both objects, if it differs from the kind of the request. */
-  readonly as?: ServedKind | undefined;
+  readonly objectKind?: ServedKind | undefined;
 }
 
 /** Mutating plugins run a second time if one of them asks for reinvocation. */
@@ -51,7 +51,7 @@ export function runAdmissionPhase(
     return runAdmission(plugins, phase, { request, view, chain: admission.all });
   }
   return chain(runAdmission(plugins, phase, { request, view, chain: admission.all }), () => {
-    if (!request.hasRounds || !request.rounds.isWanted) return undefined;
+    if (!request.hasRounds || !request.rounds.isReinvocationRequested) return undefined;
     request.rounds.round = 1;
     return runAdmission(pluginsFor(write), phase, { request, view, chain: admission.all });
   });
@@ -59,7 +59,7 @@ export function runAdmissionPhase(
 
 /** With asynchronous conversion, an idle plugin may become active during the write, so no plugin is skipped. */
 function pluginsFor({ served, server: { admission } }: WriteOperation): readonly AdmissionPlugin[] {
-  return served.kind.custom?.mayWait === true ? admission.all : admission.active();
+  return served.kind.custom?.mayBeAsynchronous === true ? admission.all : admission.active();
 }
 
 /** Runs the functions that plugins passed to {@link AdmissionRequest.beforeCommit}. The commit follows synchronously. */
@@ -73,15 +73,15 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
   readonly #write: WriteOperation;
   readonly #as: ServedKind | undefined;
   #options: Readonly<Record<string, unknown>> | undefined;
-  #rounds: RoundsOfRequest | undefined;
+  #rounds: AdmissionRounds | undefined;
   readonly operation: Operation;
   readonly served: ServedKind;
   readonly object: DraftObject | undefined;
   readonly oldObject: ApiObject | undefined;
 
-  constructor({ operation, object, oldObject, as }: AdmissionInput, write: WriteOperation) {
+  constructor({ operation, object, oldObject, objectKind }: AdmissionInput, write: WriteOperation) {
     this.#write = write;
-    this.#as = as;
+    this.#as = objectKind;
     this.operation = operation;
     this.served = write.served;
     // The chain passes it to validating plugins with the type of a finished object.
@@ -133,8 +133,8 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
     return this.#rounds !== undefined;
   }
 
-  get rounds(): RoundsOfRequest {
-    this.#rounds ??= new RoundsOfRequest();
+  get rounds(): AdmissionRounds {
+    this.#rounds ??= new AdmissionRounds();
     return this.#rounds;
   }
 
@@ -151,25 +151,25 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
   }
 }
 
-class RoundsOfRequest implements Rounds {
+class AdmissionRounds implements Rounds {
   round = 0;
-  isWanted = false;
+  isReinvocationRequested = false;
   readonly pluginState = new Map<AdmissionPlugin, unknown>();
 
   requestReinvocation(): void {
-    this.isWanted = true;
+    this.isReinvocationRequested = true;
   }
 }
 
 pinHiddenClass(new WriteAdmissionRequest({ operation: 'CREATE' }, { served: undefined } as unknown as WriteOperation));
-pinHiddenClass(new RoundsOfRequest());
+pinHiddenClass(new AdmissionRounds());
 
 function admissionOptions(operation: Operation, write: WriteOperation): Readonly<Record<string, unknown>> {
-  const kind = KINDS[operation];
+  const kind = OPTIONS_KINDS[operation];
   if (kind === '') return NONE;
   const { server, request } = write;
   const typed = { kind, apiVersion: apiVersionOf({ group: metaGroup(server.dialect), version: 'v1' }) };
-  if (operation === 'DELETE') return { ...typed, ...deletion(write.deletion ?? {}) };
+  if (operation === 'DELETE') return { ...typed, ...deleteOptionsOf(write.deleteOptions ?? {}) };
   const { dryRun, fieldManager, fieldValidation } = request.options;
   return {
     ...typed,
@@ -179,7 +179,7 @@ function admissionOptions(operation: Operation, write: WriteOperation): Readonly
   };
 }
 
-function deletion(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function deleteOptionsOf(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     DELETION_FIELDS.flatMap((field) => (options[field] === undefined ? [] : [[field, options[field]]])),
   );

@@ -28,7 +28,7 @@ export function requireLive(write: WriteOperation): ApiObject {
 }
 
 export function keyFor(write: WriteOperation, name: string): ObjectKey {
-  return { resource: write.served.storage, namespace: write.namespace, name };
+  return { resource: write.served.storageKey, namespace: write.namespace, name };
 }
 
 /** Rejects a new object that has a resourceVersion. Dry runs accept it. */
@@ -66,7 +66,10 @@ function requireServed({ served, server }: WriteOperation): void {
   if (now.kind.custom?.isTerminating === true) throw errors.terminatingDefinition(served.groupResource);
 }
 
-/** On create the reference server ignores a resourceVersion that is not a number. */
+/**
+ * On create the reference server ignores a resourceVersion that is not a number.
+ * upstream: apiserver/pkg/storage/etcd3/store.go store.Create
+ */
 function hasResourceVersion(text: string | undefined): boolean {
   try {
     return parseRevision(text) !== 0;
@@ -88,7 +91,7 @@ export function commitDraft(draft: DraftObject, live: ApiObject, write: WriteOpe
  */
 export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
   const key = keyFor(write, live.metadata.name);
-  if (next === live && isStoredFormCurrent(next, live, write.served)) {
+  if (next === live && isStoredVersionCurrent(next, live, write.served)) {
     // The comparison is void if the object has changed meanwhile.
     if (write.server.store.get(key) !== storedObjectOf(live)) throw new StorageError('stale');
     return live;
@@ -110,7 +113,7 @@ export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOpera
  * Whether the stored object is what a write of `next` would store. After a change of the CRD it may not be; then an update
  * without a change stores the object in its current form.
  */
-function isStoredFormCurrent(next: ApiObject, live: ApiObject, served: ServedKind): boolean {
+function isStoredVersionCurrent(next: ApiObject, live: ApiObject, served: ServedKind): boolean {
   const stored = storedObjectOf(live);
   if (served.kind.custom === undefined) return true;
   // Even an object that is served as it is stored may have another storage version now.
@@ -128,14 +131,14 @@ export function commitMetadata(draft: DraftMeta, live: ApiObject, write: WriteOp
   if (served.kind.custom === undefined) return commitUpdate(next, live, write);
   if (write.dryRun) return next;
   const before = storedObjectOf(live);
-  const form = Object.freeze({ ...before, metadata });
-  const seen = (resourceVersion: string): ApiObject => {
-    const stored = withResourceVersion(form, resourceVersion);
+  const unversioned = Object.freeze({ ...before, metadata });
+  const sealStored = (resourceVersion: string): ApiObject => {
+    const stored = withResourceVersion(unversioned, resourceVersion);
     cacheConverted(served, stored, withResourceVersion(next, resourceVersion));
     return stored;
   };
   const key = keyFor(write, live.metadata.name);
-  return toServed(served, write.server.store.commit({ type: 'update', key, expected: before, seal: seen }));
+  return toServed(served, write.server.store.commit({ type: 'update', key, expected: before, seal: sealStored }));
 }
 
 /** Removes an object. The result and the event have the resourceVersion of the deletion. */
@@ -143,13 +146,13 @@ export function commitDelete(live: ApiObject, write: WriteOperation): ApiObject 
   if (write.dryRun) return live;
   const { served } = write;
   const stored = storedObjectOf(live);
-  const gone = (resourceVersion: string): ApiObject => {
+  const sealDeleted = (resourceVersion: string): ApiObject => {
     const last = withResourceVersion(stored, resourceVersion);
     if (stored !== live) cacheConverted(served, last, withResourceVersion(live, resourceVersion));
     return last;
   };
   const key = keyFor(write, live.metadata.name);
-  return toServed(served, write.server.store.commit({ type: 'delete', key, expected: stored, seal: gone }));
+  return toServed(served, write.server.store.commit({ type: 'delete', key, expected: stored, seal: sealDeleted }));
 }
 
 /**
@@ -166,7 +169,7 @@ export function storageFailure(
   if (verb === 'update') return errors.conflict(groupResource, name, MODIFIED);
   if (verb === 'delete' || failure === 'stale') return errors.serverTimeout(groupResource, verb, 2);
   const { server, namespace = '' } = write;
-  const taken = server?.store.get({ resource: write.served.storage, namespace, name });
+  const taken = server?.store.get({ resource: write.served.storageKey, namespace, name });
   const terminating = taken?.metadata.deletionTimestamp !== undefined;
   // A generateName, even beside a name, means that the client accepts a generated one.
   if (draft.metadata.generateName) return errors.generateNameConflict(groupResource, name, { terminating });

@@ -49,12 +49,12 @@ export function trackCreate(draft: DraftObject, write: WriteOperation): void {
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, write);
   // A plugin may change the entries before they are stored, so they are not shared then.
-  const mayWait = write.server.pluginsMayWait(served);
-  const last = mayWait ? undefined : lastManagers.get(served);
+  const mayBeAsynchronous = write.server.pluginsMayBeAsynchronous(served);
+  const last = mayBeAsynchronous ? undefined : lastManagers.get(served);
   const like = managersOfLastCreated(draft, { before, managers, last }, write);
   const next = like ?? updateOrDropManagers(draft, before, { managers, after: managersAfterUpdate }, write);
   setManagers(draft.metadata, capUpdaters(next), last);
-  if (mayWait) return;
+  if (mayBeAsynchronous) return;
   if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
 }
 
@@ -68,7 +68,7 @@ function managersOfLastCreated(
   write: WriteOperation,
 ): Managers | undefined {
   const { before, managers, last } = about;
-  const { served, context } = write;
+  const { served, hookContext } = write;
   const [entry] = last ?? [];
   if (entry === undefined || last?.length !== 1 || managers.size > 0 || served.kind.custom !== undefined)
     return undefined;
@@ -79,7 +79,7 @@ function managersOfLastCreated(
   const fields = fieldsV1 as FieldSet;
   if (!isExactAddition(trackedSchema(served.schema), before, ownablePartsOnly(draft, before, write), fields))
     return undefined;
-  return new Map([[managerKey(by), managerWith(by, fields, context.now)]]);
+  return new Map([[managerKey(by), managerWith(by, fields, hookContext.now)]]);
 }
 
 function writerOf({ served, request }: WriteOperation): ManagerIdentity {
@@ -106,27 +106,27 @@ export function trackUpdate(draft: DraftObject, live: ApiObject, write: WriteOpe
 
 /** `other`: entries of other managers change too. Undefined: the general path computes the managers. */
 function fastPathEntries(draft: DraftObject, live: ApiObject, write: WriteOperation): Entries | 'other' | undefined {
-  const { served, request, context } = write;
+  const { served, request, hookContext } = write;
   const entries = live.metadata.managedFields;
   const given = request.subresource === undefined ? draft.metadata.managedFields : undefined;
   if (entries === undefined || (given !== undefined && given !== entries)) return undefined;
   if (served.kind.custom !== undefined) return undefined;
   const before = asVersioned(served, live);
   const after = asVersioned(served, ownablePartsOnly(draft, live, write));
-  return entriesAfterOwnChange({ before, after, by: writerOf(write), now: context.now }, entries);
+  return entriesAfterOwnChange({ before, after, by: writerOf(write), now: hookContext.now }, entries);
 }
 
 /** An update succeeds without managers when ownership cannot be computed. */
 function updateOrDropManagers(
   draft: DraftObject,
   before: unknown,
-  owners: OwnersBefore,
+  owners: ManagersBefore,
   write: WriteOperation,
 ): Managers {
   const { kind, schema } = write.served;
   try {
     if (kind.custom !== undefined && hasNonScalarSets(schema)) requireDeclared(schema, draft as unknown as ApiObject);
-    return updated(draft, before, owners, write);
+    return updateManagers(draft, before, owners, write);
   } catch (error) {
     if (error instanceof IncompatibleVersionError) return NO_MANAGERS;
     throw error;
@@ -134,21 +134,21 @@ function updateOrDropManagers(
 }
 
 /** The managers before the update, and the function that computes them after it. */
-interface OwnersBefore {
+interface ManagersBefore {
   readonly managers: Managers;
   readonly after: typeof managersAfterUpdate;
 }
 
-function updated(
+function updateManagers(
   draft: DraftObject,
   before: unknown,
-  { managers, after }: OwnersBefore,
+  { managers, after }: ManagersBefore,
   write: WriteOperation,
 ): Managers {
-  const { served, context } = write;
+  const { served, hookContext } = write;
   const was = asVersioned(served, before);
   const is = asVersioned(served, ownablePartsOnly(draft, before, write));
-  return after({ before: was, after: is, managers, by: writerOf(write), now: context.now }, versionsOf(write));
+  return after({ before: was, after: is, managers, by: writerOf(write), now: hookContext.now }, versionsOf(write));
 }
 
 /** The draft with its non-ownable parts replaced by the previous ones, so that they do not count as changed. */
@@ -173,19 +173,19 @@ function startingManagers(draft: DraftObject, live: ApiObject | undefined, write
   const given = write.request.subresource === undefined ? draft.metadata.managedFields : undefined;
   if (given !== undefined && given !== live?.metadata.managedFields) {
     if (isReset(given)) return NO_MANAGERS;
-    const said = readable(given);
+    const sent = parseManagers(given);
     const state = asVersioned(write.served, live ?? draft);
-    if (said.size > 0) return reconcileOrKeep(said, state, write);
+    if (sent.size > 0) return reconcileOrKeep(sent, state, write);
   }
   return live === undefined ? NO_MANAGERS : managersIn(live);
 }
 
 /** Keeps the entries of versions that the object cannot be converted to. */
-function reconcileOrKeep(said: Managers, state: Versioned, write: WriteOperation): Managers {
+function reconcileOrKeep(sent: Managers, state: Versioned, write: WriteOperation): Managers {
   try {
-    return reconcileFieldSets(said, state, versionsOf(write));
+    return reconcileFieldSets(sent, state, versionsOf(write));
   } catch (error) {
-    if (error instanceof IncompatibleVersionError) return said;
+    if (error instanceof IncompatibleVersionError) return sent;
     throw error;
   }
 }
@@ -201,7 +201,7 @@ export function managersIn(object: ApiObject): Managers {
   return storedManagers(object.metadata.managedFields);
 }
 
-function readable(entries: readonly ManagedFieldsEntry[]): Managers {
+function parseManagers(entries: readonly ManagedFieldsEntry[]): Managers {
   try {
     return readManagers(entries);
   } catch (error) {
@@ -244,7 +244,7 @@ function sharedEntries(before: Entries, entries: ManagedFieldsEntry[]): ManagedF
 export function detachManagedFields(draft: DraftObject, write: WriteOperation): (returned: DraftObject) => void {
   const own = draft.metadata.managedFields;
   // The built-in plugins do not touch managedFields.
-  if (!write.server.pluginsMayWait(write.served)) return () => undefined;
+  if (!write.server.pluginsMayBeAsynchronous(write.served)) return () => undefined;
   draft.metadata.managedFields = copyJson(own);
   return ({ metadata }) => {
     try {
@@ -313,14 +313,14 @@ function hasNonScalarSets(node: SchemaNode): boolean {
     // Set first, because a schema may be recursive.
     unnamed.set(node, false);
     has =
-      insideOf(node).some(hasNonScalarSets) ||
+      childNodesOf(node).some(hasNonScalarSets) ||
       (node.type === 'list' && node.listType === 'set' && node.items.type !== 'scalar');
     unnamed.set(node, has);
   }
   return has;
 }
 
-function insideOf(node: SchemaNode): readonly SchemaNode[] {
+function childNodesOf(node: SchemaNode): readonly SchemaNode[] {
   if (node.type === 'list') return [node.items];
   if (node.type === 'map') return [node.values];
   return node.type === 'object' ? [...node.fields.values()].map((field) => field.node) : [];
@@ -332,7 +332,7 @@ function toStorageVersion(from: ServedKind, object: ApiObject): ApiObject {
   if (Object.isFrozen(object)) return toStored(from, object);
   // An apply may have removed fields that conversions expect. `complete` also copies, because conversions are cached by
   // identity and a draft may still change.
-  return toStored(from, complete(from.schema, object) as ApiObject);
+  return toStored(from, completeValue(from.schema, object) as ApiObject);
 }
 
 /** Another served version of the kind; undefined if it is not served. */
@@ -341,17 +341,17 @@ export function servedIn({ served, server }: WriteOperation, apiVersion: string)
   const gv = parseApiVersion(apiVersion);
   if (gv === undefined) return undefined;
   const other = server.registry.byKind({ ...gv, kind: served.gvk.kind });
-  return other?.storage === served.storage ? other : undefined;
+  return other?.storageKey === served.storageKey ? other : undefined;
 }
 
-function complete(node: SchemaNode, value: unknown): unknown {
+function completeValue(node: SchemaNode, value: unknown): unknown {
   switch (node.type) {
     case 'object':
       return node.representation === 'struct' ? completeStruct(node, isRecord(value) ? value : {}) : value;
     case 'map':
-      return isRecord(value) ? mapValues(value, (item) => complete(node.values, item)) : value;
+      return isRecord(value) ? mapValues(value, (item) => completeValue(node.values, item)) : value;
     case 'list':
-      return Array.isArray(value) ? value.map((item) => complete(node.items, item)) : value;
+      return Array.isArray(value) ? value.map((item) => completeValue(node.items, item)) : value;
     case 'scalar':
       return value ?? zeroValue(node);
     case 'any':
@@ -363,7 +363,7 @@ function completeStruct(node: ObjectNode, record: Readonly<Record<string, unknow
   const out = zeroFields(node);
   for (const { name, node: child } of node.fields.values()) {
     const value = Object.hasOwn(record, name) ? record[name] : undefined;
-    if (value !== undefined && value !== null) setOwn(out, name, complete(child, value));
+    if (value !== undefined && value !== null) setOwn(out, name, completeValue(child, value));
   }
   return out;
 }

@@ -32,12 +32,12 @@ export function prepare(draft: DraftObject, target: WriteTarget, write: WriteOpe
 function prepareForCreate(draft: DraftObject, write: WriteOperation): void {
   const { metadata } = draft;
   const { strategy } = write.served.kind;
-  metadata.creationTimestamp = write.context.now;
+  metadata.creationTimestamp = write.hookContext.now;
   metadata.uid = write.server.ids.uid();
   if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, write);
   if (strategy.write.generation !== undefined) metadata.generation = 1;
   if (strategy.write.separateStatus) resetStatus(draft, write);
-  strategy.create.prepare?.(draft, write.context);
+  strategy.create.prepare?.(draft, write.hookContext);
   const warnings = strategy.create.warnings?.(draft as unknown as ApiObject);
   if (warnings !== undefined) write.warnings.push(...warnings);
 }
@@ -60,8 +60,8 @@ function prepareForUpdate(
   const { strategy } = write.served.kind;
   if (metadata.generation !== before.generation) metadata.generation = before.generation;
   if (subresource === undefined && strategy.write.separateStatus) keepLive(draft, live, ['status']);
-  if (subresource === undefined) strategy.update.prepare?.(draft, live, write.context);
-  else subresource.prepare(draft, live, write.context);
+  if (subresource === undefined) strategy.update.prepare?.(draft, live, write.hookContext);
+  else subresource.prepare(draft, live, write.hookContext);
   if (strategy.write.generation?.(draft as unknown as ApiObject, live) === true) {
     metadata.generation = (before.generation ?? 0) + 1;
   }
@@ -72,6 +72,7 @@ function prepareForUpdate(
     metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
   }
   // The reference server drops selfLink when it stores the object, which a dry run does not do.
+  // upstream: apiserver/pkg/storage/api_object_versioner.go APIObjectVersioner.PrepareObjectForStorage
   if (metadata.selfLink !== undefined && !write.dryRun) metadata.selfLink = undefined;
 }
 

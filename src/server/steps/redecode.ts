@@ -46,7 +46,7 @@ export function redecodeInPlace(draft: DraftObject, served: ServedKind, write: W
 /** A well-formed object of the kind, with defaults. Throws 500 if the draft cannot be decoded. */
 function redecoded(draft: DraftObject, served: ServedKind, write: WriteOperation): DraftObject {
   const checked = decodeMutated(draft, served);
-  served.kind.strategy.decode.defaults?.(checked, write.context);
+  served.kind.strategy.decode.defaults?.(checked, write.hookContext);
   checked.kind = served.gvk.kind;
   checked.apiVersion = served.apiVersion;
   ensureNamespaceMatches(checked.metadata, write);

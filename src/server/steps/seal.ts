@@ -21,30 +21,30 @@ export function sealExceptMetadata(
   draft: DraftObject,
   resourceVersion: string | undefined,
 ): ApiObject {
-  const metadata = almostSealedMetadata(draft.metadata, resourceVersion);
-  if (schema.representation === 'struct') return arranged(schema, draft, metadata) as unknown as ApiObject;
-  const object = ordered(schema, draft, metadata);
+  const metadata = metadataInWireOrder(draft.metadata, resourceVersion);
+  if (schema.representation === 'struct') return structInWireOrder(schema, draft, metadata) as unknown as ApiObject;
+  const object = documentInWireOrder(schema, draft, metadata);
   for (const name of Object.keys(object)) if (name !== 'metadata') deepFreeze(object[name]);
   return object as unknown as ApiObject;
 }
 
 /** Seals metadata only, for an object in which nothing else has changed. */
 export function sealMetadata(draft: DraftMeta, resourceVersion: string): ApiObject['metadata'] {
-  return Object.freeze(almostSealedMetadata(draft, resourceVersion)) as unknown as ApiObject['metadata'];
+  return Object.freeze(metadataInWireOrder(draft, resourceVersion)) as unknown as ApiObject['metadata'];
 }
 
-function almostSealedMetadata(draft: DraftMeta, resourceVersion: string | undefined): MutableRecord {
+function metadataInWireOrder(draft: DraftMeta, resourceVersion: string | undefined): MutableRecord {
   const metadata = arrangeMetadata(draft, resourceVersion);
-  freezeInside(metadata);
+  freezeMembers(metadata);
   return metadata;
 }
 
-function freezeInside(record: MutableRecord): void {
+function freezeMembers(record: MutableRecord): void {
   for (const name in record) if (typeof record[name] === 'object') deepFreeze(record[name]);
 }
 
 /** The fields of a struct in wire order, frozen. */
-function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecord): MutableRecord {
+function structInWireOrder(schema: ObjectNode, draft: DraftObject, metadata: MutableRecord): MutableRecord {
   const body = draft as unknown as MutableRecord;
   const out: MutableRecord = {};
   const fields = fieldsOf(schema);
@@ -63,7 +63,7 @@ function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecor
 }
 
 /** The fields of a document: all keys are sorted on the wire, also unknown ones. */
-function ordered(
+function documentInWireOrder(
   schema: ObjectNode,
   { metadata: _metadata, ...rest }: DraftObject,
   metadata: MutableRecord,

@@ -9,8 +9,8 @@ import { errors } from '../../meta/errors.js';
 import { duplicate, type FieldError, invalid, keyPath } from '../../meta/field-error.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { bodyProblems } from '../../schema/rules.js';
 import type { ListNode, SchemaNode } from '../../schema/schema-node.js';
+import { bodyProblems } from '../../schema/zod-errors.js';
 import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
 import { append } from '../../util/arrays.js';
@@ -47,7 +47,7 @@ function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: Write
   if (subresource === undefined && kind.strategy.update.validationOrder !== undefined) {
     for (const step of kind.strategy.update.validationOrder) {
       if (step === 'metadata') append(problems, metadata.forUpdate());
-      else if (step === 'update') append(problems, rules?.(next, live, write.context, metadata) ?? NONE);
+      else if (step === 'update') append(problems, rules?.(next, live, write.hookContext, metadata) ?? NONE);
       else append(problems, createErrors(next, write, live));
     }
     reject(next, write, problems);
@@ -63,11 +63,10 @@ function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: Write
   } else if (kind.representation === 'document') {
     append(
       problems,
-      documentProblems(next, live, { write, rules: () => rules?.(next, live, write.context, metadata) }),
+      documentProblems(next, live, { write, rules: () => rules?.(next, live, write.hookContext, metadata) }),
     );
   } else {
-    append(problems, rules?.(next, live, write.context, metadata) ?? NONE);
-    if (subresource === undefined) append(problems, bodyProblems(kind.body, kind.schema, next));
+    append(problems, rules?.(next, live, write.hookContext, metadata) ?? NONE);
   }
   reject(next, write, problems);
 }
@@ -114,11 +113,9 @@ function createErrors(object: ApiObject, write: WriteOperation, live?: ApiObject
       }),
     ];
   }
-  const rules = () => kind.strategy.create.validate?.(object, write.context, live);
+  const rules = () => kind.strategy.create.validate?.(object, write.hookContext, live);
   const ofBody =
-    kind.representation === 'document'
-      ? documentProblems(object, undefined, { write, rules })
-      : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
+    kind.representation === 'document' ? documentProblems(object, undefined, { write, rules }) : (rules() ?? NONE);
   const strictness = strictnessOnCreate(kind);
   // Kinds that do not validate metadata report it only if the rest is valid.
   if (strictness === 'none' && ofBody.length > 0) return [...ofBody];
@@ -137,7 +134,7 @@ function documentProblems(
   { write, rules }: { readonly write: WriteOperation; readonly rules: () => readonly FieldError[] | undefined },
 ): readonly FieldError[] {
   const { kind } = write.served;
-  const problems = [...bodyProblems(kind.body, kind.schema, object), ...repeatedItems(kind.schema, object)];
+  const problems = [...bodyProblems(kind.body ?? {}, kind.schema, object), ...repeatedItems(kind.schema, object)];
   if (problems.length === 0) return [...kindRuleErrors(object, live, write), ...runValidateHook(rules, write)];
   try {
     return [...problems, ...(rules() ?? [])];
@@ -151,7 +148,7 @@ function kindRuleErrors(object: ApiObject, live: ApiObject | undefined, write: W
   const result = write.served.kind.strategy.write.rules?.(object, live);
   if (result === undefined) return [];
   append(write.warnings, result.warnings);
-  return result.problems;
+  return result.errors;
 }
 
 /** Validates a custom resource by its CRD: schema and x-kubernetes-validations, in `crd/version-handler.ts`. */
@@ -161,9 +158,9 @@ function customResourceErrors(
   live: ApiObject | undefined,
   { part, metadataErrors, write }: CustomValidationOptions & { readonly write: WriteOperation },
 ): readonly FieldError[] {
-  const { problems, warnings } = custom.validate(next, live, { part, metadataErrors: metadataErrors });
+  const { errors, warnings } = custom.validate(next, live, { part, metadataErrors: metadataErrors });
   append(write.warnings, warnings);
-  return problems;
+  return errors;
 }
 
 /** Rejects a custom resource with another kind or apiVersion before all other rules. */
@@ -207,7 +204,7 @@ function repeatedItems(node: SchemaNode, value: unknown, path = ''): readonly Fi
     case 'list':
       if (!Array.isArray(value)) return [];
       return [
-        ...repeats(node, value, path),
+        ...duplicateItemErrors(node, value, path),
         ...value.flatMap((item, index) => repeatedItems(node.items, item, keyPath(path, index))),
       ];
     case 'scalar':
@@ -216,7 +213,7 @@ function repeatedItems(node: SchemaNode, value: unknown, path = ''): readonly Fi
   }
 }
 
-function repeats(list: ListNode, items: readonly unknown[], path: string): readonly FieldError[] {
+function duplicateItemErrors(list: ListNode, items: readonly unknown[], path: string): readonly FieldError[] {
   if (list.listType === 'atomic') return [];
   const seen = new Set<string>();
   const found: FieldError[] = [];

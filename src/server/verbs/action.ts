@@ -38,17 +38,18 @@ export function onAction(
     ...(action.alsoAccepts === undefined ? {} : { alsoAccepts: action.alsoAccepts }),
   });
   const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
-  asked.kind.strategy.decode.defaults?.(draft, write.context);
+  asked.kind.strategy.decode.defaults?.(draft, write.hookContext);
   request.audit?.requestObject?.(draft);
   ensureNamespaceMatches(draft.metadata, write);
   trackCreate(draft, { ...write, served: asked });
   const done = withWarnings(write.warnings, () =>
-    chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft, as: asked }, write), () => {
+    chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft, objectKind: asked }, write), () => {
       const body = redecodeMutated(draft, { ...write, served: asked });
       // Validating plugins get a frozen copy.
       const frozen = deepFreeze(copyJson(body)) as unknown as ApiObject;
-      return chain(runAdmissionPhase('validate', { operation: 'CREATE', object: frozen, as: asked }, write), () =>
-        action.run(body, strategyContext(write, deleteObject)),
+      return chain(
+        runAdmissionPhase('validate', { operation: 'CREATE', object: frozen, objectKind: asked }, write),
+        () => action.run(body, strategyContext(write, deleteObject)),
       );
     }),
   );

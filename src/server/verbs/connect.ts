@@ -35,7 +35,7 @@ export function onConnect(
   const admitted: AdmissionInput = {
     operation: 'CONNECT',
     object: asObject({ kind: connection.optionsKind, apiVersion: 'v1', ...options }),
-    as: { ...served, gvk: { group: '', version: 'v1', kind: connection.optionsKind } },
+    objectKind: { ...served, gvk: { group: '', version: 'v1', kind: connection.optionsKind } },
   };
   return chain(runAdmissionPhase('mutate', admitted, write), () =>
     chain(runAdmissionPhase('validate', admitted, write), answer),

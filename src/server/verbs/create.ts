@@ -25,7 +25,7 @@ export function create(context: ServerContext, request: ApiRequest, served: Serv
     isReusable: reusableParts(context, request, served),
   });
   const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
-  served.kind.strategy.decode.defaults?.(draft, write.context);
+  served.kind.strategy.decode.defaults?.(draft, write.hookContext);
   request.audit?.requestObject?.(draft);
   const written = withWarnings(write.warnings, () => createObject(draft, write));
   return chain(written, ({ object }) => objectResponse(201, object, write.warnings));

@@ -33,7 +33,12 @@ export function deleteCollection(
   const options = deleteOptionsOf(request, context.dialect);
   if (request.body !== undefined) request.audit?.requestObject?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
-  const about = { served, dryRun, deletion: options as Readonly<Record<string, unknown>>, isCollectionDelete: true };
+  const about = {
+    served,
+    dryRun,
+    deleteOptions: options as Readonly<Record<string, unknown>>,
+    isCollectionDelete: true,
+  };
   const whole = startWrite(context, request, about);
   const { warnings } = whole;
   const listed = () =>
@@ -50,7 +55,7 @@ export function deleteCollection(
       };
       let done: MaybePromise<unknown>;
       for (const item of list.items) {
-        done = chain(done, () => tolerateAbsence(() => whenShown(() => deleteItem(item))));
+        done = chain(done, () => ignoreNotFound(() => whenConverted(() => deleteItem(item))));
       }
       return chain(done, () => objectResponse(200, list, warnings));
     }),
@@ -58,15 +63,15 @@ export function deleteCollection(
 }
 
 /** Waits for the conversion of an object that was written meanwhile; the request cannot start again after deletions. */
-function whenShown<Value>(run: () => MaybePromise<Value>): MaybePromise<Value> {
+function whenConverted<Value>(run: () => MaybePromise<Value>): MaybePromise<Value> {
   return rescue(run, (error) => {
     if (!(error instanceof ConversionPending)) throw error;
-    return error.ready.then(() => whenShown(run));
+    return error.ready.then(() => whenConverted(run));
   });
 }
 
 /** Ignores objects that another client deleted first. */
-function tolerateAbsence(run: () => MaybePromise<unknown>): MaybePromise<unknown> {
+function ignoreNotFound(run: () => MaybePromise<unknown>): MaybePromise<unknown> {
   const ignoreNotFound = (error: unknown) => {
     if (!StatusError.is(error, 'NotFound')) throw error;
   };

@@ -26,7 +26,7 @@ export function deleteOne(
   const write: WriteOperation = startWrite(context, request, {
     served,
     dryRun,
-    deletion: options as Readonly<Record<string, unknown>>,
+    deleteOptions: options as Readonly<Record<string, unknown>>,
   });
   warnOfDeletion(deletion, write);
   const deleted = withWarnings(write.warnings, () => deleteObject(request.name ?? '', deletion, write));

@@ -14,9 +14,9 @@ import { toServed } from '../versions.js';
 
 export function get(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   const text = request.options.resourceVersion;
-  if (!text) return read(context, request, served);
+  if (!text) return readObject(context, request, served);
   const waited = untilRevision(context, wantedRevision(text, served), { text, signal: request.signal });
-  return chain(waited, () => read(context, request, served));
+  return chain(waited, () => readObject(context, request, served));
 }
 
 function wantedRevision(text: string, { kind }: ServedKind): number {
@@ -28,10 +28,10 @@ function wantedRevision(text: string, { kind }: ServedKind): number {
   }
 }
 
-function read(context: ServerContext, request: ApiRequest, served: ServedKind): ObjectResponse {
+function readObject(context: ServerContext, request: ApiRequest, served: ServedKind): ObjectResponse {
   const name = request.name ?? '';
   const namespace = served.namespaced ? (request.namespace ?? '') : '';
-  const object = context.store.get({ resource: served.storage, namespace, name });
+  const object = context.store.get({ resource: served.storageKey, namespace, name });
   if (object === undefined) throw errors.notFound(served.groupResource, name);
   return objectResponse(200, toServed(served, object));
 }

@@ -42,7 +42,7 @@ export function readList(context: ServerContext, request: ApiRequest, served: Se
     const at = plan.at === undefined ? {} : { at: plan.at };
     const { limit, token } = plan;
     const query: ListQuery = {
-      resource: served.storage,
+      resource: served.storageKey,
       ...selection.range,
       ...at,
       ...(token === undefined ? {} : { after: absoluteKey(token.after, served, request) }),
@@ -71,6 +71,7 @@ function planRead(options: RequestOptions, context: ServerContext, { kind }: Ser
   const revision = optionRevision(options.resourceVersion);
   if (!options.resourceVersion) return limit;
   // resourceVersion=0: the reference server's watch cache ignores the limit.
+  // upstream: apiserver/pkg/storage/cacher/cacher.go computeListLimit
   if (revision === 0) return kind.strategy.read.uncached ? limit : {};
   const exact = options.resourceVersionMatch === 'Exact' || (!options.resourceVersionMatch && 'limit' in limit);
   if (!exact) return { ...limit, notOlderThan: revision };
@@ -157,7 +158,7 @@ function nextPage(
   const { context, served, request, plan } = parts;
   const issuedAt = plan.token?.issuedAt ?? context.clock.now();
   const revision = plan.token !== undefined && plan.token.revision < 0 ? -1 : page.revision;
-  if (revision > 0) context.store.hold(served.storage, revision, issuedAt + context.continueTokenMs);
+  if (revision > 0) context.store.hold(served.storageKey, revision, issuedAt + context.continueTokenMs);
   const token = { revision, after: relativeKey(lastKey, served, request), issuedAt };
   return {
     continue: encodeContinueToken(token, tokenVersion(context)),

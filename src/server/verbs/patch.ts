@@ -74,12 +74,12 @@ function applyConfiguration(options: WriteOptions, write: WriteOperation): Maybe
 }
 
 /** The object after an apply, with its managedFields. The body is parsed on the first call. */
-export function applicationOf(request: ApiRequest, about: About): (live: ApiObject | undefined) => DraftObject {
+export function applicationOf(request: ApiRequest, patch: PatchContext): (live: ApiObject | undefined) => DraftObject {
   let intent: AppliedConfiguration | undefined;
   return (live) => {
-    intent ??= readConfiguration(request.body, mayRace(about.write));
+    intent ??= readConfiguration(request.body, mayRace(patch.write));
     request.audit?.requestObject?.(intent.document);
-    return draftOf({ intent, ...about }, live);
+    return draftOf({ intent, ...patch }, live);
   };
 }
 
@@ -121,24 +121,24 @@ export type DocumentPatch = Exclude<PatchType, 'apply'>;
 /** Applies a patch to the live object. */
 type Change = (live: ApiObject) => DraftObject;
 
-interface About {
+interface PatchContext {
   readonly options: WriteOptions;
   readonly write: WriteOperation;
 }
 
 /** Parses a patch. Throws 400 if it is malformed. */
-export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: About): Change {
-  const { options, write } = about;
+export function readPatch(request: ApiRequest, patchType: DocumentPatch, patch: PatchContext): Change {
+  const { options, write } = patch;
   switch (patchType) {
     case 'json': {
-      const document = readDocument(request, about);
+      const document = readDocument(request, patch);
       const { fieldValidation } = options;
       const parsed = parseJsonPatch(document.value, { fieldValidation, duplicates: document.duplicates });
       const apply = (live: ApiObject) => ({ ...document, value: applyJsonPatch(live, parsed) });
-      return (live) => patched({ live, apply }, parsed.findings, about);
+      return (live) => patched({ live, apply }, parsed.findings, patch);
     }
     case 'merge': {
-      const document = readDocument(request, about);
+      const document = readDocument(request, patch);
       const findings = duplicateFindings(document);
       return (live) => {
         const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, write) : undefined;
@@ -147,16 +147,16 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
           ...document,
           value: applyMergePatch(asRecord(to), document.value, options),
         });
-        return patched({ live, apply }, findings, about);
+        return patched({ live, apply }, findings, patch);
       };
     }
     case 'strategic': {
-      const document = readDocument(request, about);
+      const document = readDocument(request, patch);
       return (live) => {
         const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, write) : undefined;
         if (draft !== undefined) return draft;
         const merged = applyStrategicMerge(write.served.schema, asRecord(live), document.value);
-        return strategicallyPatched({ merged, live }, duplicateFindings(document), about);
+        return strategicallyPatched({ merged, live }, duplicateFindings(document), patch);
       };
     }
     default:
@@ -171,7 +171,7 @@ function asRecord(object: ApiObject): Readonly<Record<string, unknown>> {
 /** Prefix of errors about malformed patches, except for strategic ones and with fieldValidation=Ignore. */
 const DECODING = 'error decoding patch: ';
 
-function readDocument(request: ApiRequest, { options, write }: About): ParsedBody {
+function readDocument(request: ApiRequest, { options, write }: PatchContext): ParsedBody {
   // Copied if the patch may be applied again later, because the caller may change its object meanwhile.
   const isKept = mayRace(write) || request.audit !== undefined;
   const body = (isKept ? request.body?.detach?.() : undefined) ?? request.body;
@@ -183,12 +183,12 @@ function readDocument(request: ApiRequest, { options, write }: About): ParsedBod
     return document;
   } catch (error) {
     if (error instanceof NotJsonError) throw errors.badRequest(`${DECODING}json: ${error.message}`);
-    if (error instanceof BodyError) throw errors.badRequest(unreadable(error, request, options));
+    if (error instanceof BodyError) throw errors.badRequest(malformedPatchMessage(error, request, options));
     throw error;
   }
 }
 
-function unreadable(error: BodyError, request: ApiRequest, options: WriteOptions): string {
+function malformedPatchMessage(error: BodyError, request: ApiRequest, options: WriteOptions): string {
   if (request.patchType === 'strategic') return error.message;
   if (options.fieldValidation !== 'Ignore') return `${DECODING}${error.message}`;
   return request.patchType === 'merge' ? 'Invalid JSON Patch' : error.message;
@@ -198,7 +198,11 @@ function unreadable(error: BodyError, request: ApiRequest, options: WriteOptions
  * Decodes the patched document; 422 if it is no longer an object of the kind. `findings` are warnings about the patch
  * itself, such as duplicate keys.
  */
-function patched({ live, apply }: Patching, findings: readonly string[], { options, write }: About): DraftObject {
+function patched(
+  { live, apply }: DocumentPatching,
+  findings: readonly string[],
+  { options, write }: PatchContext,
+): DraftObject {
   const { fieldValidation } = options;
   const document = apply(live);
   // The reference server patches the JSON text of a custom resource, whose keys are sorted.
@@ -208,7 +212,7 @@ function patched({ live, apply }: Patching, findings: readonly string[], { optio
   return decodePatched(document, { write, fieldValidation, findings, print, refuse });
 }
 
-interface Patching {
+interface DocumentPatching {
   readonly live: ApiObject;
   readonly apply: (to: ApiObject) => ParsedBody;
 }
@@ -217,13 +221,13 @@ interface Patching {
  * The same for a strategic merge patch. Its decoder reports errors about the patch instead of the result, and ignores
  * apiVersion and kind of the result.
  */
-function strategicallyPatched(result: MergedLive, repeated: readonly string[], about: About): DraftObject {
-  const { options, write } = about;
+function strategicallyPatched(result: MergedLive, repeated: readonly string[], patch: PatchContext): DraftObject {
+  const { options, write } = patch;
   const { merged } = result;
   const { kind } = write.served.gvk;
   const print = () => printGoValue(merged.leftover);
   const refuse = (why: string) => invalidPatch(print(), why);
-  const { value, findings } = restoreOrRefuse(result, refuse, write);
+  const { value, findings } = restoreUnpatchable(result, refuse, write);
   const whole = { ...(value as object), kind, apiVersion: write.served.apiVersion };
   const draft = decodePatched(
     { value: whole },
@@ -248,7 +252,7 @@ interface MergedLive {
   readonly live: ApiObject;
 }
 
-function restoreOrRefuse(
+function restoreUnpatchable(
   { merged, live }: MergedLive,
   refuse: (why: string) => Error,
   write: WriteOperation,
@@ -262,7 +266,10 @@ function restoreOrRefuse(
   }
 }
 
-/** The reference server's message contains neither kind nor name. */
+/**
+ * The reference server's message contains neither kind nor name.
+ * upstream: apiserver/pkg/endpoints/handlers/patch.go jsonPatcher.applyPatchToCurrentObject
+ */
 function invalidPatch(document: string, why: string): StatusError {
   const problem = invalid('patch', document, why);
   return failure({

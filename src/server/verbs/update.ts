@@ -37,13 +37,13 @@ export function update(context: ServerContext, request: ApiRequest, served: Serv
 function liveMetadata({ store }: ServerContext, request: ApiRequest, served: ServedKind): object | undefined {
   if (request.subresource !== 'status' || served.storageKind !== undefined) return undefined;
   const { namespace = '', name = '' } = request;
-  return store.get({ resource: served.storage, namespace, name })?.metadata;
+  return store.get({ resource: served.storageKey, namespace, name })?.metadata;
 }
 
 function replaceWith(draft: DraftObject, write: WriteOperation): MaybePromise<WriteResult> {
   const { request, served } = write;
   const name = request.name ?? '';
-  served.kind.strategy.decode.defaults?.(draft, write.context);
+  served.kind.strategy.decode.defaults?.(draft, write.hookContext);
   request.audit?.requestObject?.(draft);
   // A namespace mismatch is reported before NotFound.
   ensureNamespaceMatches(draft.metadata, write);

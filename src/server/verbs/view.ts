@@ -36,7 +36,7 @@ import { applicationOf, readPatch, requirePatchType } from './patch.js';
 interface ViewCall {
   readonly view: SubresourceView;
   /** The kind of the view. */
-  readonly shown: ServedKind;
+  readonly viewKind: ServedKind;
   readonly write: WriteOperation;
 }
 
@@ -46,17 +46,17 @@ export function onView(
   about: { readonly served: ServedKind; readonly view: SubresourceView },
 ): MaybePromise<ObjectResponse> {
   const { served, view } = about;
-  const shown = servedView(view.kind, context.dialect);
+  const viewKind = servedView(view.kind, context.dialect);
   switch (request.verb) {
     case 'get': {
       const write = startWrite(context, request, { served, dryRun: false });
-      return objectResponse(200, show(requireLive(write), { view, shown, write }));
+      return objectResponse(200, toView(requireLive(write), { view, viewKind, write }));
     }
     case 'update': {
       const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
       const { fieldValidation } = options;
-      if (served.kind.representation === 'document') requireScale(request, shown);
-      const body = decodeRequestBody(request.body, { served: shown, registry: context.registry, fieldValidation });
+      if (served.kind.representation === 'document') requireScale(request, viewKind);
+      const body = decodeRequestBody(request.body, { served: viewKind, registry: context.registry, fieldValidation });
       const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
       withWarnings(body.warnings, () => {
         ensureNamespaceMatches(body.draft.metadata, write);
@@ -65,8 +65,8 @@ export function onView(
       // The uid is a precondition.
       const { uid } = body.draft.metadata;
       return writeView(
-        { view, shown, write },
-        owned(shown, write, () => body.draft),
+        { view, viewKind, write },
+        withOwnership(viewKind, write, () => body.draft),
         uid ? { expectedUid: uid } : {},
       );
     }
@@ -76,12 +76,12 @@ export function onView(
       requirePatchType(patchType, served);
       const options = checkPatchOptions(request.options, patchType, context.dialect);
       const write = startWrite(context, request, { served, dryRun: options.dryRun });
-      const call: ViewCall = { view, shown, write };
+      const call: ViewCall = { view, viewKind, write };
       requireLive(write);
       // The patch applies to the view.
-      const about = { options, write: { ...write, served: shown } };
+      const about = { options, write: { ...write, served: viewKind } };
       if (patchType === 'apply') return writeView(call, applicationOf(request, about));
-      return writeView(call, owned(shown, write, readPatch(request, patchType, about)));
+      return writeView(call, withOwnership(viewKind, write, readPatch(request, patchType, about)));
     }
     case 'create':
     case 'delete':
@@ -95,16 +95,16 @@ export function onView(
 }
 
 /** The scale endpoint of a custom resource decodes any type and then fails to convert it to a Scale. */
-function requireScale({ body }: ApiRequest, shown: ServedKind): void {
-  const value = body === undefined ? undefined : readable(body);
+function requireScale({ body }: ApiRequest, viewKind: ServedKind): void {
+  const value = body === undefined ? undefined : parseBodyOrUndefined(body);
   if (!isRecord(value)) return;
-  const { kind = shown.gvk.kind, apiVersion = shown.apiVersion } = value;
-  if (kind === shown.gvk.kind && apiVersion === shown.apiVersion) return;
+  const { kind = viewKind.gvk.kind, apiVersion = viewKind.apiVersion } = value;
+  if (kind === viewKind.gvk.kind && apiVersion === viewKind.apiVersion) return;
   throw errors.badRequest(`no kind is registered for the type v1.Scale in scheme ${quote(CUSTOM_SCHEME)}`);
 }
 
 /** Undefined for a malformed body: the decoder reports it. */
-function readable(body: RequestBody): unknown {
+function parseBodyOrUndefined(body: RequestBody): unknown {
   try {
     return body.read().value;
   } catch (error) {
@@ -118,20 +118,20 @@ function addressOf({ served, request }: Pick<WriteOperation, 'served' | 'request
   return { group, resource: `${resource}/${request.subresource ?? ''}` };
 }
 
-function show(live: ApiObject, { view, shown, write }: ViewCall, purpose: 'show' | 'change' = 'show'): ApiObject {
-  const draft = view.read(live, write.context, purpose);
-  const typed: DraftObject = { ...draft, kind: shown.gvk.kind, apiVersion: shown.apiVersion };
-  return seal(shown.schema, typed, live.metadata.resourceVersion);
+function toView(live: ApiObject, { view, viewKind, write }: ViewCall, purpose: 'show' | 'change' = 'show'): ApiObject {
+  const draft = view.read(live, write.hookContext, purpose);
+  const typed: DraftObject = { ...draft, kind: viewKind.gvk.kind, apiVersion: viewKind.apiVersion };
+  return seal(viewKind.schema, typed, live.metadata.resourceVersion);
 }
 
 /** Applies an update to the current view, managedFields included. */
-type Change = (shown: ApiObject) => DraftObject;
+type Change = (view: ApiObject) => DraftObject;
 
 /** Adds ownership: the fields that the change modifies belong to the writer. */
-function owned(shown: ServedKind, write: WriteOperation, change: Change): Change {
+function withOwnership(viewKind: ServedKind, write: WriteOperation, change: Change): Change {
   return (before) => {
     const draft = change(before);
-    trackUpdate(draft, before, { ...write, served: shown });
+    trackUpdate(draft, before, { ...write, served: viewKind });
     return draft;
   };
 }
@@ -154,37 +154,38 @@ function writeView(
         hasManagedFields: true,
         makeDraft(live) {
           invariant(live !== undefined, 'only an existing object has a view');
-          return change(showManaged(live, call));
+          return change(toViewWithManagedFields(live, call));
         },
         view: {
-          kind: call.shown,
-          toView: (object) => show(object, call, 'change'),
-          fromView: (shown, live) => below(shown, live, call),
+          kind: call.viewKind,
+          toView: (object) => toView(object, call, 'change'),
+          fromView: (updated, live) => fromView(updated, live, call),
         },
       },
       write,
     );
   };
   return chain(withWarnings(write.warnings, update), ({ object }) =>
-    objectResponse(200, show(object, call), write.warnings),
+    objectResponse(200, toView(object, call), write.warnings),
   );
 }
 
 /** The object after the update of its view. */
-function below(viewed: DraftObject, live: ApiObject, { view, shown, write }: ViewCall): DraftObject {
+function fromView(viewed: DraftObject, live: ApiObject, { view, viewKind, write }: ViewCall): DraftObject {
   const asObject = viewed as unknown as ApiObject;
   const isCustom = write.served.kind.representation === 'document';
   // The CRD's schema validates the replicas of a custom resource together with the object.
-  const problems = isCustom ? [] : problemsOf(asObject, shown, write);
-  if (problems.length > 0) throw errors.invalid(shown.gvk, viewed.metadata.name ?? '', problems);
+  const problems = isCustom ? [] : problemsOf(asObject, viewKind, write);
+  if (problems.length > 0) throw errors.invalid(viewKind.gvk, viewed.metadata.name ?? '', problems);
   const { uid, resourceVersion } = viewed.metadata;
   // The reference server does not check the uid in a patch of a custom resource's scale.
+  // upstream: apiextensions-apiserver/pkg/registry/customresource/etcd.go scaleUpdatedObjectInfo.UpdatedObject
   const why = isCustom ? undefined : failedPrecondition({ uid: uid || undefined }, live.metadata);
   if (why !== undefined) throw errors.conflict(addressOf(write), live.metadata.name, why);
   const draft = copyJson(live) as unknown as DraftObject;
   draft.metadata.resourceVersion = isCustom ? resourceVersion || live.metadata.resourceVersion : resourceVersion;
-  view.write(asObject, draft, write.context);
-  const ownership = ownershipOf(live, { view, shown, write });
+  view.write(asObject, draft, write.hookContext);
+  const ownership = ownershipOf(live, { view, viewKind, write });
   if (ownership === undefined) trackUpdate(draft, live, write);
   else {
     const above = storedManagers(viewed.metadata.managedFields);
@@ -194,21 +195,21 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, write }: Vie
 }
 
 /** The metadata of a view is validated although it is not stored. */
-function problemsOf(viewed: ApiObject, { kind }: ServedKind, { context }: WriteOperation): readonly FieldError[] {
+function problemsOf(viewed: ApiObject, { kind }: ServedKind, { hookContext }: WriteOperation): readonly FieldError[] {
   return [
     ...metadataProblems(viewed, kind, BUILT_IN_RULES),
-    ...(kind.strategy.create.validate?.(viewed, context) ?? []),
+    ...(kind.strategy.create.validate?.(viewed, hookContext) ?? []),
   ];
 }
 
 /** The view with managedFields, for writes; reads do not include them. */
-function showManaged(live: ApiObject, call: ViewCall): ApiObject {
-  const shown = show(live, call, 'change');
+function toViewWithManagedFields(live: ApiObject, call: ViewCall): ApiObject {
+  const viewed = toView(live, call, 'change');
   const ownership = ownershipOf(live, call);
-  if (ownership === undefined) return shown;
-  const metadata = { ...shown.metadata } as DraftMeta;
-  setManagers(metadata, managersAbove(ownership, call.shown.apiVersion), undefined);
-  return deepFreeze({ ...shown, metadata }) as ApiObject;
+  if (ownership === undefined) return viewed;
+  const metadata = { ...viewed.metadata } as DraftMeta;
+  setManagers(metadata, managersAbove(ownership, call.viewKind.apiVersion), undefined);
+  return deepFreeze({ ...viewed, metadata }) as ApiObject;
 }
 
 /** Undefined for a view without a replicas path. */

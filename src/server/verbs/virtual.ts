@@ -69,7 +69,7 @@ function create(
   const { fieldValidation } = options;
   const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
   const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
-  served.kind.strategy.decode.defaults?.(draft, write.context);
+  served.kind.strategy.decode.defaults?.(draft, write.hookContext);
   request.audit?.requestObject?.(draft);
   clearSystemFields(draft.metadata);
   ensureNamespaceMatches(draft.metadata, write);

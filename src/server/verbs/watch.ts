@@ -16,24 +16,24 @@ import { deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import type { ServerContext } from '../context.js';
-import { EventStream } from '../event-stream.js';
 import { checkWatchOptions, type WatchOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { type Selection, selectionOf } from '../selection.js';
 import { zeroFields } from '../steps/prepare.js';
 import { differsFromStored, toServed, toServedAll } from '../versions.js';
+import { ServerWatchStream } from '../watch-stream.js';
 
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
   const selection = selectionOf(request, served, true);
   const options = checkWatchOptions(request.options, context.dialect);
   const text = request.options.resourceVersion ?? '';
-  const revision = wantedRevision(text);
-  const start: Start = { context, request, served, selection, options, revision };
-  if (!options.sendInitialEvents) return response(openAfter(start));
-  return chain(waitForState(start, text), (failed) => response(failed ?? openWithState(start)));
+  const revision = parseWatchRevision(text);
+  const parameters: WatchParameters = { context, request, served, selection, options, revision };
+  if (!options.sendInitialEvents) return response(openFromRevision(parameters));
+  return chain(waitForRevision(parameters, text), (failed) => response(failed ?? openWithInitialEvents(parameters)));
 }
 
-interface Start {
+interface WatchParameters {
   readonly context: ServerContext;
   readonly request: ApiRequest;
   readonly served: ServedKind;
@@ -43,11 +43,11 @@ interface Start {
   readonly revision: number;
 }
 
-function response(stream: EventStream): WatchResponse {
+function response(stream: ServerWatchStream): WatchResponse {
   return { type: 'watch', watch: stream, warnings: [] };
 }
 
-function wantedRevision(text: string): number {
+function parseWatchRevision(text: string): number {
   try {
     return parseRevisionOption(text);
   } catch (error) {
@@ -56,35 +56,35 @@ function wantedRevision(text: string): number {
 }
 
 /** Waits for the requested version. If it does not arrive in time, the stream contains the error. */
-function waitForState(start: Start, text: string): MaybePromise<EventStream | undefined> {
-  const { context, request, revision } = start;
+function waitForRevision(parameters: WatchParameters, text: string): MaybePromise<ServerWatchStream | undefined> {
+  const { context, request, revision } = parameters;
   const waited = untilRevision(context, revision, { text, signal: request.signal });
   if (waited === undefined) return undefined;
   return (waited as Promise<void>).then(
     () => undefined,
     (error: unknown) => {
-      if (StatusError.is(error)) return failedStream(error, start);
-      if (request.signal?.aborted) return closedStream(start);
+      if (StatusError.is(error)) return failedStream(error, parameters);
+      if (request.signal?.aborted) return closedStream(parameters);
       throw error;
     },
   );
 }
 
 /** Events after a version, without initial events. */
-function openAfter(start: Start): EventStream {
-  const { context, revision } = start;
-  return open(start, revision === 0 ? context.store.revision : revision, []);
+function openFromRevision(parameters: WatchParameters): ServerWatchStream {
+  const { context, revision } = parameters;
+  return openStream(parameters, revision === 0 ? context.store.revision : revision, []);
 }
 
 /** Initial ADDED events for existing objects, then the bookmark that ends them, then changes. */
-function openWithState(start: Start): EventStream {
-  const { context, served, selection, options } = start;
+function openWithInitialEvents(parameters: WatchParameters): ServerWatchStream {
+  const { context, served, selection, options } = parameters;
   const { range, matches } = selection;
-  const query = { resource: served.storage, ...range, ...(matches === undefined ? {} : { matches }) };
+  const query = { resource: served.storageKey, ...range, ...(matches === undefined ? {} : { matches }) };
   const page = selection.canMatch ? context.store.list(query) : { items: [], revision: context.store.revision };
   const initial: ServerWatchEvent[] = toServedAll(served, page.items).map(added);
-  if (options.allowBookmarks) initial.push({ type: 'BOOKMARK', object: initialEventsEnd(start, page.revision) });
-  return open(start, page.revision, initial);
+  if (options.allowBookmarks) initial.push({ type: 'BOOKMARK', object: initialEventsEnd(parameters, page.revision) });
+  return openStream(parameters, page.revision, initial);
 }
 
 function added(object: ApiObject): ChangeEvent {
@@ -92,48 +92,52 @@ function added(object: ApiObject): ChangeEvent {
 }
 
 /** Options that all streams of a cluster share. */
-function streamParts({ clock, bookmarks, watches, store }: ServerContext) {
+function sharedStreamOptions({ clock, bookmarks, watches, store }: ServerContext) {
   return { clock, bookmarks, running: watches, journal: store.journal };
 }
 
-function open(start: Start, after: number, initial: readonly ServerWatchEvent[]): EventStream {
-  const { context, request, served, selection, options } = start;
+function openStream(
+  parameters: WatchParameters,
+  after: number,
+  initial: readonly ServerWatchEvent[],
+): ServerWatchStream {
+  const { context, request, served, selection, options } = parameters;
   const { range, matches, canMatch: possible } = selection;
   const impossible = () => false;
   const test = possible ? matches : impossible;
   try {
     const cursor = context.store.watch({
-      resource: served.storage,
+      resource: served.storageKey,
       ...range,
       after,
       ...(test === undefined ? {} : { matches: test }),
     });
-    return new EventStream({
+    return new ServerWatchStream({
       cursor,
       initial,
-      ...streamParts(context),
-      storage: served.storage,
+      ...sharedStreamOptions(context),
+      storageKey: served.storageKey,
       request,
       signal: request.signal,
       timeoutMs: timeoutMs(options, context),
       timeoutIsAwaited: options.timeoutSeconds > 0,
       ...(differsFromStored(served) ? { toServedVersion: (object: ApiObject) => toServed(served, object) } : {}),
-      ...(options.allowBookmarks ? { bookmark: bookmarks(start, after) } : {}),
+      ...(options.allowBookmarks ? { bookmark: createBookmarkSource(parameters, after) } : {}),
     });
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
-    return failedStream(errors.expired(`too old resource version: ${after} (${error.oldest})`), start);
+    return failedStream(errors.expired(`too old resource version: ${after} (${error.oldest})`), parameters);
   }
 }
 
 /** A stream that contains only an error. */
-function failedStream(error: StatusError, { context, request }: Start): EventStream {
+function failedStream(error: StatusError, { context, request }: WatchParameters): ServerWatchStream {
   const initial: ServerWatchEvent[] = [{ type: 'ERROR', object: error.status }];
-  return new EventStream({ initial, ...streamParts(context), signal: request.signal });
+  return new ServerWatchStream({ initial, ...sharedStreamOptions(context), signal: request.signal });
 }
 
-function closedStream({ context, request }: Start): EventStream {
-  return new EventStream({ initial: [], ...streamParts(context), signal: request.signal });
+function closedStream({ context, request }: WatchParameters): ServerWatchStream {
+  return new ServerWatchStream({ initial: [], ...sharedStreamOptions(context), signal: request.signal });
 }
 
 const MIN_TIMEOUT_SECONDS = 1800;
@@ -146,8 +150,8 @@ function timeoutMs(options: WatchOptions, context: ServerContext): number {
 }
 
 /** A bookmark for the current revision, if it is newer than the last one. */
-function bookmarks(start: Start, after: number): () => Bookmark | undefined {
-  const { context, served } = start;
+function createBookmarkSource(parameters: WatchParameters, after: number): () => Bookmark | undefined {
+  const { context, served } = parameters;
   let last = after;
   return () => {
     const { revision } = context.store;
@@ -189,7 +193,7 @@ function emptyBody(served: ServedKind): object {
   return body;
 }
 
-function initialEventsEnd({ context, served }: Start, revision: number): Bookmark {
+function initialEventsEnd({ context, served }: WatchParameters, revision: number): Bookmark {
   const { dialect } = context;
   const [kind, apiVersion] = [served.kind.names.listKind, served.apiVersion];
   const emptyList =

@@ -28,7 +28,7 @@ export function resumeJournal(journal: Journal, content: JournalContent, about: 
 
 /** Records the initial state of a new cluster and later writes. Throws JournalError. */
 export function beginJournal(journal: Journal, { store, dialect }: JournaledStore): void {
-  journal.reset(journalState(store.snapshot(), { dialect, highest: store.highest }));
+  journal.reset(journalState(store.snapshot(), { dialect, highest: store.highestRevision }));
   store.attachJournal(journal, dialect);
 }
 

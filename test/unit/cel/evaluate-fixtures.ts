@@ -1,7 +1,7 @@
 /** The variables of evaluate-cases.jsonl, and the value format used there. */
 import { EntryMap, jsonValue } from '../../../src/cel/index.js';
 import { BIND } from '../../../src/cel/library/bind.js';
-import { storedEnvironment } from '../../../src/cel/library/environments.js';
+import { storedExpressionsEnvironment } from '../../../src/cel/library/environments.js';
 import { formatDouble } from '../../../src/cel/numbers.js';
 import { runtimeTypeName } from '../../../src/cel/runtime-type.js';
 import { formatTimestamp } from '../../../src/cel/standard/time.js';
@@ -32,7 +32,7 @@ import {
   type CelValue,
 } from '../../../src/cel/values.js';
 
-export const environment = storedEnvironment().extend({
+export const environment = storedExpressionsEnvironment().extend({
   libraries: [BIND],
   variables: {
     i: INT,

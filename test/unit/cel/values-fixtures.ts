@@ -10,7 +10,7 @@ import {
   RESOURCE_CHECK_TYPE,
   resourceAuthorizerValue,
 } from '../../../src/cel/library/authorizer.js';
-import { apiServerEnvironment, storedEnvironment } from '../../../src/cel/library/environments.js';
+import { newExpressionsEnvironment, storedExpressionsEnvironment } from '../../../src/cel/library/environments.js';
 import { CelCidr, CelIp } from '../../../src/cel/library/ip-addresses.js';
 import { CelFormat } from '../../../src/cel/library/named-format.js';
 import { CelQuantity } from '../../../src/cel/library/quantity.js';
@@ -46,7 +46,7 @@ export type ValueCase = readonly [
 ];
 
 /** All results of an expression. */
-export function answer([expression, name]: ValueCase): ValueCase {
+export function resultOf([expression, name]: ValueCase): ValueCase {
   const environment = ENVIRONMENTS[name]();
   const compiled = compile(expression, environment);
   if (compiled.checked === undefined) return [expression, name, 'issues', compiled.text];
@@ -100,8 +100,8 @@ const MORE = {
 };
 
 const ENVIRONMENTS = {
-  new: () => apiServerEnvironment().extend(MORE),
-  stored: () => storedEnvironment().extend(MORE),
+  new: () => newExpressionsEnvironment().extend(MORE),
+  stored: () => storedExpressionsEnvironment().extend(MORE),
 };
 
 const REQUEST = { group: 'apps', resource: 'deployments', subresource: 'scale', namespace: 'default', name: 'web' };
@@ -151,8 +151,8 @@ function showOpaque(value: CelOpaque): string {
   if (value instanceof CelFormat) return `f${value.name}`;
   if (!(value instanceof CelSemver)) return `? ${value.type.name}`;
   const { major, minor, patch, prerelease, build } = value.version;
-  const words = `${prerelease.length > 0 ? '-' : ''}${prerelease.join('.')}${build.length > 0 ? '+' : ''}${build.join('.')}`;
-  return `v${major}.${minor}.${patch}${words}`;
+  const suffix = `${prerelease.length > 0 ? '-' : ''}${prerelease.join('.')}${build.length > 0 ? '+' : ''}${build.join('.')}`;
+  return `v${major}.${minor}.${patch}${suffix}`;
 }
 
 function showDouble(value: number): string {

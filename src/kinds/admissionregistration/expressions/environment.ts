@@ -5,7 +5,6 @@
  */
 import {
   AUTHORIZER_TYPE,
-  apiServerEnvironment,
   type CelType,
   type CelValue,
   DYN,
@@ -13,9 +12,10 @@ import {
   JSON_PATCHES,
   listOf,
   mapOf,
+  newExpressionsEnvironment,
   objectType,
   RESOURCE_CHECK_TYPE,
-  storedEnvironment,
+  storedExpressionsEnvironment,
   type TypeProvider,
 } from '../../../cel/index.js';
 import { expressionType } from '../../../meta/dialect.js';
@@ -78,7 +78,7 @@ export function admissionEnvironment(scope: ExpressionScope, variables?: Variabl
 }
 
 function environmentFor({ params, authorizer, patches, stored }: ExpressionScope): Environment {
-  const base = stored === true ? storedEnvironment() : apiServerEnvironment();
+  const base = stored === true ? storedExpressionsEnvironment() : newExpressionsEnvironment();
   const environment = base.extend({
     variables: {
       object: DYN,

@@ -49,7 +49,7 @@ const namespaces: Readonly<Record<string, object>> = {
 const view: MatchView = {
   namespace: (name) =>
     namespaces[name] === undefined ? undefined : ({ metadata: { name, labels: namespaces[name] } } as never),
-  versionsOf: ({ storage }) => cluster.kinds().filter((served) => served.storage === storage),
+  versionsOf: ({ storageKey }) => cluster.kinds().filter((served) => served.storageKey === storageKey),
 };
 
 function requestOf({ operation, resource, subresource, namespace, name, labels, oldLabels }: Case['request']) {

@@ -3,15 +3,8 @@
  * a CRD: the zod body is converted to the schema that a CRD would have, with the rules at its root.
  */
 import type * as z from 'zod';
-import { storedEnvironment } from '../cel/index.js';
-import type {
-  BodyInput,
-  BodyOutput,
-  CompileRules,
-  InputBase,
-  KindDefinition,
-  ObjectBase,
-} from '../kinds/define-kind.js';
+import { storedExpressionsEnvironment } from '../cel/index.js';
+import type { BodyInput, BodyOutput, InputBase, KindDefinition, ObjectBase } from '../kinds/define-kind.js';
 import { defineWith } from '../kinds/define-kind.js';
 import type { Kind, Scope } from '../kinds/kind.js';
 import { kubernetesDialect } from '../meta/dialect.js';
@@ -23,7 +16,7 @@ import { findField } from './definition/field-path.js';
 import { RULE_REASONS } from './definition/validate-schema-nodes.js';
 import { compileRules } from './rules/compile.js';
 import { evaluateRules } from './rules/evaluate.js';
-import { RatchetingContext } from './rules/ratcheting.js';
+import { OldValueContext } from './rules/old-value-context.js';
 import { validateRules } from './rules/validate-rules.js';
 import { type StructuralSchema, structuralSchemaOf } from './structural-schema.js';
 import { schemaFromZod } from './zod/schema-from-zod.js';
@@ -45,16 +38,8 @@ export function defineKind<
 >(
   definition: KindDefinition<Shape, ObjectScope, Subresource>,
 ): Kind<ObjectBase & BodyOutput<Shape>, InputBase & BodyInput<Shape>, ObjectScope, Subresource> {
-  return defineWith(definition, compile);
+  return defineWith(definition, compileKindRules);
 }
-
-const compile: CompileRules = (kind, body, rules) => {
-  const evaluate = compileKindRules(kind, body, rules);
-  return (next, live) => {
-    const { errors, warnings } = evaluate(next, live);
-    return { problems: errors, warnings };
-  };
-};
 
 /** Validates an object against its old version, which is undefined on create. */
 type KindRules = (
@@ -67,7 +52,7 @@ type KindRules = (
  * an invalid rule, so that the error occurs where the kind is defined. Estimated costs are not limited, because zod
  * schemas rarely bound sizes; the cost of evaluations is limited as usual.
  */
-export function compileKindRules(name: string, body: z.ZodObject, rules: readonly ValidationRuleInput[]): KindRules {
+export function compileKindRules(name: string, body: z.ZodRawShape, rules: readonly ValidationRuleInput[]): KindRules {
   for (const given of rules as readonly unknown[]) {
     if (!isRecord(given) || typeof given['rule'] !== 'string') {
       throw new TypeError(`orchplane: ${name}: a rule has the form { rule: 'self.spec.a > 0' }`);
@@ -75,7 +60,7 @@ export function compileKindRules(name: string, body: z.ZodObject, rules: readonl
     checkRuleKeys(name, given);
   }
   const root = { ...crdSchemaOf(name, body), validations: rules as readonly ValidationRule[] };
-  const environments = { rule: storedEnvironment, message: storedEnvironment };
+  const environments = { rule: storedExpressionsEnvironment, message: storedExpressionsEnvironment };
   const problems = [
     ...rules.flatMap((rule) => ruleProblems(root, rule)),
     ...validateRules(root, '', {
@@ -93,7 +78,7 @@ export function compileKindRules(name: string, body: z.ZodObject, rules: readonl
     evaluateRules(
       compiled,
       next,
-      live === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(root, next, live),
+      live === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(root, next, live),
     );
 }
 
@@ -115,7 +100,7 @@ function checkRuleKeys(name: string, given: Readonly<Record<string, unknown>>): 
 }
 
 /** The schema that the kind would have as a CRD, so that a rule means the same in both. Dates are strings in zod. */
-function crdSchemaOf(owner: string, body: z.ZodObject): StructuralSchema {
+function crdSchemaOf(owner: string, body: z.ZodRawShape): StructuralSchema {
   const options = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
   return structuralSchemaOf(schemaFromZod(body, options), kubernetesDialect);
 }

@@ -14,12 +14,12 @@ import type { ServerWatchEvent, WatchStream } from '../protocol/watch-event.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { ServerContext } from './context.js';
 
-export function audited(
+export function respondWithAudit(
   log: AuditLog,
   context: Pick<ServerContext, 'ids' | 'clock' | 'dialect'>,
-  about: { readonly request: ApiRequest; readonly handle: (request: ApiRequest) => MaybePromise<ApiResponse> },
+  call: { readonly request: ApiRequest; readonly handle: (request: ApiRequest) => MaybePromise<ApiResponse> },
 ): MaybePromise<ApiResponse> {
-  const { request, handle } = about;
+  const { request, handle } = call;
   const { ids, clock, dialect } = context;
   const record = log.begin(
     {
@@ -31,9 +31,9 @@ export function audited(
     },
     { dialect, now: () => clock.now() },
   );
-  if (record === undefined) return handle({ ...request, audit: NOTHING_IS_NOTED });
+  if (record === undefined) return handle({ ...request, audit: NO_AUDIT_RECORD });
   record.received();
-  const answered = rescue(
+  const audited = rescue(
     () => handle({ ...request, audit: record }),
     (error) => {
       if (StatusError.is(error)) record.complete({ code: error.code, object: error.status });
@@ -41,23 +41,23 @@ export function audited(
       throw error;
     },
   );
-  return chain(answered, (response) => written(record, response));
+  return chain(audited, (response) => completeRecord(record, response));
 }
 
 /** For requests that the policy does not audit. */
-const NOTHING_IS_NOTED = Object.freeze({ annotate: () => undefined });
+const NO_AUDIT_RECORD = Object.freeze({ annotate: () => undefined });
 
-function written(record: AuditRecord, response: ApiResponse): ApiResponse {
+function completeRecord(record: AuditRecord, response: ApiResponse): ApiResponse {
   if (response.type === 'object') {
     record.complete({ code: response.code, object: response.object });
     return response;
   }
   record.responseStarted(200);
-  return { ...response, watch: untilClosed(response.watch, () => record.complete()) };
+  return { ...response, watch: withEndCallback(response.watch, () => record.complete()) };
 }
 
 /** The stream, with a callback for its end. */
-function untilClosed(watch: WatchResponse['watch'], ended: () => void): WatchStream {
+function withEndCallback(watch: WatchResponse['watch'], ended: () => void): WatchStream {
   const stream: WatchStream = {
     async next() {
       const result = await watch.next();

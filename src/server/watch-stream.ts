@@ -20,10 +20,10 @@ import { CompactedError } from '../storage/types.js';
 import { onAbort } from '../util/abort.js';
 import type { Clock, Undo } from '../util/clock.js';
 import type { BookmarkTicker } from './bookmark-ticker.js';
-import { asStatus } from './durable.js';
+import { journalErrorToStatus } from './durable.js';
 import { ConversionPending } from './versions.js';
 
-export interface EventStreamOptions {
+export interface ServerWatchStreamOptions {
   /** Absent: the stream ends after its initial events. */
   readonly cursor?: Cursor;
   readonly initial: readonly ServerWatchEvent[];
@@ -43,14 +43,14 @@ export interface EventStreamOptions {
   readonly bookmarks: BookmarkTicker;
   /** The set of running watches; the stream removes itself when it ends. */
   readonly running: Set<RunningWatch>;
-  /** The storage name of the watched resource. */
-  readonly storage?: string;
+  /** The storage key of the watched resource. */
+  readonly storageKey?: string;
   readonly request?: ApiRequest;
 }
 
-/** An open watch. */
+/** An open watch, as the rest of the server sees it. */
 export interface RunningWatch extends InterceptableStream {
-  readonly storage: string | undefined;
+  readonly storageKey: string | undefined;
   readonly request: ApiRequest | undefined;
   /** Ends the stream when all events up to a revision have been read. */
   finish(revision: number): void;
@@ -65,41 +65,41 @@ const DONE: Result = Object.freeze({ done: true, value: undefined });
 const LAST_BOOKMARK_MS = 2_000;
 const IN_BACKGROUND = { background: true, minor: true };
 
-export class EventStream implements RunningWatch, TimeoutFreeStream {
-  readonly #options: EventStreamOptions;
+export class ServerWatchStream implements RunningWatch, TimeoutFreeStream {
+  readonly #options: ServerWatchStreamOptions;
   readonly #cursor: Cursor | undefined;
-  /** Events to deliver before those of the cursor: initial events, a bookmark, a final error. */
+  /** Events to deliver before those of the cursor: initial events, a bookmark, a final error. `#queueIndex` is next. */
   #queue: ServerWatchEvent[];
-  #queued = 0;
-  /** An event whose object is being converted or is not durable yet. */
-  #held: ServerWatchEvent | undefined;
+  #queueIndex = 0;
+  /** The next event, while its object is being converted or is not durable yet. Later events wait for it. */
+  #delayedEvent: ServerWatchEvent | undefined;
   /** The reader that waits for the next event. */
-  #receive: ((event: ServerWatchEvent | undefined) => void) | undefined;
-  #pending: Promise<unknown> = Promise.resolve();
+  #waitingReader: ((event: ServerWatchEvent | undefined) => void) | undefined;
+  #pendingNext: Promise<unknown> = Promise.resolve();
   #isNextWaiting = false;
   /** What the reader reads from instead of this stream; see `insertStage`. */
-  #front: WatchStage | undefined;
+  #frontStage: WatchStage | undefined;
   /** The revision after which the stream ends, once `finish` was called. */
-  #last: number | undefined;
+  #finalRevision: number | undefined;
   #isClosed = false;
   #isFollowed = false;
   /** Receives the resourceVersions of bookmarks instead of the events. */
   #onBookmark: ((resourceVersion: string) => void) | undefined;
   /** Cancels the timeout. */
-  readonly #timeout: Undo[] = [];
-  readonly #undos: Undo[] = [];
+  readonly #timeoutTimers: Undo[] = [];
+  readonly #cleanups: Undo[] = [];
 
-  constructor(options: EventStreamOptions) {
+  constructor(options: ServerWatchStreamOptions) {
     this.#options = options;
     this.#cursor = options.cursor;
     this.#queue = [...options.initial];
     options.running.add(this);
-    this.#undos.push(onAbort(options.signal, () => this.close()));
+    this.#cleanups.push(onAbort(options.signal, () => this.close()));
     if (!this.#isClosed && this.#cursor !== undefined) this.#startTimers();
   }
 
-  get storage(): string | undefined {
-    return this.#options.storage;
+  get storageKey(): string | undefined {
+    return this.#options.storageKey;
   }
 
   get request(): ApiRequest | undefined {
@@ -108,7 +108,7 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
 
   next(): Promise<Result> {
     // A second call waits for the first.
-    if (this.#isNextWaiting) return this.#pending.then(() => this.next());
+    if (this.#isNextWaiting) return this.#pendingNext.then(() => this.next());
     this.#isNextWaiting = true;
     const pending = new Promise<Result>((resolve) => {
       this.read((event) => {
@@ -116,17 +116,17 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
         resolve(event === undefined ? DONE : { done: false, value: event });
       });
     });
-    this.#pending = pending;
+    this.#pendingNext = pending;
     return pending;
   }
 
   take(): ServerWatchEvent | undefined {
-    return this.#front === undefined ? this.#take() : this.#front.take();
+    return this.#frontStage === undefined ? this.#take() : this.#frontStage.take();
   }
 
   read(receive: (event: ServerWatchEvent | undefined) => void): void {
-    if (this.#front === undefined) this.#read(receive);
-    else this.#front.read(receive);
+    if (this.#frontStage === undefined) this.#read(receive);
+    else this.#frontStage.read(receive);
   }
 
   #read(receive: (event: ServerWatchEvent | undefined) => void): void {
@@ -135,39 +135,39 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
       receive(event);
       return;
     }
-    this.#receive = receive;
-    if (this.#held === undefined) this.#cursor?.wait(this.#onEvent);
+    this.#waitingReader = receive;
+    if (this.#delayedEvent === undefined) this.#cursor?.wait(this.#onEvent);
   }
 
   follow(): void {
     this.#isFollowed = true;
-    this.#front?.follow();
+    this.#frontStage?.follow();
   }
 
   disableTimeout(onBookmark: (resourceVersion: string) => void): void {
     this.#onBookmark = onBookmark;
     const { timeoutIsAwaited, request } = this.#options;
     if (timeoutIsAwaited === true || request === undefined || request.user !== undefined) return;
-    for (const undo of this.#timeout.splice(0)) undo();
+    for (const undo of this.#timeoutTimers.splice(0)) undo();
   }
 
   insertStage(make: (behind: WatchStage) => WatchStage): void {
-    const behind = this.#front ?? this.#bare();
+    const behind = this.#frontStage ?? this.#asStage();
     const waiting = behind.stopReading();
     const front = make(behind);
     if (this.#isFollowed) front.follow();
-    this.#front = front;
+    this.#frontStage = front;
     if (waiting !== undefined) front.read(waiting);
   }
 
-  /** This stream without its stages. */
-  #bare(): WatchStage {
+  /** This stream as the innermost stage, without the stages in front of it. */
+  #asStage(): WatchStage {
     return {
       take: () => this.#take(),
       read: (receive) => this.#read(receive),
       stopReading: () => {
-        const receive = this.#receive;
-        this.#receive = undefined;
+        const receive = this.#waitingReader;
+        this.#waitingReader = undefined;
         this.#cursor?.stopWaiting();
         return receive;
       },
@@ -180,27 +180,29 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
 
   isBehind(): boolean {
     if (!this.#isFollowed || this.#isClosed) return false;
-    if (this.#held !== undefined) return true;
-    return this.#receive === undefined && (this.#queued < this.#queue.length || this.#cursor?.isCaughtUp === false);
+    if (this.#delayedEvent !== undefined) return true;
+    return (
+      this.#waitingReader === undefined && (this.#queueIndex < this.#queue.length || this.#cursor?.isCaughtUp === false)
+    );
   }
 
   close(): void {
-    if (this.#front === undefined) this.#close();
-    else this.#front.close();
+    if (this.#frontStage === undefined) this.#close();
+    else this.#frontStage.close();
   }
 
   #close(): void {
     if (this.#isClosed) return;
     this.#queue = [];
-    this.#queued = 0;
+    this.#queueIndex = 0;
     this.#end();
     this.#deliver(undefined);
   }
 
   finish(revision: number): void {
-    this.#last ??= revision;
-    // A waiting reader has read everything, unless an event is being held.
-    if (this.#receive !== undefined && this.#held === undefined) this.#close();
+    this.#finalRevision ??= revision;
+    // A waiting reader has read everything, unless an event is delayed.
+    if (this.#waitingReader !== undefined && this.#delayedEvent === undefined) this.#close();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<ServerWatchEvent, undefined> {
@@ -214,11 +216,11 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
   }
 
   #take(): ServerWatchEvent | undefined {
-    if (this.#queued < this.#queue.length) {
-      const event = this.#queue[this.#queued++];
-      if (this.#queued === this.#queue.length) {
+    if (this.#queueIndex < this.#queue.length) {
+      const event = this.#queue[this.#queueIndex++];
+      if (this.#queueIndex === this.#queue.length) {
         this.#queue = [];
-        this.#queued = 0;
+        this.#queueIndex = 0;
         // The stream ends after its last event if it has no cursor, or after an error.
         if (this.#cursor === undefined || event?.type === 'ERROR') this.#end();
       }
@@ -226,12 +228,12 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
     }
     if (this.#cursor === undefined) this.#end();
     if (this.#isClosed) return undefined;
-    // A held event precedes all later ones.
-    if (this.#held !== undefined) return undefined;
+    // A delayed event precedes all later ones.
+    if (this.#delayedEvent !== undefined) return undefined;
     try {
       const event = this.#cursor?.poll();
-      if (event === undefined && this.#last === undefined) return undefined;
-      if (this.#last === undefined || isUpTo(this.#last, event)) return this.#shown(event);
+      if (event === undefined && this.#finalRevision === undefined) return undefined;
+      if (this.#finalRevision === undefined || isUpTo(this.#finalRevision, event)) return this.#afterDurable(event);
       this.#end();
       return undefined;
     } catch (error) {
@@ -252,68 +254,69 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
 
   /** Called without an event when the cursor has expired. */
   readonly #onEvent = (event: ServerWatchEvent | undefined): void => {
-    const shown = event === undefined ? this.#take() : this.#shownOrFailure(event);
-    if (this.#held === undefined) this.#deliver(shown);
+    const next = event === undefined ? this.#take() : this.#afterDurableOrFailure(event);
+    if (this.#delayedEvent === undefined) this.#deliver(next);
   };
 
-  #shownOrFailure(event: ServerWatchEvent): ServerWatchEvent | undefined {
+  #afterDurableOrFailure(event: ServerWatchEvent): ServerWatchEvent | undefined {
     try {
-      return this.#shown(event);
+      return this.#afterDurable(event);
     } catch (error) {
       return this.#fail(error);
     }
   }
 
-  #shown(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
+  /** The event in the requested version; undefined while it is delayed. */
+  #afterDurable(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
     const waits = this.#options.journal === undefined ? undefined : untilDurable(event, this.#options.journal);
-    if (waits === undefined) return this.#converted(event);
-    this.#held = event;
+    if (waits === undefined) return this.#toServedVersion(event);
+    this.#delayedEvent = event;
     waits.then(
-      () => this.#release(() => this.#convertedOrFailure(event)),
-      (failure: unknown) => this.#release(() => this.#fail(asStatus(failure))),
+      () => this.#deliverDelayed(() => this.#toServedVersionOrFailure(event)),
+      (failure: unknown) => this.#deliverDelayed(() => this.#fail(journalErrorToStatus(failure))),
     );
     return undefined;
   }
 
-  #convertedOrFailure(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
+  #toServedVersionOrFailure(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
     try {
-      return this.#converted(event);
+      return this.#toServedVersion(event);
     } catch (error) {
       return this.#fail(error);
     }
   }
 
-  #converted(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
-    const { toServedVersion: inVersion } = this.#options;
-    if (inVersion === undefined || event === undefined || event.type === 'ERROR' || event.type === 'BOOKMARK') {
+  #toServedVersion(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
+    const { toServedVersion } = this.#options;
+    if (toServedVersion === undefined || event === undefined || event.type === 'ERROR' || event.type === 'BOOKMARK') {
       return event;
     }
     try {
-      return Object.freeze({ type: event.type, object: inVersion(event.object) });
+      return Object.freeze({ type: event.type, object: toServedVersion(event.object) });
     } catch (error) {
       if (!(error instanceof ConversionPending)) throw error;
-      this.#held = event;
+      this.#delayedEvent = event;
       error.ready.then(
-        () => this.#release(() => this.#convertedOrFailure(event)),
-        (failure: unknown) => this.#release(() => this.#fail(failure)),
+        () => this.#deliverDelayed(() => this.#toServedVersionOrFailure(event)),
+        (failure: unknown) => this.#deliverDelayed(() => this.#fail(failure)),
       );
       return undefined;
     }
   }
 
-  /** Delivers a held event, or the failure of its conversion. */
-  #release(show: () => ServerWatchEvent | undefined): void {
+  /** Delivers the delayed event, or the failure of its conversion. */
+  #deliverDelayed(convert: () => ServerWatchEvent | undefined): void {
     if (this.#isClosed) return;
-    this.#held = undefined;
-    const event = show();
+    this.#delayedEvent = undefined;
+    const event = convert();
     if (event === undefined) return;
-    if (this.#receive === undefined) this.#queue.push(event);
+    if (this.#waitingReader === undefined) this.#queue.push(event);
     else this.#deliver(event);
   }
 
   #deliver(event: ServerWatchEvent | undefined): void {
-    const receive = this.#receive;
-    this.#receive = undefined;
+    const receive = this.#waitingReader;
+    this.#waitingReader = undefined;
     receive?.(event);
   }
 
@@ -321,25 +324,25 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
     const { clock, timeoutMs, timeoutIsAwaited, bookmark, bookmarks } = this.#options;
     if (timeoutMs !== undefined) {
       const background = timeoutIsAwaited !== true;
-      this.#timeout.push(clock.after(timeoutMs, () => this.#close(), { background, minor: background }));
+      this.#timeoutTimers.push(clock.after(timeoutMs, () => this.#close(), { background, minor: background }));
       if (bookmark !== undefined && timeoutMs > LAST_BOOKMARK_MS) {
         const beforeEnd = timeoutMs - LAST_BOOKMARK_MS;
-        this.#timeout.push(clock.after(beforeEnd, () => void this.#offerBookmark(), IN_BACKGROUND));
+        this.#timeoutTimers.push(clock.after(beforeEnd, () => void this.#offerBookmark(), IN_BACKGROUND));
       }
     }
-    if (bookmark !== undefined) this.#undos.push(bookmarks.add(() => this.#offerBookmark()));
+    if (bookmark !== undefined) this.#cleanups.push(bookmarks.add(() => this.#offerBookmark()));
   }
 
   /** Sends a bookmark to a reader that has read everything. False: try again later. */
   #offerBookmark(): boolean {
     if (this.#isClosed) return true;
-    // A reader that is behind, or whose next event is held, gets none.
-    if (this.#receive === undefined || this.#held !== undefined) return false;
+    // A reader that is behind, or whose next event is delayed, gets none.
+    if (this.#waitingReader === undefined || this.#delayedEvent !== undefined) return false;
     // A client must not resume from a revision that a crash could undo.
     if (this.#options.journal?.durable() !== undefined) return false;
     const object = this.#options.bookmark?.();
     if (object === undefined) return true;
-    if (this.#onBookmark !== undefined && this.#front === undefined) {
+    if (this.#onBookmark !== undefined && this.#frontStage === undefined) {
       this.#onBookmark(object.metadata.resourceVersion);
       return true;
     }
@@ -353,8 +356,8 @@ export class EventStream implements RunningWatch, TimeoutFreeStream {
     this.#isClosed = true;
     this.#options.running.delete(this);
     this.#cursor?.close();
-    for (const undo of this.#undos.splice(0)) undo();
-    for (const undo of this.#timeout.splice(0)) undo();
+    for (const undo of this.#cleanups.splice(0)) undo();
+    for (const undo of this.#timeoutTimers.splice(0)) undo();
   }
 }
 

@@ -5,9 +5,9 @@
 import type { ApiObject } from '../meta/object.js';
 import type { KeyIndex, KeysOf } from './types.js';
 
-export class LiveIndex<Key> implements KeyIndex<Key> {
+export class CountedIndex<Key> implements KeyIndex<Key> {
   readonly #keysOf: KeysOf<Key>;
-  readonly #holders = new Map<Key, number>();
+  readonly #countByKey = new Map<Key, number>();
 
   constructor(keysOf: KeysOf<Key>, objects: Iterable<ApiObject>) {
     this.#keysOf = keysOf;
@@ -15,19 +15,19 @@ export class LiveIndex<Key> implements KeyIndex<Key> {
   }
 
   has(key: Key): boolean {
-    return this.#holders.has(key);
+    return this.#countByKey.has(key);
   }
 
   add(object: ApiObject): void {
-    for (const key of this.#keysOf(object)) this.#holders.set(key, (this.#holders.get(key) ?? 0) + 1);
+    for (const key of this.#keysOf(object)) this.#countByKey.set(key, (this.#countByKey.get(key) ?? 0) + 1);
   }
 
   /** The object must be one that was added. */
   remove(object: ApiObject): void {
     for (const key of this.#keysOf(object)) {
-      const left = (this.#holders.get(key) ?? 0) - 1;
-      if (left > 0) this.#holders.set(key, left);
-      else this.#holders.delete(key);
+      const left = (this.#countByKey.get(key) ?? 0) - 1;
+      if (left > 0) this.#countByKey.set(key, left);
+      else this.#countByKey.delete(key);
     }
   }
 }

@@ -1,23 +1,23 @@
 /**
- * The logical junctors `anyOf`, `oneOf`, `allOf` and `not`. If several alternatives all fail, the findings of the best
- * match are reported. There is no ratcheting inside junctors.
+ * The combinators `anyOf`, `oneOf`, `allOf` and `not`. If several alternatives all fail, the findings of the best
+ * match are reported. There is no ratcheting inside combinators.
  */
 import { quote } from '../../text/go/go-text.js';
 import type { Finding, ValidateNode, ValidationRun } from './validation-run.js';
 
 /** The compiled alternatives of a schema. */
-export interface Junctors {
+export interface Combinators {
   readonly anyOf: readonly ValidateNode[];
   readonly oneOf: readonly ValidateNode[];
   readonly allOf: readonly ValidateNode[];
   readonly not: ValidateNode | undefined;
 }
 
-/** Validates a value against all junctors. Returns the number of satisfied rules. */
-export type JunctorRule = (value: unknown, run: ValidationRun) => number;
+/** Validates a value against all combinators. Returns the number of satisfied rules. */
+export type CombinatorRule = (value: unknown, run: ValidationRun) => number;
 
-/** Returns undefined if there are no junctors. */
-export function junctorRule({ anyOf, oneOf, allOf, not }: Junctors): JunctorRule | undefined {
+/** Returns undefined if there are no combinators. */
+export function combinatorRule({ anyOf, oneOf, allOf, not }: Combinators): CombinatorRule | undefined {
   if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined;
   return (value, run) => {
     let satisfied = 0;

@@ -6,6 +6,7 @@
  * - `x-kubernetes-preserve-unknown-fields` applies to all nodes below
  * - an object without properties may have any fields
  * - a string with a format accepts every scalar, and a node without a type accepts any value
+ * upstream: apiextensions-apiserver/pkg/controller/openapi/v2/conversion.go ToStructuralOpenAPIV2
  */
 
 import { objectMetaNode } from '../kinds/shared/object-meta.js';
@@ -43,7 +44,7 @@ function nodeOf(schema: StructuralSchema, preservesAbove: boolean): SchemaNode {
   });
 }
 
-const BASE = { goType: '', checked: false } as const;
+const BASE = { goType: '' } as const;
 const ANYTHING = uniform<AnyNode>({ type: 'any', atomic: false, ...BASE });
 
 function bareNode(schema: StructuralSchema, preservesUnknown: boolean): SchemaNode {

@@ -1,35 +1,29 @@
 /** Validation rules of kinds that are defined in TypeScript. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { compileKindRules } from '../../../src/crd/define-kind.js';
-import { defineKind } from '../../../src/kinds/define-kind.js';
+import { compileKindRules } from '../../../src/crd/define-kind-with-rules.js';
 import { printFieldError } from '../../../src/meta/field-error.js';
 import type { ApiObject } from '../../../src/meta/object.js';
 
-const Widget = defineKind({
-  apiVersion: 'example.com/v1',
-  kind: 'Widget',
-  scope: 'Namespaced',
-  body: {
-    spec: z.object({
-      min: z.int(),
-      max: z.int().optional(),
-      ratio: z.number().optional(),
-      names: z.array(z.string()).optional(),
-      labels: z.record(z.string(), z.string()).optional(),
-      free: z.unknown(),
-    }),
-  },
-});
+const body = {
+  spec: z.object({
+    min: z.int(),
+    max: z.int().optional(),
+    ratio: z.number().optional(),
+    names: z.array(z.string()).optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+    free: z.unknown(),
+  }),
+};
 
 const widget = (spec: object, name = 'a') =>
   ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec }) as unknown as ApiObject;
 
 const texts = (rules: Parameters<typeof compileKindRules>[2], next: ApiObject, live?: ApiObject) =>
-  compileKindRules('Widget', Widget.body, rules)(next, live).errors.map(printFieldError);
+  compileKindRules('Widget', body, rules)(next, live).errors.map(printFieldError);
 
 describe('compileKindRules', () => {
-  test('evaluates a rule on the body with the types of its schema', () => {
+  test('evaluates a rule on the body with the types of the zod schema', () => {
     const rules = [
       { rule: 'self.spec.min <= self.spec.max', message: 'min is at most max', fieldPath: '.spec.min' },
       { rule: 'self.spec.ratio < 1.0' },
@@ -43,9 +37,9 @@ describe('compileKindRules', () => {
     ]);
   });
 
-  test('exposes only the names of the metadata', () => {
+  test('exposes only the names of the metadata to rules', () => {
     expect(texts([{ rule: "self.metadata.name == 'a'" }], widget({ min: 1 }, 'b'))).toHaveLength(1);
-    expect(() => compileKindRules('Widget', Widget.body, [{ rule: 'has(self.metadata.labels)' }])).toThrow(
+    expect(() => compileKindRules('Widget', body, [{ rule: 'has(self.metadata.labels)' }])).toThrow(
       "undefined field 'labels'",
     );
   });
@@ -66,6 +60,6 @@ describe('compileKindRules', () => {
     [{ rule: ' ' }, 'a rule is empty'],
     [{ rule: 'self.spec.free == 1' }, "undefined field 'free'"],
   ])('rejects the invalid rule %j when the kind is defined', (rule, message) => {
-    expect(() => compileKindRules('Widget', Widget.body, [rule])).toThrow(message);
+    expect(() => compileKindRules('Widget', body, [rule])).toThrow(message);
   });
 });

@@ -4,67 +4,67 @@
  * A log moves compacted events here in immutable chunks, which forks share. Small chunks are merged with the next one;
  * surplus events are dropped chunk by chunk, oldest first:
  *
- *   past:   [1 … 1024] [1025 … 2100] [2101 … 2150]     + 30 more     → the last becomes [2101 … 2180]
- *   keep 1,100 →       [1025 … 2100] [2101 … 2180]     forgotten: 1024
+ *   kept:   [1 … 1024] [1025 … 2100] [2101 … 2150]     + 30 more     → the last becomes [2101 … 2180]
+ *   keep 1,100 →       [1025 … 2100] [2101 … 2180]     droppedRevision: 1024
  */
 import type { History, LogBounds, LogEntry } from './event-log.js';
 import { CompactedError } from './types.js';
 
-export interface Past {
+export interface RetiredEvents {
   /** Oldest first; none is empty. */
   readonly chunks: readonly (readonly LogEntry[])[];
   readonly count: number;
   /** The revision of the newest dropped event; 0 if none was dropped. */
-  readonly forgotten: number;
+  readonly droppedRevision: number;
 }
 
 /** Chunks below this size are merged. */
 const CHUNK = 1024;
 
-/** An empty past: everything up to a revision is unknown. */
-export function nothingBefore(revision: number): Past {
-  return Object.freeze({ chunks: Object.freeze([]), count: 0, forgotten: revision });
+/** No events: everything up to a revision was dropped. */
+export function noRetiredEvents(revision: number): RetiredEvents {
+  return Object.freeze({ chunks: Object.freeze([]), count: 0, droppedRevision: revision });
 }
 
 /** Adds compacted events. At least `keep` events are kept. */
-export function retire(past: Past, entries: readonly LogEntry[], keep: number): Past {
+export function retireEvents(retired: RetiredEvents, entries: readonly LogEntry[], keep: number): RetiredEvents {
   const newest = entries[entries.length - 1];
-  if (newest === undefined) return past;
-  if (keep === 0) return nothingBefore(newest.revision);
-  const chunks = [...past.chunks];
+  if (newest === undefined) return retired;
+  if (keep === 0) return noRetiredEvents(newest.revision);
+  const chunks = [...retired.chunks];
   const last = chunks[chunks.length - 1];
   if (last !== undefined && last.length < CHUNK) chunks[chunks.length - 1] = [...last, ...entries];
   else chunks.push(entries);
-  let count = past.count + entries.length;
-  let { forgotten } = past;
+  let count = retired.count + entries.length;
+  let { droppedRevision } = retired;
   let gone = 0;
   for (const chunk of chunks) {
     if (count - chunk.length < keep) break;
     count -= chunk.length;
-    forgotten = chunk[chunk.length - 1]?.revision ?? forgotten;
+    droppedRevision = chunk[chunk.length - 1]?.revision ?? droppedRevision;
     gone++;
   }
-  return { chunks: chunks.slice(gone), count, forgotten };
+  return { chunks: chunks.slice(gone), count, droppedRevision };
 }
 
 /** The oldest revision that can be reconstructed. */
-export function oldestKept(history: History, bounds: LogBounds): number {
-  const { entries, head, compacted, past } = history;
+export function oldestKeptRevision(history: History, bounds: LogBounds): number {
+  const { entries, head, compacted, retired } = history;
   const { keepEvents = 0 } = bounds;
   if (keepEvents === 0) return compacted;
   // Events within the bounds of the log are always kept.
-  let surplus = past.count + Math.min(head, entries.length - keepEvents);
-  if (surplus <= 0) return past.forgotten;
-  for (const chunk of past.chunks) {
-    if (surplus <= chunk.length) return chunk[surplus - 1]?.revision ?? past.forgotten;
+  let surplus = retired.count + Math.min(head, entries.length - keepEvents);
+  if (surplus <= 0) return retired.droppedRevision;
+  for (const chunk of retired.chunks) {
+    if (surplus <= chunk.length) return chunk[surplus - 1]?.revision ?? retired.droppedRevision;
     surplus -= chunk.length;
   }
-  return entries[surplus - 1]?.revision ?? past.forgotten;
+  return entries[surplus - 1]?.revision ?? retired.droppedRevision;
 }
 
 /** All events after a revision, newest first. Throws {@link CompactedError} if some of them were dropped. */
-export function* eventsBack(history: History, after: number, bounds: LogBounds): Iterable<LogEntry> {
-  const oldest = oldestKept(history, bounds);
+export function* eventsNewestFirst(history: History, after: number, bounds: LogBounds): Iterable<LogEntry> {
+  const oldest = oldestKeptRevision(history, bounds);
   if (after < oldest) throw new CompactedError(after, oldest);
   for (const chunk of newestFirst(history)) {
     for (let index = chunk.length - 1; index >= 0; index--) {
@@ -76,7 +76,7 @@ export function* eventsBack(history: History, after: number, bounds: LogBounds):
 }
 
 /** The newest kept event up to a revision. */
-export function lastUpTo(history: History, revision: number): LogEntry | undefined {
+export function lastEventUpTo(history: History, revision: number): LogEntry | undefined {
   for (const chunk of newestFirst(history)) {
     const at = countUpTo(chunk, revision);
     if (at > 0) return chunk[at - 1];
@@ -88,13 +88,18 @@ export function lastUpTo(history: History, revision: number): LogEntry | undefin
  * The history as it was right after a revision. It contains as many live events as the bounds allow; a log compacts those
  * that are too old by its clock.
  */
-export function cutHistory(history: History, revision: number, bounds: LogBounds): History {
+export function historyAt(history: History, revision: number, bounds: LogBounds): History {
   if (bounds.keepEvents === undefined || bounds.keepEvents === 0) {
     const { entries, head, compacted } = history;
     const end = countUpTo(entries, revision);
-    return { entries: entries.slice(Math.min(head, end), end), head: 0, compacted, past: nothingBefore(compacted) };
+    return {
+      entries: entries.slice(Math.min(head, end), end),
+      head: 0,
+      compacted,
+      retired: noRetiredEvents(compacted),
+    };
   }
-  const chunks = [...history.past.chunks, history.entries];
+  const chunks = [...history.retired.chunks, history.entries];
   while ((chunks[chunks.length - 1]?.[0]?.revision ?? Number.POSITIVE_INFINITY) > revision && chunks.length > 0) {
     chunks.pop();
   }
@@ -105,19 +110,19 @@ export function cutHistory(history: History, revision: number, bounds: LogBounds
     recent.unshift(part);
     size += part.length;
   }
-  const { forgotten } = history.past;
+  const { droppedRevision } = history.retired;
   const before = chunks[chunks.length - 1];
   return {
     entries: recent.flat(),
     head: 0,
-    compacted: before?.[before.length - 1]?.revision ?? forgotten,
-    past: { chunks, count: chunks.reduce((sum, chunk) => sum + chunk.length, 0), forgotten },
+    compacted: before?.[before.length - 1]?.revision ?? droppedRevision,
+    retired: { chunks, count: chunks.reduce((sum, chunk) => sum + chunk.length, 0), droppedRevision },
   };
 }
 
-function* newestFirst({ entries, past }: History): Iterable<readonly LogEntry[]> {
+function* newestFirst({ entries, retired }: History): Iterable<readonly LogEntry[]> {
   yield entries;
-  for (let index = past.chunks.length - 1; index >= 0; index--) yield past.chunks[index] ?? [];
+  for (let index = retired.chunks.length - 1; index >= 0; index--) yield retired.chunks[index] ?? [];
 }
 
 /** The number of entries up to a revision; the entries are sorted. */
