@@ -95,9 +95,9 @@ const NO_ACCOUNTS: Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'e
   sign: () => Promise.reject(errors.internal(NO_ACCOUNT_TOKENS)),
 };
 
-type SigningPart = Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'extendsExpiration' | 'sign'>;
+type TokenSigner = Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'extendsExpiration' | 'sign'>;
 
-function createTokenService(tokens: SigningPart, reader: TokenReader): TokenService {
+function createTokenService(tokens: TokenSigner, reader: TokenReader): TokenService {
   const { audiences: apiAudiences, maxExpirationSeconds, extendsExpiration, sign } = tokens;
   return Object.freeze({
     apiAudiences,

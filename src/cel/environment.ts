@@ -80,16 +80,18 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     provider: NO_TYPES,
     options: { homogeneousLiterals: true, crossTypeComparisons: true, literalChecks: true, container: '' },
   };
-  return environmentOf(extended(empty, { ...options, libraries: [STANDARD_LIBRARY, ...(options.libraries ?? [])] }));
+  return environmentOf(
+    extendEnvironment(empty, { ...options, libraries: [STANDARD_LIBRARY, ...(options.libraries ?? [])] }),
+  );
 }
 
 type Layer = Omit<Environment, 'extend'>;
 
 function environmentOf(layer: Layer): Environment {
-  return { ...layer, extend: (options) => environmentOf(extended(layer, options)) };
+  return { ...layer, extend: (options) => environmentOf(extendEnvironment(layer, options)) };
 }
 
-function extended(base: Layer, options: EnvironmentOptions): Layer {
+function extendEnvironment(base: Layer, options: EnvironmentOptions): Layer {
   // Libraries that the base already has are skipped.
   const libraries = (options.libraries ?? []).filter(({ name }) => !base.libraries.some((one) => one.name === name));
   const { functions, overloads } = libraries.length === 0 ? base : withFunctions(base, libraries);
@@ -117,7 +119,7 @@ function withFunctions(base: Layer, libraries: readonly Library[]): Pick<Layer, 
   for (const declaration of libraries.flatMap((library) => library.functions ?? [])) {
     const { name } = declaration;
     const before = functions.get(name) ?? base.functions.get(name);
-    functions.set(name, before === undefined ? declaration : merged(before, declaration));
+    functions.set(name, before === undefined ? declaration : mergeOverloads(before, declaration));
     for (const { id, call } of declaration.overloads) {
       overloads.set(id, call === undefined ? { function: name } : { function: name, call });
     }
@@ -129,7 +131,7 @@ function withFunctions(base: Layer, libraries: readonly Library[]): Pick<Layer, 
 }
 
 /** Appends overloads. An overload that exists with the same signature may get its implementation. */
-function merged(before: FunctionDeclaration, more: FunctionDeclaration): FunctionDeclaration {
+function mergeOverloads(before: FunctionDeclaration, more: FunctionDeclaration): FunctionDeclaration {
   const overloads = [...before.overloads];
   for (const overload of more.overloads) {
     const at = overloads.findIndex(({ id }) => id === overload.id);

@@ -187,7 +187,7 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
 
 class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKind> {
   readonly #endpoint: Endpoint;
-  readonly #readable: Endpoint;
+  readonly #readEndpoint: Endpoint;
 
   constructor(object: Endpoint, name: string) {
     const { kind } = object;
@@ -197,7 +197,7 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
       throw new TypeError(`orchplane: ${kind.kind} has no subresource "${name}"; it has: ${declaredNames}`);
     }
     this.#endpoint = object.forSubresource(name);
-    this.#readable = declared.verbs.includes('get') ? this.#endpoint : object;
+    this.#readEndpoint = declared.verbs.includes('get') ? this.#endpoint : object;
   }
 
   async create(name: string, input: unknown, options?: WriteOptions): Promise<ObjectOf<AnyKind> | Status> {
@@ -213,7 +213,7 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
   }
 
   async edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<ObjectOf<AnyKind>> {
-    return editObject({ read: this.#readable, write: this.#endpoint }, { name, recipe }, options);
+    return editObject({ read: this.#readEndpoint, write: this.#endpoint }, { name, recipe }, options);
   }
 
   async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {

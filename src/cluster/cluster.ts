@@ -115,7 +115,7 @@ export function assembleCluster<Extra extends object = object>(
     features,
     release,
     admission: strict === undefined ? admission : [...admission, strict.admission(strictSettingOf(options), warn)],
-    dispatch: strict?.respond ?? dispatch,
+    dispatch: strict?.dispatch ?? dispatch,
     authorizer: options.authorizer ?? defaults.authorizer ?? allowAuthenticated(),
     authentication: options.authentication ?? {},
     accountTokens: defaults.accountTokens,
@@ -274,9 +274,9 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
     },
     onAccess(listener: AccessListener) {
       // Wrapped, so that a function can be added twice and removed once.
-      const own: AccessListener = (...about) => listener(...about);
-      accessListeners.add(own);
-      return undo(() => void accessListeners.delete(own));
+      const wrapped: AccessListener = (...access) => listener(...access);
+      accessListeners.add(wrapped);
+      return undo(() => void accessListeners.delete(wrapped));
     },
     authorize(user: User | undefined, attributes: AccessAttributes) {
       return context.authorize(user ?? ADMINISTRATOR, attributes);

@@ -99,7 +99,7 @@ export class VersionHandler implements CustomResourceHandler {
     live: ApiObject | undefined,
     { part, metadataErrors }: CustomValidationOptions,
   ): CustomValidationResult {
-    const problems = part === 'status' ? this.#statusProblems(next, live) : this.#objectProblems(next, live);
+    const problems = part === 'status' ? this.#statusErrors(next, live) : this.#objectErrors(next, live);
     const rules = this.#settings.rules();
     if (rules === undefined) return { errors: problems, warnings: [] };
     if (metadataErrors.some(blocksRules) || problems.some(blocksRules))
@@ -110,7 +110,7 @@ export class VersionHandler implements CustomResourceHandler {
     return { errors: [...problems, ...errors], warnings };
   }
 
-  #objectProblems(next: ApiObject, live: ApiObject | undefined): FieldError[] {
+  #objectErrors(next: ApiObject, live: ApiObject | undefined): FieldError[] {
     const { schema, scale } = this.#settings;
     return [
       ...validateValue(schema, next, live === undefined ? {} : { old: live }),
@@ -120,7 +120,7 @@ export class VersionHandler implements CustomResourceHandler {
     ];
   }
 
-  #statusProblems(next: ApiObject, live: ApiObject | undefined): FieldError[] {
+  #statusErrors(next: ApiObject, live: ApiObject | undefined): FieldError[] {
     const { schema, scale } = this.#settings;
     const status = schema.properties.get('status');
     const statusErrors =

@@ -179,25 +179,25 @@ function decodeMerged(merged: unknown, { intent, write }: ApplyOperation, live: 
     errors.plain(`failed to convert to unversioned (${addressOf(intent.document, served)}): ${why}`);
   const refusals: DecodeErrors = { unrecognized: refuse, mismatch: refuse, invalidValue: unreadable };
   const target = { served, registry: server.registry, fieldValidation: 'Ignore' } as const;
-  const { draft } = decodeDocument({ value: restored(merged, { served, live, refuse }) }, target, refusals);
+  const { draft } = decodeDocument({ value: restoreMerged(merged, { served, live, refuse }) }, target, refusals);
   served.kind.strategy.decode.defaults?.(draft, hookContext);
   return draft;
 }
 
-function restored(
+function restoreMerged(
   merged: unknown,
-  about: {
+  context: {
     readonly served: ServedKind;
     readonly live: ApiObject | undefined;
     readonly refuse: (why: string) => StatusError;
   },
 ): unknown {
-  const { schema } = about.served;
+  const { schema } = context.served;
   if (schema.representation === 'document') return merged;
   try {
-    return restore(schema, merged, about.live).value;
+    return restore(schema, merged, context.live).value;
   } catch (error) {
-    throw error instanceof RestoreError ? about.refuse(error.message) : error;
+    throw error instanceof RestoreError ? context.refuse(error.message) : error;
   }
 }
 

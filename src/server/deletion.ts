@@ -139,25 +139,25 @@ const NO_GRACE_PERIOD: GracePeriodState = { type: 'none' };
 function gracePeriodFor(
   live: ApiObject,
   gracePeriod: NonNullable<Strategy['delete']['gracePeriod']>,
-  about: { readonly deletion: DeletionRequest; readonly write: WriteOperation },
+  request: { readonly deletion: DeletionRequest; readonly write: WriteOperation },
 ): GracePeriodState {
   const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
-  const now = timeToMs(about.write.hookContext.now);
+  const now = timeToMs(request.write.hookContext.now);
   // A period beyond what a number holds exactly arrives as a bigint.
-  const wish: unknown = about.deletion.gracePeriodSeconds;
-  const asked = wish === undefined ? undefined : clampToEndOfTime(Number(wish), now);
+  const sent: unknown = request.deletion.gracePeriodSeconds;
+  const requested = sent === undefined ? undefined : clampToEndOfTime(Number(sent), now);
   if (deletionTimestamp === undefined) {
-    const seconds = clampToEndOfTime(Number(gracePeriod(live, asked)), now);
+    const seconds = clampToEndOfTime(Number(gracePeriod(live, requested)), now);
     return { type: 'until', seconds, at: formatTime(now + seconds * 1000) };
   }
   // The grace period is over.
   if (!deletionGracePeriodSeconds) return NO_GRACE_PERIOD;
   // A later delete can only shorten the grace period.
-  if (asked === undefined || asked >= deletionGracePeriodSeconds) return { type: 'pending' };
-  const end = timeToMs(deletionTimestamp) - deletionGracePeriodSeconds * 1000 + asked * 1000;
-  if (end >= now) return { type: 'until', seconds: asked, at: formatTime(end) };
+  if (requested === undefined || requested >= deletionGracePeriodSeconds) return { type: 'pending' };
+  const end = timeToMs(deletionTimestamp) - deletionGracePeriodSeconds * 1000 + requested * 1000;
+  if (end >= now) return { type: 'until', seconds: requested, at: formatTime(end) };
   // An end in the past becomes now, with the shortest grace period.
-  return { type: 'until', seconds: Math.min(asked, 1), at: formatTime(now) };
+  return { type: 'until', seconds: Math.min(requested, 1), at: formatTime(now) };
 }
 
 /** The last second that an RFC 3339 time can express. */

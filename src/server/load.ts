@@ -34,7 +34,7 @@ export interface LoadPlace {
  */
 export function loadState(state: ClusterState, { store, registry, reconcilers }: LoadPlace): void {
   if (!isRecord(state))
-    throw refused(`takes a state, such as a capture, got ${state === null ? 'null' : typeof state}`);
+    throw invalidState(`takes a state, such as a capture, got ${state === null ? 'null' : typeof state}`);
   const revision = revisionOf(state);
   let waiting = checkedObjects(state, revision);
   const taken = new Set<string>();
@@ -60,23 +60,25 @@ function revisionOf({ resourceVersion }: ClusterState): number {
   const revision = Number(resourceVersion);
   if (typeof resourceVersion === 'string' && /^\d+$/.test(resourceVersion)) {
     if (revision <= HIGHEST_REVISION) return revision;
-    throw refused(`resourceVersion ${resourceVersion} leaves no room for writes; it is at most ${HIGHEST_REVISION}`);
+    throw invalidState(
+      `resourceVersion ${resourceVersion} leaves no room for writes; it is at most ${HIGHEST_REVISION}`,
+    );
   }
-  throw refused(`resourceVersion is the decimal text of a number, got ${JSON.stringify(resourceVersion)}`);
+  throw invalidState(`resourceVersion is the decimal text of a number, got ${JSON.stringify(resourceVersion)}`);
 }
 
 function checkedObjects({ objects }: ClusterState, revision: number): readonly ApiObject[] {
-  if (!Array.isArray(objects)) throw refused('objects is a list');
+  if (!Array.isArray(objects)) throw invalidState('objects is a list');
   return objects.map((object: unknown, index) => {
-    const about = nameOf(object) ?? `object ${index}`;
+    const description = nameOf(object) ?? `object ${index}`;
     const problem = problemOf(object, revision);
-    if (problem !== undefined) throw refused(`${about} ${problem}`);
+    if (problem !== undefined) throw invalidState(`${description} ${problem}`);
     try {
       // Copied, because the store freezes its objects.
       return cloneJson(object) as unknown as ApiObject;
     } catch (error) {
       // For example an object with a cycle.
-      if (error instanceof NotJsonError) throw refused(`${about} is no JSON: ${error.message}`);
+      if (error instanceof NotJsonError) throw invalidState(`${description} is no JSON: ${error.message}`);
       throw error;
     }
   });
@@ -110,18 +112,20 @@ function kindOf({ apiVersion, kind }: ApiObject, registry: Registry): ServedKind
 
 function toPlacedObject(object: ApiObject, served: ServedKind, taken: Set<string>): PlacedObject {
   const { name, namespace } = object.metadata;
-  const about = nameOf(object);
-  if (served.kind.virtual !== undefined) throw refused(`${about} is of a kind that is not stored`);
+  const description = nameOf(object);
+  if (served.kind.virtual !== undefined) throw invalidState(`${description} is of a kind that is not stored`);
   if (served.namespaced !== (namespace !== undefined && namespace !== '')) {
-    throw refused(`${about} ${served.namespaced ? 'has no namespace' : 'has a namespace, which its kind has not'}`);
+    throw invalidState(
+      `${description} ${served.namespaced ? 'has no namespace' : 'has a namespace, which its kind has not'}`,
+    );
   }
   const key = { resource: served.storageKey, namespace: namespace ?? '', name };
   const text = `${key.resource} ${key.namespace}/${name}`;
-  if (taken.has(text)) throw refused(`${about} is there twice`);
+  if (taken.has(text)) throw invalidState(`${description} is there twice`);
   taken.add(text);
   // A custom resource may be stored in any of its versions.
   const isAsStored = served.storageKind === undefined || served.kind.custom !== undefined;
-  const stored = arrangedForStore(served, object);
+  const stored = inStoredOrder(served, object);
   return { key, object: isAsStored ? stored : toStored(served, stored) };
 }
 
@@ -132,7 +136,9 @@ function notServed(objects: readonly ApiObject[], registry: Registry): TypeError
   const more = kinds.length > NAMED_AT_MOST ? ` and ${kinds.length - NAMED_AT_MOST} more kinds` : '';
   const first = nameOf(objects[0]);
   const named = kinds.slice(0, NAMED_AT_MOST).join(', no ');
-  return refused(`this cluster serves no ${named}${more}; the first is ${first}${otherDialect(objects, registry)}`);
+  return invalidState(
+    `this cluster serves no ${named}${more}; the first is ${first}${otherDialect(objects, registry)}`,
+  );
 }
 
 /** Suggests the other dialect if the apiVersions belong to it. */
@@ -157,12 +163,12 @@ function nameOf(object: unknown): string | undefined {
   return `${String(object['kind'] ?? 'object')} ${place}`;
 }
 
-function refused(why: string): TypeError {
+function invalidState(why: string): TypeError {
   return new TypeError(`orchplane: from: ${why}`);
 }
 
 /** The object with its fields in wire order, deeply frozen. Frozen parts of the argument are reused as they are. */
-function arrangedForStore({ schema }: ServedKind, given: ApiObject): ApiObject {
+function inStoredOrder({ schema }: ServedKind, given: ApiObject): ApiObject {
   const object = withOrderedMaps(schema, given) as ApiObject;
   const metadataNode = schema.fields.get('metadata')?.node;
   const metadata =

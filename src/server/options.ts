@@ -46,9 +46,9 @@ export function checkPatchOptions(options: RequestOptions, patchType: PatchType,
 function checkOptions(
   options: RequestOptions,
   problems: readonly FieldError[],
-  about: { kind: OptionsKind; dialect: Dialect },
+  optionsType: { kind: OptionsKind; dialect: Dialect },
 ): WriteOptions {
-  refuse(problems, about);
+  refuse(problems, optionsType);
   return {
     dryRun: (options.dryRun?.length ?? 0) > 0,
     fieldValidation: (options.fieldValidation || 'Warn') as FieldValidation,
@@ -57,9 +57,9 @@ function checkOptions(
   };
 }
 
-function refuse(problems: readonly FieldError[], about: { kind: OptionsKind; dialect: Dialect }): void {
+function refuse(problems: readonly FieldError[], optionsType: { kind: OptionsKind; dialect: Dialect }): void {
   if (problems.length === 0) return;
-  throw errors.invalid({ group: metaGroup(about.dialect), kind: about.kind }, '', problems);
+  throw errors.invalid({ group: metaGroup(optionsType.dialect), kind: optionsType.kind }, '', problems);
 }
 
 function writeProblems(options: RequestOptions): readonly FieldError[] {

@@ -17,14 +17,14 @@ import type { WriteOperation } from './write-operation.js';
 type Members = Readonly<Record<string, unknown>>;
 
 /** The patched object, or undefined if the patch needs the general path. */
-export function plainlyPatched(live: ApiObject, patch: unknown, write: WriteOperation): DraftObject | undefined {
+export function patchScalars(live: ApiObject, patch: unknown, write: WriteOperation): DraftObject | undefined {
   const { served, server } = write;
   const { kind, schema } = served;
   if (kind.representation !== 'struct' || served.storageKind !== undefined || !isRecord(patch)) return undefined;
   // Excludes patches of the type, and live objects that were loaded without validation.
   if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || server.store.hasUnvalidatedObjects)
     return undefined;
-  if (isNestedPartUnchanged(write)) return patchedInPlace(schema, live, patch);
+  if (leavesNestedPartsUnchanged(write)) return patchedInPlace(schema, live, patch);
   const isKnown = reusableParts(server, write.request, served);
   const isShared: IsShared = (part, node) => isWrittenByServer(part) || isKnown?.(part, node) === true;
   const draft = patchedStruct(schema, live as unknown as Members, { patch, isShared }) as DraftObject | undefined;
@@ -33,7 +33,7 @@ export function plainlyPatched(live: ApiObject, patch: unknown, write: WriteOper
 }
 
 /** Whether neither the kind nor a plugin changes nested parts of the draft. */
-function isNestedPartUnchanged({ served, server, request }: WriteOperation): boolean {
+function leavesNestedPartsUnchanged({ served, server, request }: WriteOperation): boolean {
   const { decode, update, write } = served.kind.strategy;
   const changesDraft = decode.defaults ?? update.prepare ?? write.canonicalize ?? write.allocate;
   if (request.subresource !== undefined || changesDraft !== undefined) return false;

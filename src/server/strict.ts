@@ -27,9 +27,9 @@ import { connectSubresourceOf } from './subresource.js';
 
 /** Passed to clusters that support strict mode; `orchplane/core` leaves it out. */
 export interface StrictMode {
-  check(about: { readonly release: Release }): void;
+  check(cluster: { readonly release: Release }): void;
   admission(setting: StrictSetting, warn: (warning: string) => void): AdmissionPlugin;
-  respond(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse>;
+  dispatch(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse>;
 }
 
 /** Throws TypeError for options that strict mode does not support. */
@@ -116,4 +116,4 @@ function nameOf({ kind: { group, kind } }: ServedKind): string {
   return group === '' ? kind : `${group}/${kind}`;
 }
 
-export const strictMode: StrictMode = { check: checkStrict, admission: strictAdmission, respond: dispatchStrictly };
+export const strictMode: StrictMode = { check: checkStrict, admission: strictAdmission, dispatch: dispatchStrictly };

@@ -81,7 +81,7 @@ export function callCost({ overload, target, args, argCosts }: Call): CallEstima
     }
     default:
       if (!COMPARISONS.has(overload)) break;
-      return withArgs(traversed(compared(sizeOf(first), sizeOf(second))));
+      return withArgs(traversed(comparisonCost(sizeOf(first), sizeOf(second))));
   }
   return withArgs(fixed(1));
 }
@@ -99,7 +99,7 @@ const COMPARISONS: ReadonlySet<string> = new Set([
 ]);
 
 /** The first item may differ; the shorter operand bounds the traversal. */
-function compared(left: Range, right: Range): Range {
+function comparisonCost(left: Range, right: Range): Range {
   const max = Math.min(left.max, right.max);
   return { min: max > 0 ? 1 : 0, max };
 }

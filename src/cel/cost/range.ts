@@ -9,9 +9,9 @@ export type Range = SizeEstimate;
 /** The saturation value. */
 export const MAX_UINT64 = 2 ** 64;
 
-const MOST = 2n ** 64n - 1n;
+const MAX_UINT64_BIGINT = 2n ** 64n - 1n;
 /** The largest double below 2^64: an overflowed number may overflow again. */
-const BELOW_TOP = MAX_UINT64 - 2 ** 11;
+const LARGEST_DOUBLE_BELOW_MAX = MAX_UINT64 - 2 ** 11;
 
 /** An unbounded size. */
 export const UNKNOWN: Range = Object.freeze({ min: 0, max: MAX_UINT64 });
@@ -44,8 +44,11 @@ export function union(left: Range, right: Range): Range {
 
 /** `value * factor + more` with 64-bit overflow, for additions where cel-go does not saturate. */
 export function wrapping(value: number, factor: number, more = 0): number {
-  const exact = BigInt.asUintN(64, (value >= MAX_UINT64 ? MOST : BigInt(value)) * BigInt(factor) + BigInt(more));
-  return exact === MOST ? MAX_UINT64 : Math.min(Number(exact), BELOW_TOP);
+  const exact = BigInt.asUintN(
+    64,
+    (value >= MAX_UINT64 ? MAX_UINT64_BIGINT : BigInt(value)) * BigInt(factor) + BigInt(more),
+  );
+  return exact === MAX_UINT64_BIGINT ? MAX_UINT64 : Math.min(Number(exact), LARGEST_DOUBLE_BELOW_MAX);
 }
 
 function scaled(value: number, factor: number): number {

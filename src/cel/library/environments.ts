@@ -49,13 +49,13 @@ export const VALUE_LIBRARIES: readonly Library[] = [
 let newEnvironment: Environment | undefined;
 let extendedEnvironment: Environment | undefined;
 
-/** The environment for new expressions: release 1.32. */
+/** The environment for new expressions (upstream: environment.NewExpressions): release 1.32. */
 export function newExpressionsEnvironment(): Environment {
   newEnvironment ??= createEnvironment({ libraries: [...LANGUAGE_LIBRARIES, ...VALUE_LIBRARIES] });
   return newEnvironment;
 }
 
-/** The environment for stored expressions: release 1.33, which adds semantic versions. */
+/** The environment for stored expressions (upstream: environment.StoredExpressions): release 1.33 adds semantic versions. */
 export function storedExpressionsEnvironment(): Environment {
   extendedEnvironment ??= newExpressionsEnvironment().extend({ libraries: [SEMVERS] });
   return extendedEnvironment;

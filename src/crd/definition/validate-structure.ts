@@ -25,7 +25,7 @@ export function structureErrors(root: StructuralSchema, path: string, extensionN
     .map(({ error }) => error);
 }
 
-interface NodePosition {
+interface StructurePosition {
   readonly path: string;
   readonly extensionName: ExtensionNaming;
   readonly level: Level;
@@ -37,7 +37,7 @@ const MISSING_TYPE: Readonly<Record<Level, string>> = {
   field: 'must not be empty for specified object fields',
 };
 
-function nodeErrors(node: StructuralSchema, position: NodePosition): FieldError[] {
+function nodeErrors(node: StructuralSchema, position: StructurePosition): FieldError[] {
   const { path, extensionName, level } = position;
   const found: FieldError[] = [];
   if (node.type === 'array' && node.items === undefined) found.push(required(`${path}.items`, 'must be specified'));
@@ -63,7 +63,7 @@ function nodeErrors(node: StructuralSchema, position: NodePosition): FieldError[
   ];
 }
 
-function extensionErrors(node: StructuralSchema, { path, extensionName }: NodePosition): FieldError[] {
+function extensionErrors(node: StructuralSchema, { path, extensionName }: StructurePosition): FieldError[] {
   if (!node.intOrString) return [];
   const given = [
     node.preserveUnknownFields === true ? 'preserve-unknown-fields' : '',
@@ -73,7 +73,7 @@ function extensionErrors(node: StructuralSchema, { path, extensionName }: NodePo
   return given.filter(Boolean).map((name) => invalid(`${path}.${extensionName(name)}`, true, detail));
 }
 
-function typeErrors(node: StructuralSchema, { path, extensionName, level }: NodePosition): FieldError[] {
+function typeErrors(node: StructuralSchema, { path, extensionName, level }: StructurePosition): FieldError[] {
   const found: FieldError[] = [];
   const at = `${path}.type`;
   if (node.embeddedResource && node.type !== 'object') {
@@ -89,7 +89,7 @@ function typeErrors(node: StructuralSchema, { path, extensionName, level }: Node
 }
 
 /** `kind`, `apiVersion` and `metadata` have fixed types at the root and in embedded resources. */
-function resourceErrors(node: StructuralSchema, { path, extensionName, level }: NodePosition): FieldError[] {
+function resourceErrors(node: StructuralSchema, { path, extensionName, level }: StructurePosition): FieldError[] {
   const found: FieldError[] = [];
   const isResource = level === 'root' || node.embeddedResource;
   const embedded = extensionName('embedded-resource');
@@ -145,7 +145,7 @@ function isIntOrString(schemas: readonly StructuralSchema[]): boolean {
 
 function combinatorErrors(
   node: StructuralSchema,
-  position: NodePosition,
+  position: StructurePosition,
   exceptions: CombinatorExceptions,
 ): FieldError[] {
   const { path } = position;
@@ -169,7 +169,11 @@ function combinatorErrors(
   return found;
 }
 
-function nestedErrors(node: StructuralSchema, position: NodePosition, exceptions: CombinatorExceptions): FieldError[] {
+function nestedErrors(
+  node: StructuralSchema,
+  position: StructurePosition,
+  exceptions: CombinatorExceptions,
+): FieldError[] {
   const { path, extensionName } = position;
   const found = combinatorErrors(node, position, exceptions);
   const inside = (schema: StructuralSchema | undefined, at: string) => {

@@ -70,7 +70,7 @@ export function evaluateRules(
   return { errors: evaluation.errors, warnings: evaluation.warnings, budgetLeft: evaluation.budget };
 }
 
-interface Position {
+interface ValuePosition {
   readonly path: string;
   readonly oldValues: OldValueContext;
 }
@@ -85,7 +85,7 @@ class RuleEvaluation {
   }
 
   /** Rules are not evaluated for null. */
-  node(node: RuleNode, value: unknown, at: Position): void {
+  node(node: RuleNode, value: unknown, at: ValuePosition): void {
     if (value === null || value === undefined) return;
     if (node.rules.length > 0) this.#rules(node, value, at);
     if (this.budget < 0) return;
@@ -93,7 +93,7 @@ class RuleEvaluation {
     else if (isRecord(value)) this.#members(node, value, at);
   }
 
-  #items({ items }: RuleNode, list: readonly unknown[], { path, oldValues }: Position): void {
+  #items({ items }: RuleNode, list: readonly unknown[], { path, oldValues }: ValuePosition): void {
     if (items === undefined) return;
     for (const [index, item] of list.entries()) {
       this.node(items, item, { path: keyPath(path, index), oldValues: oldValues.item(index) });
@@ -101,7 +101,11 @@ class RuleEvaluation {
     }
   }
 
-  #members({ additional, properties }: RuleNode, object: Record<string, unknown>, { path, oldValues }: Position): void {
+  #members(
+    { additional, properties }: RuleNode,
+    object: Record<string, unknown>,
+    { path, oldValues }: ValuePosition,
+  ): void {
     for (const name of additional === undefined ? [] : Object.keys(object)) {
       this.node(additional as RuleNode, object[name], {
         path: keyPath(path, name),
@@ -116,7 +120,7 @@ class RuleEvaluation {
     }
   }
 
-  #rules(node: RuleNode, value: unknown, at: Position): void {
+  #rules(node: RuleNode, value: unknown, at: ValuePosition): void {
     if (this.budget <= 0) {
       this.#abort(node, at, OUT_OF_BUDGET);
       return;
@@ -132,7 +136,7 @@ class RuleEvaluation {
     }
   }
 
-  #rule(node: RuleNode, compiled: CompiledRule, at: Position & { readonly scope: RuleVariables }): void {
+  #rule(node: RuleNode, compiled: CompiledRule, at: ValuePosition & { readonly scope: RuleVariables }): void {
     const { rule, program, usesOldSelf } = compiled;
     if (compiled.error !== undefined) this.#report(node, at, `rule compile error: ${compiled.error}`);
     const optional = rule.optionalOldSelf === true;
@@ -157,7 +161,7 @@ class RuleEvaluation {
   #reportViolation(
     node: RuleNode,
     compiled: CompiledRule,
-    { path, oldValues, scope }: Position & { readonly scope: RuleVariables },
+    { path, oldValues, scope }: ValuePosition & { readonly scope: RuleVariables },
   ): void {
     const { rule, message, usesOldSelf, fieldPath } = compiled;
     const field = fieldPath === '' ? path : childPath(path, fieldPath);
@@ -178,11 +182,11 @@ class RuleEvaluation {
     add(errorOf(rule, { field: printPath(field), value: node.schema.type, detail }));
   }
 
-  #report(node: RuleNode, { path }: Position, detail: string): void {
+  #report(node: RuleNode, { path }: ValuePosition, detail: string): void {
     this.errors.push(invalid(printPath(path), node.schema.type, detail));
   }
 
-  #abort(node: RuleNode, at: Position, detail: string): void {
+  #abort(node: RuleNode, at: ValuePosition, detail: string): void {
     this.#report(node, at, detail);
     this.budget = -1;
   }

@@ -31,7 +31,7 @@ export interface RuleValidationOptions {
  */
 export function validateRules(root: StructuralSchema, path: string, options: RuleValidationOptions): FieldError[] {
   const validator = new RuleValidator(options);
-  validator.node(new SchemaPosition({ schema: root, path }), 1);
+  validator.node(new CelSchemaContext({ schema: root, path }), 1);
   const totalErrors =
     options.limitsTotal !== false ? validator.total.errors(path, options.extensionName('validations')) : [];
   return [...validator.errors, ...totalErrors];
@@ -40,15 +40,15 @@ export function validateRules(root: StructuralSchema, path: string, options: Rul
 interface Location {
   readonly schema: StructuralSchema;
   readonly path: string;
-  readonly parent?: SchemaPosition;
+  readonly parent?: CelSchemaContext;
   /** The property name, if it is a property. */
   readonly name?: string;
   /** The path of the nearest list above that prevents correlation with old values. */
   readonly uncorrelatableAt?: string | undefined;
 }
 
-/** A schema node with its ancestors. */
-class SchemaPosition {
+/** A schema node with its ancestors, and its CEL type. upstream: apiextensions/validation/cel_validation.go CELSchemaContext */
+class CelSchemaContext {
   /** True if there are rules at or above the node. */
   readonly isInScope: boolean;
   #declType: DeclType | undefined;
@@ -85,11 +85,11 @@ class RuleValidator {
 
   constructor(readonly options: RuleValidationOptions) {}
 
-  node(position: SchemaPosition, cardinality: number | undefined): void {
+  node(position: CelSchemaContext, cardinality: number | undefined): void {
     const { schema, path, uncorrelatableAt } = position.at;
     const within = cardinalityInside(schema, cardinality);
     const inside = (inner: StructuralSchema, at: Omit<Location, 'schema' | 'parent'>) =>
-      this.node(new SchemaPosition({ uncorrelatableAt, ...at, schema: inner, parent: position }), within);
+      this.node(new CelSchemaContext({ uncorrelatableAt, ...at, schema: inner, parent: position }), within);
     const values = additionalSchema(schema);
     if (values !== undefined) inside(values, { path: `${path}.additionalProperties` });
     for (const [name, property] of schema.properties) {
@@ -102,7 +102,7 @@ class RuleValidator {
     if (schema.validations.length > 0 && this.options.isValidNode(schema)) this.#rules(position, cardinality);
   }
 
-  #rules(position: SchemaPosition, cardinality: number | undefined): void {
+  #rules(position: CelSchemaContext, cardinality: number | undefined): void {
     const { declType } = position;
     const { schema, path, uncorrelatableAt } = position.at;
     const extension = this.options.extensionName('validations');

@@ -30,12 +30,12 @@ export function combinatorRule({ anyOf, oneOf, allOf, not }: Combinators): Combi
 }
 
 /** The result of one alternative; without findings the value is valid. */
-interface Outcome {
+interface AlternativeResult {
   readonly satisfied: number;
   readonly findings: readonly Finding[];
 }
 
-function outcomeOf(check: ValidateNode, value: unknown, run: ValidationRun): Outcome {
+function tryAlternative(check: ValidateNode, value: unknown, run: ValidationRun): AlternativeResult {
   const before = run.findings.length;
   const satisfied = check(value, run, undefined);
   return { satisfied, findings: run.findings.length === before ? NONE : run.removeSince(before) };
@@ -44,23 +44,23 @@ function outcomeOf(check: ValidateNode, value: unknown, run: ValidationRun): Out
 const NONE: readonly Finding[] = Object.freeze([]);
 
 function checkAny(checks: readonly ValidateNode[], value: unknown, run: ValidationRun): number {
-  let best: Outcome | undefined;
+  let best: AlternativeResult | undefined;
   for (const check of checks) {
-    const outcome = outcomeOf(check, value, run);
+    const outcome = tryAlternative(check, value, run);
     if (outcome.findings.length === 0) return outcome.satisfied;
-    best = better(best, outcome);
+    best = bestMatch(best, outcome);
   }
   rejectAtPath(run, 'must validate at least one schema (anyOf)');
   return reportOutcome(best, run);
 }
 
 function checkOne(checks: readonly ValidateNode[], value: unknown, run: ValidationRun): number {
-  let best: Outcome | undefined;
-  let first: Outcome | undefined;
+  let best: AlternativeResult | undefined;
+  let first: AlternativeResult | undefined;
   let fitting = 0;
   for (const check of checks) {
-    const outcome = outcomeOf(check, value, run);
-    if (outcome.findings.length > 0) best = better(best, outcome);
+    const outcome = tryAlternative(check, value, run);
+    if (outcome.findings.length > 0) best = bestMatch(best, outcome);
     else {
       first ??= outcome;
       fitting++;
@@ -87,15 +87,15 @@ function checkAll(checks: readonly ValidateNode[], value: unknown, run: Validati
 }
 
 function checkNot(check: ValidateNode, value: unknown, run: ValidationRun): void {
-  if (outcomeOf(check, value, run).findings.length === 0) rejectAtPath(run, 'must not validate the schema (not)');
+  if (tryAlternative(check, value, run).findings.length === 0) rejectAtPath(run, 'must not validate the schema (not)');
 }
 
 /** The first of the outcomes with the most satisfied rules. */
-function better(best: Outcome | undefined, outcome: Outcome): Outcome {
+function bestMatch(best: AlternativeResult | undefined, outcome: AlternativeResult): AlternativeResult {
   return best === undefined || outcome.satisfied > best.satisfied ? outcome : best;
 }
 
-function reportOutcome(outcome: Outcome | undefined, run: ValidationRun): number {
+function reportOutcome(outcome: AlternativeResult | undefined, run: ValidationRun): number {
   for (const finding of outcome?.findings ?? []) run.add(finding);
   return outcome?.satisfied ?? 0;
 }

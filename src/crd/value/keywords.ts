@@ -128,7 +128,7 @@ function isMultiple(value: ExactNumber, factor: ExactNumber): boolean {
 }
 
 interface Enumeration {
-  readonly shown: AllowedValues;
+  readonly printedValues: AllowedValues;
   /** `should be one of [a b]`. */
   readonly text: string;
   has(value: unknown): boolean;
@@ -141,7 +141,7 @@ export function enumerationOf(given: readonly unknown[]): Enumeration {
   const integers = new Set(allowed.filter((one) => jsonKind(one) === 'integer').map(String));
   const numbers = new Set(allowed.filter((one) => jsonKind(one) === 'number').map(floatOf));
   return {
-    shown: allowed.map(printAllowedValue),
+    printedValues: allowed.map(printAllowedValue),
     text: `should be one of ${printGoValue([...allowed])}`,
     has(value) {
       const kind = jsonKind(value);

@@ -104,7 +104,13 @@ function compileValidator(schema: StructuralSchema, purpose: Purpose): ValidateN
       satisfied += 2;
     } else if (kind === 'array') satisfied += list(value as readonly unknown[], run, correlated);
     if (allowed !== undefined && !allowed.has(value)) {
-      run.add({ rule: 'enum', name: run.name, value, text: run.messageFor(allowed.text), shown: allowed.shown });
+      run.add({
+        rule: 'enum',
+        name: run.name,
+        value,
+        text: run.messageFor(allowed.text),
+        printedValues: allowed.printedValues,
+      });
     }
     if (kind === 'object') satisfied += object(value as Record<string, unknown>, run, correlated);
     return satisfied;

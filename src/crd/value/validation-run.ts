@@ -18,7 +18,7 @@ export type Finding =
       readonly name: string;
       readonly text: string;
       readonly value: unknown;
-      shown: AllowedValues;
+      printedValues: AllowedValues;
     }
   | { readonly rule: 'length'; readonly name: string; readonly text: string; readonly max: number }
   | { readonly rule: 'count'; readonly name: string; readonly text: string; readonly actual: number; max: number };
@@ -110,9 +110,9 @@ export function fieldErrors(findings: readonly Finding[], base: string): FieldEr
     .filter(({ text }) => !seen.has(text) && seen.add(text))
     .map((finding) => {
       if (finding.rule !== 'enum') return toFieldError(finding, base);
-      const times = (lists.get(finding.shown) ?? 0) + 1;
-      lists.set(finding.shown, times);
-      return toFieldError(times > MAX_PRINTED_ENUMS ? { ...finding, shown: [] } : finding, base);
+      const times = (lists.get(finding.printedValues) ?? 0) + 1;
+      lists.set(finding.printedValues, times);
+      return toFieldError(times > MAX_PRINTED_ENUMS ? { ...finding, printedValues: [] } : finding, base);
     });
 }
 
@@ -130,7 +130,7 @@ function toFieldError(finding: Finding, base: string): FieldError {
     case 'other':
       return invalid(field, printableValue(finding.value), finding.text);
     case 'enum':
-      return notSupported(field, printableValue(finding.value), finding.shown);
+      return notSupported(field, printableValue(finding.value), finding.printedValues);
     case 'length':
       return tooLong(field, finding.max);
     case 'count':

@@ -64,10 +64,10 @@ const lastManagers = new WeakMap<ServedKind, ManagedFieldsEntry[]>();
 /** The managers, if this object has the same fields and manager as the last created one. */
 function managersOfLastCreated(
   draft: DraftObject,
-  about: { readonly before: object; readonly managers: Managers; readonly last: Entries | undefined },
+  state: { readonly before: object; readonly managers: Managers; readonly last: Entries | undefined },
   write: WriteOperation,
 ): Managers | undefined {
-  const { before, managers, last } = about;
+  const { before, managers, last } = state;
   const { served, hookContext } = write;
   const [entry] = last ?? [];
   if (entry === undefined || last?.length !== 1 || managers.size > 0 || served.kind.custom !== undefined)

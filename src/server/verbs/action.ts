@@ -25,9 +25,9 @@ import { servedView } from './view.js';
 export function onAction(
   context: ServerContext,
   request: ApiRequest,
-  about: { readonly served: ServedKind; readonly action: SubresourceAction },
+  target: { readonly served: ServedKind; readonly action: SubresourceAction },
 ): MaybePromise<ObjectResponse> {
-  const { served, action } = about;
+  const { served, action } = target;
   const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
   const { fieldValidation } = options;
   const asked = servedView(action.kind, context.dialect);

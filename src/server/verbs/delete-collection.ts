@@ -33,24 +33,26 @@ export function deleteCollection(
   const options = deleteOptionsOf(request, context.dialect);
   if (request.body !== undefined) request.audit?.requestObject?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
-  const about = {
+  const writeParts = {
     served,
     dryRun,
     deleteOptions: options as Readonly<Record<string, unknown>>,
     isCollectionDelete: true,
   };
-  const whole = startWrite(context, request, about);
-  const { warnings } = whole;
+  const collectionWrite = startWrite(context, request, writeParts);
+  const { warnings } = collectionWrite;
   const listed = () =>
-    chain(runAdmissionPhase('mutate', { operation: 'DELETE' }, whole), () => readList(context, request, served));
+    chain(runAdmissionPhase('mutate', { operation: 'DELETE' }, collectionWrite), () =>
+      readList(context, request, served),
+    );
   return withWarnings(warnings, () =>
     chain(listed(), (list) => {
-      warnOfDeletion(deletion, whole);
+      warnOfDeletion(deletion, collectionWrite);
       const deleteItem = (item: ApiObject) => {
         // A request across namespaces names none; each item is deleted in its own.
         const namespace = item.metadata.namespace;
         const itemRequest = namespace === undefined ? request : { ...request, namespace };
-        const write: WriteOperation = { ...startWrite(context, itemRequest, about), warnings };
+        const write: WriteOperation = { ...startWrite(context, itemRequest, writeParts), warnings };
         return deleteObject(item.metadata.name, deletion, write);
       };
       let done: MaybePromise<unknown>;

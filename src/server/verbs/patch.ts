@@ -27,7 +27,7 @@ import { type AppliedConfiguration, draftOf, readConfiguration } from '../apply.
 import type { ServerContext } from '../context.js';
 import { decodePatched } from '../decode-patched.js';
 import { checkPatchOptions, type WriteOptions } from '../options.js';
-import { plainlyPatched } from '../plain-patch.js';
+import { patchScalars } from '../plain-patch.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { requireLive } from '../steps/commit.js';
 import { strategySubresourceOf } from '../subresource.js';
@@ -51,7 +51,7 @@ function applyConfiguration(options: WriteOptions, write: WriteOperation): Maybe
   const { request, served } = write;
   const name = request.name ?? '';
   const subresource = strategySubresourceOf(served, request.subresource);
-  const draft = applicationOf(request, { options, write });
+  const draft = readApply(request, { options, write });
   return updateObject(
     {
       name,
@@ -74,7 +74,7 @@ function applyConfiguration(options: WriteOptions, write: WriteOperation): Maybe
 }
 
 /** The object after an apply, with its managedFields. The body is parsed on the first call. */
-export function applicationOf(request: ApiRequest, patch: PatchContext): (live: ApiObject | undefined) => DraftObject {
+export function readApply(request: ApiRequest, patch: PatchContext): (live: ApiObject | undefined) => DraftObject {
   let intent: AppliedConfiguration | undefined;
   return (live) => {
     intent ??= readConfiguration(request.body, mayRace(patch.write));
@@ -141,7 +141,7 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, patch: 
       const document = readDocument(request, patch);
       const findings = duplicateFindings(document);
       return (live) => {
-        const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, write) : undefined;
+        const draft = document.duplicates === undefined ? patchScalars(live, document.value, write) : undefined;
         if (draft !== undefined) return draft;
         const apply = (to: ApiObject) => ({
           ...document,
@@ -153,7 +153,7 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, patch: 
     case 'strategic': {
       const document = readDocument(request, patch);
       return (live) => {
-        const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, write) : undefined;
+        const draft = document.duplicates === undefined ? patchScalars(live, document.value, write) : undefined;
         if (draft !== undefined) return draft;
         const merged = applyStrategicMerge(write.served.schema, asRecord(live), document.value);
         return strategicallyPatched({ merged, live }, duplicateFindings(document), patch);

@@ -31,7 +31,7 @@ import { seal } from '../steps/seal.js';
 import { BUILT_IN_RULES, metadataProblems } from '../steps/validate-metadata.js';
 import { updateObject, type WriteResult } from '../write.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
-import { applicationOf, readPatch, requirePatchType } from './patch.js';
+import { readApply, readPatch, requirePatchType } from './patch.js';
 
 interface ViewCall {
   readonly view: SubresourceView;
@@ -43,9 +43,9 @@ interface ViewCall {
 export function onView(
   context: ServerContext,
   request: ApiRequest,
-  about: { readonly served: ServedKind; readonly view: SubresourceView },
+  target: { readonly served: ServedKind; readonly view: SubresourceView },
 ): MaybePromise<ObjectResponse> {
-  const { served, view } = about;
+  const { served, view } = target;
   const viewKind = servedView(view.kind, context.dialect);
   switch (request.verb) {
     case 'get': {
@@ -79,9 +79,9 @@ export function onView(
       const call: ViewCall = { view, viewKind, write };
       requireLive(write);
       // The patch applies to the view.
-      const about = { options, write: { ...write, served: viewKind } };
-      if (patchType === 'apply') return writeView(call, applicationOf(request, about));
-      return writeView(call, withOwnership(viewKind, write, readPatch(request, patchType, about)));
+      const patch = { options, write: { ...write, served: viewKind } };
+      if (patchType === 'apply') return writeView(call, readApply(request, patch));
+      return writeView(call, withOwnership(viewKind, write, readPatch(request, patchType, patch)));
     }
     case 'create':
     case 'delete':

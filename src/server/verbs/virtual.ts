@@ -28,15 +28,15 @@ import { startWrite } from '../write-operation.js';
 export function onVirtual(
   context: ServerContext,
   request: ApiRequest,
-  about: { readonly served: ServedKind; readonly virtual: VirtualKind },
+  target: { readonly served: ServedKind; readonly virtual: VirtualKind },
 ): MaybePromise<ObjectResponse> {
-  const { served, virtual } = about;
+  const { served, virtual } = target;
   const finish = (draft: DraftObject): ApiObject => {
     const typed: DraftObject = { ...draft, kind: served.gvk.kind, apiVersion: served.apiVersion };
     return seal(served.schema, typed, undefined);
   };
   if (request.verb === 'create' && virtual.create !== undefined) {
-    return create(context, request, { served, answerTo: virtual.create, finish });
+    return create(context, request, { served, createVirtual: virtual.create, finish });
   }
   const write = startWrite(context, request, { served, dryRun: false });
   const power = strategyContext(write, deleteObject);
@@ -58,13 +58,13 @@ export function onVirtual(
 function create(
   context: ServerContext,
   request: ApiRequest,
-  about: {
+  target: {
     readonly served: ServedKind;
-    readonly answerTo: NonNullable<VirtualKind['create']>;
+    readonly createVirtual: NonNullable<VirtualKind['create']>;
     readonly finish: (draft: DraftObject) => ApiObject;
   },
 ): MaybePromise<ObjectResponse> {
-  const { served, answerTo, finish } = about;
+  const { served, createVirtual, finish } = target;
   const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
   const { fieldValidation } = options;
   const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
@@ -74,17 +74,17 @@ function create(
   clearSystemFields(draft.metadata);
   ensureNamespaceMatches(draft.metadata, write);
   trackCreate(draft, write);
-  const answered = withWarnings(write.warnings, () =>
+  const created = withWarnings(write.warnings, () =>
     chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft }, write), () => {
       const body = redecodeMutated(draft, write);
       // Validating plugins get a frozen copy.
       const frozen = deepFreeze(copyJson(body)) as unknown as ApiObject;
       return chain(runAdmissionPhase('validate', { operation: 'CREATE', object: frozen }, write), () =>
-        answerTo(body, strategyContext(write, deleteObject)),
+        createVirtual(body, strategyContext(write, deleteObject)),
       );
     }),
   );
-  return chain(answered, (result) => {
+  return chain(created, (result) => {
     // Kinds that perform an action return a Status.
     const isStatus = result.kind === 'Status' && result.apiVersion === 'v1';
     const object = isStatus ? (deepFreeze(result) as unknown as Status) : finish(result);

@@ -30,7 +30,9 @@ export function watch(context: ServerContext, request: ApiRequest, served: Serve
   const revision = parseWatchRevision(text);
   const parameters: WatchParameters = { context, request, served, selection, options, revision };
   if (!options.sendInitialEvents) return response(openFromRevision(parameters));
-  return chain(waitForRevision(parameters, text), (failed) => response(failed ?? openWithInitialEvents(parameters)));
+  return chain(waitForRevision(parameters, text), (failedWatch) =>
+    response(failedWatch ?? openWithInitialEvents(parameters)),
+  );
 }
 
 interface WatchParameters {
@@ -102,15 +104,14 @@ function openStream(
   initial: readonly ServerWatchEvent[],
 ): ServerWatchStream {
   const { context, request, served, selection, options } = parameters;
-  const { range, matches, canMatch: possible } = selection;
-  const impossible = () => false;
-  const test = possible ? matches : impossible;
+  const { range, canMatch } = selection;
+  const matches = canMatch ? selection.matches : () => false;
   try {
     const cursor = context.store.watch({
       resource: served.storageKey,
       ...range,
       after,
-      ...(test === undefined ? {} : { matches: test }),
+      ...(matches === undefined ? {} : { matches }),
     });
     return new ServerWatchStream({
       cursor,

@@ -13,8 +13,8 @@ export interface JournaledStore {
 }
 
 /** Loads the content of a journal into a new store and records later writes there. Throws JournalError. */
-export function resumeJournal(journal: Journal, content: JournalContent, about: JournaledStore): void {
-  const { store, dialect } = about;
+export function resumeJournal(journal: Journal, content: JournalContent, journaled: JournaledStore): void {
+  const { store, dialect } = journaled;
   const { checkpoint, records } = content;
   if (checkpoint.dialect !== dialect) {
     throw new JournalError(
@@ -35,12 +35,12 @@ export function beginJournal(journal: Journal, { store, dialect }: JournaledStor
 /** A snapshot in the form of a journal state. Nothing is copied. */
 export function journalState(
   { revision, tables }: StoreSnapshot,
-  about: Pick<JournalState, 'dialect' | 'highest'>,
+  identity: Pick<JournalState, 'dialect' | 'highest'>,
 ): JournalState {
-  return { revision, ...about, objects: { [Symbol.iterator]: () => placed(tables) } };
+  return { revision, ...identity, objects: { [Symbol.iterator]: () => placedObjects(tables) } };
 }
 
-function* placed(tables: StoreSnapshot['tables']): IterableIterator<PlacedObject> {
+function* placedObjects(tables: StoreSnapshot['tables']): IterableIterator<PlacedObject> {
   for (const [resource, state] of tables) {
     const { tree } = typeof state === 'function' ? state() : state;
     for (const object of tree.values()) {

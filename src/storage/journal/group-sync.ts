@@ -4,7 +4,7 @@
 import type { JournalError } from './types.js';
 
 /** A promise that several callers share. */
-interface Wait {
+interface SharedPromise {
   readonly promise: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: JournalError) => void;
@@ -19,11 +19,11 @@ export interface GroupSyncParts {
   readonly fail: (error: unknown) => JournalError;
 }
 
-interface Running {
+interface RunningSync {
   readonly upTo: number;
   /** Undefined after a restore during the sync, because revisions start again. */
   revision: number | undefined;
-  readonly wait: Wait;
+  readonly wait: SharedPromise;
 }
 
 export class GroupSync {
@@ -35,8 +35,8 @@ export class GroupSync {
   #durableRevision = 0;
   /** A rejected promise after a failure. */
   #failed: Promise<never> | undefined;
-  #running: Running | undefined;
-  #next: Wait | undefined;
+  #running: RunningSync | undefined;
+  #next: SharedPromise | undefined;
   /** Set while a sync is scheduled or running. */
   #work: Promise<void> | undefined;
 
@@ -126,7 +126,7 @@ export class GroupSync {
   }
 
   async #sync(): Promise<void> {
-    const running: Running = { upTo: this.#written, revision: this.#revision, wait: this.#next ?? newWait() };
+    const running: RunningSync = { upTo: this.#written, revision: this.#revision, wait: this.#next ?? newWait() };
     this.#next = undefined;
     this.#running = running;
     try {
@@ -148,9 +148,9 @@ export class GroupSync {
   }
 }
 
-function newWait(): Wait {
-  let resolve: Wait['resolve'] = () => undefined;
-  let reject: Wait['reject'] = () => undefined;
+function newWait(): SharedPromise {
+  let resolve: SharedPromise['resolve'] = () => undefined;
+  let reject: SharedPromise['reject'] = () => undefined;
   const promise = new Promise<void>((onDone, onFailed) => {
     resolve = onDone;
     reject = onFailed;
