@@ -30,7 +30,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { yamlBody } from '../../src/codec/yaml.js';
-import { type Case, play } from './play.js';
+import { type Case, runCase } from './run-case.js';
 
 interface Table {
   readonly kind?: string;
@@ -52,7 +52,7 @@ describe.each(files)('server-side apply: %s', (file) => {
   for (const each of readTable(file)) {
     test(each.name, async () => {
       expect(each.steps.length).toBeGreaterThan(0);
-      await play(each);
+      await runCase(each);
     });
   }
 });

@@ -28,7 +28,7 @@ describe('figures.json', () => {
 describe('the table of docs/fidelity.md', () => {
   const rows = (sectionOf(document) ?? '').split('\n').filter((line) => line.startsWith('| '));
 
-  test('is the table of figures.json', () => {
+  test('contains the table of figures.json in docs/fidelity.md', () => {
     expect(sectionOf(document)?.trim()).toBe(table(figures));
     expect(withSection(document, figures)).toBe(document);
   });
@@ -46,7 +46,7 @@ describe('the table of docs/fidelity.md', () => {
     expect(percent(5, 5)).toBe('100.0');
   });
 
-  test('is not written to a document whose marks are missing or occur twice', () => {
+  test('does not write the table to a document whose marks are missing or occur twice', () => {
     expect(() => withSection('# Fidelity', figures)).toThrow(/must contain the lines/);
     expect(() => withSection(document + document, figures)).toThrow(/once each/);
   });

@@ -24,10 +24,10 @@ for (const area of new Set(all.map((scenario) => scenario.area))) {
 }
 
 function storedForm({ steps, expect, ...scenario }) {
-  const answers = expect.map((answer, index) => {
+  const responses = expect.map((response, index) => {
     const ignored = steps[index].ignore ?? [];
     const secrets = CREDENTIALS.filter((key) => ignored.some((path) => path.endsWith(`.${key}`)));
-    return withoutKeys(answer, ['description', ...secrets]);
+    return withoutKeys(response, ['description', ...secrets]);
   });
-  return { ...scenario, steps, expect: answers };
+  return { ...scenario, steps, expect: responses };
 }

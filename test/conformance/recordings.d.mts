@@ -22,7 +22,7 @@ export interface Step {
 }
 
 /** A recorded response, in which marks replace values that differ between runs: `<uid:1>`, `<rv:2>`, `<time>`. */
-export interface Answer {
+export interface RecordedResponse {
   readonly status: number;
   readonly contentType?: string;
   readonly warning?: string;
@@ -38,7 +38,7 @@ export interface Scenario {
   /** Requests after the last step that restore the cluster. Their responses are not compared. */
   readonly cleanup?: readonly Step[];
   /** The response to each step. */
-  readonly expect: readonly Answer[];
+  readonly expect: readonly RecordedResponse[];
 }
 
 export const RECORDINGS: string;

@@ -8,22 +8,22 @@ import { RECORDINGS, readRecordings, withoutKeys } from './recordings.mjs';
 describe('stored recordings', () => {
   const scenarios = readRecordings(RECORDINGS);
 
-  test('have a response for every step', () => {
+  test('has a recorded response for every step', () => {
     expect(scenarios.length).toBeGreaterThan(600);
-    for (const { group, name, steps, expect: answers } of scenarios) {
-      expect(answers.length, `${group}/${name}`).toBe(steps.length);
+    for (const { group, name, steps, expect: responses } of scenarios) {
+      expect(responses.length, `${group}/${name}`).toBe(steps.length);
     }
   });
 
-  test('contain neither descriptions in responses nor signed tokens', () => {
-    for (const { group, name, expect: answers } of scenarios) {
-      const text = JSON.stringify(answers);
-      expect(text, `${group}/${name}`).toBe(JSON.stringify(withoutKeys(answers, ['description'])));
+  test('stores neither descriptions in responses nor signed tokens', () => {
+    for (const { group, name, expect: responses } of scenarios) {
+      const text = JSON.stringify(responses);
+      expect(text, `${group}/${name}`).toBe(JSON.stringify(withoutKeys(responses, ['description'])));
       expect(text, `${group}/${name}`).not.toMatch(/eyJhbGci|PRIVATE KEY/);
     }
   });
 
-  test('have no time and no operating system in their gzip headers', () => {
+  test('stores no time and no operating system in gzip headers', () => {
     for (const file of readdirSync(RECORDINGS)) {
       expect([...readFileSync(join(RECORDINGS, file)).subarray(4, 10)], file).toEqual([0, 0, 0, 0, 2, 255]);
     }

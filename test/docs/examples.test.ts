@@ -49,13 +49,13 @@ const run = promisify(execFile);
 beforeAll(requireBuild);
 
 describe('the examples', () => {
-  test('are all tested', () => {
+  test('tests all examples', () => {
     const known = [...Object.keys(EXPECTED).map((file) => file.replace(/\/.*/, '')), ...Object.keys(ELSEWHERE)];
     expect(known.sort()).toEqual(present.sort());
     expect(Object.values(ELSEWHERE).filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  test('are numbered without gaps, and listed in the index in order', () => {
+  test('numbers the examples without gaps and lists them in order in the index', () => {
     const index = readFileSync(join(folder, 'README.md'), 'utf8');
     const rows = [...index.matchAll(/^\| \[(\d\d-[^\]]+?)\/?\]\(([^)]+)\) +\| \S/gm)];
     expect(rows.map(([, name]) => name)).toEqual(present);
@@ -64,7 +64,7 @@ describe('the examples', () => {
   });
 
   for (const [file, line] of Object.entries(EXPECTED)) {
-    test(`${file} ends by itself and prints its expected line`, { timeout: 30_000 }, async () => {
+    test(`runs ${file} to its end and prints its expected line`, { timeout: 30_000 }, async () => {
       // A failing example rejects with its output.
       const { stdout, stderr } = await run(process.execPath, [join(folder, file)], { timeout: 20_000 });
       expect(stdout).toContain(line);

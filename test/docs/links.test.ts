@@ -10,13 +10,13 @@ import { documents, readDocument } from './fences.js';
 
 describe('the links of the documentation', () => {
   for (const document of documents) {
-    test(`refer to existing targets in ${document}`, () => {
+    test(`refers only to existing targets in ${document}`, () => {
       const broken = linksOf(readDocument(document)).filter((link) => !targetExists(document, link));
       expect(broken).toEqual([]);
     });
   }
 
-  test('reach every document from the README', () => {
+  test('reaches every document from the README', () => {
     const reached = new Set(['README.md']);
     for (const document of reached) {
       for (const link of linksOf(readDocument(document))) {

@@ -35,7 +35,7 @@ beforeAll(() => {
 }, 120_000);
 
 describe('the samples of the documentation', () => {
-  test('are all marked as samples', () => {
+  test('marks all samples of the documentation as samples', () => {
     const code = /^(ts|typescript|tsx|js|javascript|mjs|jsx)\b/i;
     const marks = ['ts sample', 'ts run', 'js run'];
     const unmarked = fences.filter(({ info }) => code.test(info) && !marks.includes(info));
@@ -44,13 +44,13 @@ describe('the samples of the documentation', () => {
   });
 
   for (const fence of samples) {
-    test(`${placeOf(fence)} compiles`, () => {
+    test(`compiles ${placeOf(fence)}`, () => {
       expect(compiled.get(placeOf(fence))?.errors).toEqual([]);
     });
   }
 
   for (const fence of runnable) {
-    test(`${placeOf(fence)} runs and asserts something`, () => {
+    test(`runs ${placeOf(fence)} with an assertion`, () => {
       expect(fence.code).toMatch(/\bassert\b[.(]/);
       expect(failures.get(placeOf(fence)) ?? 'passed').toBe('passed');
     });
@@ -59,7 +59,7 @@ describe('the samples of the documentation', () => {
 
 describe('the examples in doc comments', () => {
   for (const { place } of examples) {
-    test(`${place} compiles`, () => {
+    test(`compiles ${place}`, () => {
       expect(compiled.get(place)?.errors).toEqual([]);
     });
   }

@@ -39,13 +39,13 @@ describe('the example project with vitest', () => {
     }
   });
 
-  test('compiles', { timeout: 120_000 }, async () => {
+  test('compiles the example project', { timeout: 120_000 }, async () => {
     // Rejects with the output of the compiler.
     const { stdout } = await run(process.execPath, [tool('typescript/bin/tsc')], { cwd: folder });
     expect(stdout).toBe('');
   });
 
-  test('passes its own tests', { timeout: 120_000 }, async () => {
+  test('passes the tests of the example project', { timeout: 120_000 }, async () => {
     const { NODE_OPTIONS: _, VITEST: __, ...env } = process.env;
     const { stdout } = await run(process.execPath, [tool('vitest/vitest.mjs'), 'run', '--reporter=json'], {
       cwd: folder,

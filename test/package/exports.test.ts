@@ -11,7 +11,7 @@ import { entries, requireBuild, root } from './manifest.js';
 beforeAll(requireBuild);
 
 describe('the exports of the package', () => {
-  test('are those that exports.txt lists', { timeout: 60_000 }, async () => {
+  test('exports exactly the names in exports.txt', { timeout: 60_000 }, async () => {
     const outside = entries.filter(({ name }) => name !== RUNNER_ENTRY);
     const values = { ...valuesOf(outside), ...(await runnerValues()) };
     const types = typesOf(entries);

@@ -106,12 +106,12 @@ const SAME_LAYER: Readonly<Record<string, string>> = {
 };
 
 describe('the layers of src', () => {
-  test('import only from the same folder or from folders that their row allows', () => {
+  test('imports in src only from the same folder or from folders in its row', () => {
     const findings = sources.flatMap(layerFindings);
     expect(findings, report('Imports point only to earlier layers:', findings)).toEqual([]);
   });
 
-  test('have a table that allows nothing that the layers forbid', () => {
+  test('allows in the table no import that the layers forbid', () => {
     const layerOf = (folder: string): number => LAYERS.findIndex((layer) => layer.includes(folder));
     const wrong = LAYERS.flat().flatMap((folder) =>
       (MAY_IMPORT[folder] ?? ['(no row)'])
@@ -135,7 +135,7 @@ describe('the layers of src', () => {
     ['src/server/a.ts', `import { Pod } from '../kinds/index.js';`, 'server may not import kinds/index.ts'],
     ['src/fresh/a.ts', `import { now } from '../util/clock.js';`, 'fresh has no row'],
     ['src/util/a.ts', `import data from '../../package.json';`, 'util may not import files outside src'],
-  ])('reject the import in %s: %s', (path, text, reason) => {
+  ])('rejects the import in %s: %s', (path, text, reason) => {
     expect(layerFindings(parseSource(path, text)).map((finding) => finding.what)).toEqual([
       expect.stringContaining(reason),
     ]);
@@ -149,7 +149,7 @@ describe('the layers of src', () => {
       `import { createFetchHandler } from '../http/index.js'; import { createServer } from 'node:http';`,
     ],
     ['src/kinds/core/v1/pod.ts', `import { quantity } from '../../../meta/quantity.js'; import * as z from 'zod';`],
-  ])('allow the import in %s: %s', (path, text) => {
+  ])('allows the import in %s: %s', (path, text) => {
     expect(layerFindings(parseSource(path, text))).toEqual([]);
   });
 });

@@ -11,10 +11,8 @@ export interface Entry {
   readonly specifier: string;
   /** The part after the package name; `index` for the package itself. */
   readonly name: string;
-  /** The absolute path of the built JavaScript for Node. */
+  /** The absolute path of the built JavaScript. */
   readonly file: string;
-  /** The absolute path of the built JavaScript for bundlers. */
-  readonly module: string;
   /** The absolute path of the built declarations. */
   readonly types: string;
   /** The source, relative to the repository: `src/kinds/index.ts`. */
@@ -23,8 +21,6 @@ export interface Entry {
 
 interface Conditions {
   readonly types: string;
-  /** Absent if there is only one. */
-  readonly node?: string;
   readonly default: string;
 }
 
@@ -47,8 +43,7 @@ export const entries: readonly Entry[] = Object.entries(manifest.exports).flatMa
         {
           specifier: `${manifest.name}${subpath.slice(1)}`,
           name: subpath === '.' ? 'index' : subpath.slice(2),
-          file: join(root, target.node ?? target.default),
-          module: join(root, target.default),
+          file: join(root, target.default),
           types: join(root, target.types),
           source: target.types.replace('./dist/', 'src/').replace(/\.d\.ts$/, '.ts'),
         },
@@ -58,7 +53,7 @@ export const entries: readonly Entry[] = Object.entries(manifest.exports).flatMa
 /** Throws a clear error if the build is missing. */
 export function requireBuild(): void {
   const missing = entries
-    .flatMap((entry) => [entry.file, entry.module, entry.types])
+    .flatMap((entry) => [entry.file, entry.types])
     .filter((file) => !existsSync(file));
   if (missing.length > 0) {
     throw new Error(

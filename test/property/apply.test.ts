@@ -32,8 +32,8 @@ import {
   schemaOf,
   type Write,
   withoutBlanks,
-} from './applies.js';
-import { claimsOf, entriesOf, isOrdered, NO_VALUE, unfrozen, valueAt } from './owned.js';
+} from './apply-histories.js';
+import { claimsOf, entriesOf, isOrdered, NO_VALUE, unfrozen, valueAt } from './owned-fields.js';
 import fc from './seeded.js';
 
 vi.setConfig({ testTimeout: 30_000 });

@@ -88,9 +88,9 @@ async function contents(cluster: Cluster): Promise<string> {
 /** Expects a rejection without effects, or an object that is stored as it was returned. */
 async function refusedOrStored(cluster: Cluster, write: () => Promise<unknown>): Promise<unknown> {
   const before = await contents(cluster);
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = await write();
+    response = await write();
   } catch (error) {
     if (!StatusError.is(error)) throw error;
     const isPlain = error.code === 500 && error.reason === undefined;
@@ -98,11 +98,11 @@ async function refusedOrStored(cluster: Cluster, write: () => Promise<unknown>):
     expect(await contents(cluster)).toBe(before);
     return undefined;
   }
-  const { name } = (answer as { metadata: { name: string } }).metadata;
-  expect(await cluster.api(ConfigMap).get(name)).toEqual(answer);
-  expect(prototypes(answer)).toEqual(new Set([Object.prototype]));
+  const { name } = (response as { metadata: { name: string } }).metadata;
+  expect(await cluster.api(ConfigMap).get(name)).toEqual(response);
+  expect(prototypes(response)).toEqual(new Set([Object.prototype]));
   expect(Object.keys(Object.prototype)).toEqual([]);
-  return answer;
+  return response;
 }
 
 /** The prototypes of all objects inside a value except arrays. */
@@ -354,7 +354,7 @@ function set(draft: { data?: Record<string, string> }, key: string, value: strin
 describe('keys that are JavaScript property names', () => {
   const entries = fc.uniqueArray(fc.tuple(awkwardKey, fc.string()), { selector: ([key]) => key, minLength: 1 });
 
-  test('keeps such keys in create and get', async () => {
+  test('keeps keys named like JavaScript properties in create and get', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const configMaps = testCluster().api(ConfigMap);
@@ -367,7 +367,7 @@ describe('keys that are JavaScript property names', () => {
     );
   });
 
-  test('adds such keys with a merge patch', async () => {
+  test('adds keys named like JavaScript properties with a merge patch', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const configMaps = testCluster().api(ConfigMap);
@@ -379,7 +379,7 @@ describe('keys that are JavaScript property names', () => {
     );
   });
 
-  test('deletes such keys with null in a merge patch', async () => {
+  test('deletes keys named like JavaScript properties with null in a merge patch', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const configMaps = testCluster().api(ConfigMap);
@@ -392,7 +392,7 @@ describe('keys that are JavaScript property names', () => {
     );
   });
 
-  test('adds such keys with a JSON patch', async () => {
+  test('adds keys named like JavaScript properties with a JSON patch', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const configMaps = testCluster().api(ConfigMap);
@@ -405,7 +405,7 @@ describe('keys that are JavaScript property names', () => {
     );
   });
 
-  test('keeps such keys in an edit of another key', async () => {
+  test('keeps keys named like JavaScript properties in an edit of another key', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const configMaps = testCluster().api(ConfigMap);
@@ -419,7 +419,7 @@ describe('keys that are JavaScript property names', () => {
     );
   });
 
-  test('changes the values of such keys in an edit', async () => {
+  test('changes the values of keys named like JavaScript properties in an edit', async () => {
     const assignable = entries.filter((pairs) => pairs.every(([key]) => key !== '__proto__'));
     await fc.assert(
       fc.asyncProperty(assignable, async (pairs) => {
@@ -434,7 +434,7 @@ describe('keys that are JavaScript property names', () => {
     );
   });
 
-  test('changes such keys in an edit that replaces the map', async () => {
+  test('changes keys named like JavaScript properties in an edit that replaces the map', async () => {
     const configMaps = testCluster().api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' }, data: Object.fromEntries([['__proto__', 'old']]) });
     const { data = {} } = await configMaps.edit('a', (draft) => {
@@ -452,7 +452,7 @@ describe('keys that are JavaScript property names', () => {
     expect(Object.entries(data)).toEqual([['__proto__', 'old']]);
   });
 
-  test('keeps such keys in the data of a secret', async () => {
+  test('keeps keys named like JavaScript properties in the data of a secret', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const secrets = testCluster().api(Secret);
@@ -464,7 +464,7 @@ describe('keys that are JavaScript property names', () => {
     );
   });
 
-  test('keeps such keys in the stringData of a secret', async () => {
+  test('keeps keys named like JavaScript properties in the stringData of a secret', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (pairs) => {
         const secrets = testCluster().api(Secret);
@@ -475,7 +475,7 @@ describe('keys that are JavaScript property names', () => {
     );
   });
 
-  test('keeps such keys in a user-defined kind with and without a schema', async () => {
+  test('keeps keys named like JavaScript properties in a user-defined kind with and without a schema', async () => {
     const Bag = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Bag',

@@ -161,7 +161,7 @@ function prefixed(record: Readonly<Record<string, string>>): Record<string, stri
 }
 
 test('captures a cluster that starts from a capture identically', async () => {
-  let refused = 0;
+  let rejected = 0;
   let taken = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16, size: 'max' }), async (steps) => {
@@ -172,7 +172,7 @@ test('captures a cluster that starts from a capture identically', async () => {
       for (const each of steps) {
         await each(cluster).then(
           () => taken++,
-          () => refused++,
+          () => rejected++,
         );
       }
       const state = captureCluster(cluster);
@@ -188,7 +188,7 @@ test('captures a cluster that starts from a capture identically', async () => {
     }),
     { numRuns: 20 },
   );
-  expect(taken).toBeGreaterThan(refused);
+  expect(taken).toBeGreaterThan(rejected);
 });
 
 /** Prints the key order and integers in full. */

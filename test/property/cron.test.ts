@@ -14,11 +14,11 @@ function wall(ms: number, zone: string) {
   return { minute: Number(text.slice(14, 16)), hour: Number(text.slice(11, 13)), offset: text.slice(19) };
 }
 
-function scanned(afterMs: number, zone: string, wanted: { minutes: Set<number>; hours: Set<number> }): number {
+function scanned(afterMs: number, zone: string, expected: { minutes: Set<number>; hours: Set<number> }): number {
   let time = Math.floor(afterMs / MINUTE) * MINUTE + MINUTE;
   for (; ; time += MINUTE) {
     const { minute, hour } = wall(time, zone);
-    if (wanted.minutes.has(minute) && wanted.hours.has(hour)) return time;
+    if (expected.minutes.has(minute) && expected.hours.has(hour)) return time;
   }
 }
 
@@ -32,11 +32,11 @@ test('computes the next run of random schedules in several time zones', () => {
       // Days with a clock change follow special rules, which the vectors cover.
       fc.pre(wall(after, zone).offset === wall(after + 2 * DAY, zone).offset);
       const next = parseCron(`TZ=${zone} ${minutes.join(',')} ${hours?.join(',') ?? '*'} * * *`).next(after);
-      const wanted = {
+      const expected = {
         minutes: new Set(minutes),
         hours: new Set(hours ?? Array.from({ length: 24 }, (_none, at) => at)),
       };
-      expect(next).toBe(scanned(after, zone, wanted));
+      expect(next).toBe(scanned(after, zone, expected));
     }),
     { numRuns: 1_000 },
   );

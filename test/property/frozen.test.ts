@@ -68,8 +68,8 @@ test('returns deeply frozen objects from get, list, create and update', async ()
       const patched = await configMaps.patch('new', mergePatch({ immutable: false }));
       const released = await configMaps.patch('new', mergePatch({ metadata: { finalizers: null } }));
       expect(await configMaps.find('new')).toBeUndefined();
-      for (const answer of [list, page, created, updated, edited, rehearsed, marked, patched, released]) {
-        expect(unfrozen(answer)).toEqual([]);
+      for (const response of [list, page, created, updated, edited, rehearsed, marked, patched, released]) {
+        expect(unfrozen(response)).toEqual([]);
       }
       for (const { metadata } of list.items) {
         const got = await cluster.api(ConfigMap, metadata.namespace ?? '').get(metadata.name);

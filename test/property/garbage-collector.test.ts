@@ -82,10 +82,10 @@ async function survivors(cluster: TestCluster): Promise<Record<string, string[]>
 /** Removes an object that loses its last owner; orphaned objects remain. */
 function model(family: readonly (readonly Ownership[])[], steps: readonly Deletion[]): Record<string, string[]> {
   const ownersOf = new Map(family.map((each, index) => [index, new Set(each.map(({ owner }) => owner))]));
-  const removeObject = (gone: number, isOrphaning: boolean): void => {
-    if (!ownersOf.delete(gone)) return;
+  const removeObject = (removed: number, isOrphaning: boolean): void => {
+    if (!ownersOf.delete(removed)) return;
     for (const [index, left] of [...ownersOf])
-      if (left.delete(gone) && left.size === 0 && !isOrphaning) removeObject(index, false);
+      if (left.delete(removed) && left.size === 0 && !isOrphaning) removeObject(index, false);
   };
   for (const { at, propagation } of steps) removeObject(at, propagation === 'Orphan');
   return Object.fromEntries([...ownersOf].map(([index, left]) => [nameOf(index), [...left].map(nameOf).sort()]));

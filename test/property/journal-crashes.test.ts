@@ -103,7 +103,7 @@ describe('journal after a power loss', () => {
 
 describe('damaged journal', () => {
   test('never opens without an acknowledged write', async () => {
-    let refused = 0;
+    let rejected = 0;
     const property = fc.asyncProperty(
       fc.integer(),
       fc.nat(),
@@ -125,14 +125,14 @@ describe('damaged journal', () => {
           state = fingerprintOf(openStore(simulatedJournal(damaged, OPTIONS)));
         } catch (error) {
           expect(error).toBeInstanceOf(JournalError);
-          refused++;
+          rejected++;
           return;
         }
         expect(state).toBe(driver?.states.at(-1));
       },
     );
     await fc.assert(property, { numRuns: 400 });
-    expect(refused).toBeGreaterThan(200);
+    expect(rejected).toBeGreaterThan(200);
   }, 60_000);
 });
 
@@ -142,7 +142,7 @@ describe('journal on a failing disk', () => {
       const disk = new SimulatedDisk();
       const driver = new Driver(simulatedJournal(disk, OPTIONS), new Random(seed));
       disk.faults = { capacity, shortWrites: 100 };
-      let refused = 0;
+      let rejected = 0;
       for (let i = 0; i < WRITES; i++) {
         const before = fingerprintOf(driver.store);
         try {
@@ -152,9 +152,9 @@ describe('journal on a failing disk', () => {
           expect((error as Error).message).toContain('no space left');
           expect(fingerprintOf(driver.store)).toBe(before);
           driver.attempted = undefined;
-          refused++;
+          rejected++;
         }
-        if (refused > 3) disk.faults = {};
+        if (rejected > 3) disk.faults = {};
       }
       await driver.journal.durable();
       const last = fingerprintOf(driver.store);

@@ -186,7 +186,7 @@ test('patches an object on the fast path as on the general path', async () => {
         const short = await runSteps(index, steps, false);
         expect(short).toStrictEqual(await runSteps(index, steps, true));
         accepted += short.filter(
-          (answer) => 'metadata' in (answer as object) && 'name' in (answer as { metadata: object }).metadata,
+          (response) => 'metadata' in (response as object) && 'name' in (response as { metadata: object }).metadata,
         ).length;
       },
     ),

@@ -98,11 +98,11 @@ test('reports the actual usage in the quota status', async () => {
       const counted = [await objects(Pod), await objects(ConfigMap), await objects(Service)];
       const terms = { dialect: orchDialect, features: featureGates(), clock: cluster.clock };
       for (const quota of (await cluster.api(ResourceQuota).list()).items) {
-        const wanted = recalculate(quota as never, counted, terms);
+        const expected = recalculate(quota as never, counted, terms);
         const amounts = (list: Readonly<Record<string, string>> = {}) =>
           Object.entries(list).map(([key, text]) => [key, String(Quantity.parse(text).milliValue())]);
-        expect(amounts(quota.status.used)).toEqual(amounts(wanted.used));
-        expect(quota.status.hard).toEqual(wanted.hard);
+        expect(amounts(quota.status.used)).toEqual(amounts(expected.used));
+        expect(quota.status.hard).toEqual(expected.hard);
       }
       expect(errors).toEqual([]);
       await cluster.close();

@@ -47,7 +47,7 @@ interface Step {
   /** The delay in the plugins in milliseconds; undefined for no delay. */
   readonly before?: number;
   readonly after?: number;
-  readonly refused: boolean;
+  readonly rejected: boolean;
 }
 
 const step: fc.Arbitrary<Step> = fc.record(
@@ -62,16 +62,16 @@ const step: fc.Arbitrary<Step> = fc.record(
     size: fc.integer({ min: 1, max: 4 }),
     before: fc.nat(30),
     after: fc.nat(30),
-    refused: fc.constantFrom(false, false, false, false, true),
+    rejected: fc.constantFrom(false, false, false, false, true),
   },
-  { requiredKeys: ['kind', 'verb', 'name', 'size', 'refused'] },
+  { requiredKeys: ['kind', 'verb', 'name', 'size', 'rejected'] },
 ) as fc.Arbitrary<Step>;
 
 /** Passes the delays and rejections of a write to the plugins in annotations. */
-const noteOf = ({ before, after, refused }: Step): Record<string, string> => ({
+const noteOf = ({ before, after, rejected }: Step): Record<string, string> => ({
   ...(before === undefined ? {} : { before: String(before) }),
   ...(after === undefined ? {} : { after: String(after) }),
-  ...(refused ? { refused: '' } : {}),
+  ...(rejected ? { rejected: '' } : {}),
 });
 
 function waits(title: 'before' | 'after'): AdmissionPlugin {
@@ -260,7 +260,7 @@ const terms = ({ clock }: TestCluster): EvaluatorContext => ({ dialect: orchDial
 interface Outcomes {
   done: number;
   exceeded: number;
-  refused: number;
+  rejected: number;
 }
 
 /** Runs the steps of one client in sequence. */
@@ -273,7 +273,7 @@ async function runClient(cluster: TestCluster, steps: readonly Step[], about: { 
     } catch (error) {
       if (!StatusError.is(error)) throw error;
       if (error.message.includes('exceeded quota')) outcomes.exceeded++;
-      else outcomes.refused++;
+      else outcomes.rejected++;
     }
   }
 }
@@ -304,7 +304,7 @@ async function expectBalance(cluster: TestCluster, { idle }: Ledger): Promise<vo
 }
 
 test('never exceeds quotas and leaks no usage under a thousand interleaved writes', async () => {
-  const outcomes: Outcomes = { done: 0, exceeded: 0, refused: 0 };
+  const outcomes: Outcomes = { done: 0, exceeded: 0, rejected: 0 };
   const clients = fc.array(fc.array(step, { minLength: 125, maxLength: 125 }), { minLength: 8, maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(clients, async (scripts) => {

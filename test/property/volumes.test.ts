@@ -124,8 +124,8 @@ test('binds claims and volumes mutually, with sufficient size and without delay'
           expect(claim.spec.volumeName).toBe(volume.metadata.name);
           // The size is not checked for bindings that a user requested.
           const isChosen = [volume, claim].some(({ metadata }) => metadata.annotations?.[BY_CONTROLLER] !== undefined);
-          const [given, wanted] = [volume.spec.capacity?.['storage'], claim.spec.resources.requests?.['storage']];
-          if (isChosen) expect(size(given).cmp(size(wanted))).toBeGreaterThanOrEqual(0);
+          const [given, expected] = [volume.spec.capacity?.['storage'], claim.spec.resources.requests?.['storage']];
+          if (isChosen) expect(size(given).cmp(size(expected))).toBeGreaterThanOrEqual(0);
         }
       }
       for (const claim of claims) {

@@ -20,9 +20,9 @@ const noOps = {
   'the same content without a version': (api, { metadata: { resourceVersion: _, ...metadata }, ...rest }) =>
     api.update({ ...rest, metadata }),
   'an empty merge patch': (api, object) => api.patch(object.metadata.name, mergePatch({})),
-  'a merge patch of what is there': (api, { metadata, data }) =>
+  'a merge patch of existing values': (api, { metadata, data }) =>
     api.patch(metadata.name, mergePatch({ metadata: { labels: metadata.labels ?? {} }, data: data ?? {} })),
-  'a merge patch that deletes what is not there': (api, object) =>
+  'a merge patch that deletes missing fields': (api, object) =>
     api.patch(object.metadata.name, mergePatch({ data: { absent: null } })),
   'a JSON patch without operations': (api, object) => api.patch(object.metadata.name, jsonPatch([])),
   'a JSON patch that only tests': (api, { metadata }) =>
@@ -50,10 +50,10 @@ test.each(Object.entries(noOps))('keeps the version and sends no event for %s', 
       if (object === undefined) return;
       const follower = await Follower.open(recorded.cluster, {});
       const version = recorded.cluster.resourceVersion;
-      const answer = await write(apiOf(recorded.cluster, object.metadata.namespace ?? ''), object);
+      const response = await write(apiOf(recorded.cluster, object.metadata.namespace ?? ''), object);
       await follower.read();
       follower.close();
-      expect(answer).toEqual(object);
+      expect(response).toEqual(object);
       expect(recorded.cluster.resourceVersion).toBe(version);
       expect(follower.events).toEqual([]);
     }),

@@ -8,12 +8,12 @@ import * as z from 'zod';
 type Entries = { manager?: string; operation?: string; fieldsV1?: unknown }[];
 
 /** A plugin that accesses the managedFields of each written object. */
-function meddler(meddle: (entries: Entries, metadata: { managedFields?: unknown }) => void): AdmissionPlugin {
+function mutator(mutate: (entries: Entries, metadata: { managedFields?: unknown }) => void): AdmissionPlugin {
   return {
     name: 'Meddler',
     mutate: ({ object }) => {
       if (object?.metadata.managedFields !== undefined) {
-        meddle(object.metadata.managedFields as Entries, object.metadata);
+        mutate(object.metadata.managedFields as Entries, object.metadata);
       }
     },
   };
@@ -21,7 +21,7 @@ function meddler(meddle: (entries: Entries, metadata: { managedFields?: unknown 
 
 describe('plugin that changes managedFields', () => {
   test('does not store managedFields that a plugin corrupts in place', async () => {
-    const spoil = meddler(([entry]) => Object.assign(entry ?? {}, { operation: 'Bogus' }));
+    const spoil = mutator(([entry]) => Object.assign(entry ?? {}, { operation: 'Bogus' }));
     const api = createCluster({ admission: [spoil] }).api(ConfigMap);
     const made = await api.create({ metadata: { name: 'a' }, data: { k: 'v' } });
     expect(made.metadata.managedFields).toMatchObject([{ manager: 'orchplane', operation: 'Update' }]);
@@ -29,7 +29,7 @@ describe('plugin that changes managedFields', () => {
 
   test('does not share stored managedFields with a plugin that keeps a reference', async () => {
     let held: Entries = [];
-    const keep = meddler((entries) => {
+    const keep = mutator((entries) => {
       held = Object.freeze(entries) as Entries;
     });
     const api = createCluster({ admission: [keep] }).api(ConfigMap);
@@ -39,7 +39,7 @@ describe('plugin that changes managedFields', () => {
   });
 
   test('stores managedFields that a plugin changes in an update without other changes', async () => {
-    const rename = meddler(([entry]) => Object.assign(entry ?? {}, { manager: 'renamed' }));
+    const rename = mutator(([entry]) => Object.assign(entry ?? {}, { manager: 'renamed' }));
     const cluster = createCluster({ admission: [rename] });
     const api = cluster.with({ fieldManager: 'm' }).api(ConfigMap);
     await api.create({ metadata: { name: 'a' }, data: { k: 'v' } });
@@ -104,8 +104,8 @@ describe('large and deeply nested requests', () => {
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': deep };
     const body = { ...head, metadata: { name: 'a', annotations }, data: { k: '1' } };
     await send('POST', '/api/v1/namespaces/default/configmaps?fieldManager=other', body, 'application/json');
-    const wanted = { ...head, metadata: { name: 'a' }, data: { k: '2' } };
-    const { code } = await send('PATCH', `${configMap}?fieldManager=kubectl`, wanted, APPLY);
+    const expected = { ...head, metadata: { name: 'a' }, data: { k: '2' } };
+    const { code } = await send('PATCH', `${configMap}?fieldManager=kubectl`, expected, APPLY);
     expect([code, errors]).toEqual([409, []]);
   });
 
@@ -123,8 +123,8 @@ describe('large and deeply nested requests', () => {
       return { metadata: { name: 'a' }, spec: inner };
     };
     await cluster.with({ fieldManager: 'a' }).api(Any).apply(nested('1'));
-    const refused = cluster.with({ fieldManager: 'b' }).api(Any).apply(nested('2'));
-    const error = await refused.catch((thrown: unknown) => thrown);
+    const rejected = cluster.with({ fieldManager: 'b' }).api(Any).apply(nested('2'));
+    const error = await rejected.catch((thrown: unknown) => thrown);
     expect(StatusError.is(error, 'Conflict')).toBe(true);
     const { message, details } = (error as StatusError).status;
     expect(message).toMatch(/^Apply failed with 5000 conflicts: .*\n- and \d+ more$/s);

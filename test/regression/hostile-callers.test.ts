@@ -28,9 +28,9 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
 
 describe('requests designed to be slow', () => {
   test('limits the errors about an invalid field manager', async () => {
-    const answer = await post(`${BASE}?fieldManager=${'%01'.repeat(4_000)}`, { metadata: { name: 'a' } });
-    const { details } = (await answer.json()) as { details: { causes: unknown[] } };
-    expect(answer.status).toBe(422);
+    const response = await post(`${BASE}?fieldManager=${'%01'.repeat(4_000)}`, { metadata: { name: 'a' } });
+    const { details } = (await response.json()) as { details: { causes: unknown[] } };
+    expect(response.status).toBe(422);
     expect(details.causes.length).toBeLessThan(200);
   });
 
@@ -45,8 +45,8 @@ describe('requests designed to be slow', () => {
   });
 
   test('accepts a path of 200 000 slashes', async () => {
-    const answer = await createFetchHandler(testCluster())(new Request(`${BASE}${'/'.repeat(200_000)}x`));
-    expect(answer.status).toBe(404);
+    const response = await createFetchHandler(testCluster())(new Request(`${BASE}${'/'.repeat(200_000)}x`));
+    expect(response.status).toBe(404);
   });
 
   test('reports thousands of invalid labels', async () => {
@@ -165,9 +165,9 @@ describe('results of plugins', () => {
         });
       },
     };
-    const answer = await post(BASE, { metadata: { name: 'a' } }, testCluster({ admission: [plugin] }));
-    expect(answer.status).toBe(500);
-    expect(await answer.json()).toMatchObject({ code: 500, message: 'm' });
+    const response = await post(BASE, { metadata: { name: 'a' } }, testCluster({ admission: [plugin] }));
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ code: 500, message: 'm' });
   });
 });
 
@@ -190,12 +190,12 @@ test('checks existence and preconditions of a delete before it calls plugins', a
 test('validates a PUT that loses the race to create as an update', async () => {
   const plugin: AdmissionPlugin = { name: 'Slow', validate: () => Promise.resolve() };
   const leases = testCluster({ admission: [plugin] }).api(Lease);
-  const answers = await Promise.allSettled([
+  const responses = await Promise.allSettled([
     leases.update({ metadata: { name: 'l' } }),
     leases.update({ metadata: { name: 'l' } }),
   ]);
-  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-  const [, second] = answers;
+  expect(responses.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  const [, second] = responses;
   expect(second.status === 'rejected' && StatusError.is(second.reason, 'Invalid')).toBe(true);
 });
 

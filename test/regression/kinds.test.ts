@@ -14,7 +14,7 @@ import {
 import { sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { ServiceSpecInput } from '../../src/kinds/generated/core-v1.js';
-import { refusals } from '../unit/kinds/refusals.js';
+import { rejectionCauses } from '../unit/kinds/rejections.js';
 
 const ports = [{ port: 80 }];
 const service = (name: string, spec: ServiceSpecInput = {}) => ({ metadata: { name }, spec: { ports, ...spec } });
@@ -108,7 +108,7 @@ describe('concurrent Service writes', () => {
 describe('cluster IPs', () => {
   test('belongs to the stored Service when a plugin changes the draft', async () => {
     let kept: { metadata: { name?: string } } | undefined;
-    const meddler: AdmissionPlugin = {
+    const mutator: AdmissionPlugin = {
       name: 'meddler',
       trusted: true,
       mutate: ({ served, object }) => {
@@ -118,7 +118,7 @@ describe('cluster IPs', () => {
         if (served.kind.kind === 'Service' && kept !== undefined) Object.assign(kept, { metadata: { name: 'other' } });
       },
     } as AdmissionPlugin;
-    const cluster = testCluster({ admission: [...defaultAdmission, meddler] });
+    const cluster = testCluster({ admission: [...defaultAdmission, mutator] });
     await cluster.api(Service).create(service('a'));
     const [address] = (await cluster.api(IPAddress).list()).items;
     expect(address?.spec.parentRef).toMatchObject({ namespace: 'default', name: 'a' });
@@ -132,7 +132,7 @@ describe('cluster IPs', () => {
     const again = await services.create(service('b'));
     expect(again.spec.clusterIP).not.toBe(spec.clusterIP);
     const named = services.create(service('c', { clusterIP: spec.clusterIP ?? '' }));
-    expect((await refusals(named))[0]).toContain('provided IP is already allocated');
+    expect((await rejectionCauses(named))[0]).toContain('provided IP is already allocated');
   });
 
   test.each([
@@ -141,23 +141,23 @@ describe('cluster IPs', () => {
   ])('restores allocations in forks and after a restore %s', async (_what, create) => {
     const cluster = create();
     const open = (of: typeof cluster) => of.api(Service, 'default');
-    const wanted = (name: string) =>
+    const expected = (name: string) =>
       service(name, { type: 'NodePort', clusterIP: '10.0.0.9', ports: [{ port: 80, nodePort: 31000 }] });
     const taken = [expect.stringContaining('provided IP is already allocated')];
     const empty = cluster.snapshot();
-    await open(cluster).create(wanted('a'));
+    await open(cluster).create(expected('a'));
     const full = cluster.snapshot();
     const fork = cluster.fork();
-    expect(await refusals(open(fork).create(wanted('b')))).toEqual(taken);
+    expect(await rejectionCauses(open(fork).create(expected('b')))).toEqual(taken);
     await open(fork).delete('a');
-    await open(fork).create(wanted('b'));
-    expect(await refusals(open(cluster).create(wanted('b')))).toEqual(taken);
+    await open(fork).create(expected('b'));
+    expect(await rejectionCauses(open(cluster).create(expected('b')))).toEqual(taken);
     cluster.restore(empty);
-    await open(cluster).create(wanted('c'));
+    await open(cluster).create(expected('c'));
     cluster.restore(full);
-    expect(await refusals(open(cluster).create(wanted('b')))).toEqual(taken);
+    expect(await rejectionCauses(open(cluster).create(expected('b')))).toEqual(taken);
     await open(cluster).delete('a');
-    await open(cluster).create(wanted('b'));
+    await open(cluster).create(expected('b'));
   });
 
   test('allocates every node port of the range', async () => {
@@ -192,13 +192,11 @@ describe('long lists', () => {
       many(20_000, (index) => term('zone', [`z${index}`])),
     );
     const at = (index: number) => `allowedTopologies[${index}].matchLabelExpressions: Duplicate value: ""`;
-    expect(await refusals(create('b', [term('k', ['x', 'y']), term('k', ['y', 'x']), term('k', ['x', 'y'])]))).toEqual([
-      at(1),
-      at(2),
-      at(2),
-    ]);
-    expect(await refusals(create('b', [{}, term('k', ['x'])]))).toEqual([at(0), at(0)]);
-    const reports = await refusals(
+    expect(
+      await rejectionCauses(create('b', [term('k', ['x', 'y']), term('k', ['y', 'x']), term('k', ['x', 'y'])])),
+    ).toEqual([at(1), at(2), at(2)]);
+    expect(await rejectionCauses(create('b', [{}, term('k', ['x'])]))).toEqual([at(0), at(0)]);
+    const reports = await rejectionCauses(
       create(
         'b',
         many(5000, () => term('k', ['x'])),
@@ -211,12 +209,12 @@ describe('long lists', () => {
   test('limits the printed scopes of a quota', async () => {
     const quotas = testCluster().api(ResourceQuota);
     const scopes = many(5000, (index) => `S${index}`) as never[];
-    const reports = await refusals(quotas.create({ metadata: { name: 'a' }, spec: { scopes } }));
+    const reports = await rejectionCauses(quotas.create({ metadata: { name: 'a' }, spec: { scopes } }));
     expect(reports).toHaveLength(100);
     const hard = { pods: '1', secrets: '1' };
     const few = quotas.create({ metadata: { name: 'a' }, spec: { hard, scopes: ['BestEffort', 'X' as never] } });
     const list = '[]core.ResourceQuotaScope{"BestEffort", "X"}';
-    expect(await refusals(few)).toEqual([
+    expect(await rejectionCauses(few)).toEqual([
       `spec.scopes: Invalid value: ${list}: unsupported scope applied to resource`,
       `spec.scopes: Invalid value: ${list}: unsupported scope`,
     ]);
@@ -227,7 +225,7 @@ describe('long lists', () => {
     const drivers = (nodeID: string) => many(5000, (index) => ({ name: `d${index}`, nodeID, topologyKeys: null }));
     const made = await nodes.create({ metadata: { name: 'a' }, spec: { drivers: drivers('n') } });
     const started = performance.now();
-    expect(await refusals(nodes.update({ ...made, spec: { drivers: drivers('m') } }))).toHaveLength(5000);
+    expect(await rejectionCauses(nodes.update({ ...made, spec: { drivers: drivers('m') } }))).toHaveLength(5000);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
@@ -235,7 +233,7 @@ describe('long lists', () => {
     const requests = testCluster().api(CertificateSigningRequest);
     const usages = [...many(5000, (index) => `u${index}`), 'u7'] as never[];
     const spec = { request: btoa('x'), signerName: 'a.b/c', usages };
-    const reports = await refusals(requests.create({ metadata: { name: 'a' }, spec }));
+    const reports = await rejectionCauses(requests.create({ metadata: { name: 'a' }, spec }));
     expect(reports).toContain('spec.usages[5000]: Duplicate value: "u7"');
   });
 
@@ -262,8 +260,8 @@ describe('long lists', () => {
         'x-orch-list-map-keys': keys,
         items: { type: 'object', properties: { a: { type: 'string' } } },
       });
-      expect(await refusals(create(keysOf(many(2000, (index) => `k${index}`))))).toHaveLength(100);
-      const reports = await refusals(create(keysOf(['b', 'b'])));
+      expect(await rejectionCauses(create(keysOf(many(2000, (index) => `k${index}`))))).toHaveLength(100);
+      const reports = await rejectionCauses(create(keysOf(['b', 'b'])));
       expect(reports.map((report) => report.replace(/^.*Invalid value: /, ''))).toEqual([
         '[]string{"b", "b"}: entries must all be names of item properties',
         '[]string{"b", "b"}: entries must all be names of item properties',
@@ -277,7 +275,7 @@ describe('long lists', () => {
         default: values,
         items: { type: 'string', enum: allowed },
       });
-      const reports = await refusals(
+      const reports = await rejectionCauses(
         create(
           listOf(
             many(1000, () => 'x'),

@@ -13,7 +13,7 @@ export function start(options: Parameters<typeof testCluster>[0] = {}) {
   const handle = createFetchHandler(cluster);
 
   /** Sends strings unchanged and other bodies as JSON; patches are merge patches unless the headers say otherwise. */
-  const ask = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
+  const send = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
     if (body === undefined) return handle(new Request(`http://cluster${path}`, { method, headers }));
     const type = method === 'PATCH' ? MERGE : 'application/json';
     return handle(
@@ -26,18 +26,18 @@ export function start(options: Parameters<typeof testCluster>[0] = {}) {
   };
 
   /** Sends a request and reads the response; a body that is not JSON is returned as text. */
-  const call = async (...request: Parameters<typeof ask>) => {
-    const answer = await ask(...request);
-    const text = await answer.text();
+  const call = async (...request: Parameters<typeof send>) => {
+    const response = await send(...request);
+    const text = await response.text();
     const body = text.startsWith('{') ? JSON.parse(text) : text;
-    return { status: answer.status, body, warning: answer.headers.get('warning') };
+    return { status: response.status, body, warning: response.headers.get('warning') };
   };
 
   /** The fields in the causes of a rejected write. */
   const refusedFields = async (method: string, path: string, body: object): Promise<string[]> => {
-    const answer = await call(method, path, body);
-    expect(answer.status).toBe(422);
-    return answer.body.details.causes.map(({ field }: { field: string }) => field);
+    const response = await call(method, path, body);
+    expect(response.status).toBe(422);
+    return response.body.details.causes.map(({ field }: { field: string }) => field);
   };
 
   /** Columns and cells of the table at a path. */
@@ -46,5 +46,5 @@ export function start(options: Parameters<typeof testCluster>[0] = {}) {
     return { columns: table.columnDefinitions, cells: table.rows.map(({ cells }: { cells: unknown }) => cells) };
   };
 
-  return { cluster, ask, call, refusedFields, rows };
+  return { cluster, send, call, refusedFields, rows };
 }

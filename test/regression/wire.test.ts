@@ -13,7 +13,7 @@ import { createFetchHandler, type FetchTarget } from '../../src/http/index.js';
 import { defineKind } from '../../src/index.js';
 import { createInProcessAgent, serve } from '../../src/node/index.js';
 import { writeKubeconfig } from '../../src/node/kubeconfig.js';
-import { exchange, wireTo } from '../unit/node/sockets.js';
+import { exchange, openConnection } from '../unit/node/sockets.js';
 
 const CONNECT = 'CONNECT other:1 HTTP/1.1\r\nHost: x\r\n\r\n';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
@@ -27,7 +27,7 @@ describe('CONNECT requests', () => {
     await using server = await serve(createCluster(), { anonymous: true });
     process.on('uncaughtException', note);
     const gone = Array.from({ length: 20 }, async () => {
-      const { socket } = await wireTo(server.port);
+      const { socket } = await openConnection(server.port);
       await new Promise((resolve) => socket.write(CONNECT, resolve));
       socket.resetAndDestroy();
     });
@@ -93,8 +93,8 @@ describe('unread watches', () => {
     let closed = 0;
     const target: FetchTarget = {
       ...cluster,
-      send(asked) {
-        const sent = cluster.send(asked);
+      send(requested) {
+        const sent = cluster.send(requested);
         if (sent instanceof Promise || sent.type !== 'watch') return sent;
         const { watch } = sent;
         const close = (): void => {
@@ -109,8 +109,8 @@ describe('unread watches', () => {
     };
     const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
     const address = 'http://c/api/v1/configmaps?watch=1&includeObject=bogus';
-    const refused = await createFetchHandler(target)(new Request(address, { headers: { accept } }));
-    expect([refused.status, closed]).toEqual([400, 1]);
+    const rejected = await createFetchHandler(target)(new Request(address, { headers: { accept } }));
+    expect([rejected.status, closed]).toEqual([400, 1]);
   });
 });
 

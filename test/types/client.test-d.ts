@@ -1,6 +1,6 @@
 /** Types of the client: what it returns, and what must not compile. Files with this suffix are only compiled. */
 import { expectTypeOf } from 'vitest';
-import type { Applied } from '../../src/client/api.js';
+import type { ApplyInputOf } from '../../src/client/api.js';
 import type { Client } from '../../src/client/client.js';
 import type { ApplyPlan, FieldChange } from '../../src/client/explain/apply-plan.js';
 import type { Ownership } from '../../src/client/explain/ownership.js';
@@ -197,7 +197,7 @@ widgets.apply({ metadata: { name: 'w' }, spec: { holes: [{ name: 1 }] } });
 // @ts-expect-error an object that was read is not an apply configuration
 widgets.apply(await widgets.get('w'));
 // The configuration type has a name for return types, and parts of an object that was read can be sent.
-declare const built: Applied<typeof Deployment>;
+declare const built: ApplyInputOf<typeof Deployment>;
 client.api(Deployment).apply(built);
 const { template } = (await client.api(Deployment).get('d')).spec;
 client.api(Deployment).apply({ metadata: { name: 'd' }, spec: { template } });

@@ -24,47 +24,47 @@ void [ConfigMap, Lease, Namespace];`;
 
 const cases: readonly Case[] = [
   {
-    name: 'a misspelt reason shows the reasons there are',
+    name: 'lists the known reasons for a misspelled reason',
     code: `import { StatusError } from '../../src/meta/errors.js'; StatusError.is(undefined, 'NotFond');`,
     expect: /'"NotFond"' is not assignable to parameter of type .*"Forbidden" \| "NotFound"/,
   },
   {
-    name: 'a misspelt field names the type that has no such field',
+    name: 'names the type without the field for a misspelled field',
     code: `import { errors } from '../../src/meta/errors.js'; errors.notFound({ group: '', resourse: 'pods' }, 'web');`,
     expect: /'resourse' does not exist in type 'GroupResource'/,
   },
   {
-    name: 'a misspelt field of an object names the input of its kind',
+    name: 'names the input type of the kind for a misspelled field of an object',
     code: `${CLUSTER} cluster.api(ConfigMap).create({ metadata: { name: 'a' }, dta: {} });`,
     expect: /'dta' does not exist in type 'DeepReadonly<ConfigMapInput>'/,
   },
   {
-    name: 'a misspelt field below spec names the struct it is missing from',
+    name: 'names the struct without the field for a misspelled field below spec',
     code: `${CLUSTER} cluster.api(Lease).create({ metadata: { name: 'a' }, spec: { holderIdentitee: 'me' } });`,
     expect: /'holderIdentitee' does not exist in type 'DeepReadonly<LeaseSpecInput>'/,
   },
   {
-    name: 'a value of the wrong type says both types',
+    name: 'names both types for a value of the wrong type',
     code: `${CLUSTER} cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { size: 1 } });`,
     expect: /Type 'number' is not assignable to type 'string'/,
   },
   {
-    name: 'a namespace for a cluster-scoped kind is one argument too many',
+    name: 'reports a surplus argument for a namespace of a cluster-scoped kind',
     code: `${CLUSTER} cluster.api(Namespace, 'default');`,
     expect: /Expected 1 arguments, but got 2/,
   },
   {
-    name: 'one object across all namespaces is no method of what all() gives',
+    name: 'reports that all() has no method to read one object',
     code: `${CLUSTER} cluster.all(ConfigMap).get('a');`,
     expect: /Property 'get' does not exist on type 'Collection<Kind<ConfigMap, ConfigMapInput, "Namespaced", never>>'/,
   },
   {
-    name: 'a subresource that the kind does not have lists those it has',
+    name: 'lists the subresources of the kind for an unknown subresource',
     code: `${CLUSTER} cluster.api(Namespace).subresource('scale');`,
     expect: /'"scale"' is not assignable to parameter of type '"status" \| "finalize"'/,
   },
   {
-    name: 'what the server returned cannot be changed',
+    name: 'reports an assignment to a returned object',
     code: `${CLUSTER} (await cluster.api(Lease).get('a')).spec.holderIdentity = 'me';`,
     expect: /Cannot assign to 'holderIdentity' because it is a read-only property/,
   },

@@ -45,12 +45,12 @@ test.each(CASES)('evaluates %s in bounded time', async (_what, rules) => {
     roleRef,
     subjects: [{ kind: 'Group', name: 'system:authenticated' }],
   });
-  const asked = async (): Promise<unknown> => {
+  const requested = async (): Promise<unknown> => {
     const secrets = cluster.with({ as: { user: 'bob' } }).api(Secret);
     return secrets.list().catch((error: unknown) => error);
   };
   const before = performance.now();
-  for (let round = 0; round < 20; round++) expect(StatusError.is(await asked(), 'Forbidden')).toBe(true);
+  for (let round = 0; round < 20; round++) expect(StatusError.is(await requested(), 'Forbidden')).toBe(true);
   // An earlier implementation took a minute or ran out of memory.
   expect(performance.now() - before).toBeLessThan(5_000);
 });

@@ -45,12 +45,12 @@ describe('audit log of rejected requests', () => {
 
 test('applies path rules to the decoded path', async () => {
   const handle = createFetchHandler(createCluster(), { tokens: TOKENS });
-  const ask = (path: string, headers: Record<string, string> = {}) =>
+  const send = (path: string, headers: Record<string, string> = {}) =>
     handle(new Request(`http://cluster${path}`, { headers }));
-  expect((await ask('/%61pi', { authorization: 'Bearer alice-token' })).status).toBe(200);
-  const refused = await ask('/%61pi');
-  expect(refused.status).toBe(403);
-  expect(await refused.text()).toContain('cannot get path \\"/api\\"');
+  expect((await send('/%61pi', { authorization: 'Bearer alice-token' })).status).toBe(200);
+  const rejected = await send('/%61pi');
+  expect(rejected.status).toBe(403);
+  expect(await rejected.text()).toContain('cannot get path \\"/api\\"');
 });
 
 test('rejects queued requests with 503 when the cluster closes', async () => {
@@ -73,9 +73,9 @@ test('rejects queued requests with 503 when the cluster closes', async () => {
     return handle(new Request('http://cluster/api/v1/namespaces/default/configmaps', init));
   };
   // More requests than seats: the first ones wait for the plugin, the last ones wait in the queue.
-  const answers = Array.from({ length: 20 }, (_, index) => create(`c${index}`));
+  const responses = Array.from({ length: 20 }, (_, index) => create(`c${index}`));
   await nextTurn();
   await cluster.close();
-  const last = await Promise.all(answers.slice(-10));
+  const last = await Promise.all(responses.slice(-10));
   expect(last.map(({ status }) => status)).toEqual(Array(10).fill(503));
 });

@@ -104,10 +104,10 @@ test('rejects a delayed request when the cluster is closed', async () => {
   const cluster = testCluster();
   cluster.use(delaying({ verb: 'create' }, 1000));
   const created = cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
-  const refused = expect(created).rejects.toThrow('the cluster is closed');
+  const rejected = expect(created).rejects.toThrow('the cluster is closed');
   await cluster.clock.advance(0);
   await cluster.close();
-  await refused;
+  await rejected;
   expect(cluster.clock.pending).toBe(0);
   expect(cluster.resourceVersion).toBe(testCluster().resourceVersion);
 });

@@ -19,14 +19,14 @@ const Request = CertificateSigningRequest as unknown as Kind;
 const Bundle = ClusterTrustBundle as unknown as Kind;
 
 /** Allows one verb on one signer and records the checks. */
-function allowing(verb: string, name: string): AccessReader & { readonly asked: AccessAttributes[] } {
-  const asked: AccessAttributes[] = [];
+function allowing(verb: string, name: string): AccessReader & { readonly checks: AccessAttributes[] } {
+  const checks: AccessAttributes[] = [];
   const decide: AccessReader['decide'] = (_, attributes) => {
-    asked.push(attributes);
+    checks.push(attributes);
     const allowed = attributes.type === 'resource' && attributes.verb === verb && attributes.name === name;
     return { allowed, reason: '' };
   };
-  return { asked, decide, rules: () => ({ resourceRules: [], nonResourceRules: [] }) };
+  return { checks, decide, rules: () => ({ resourceRules: [], nonResourceRules: [] }) };
 }
 
 const csr = (status: Sketch = {}, signerName = 'example.com/s'): Sketch => ({
@@ -35,14 +35,14 @@ const csr = (status: Sketch = {}, signerName = 'example.com/s'): Sketch => ({
   status,
 });
 
-const refused = (what: string) =>
+const forbidden = (what: string) =>
   `certificatesigningrequests.certificates.k8s.io "r" is forbidden: user not permitted to ${what} requests with signerName "example.com/s"`;
 
 describe.each([
   ['approve', 'approval', certificateApproval, {}],
   ['sign', 'status', certificateSigning, { certificate: 'Yw==' }],
 ] as const)('the permission to %s certificate requests', (verb, subresource, plugin, status) => {
-  const ask = (access: AccessReader, next: Sketch = status, below: string = subresource) => {
+  const review = (access: AccessReader, next: Sketch = status, below: string = subresource) => {
     const about = {
       kind: Request,
       operation: 'UPDATE',
@@ -54,22 +54,22 @@ describe.each([
   };
 
   test.each(['example.com/s', 'example.com/*'])('allows a user with the verb on %s', (name) => {
-    expect(ask(allowing(verb, name))).not.toThrow();
+    expect(review(allowing(verb, name))).not.toThrow();
   });
 
   test('rejects other users', () => {
     const access = allowing(verb, 'example.com/t');
-    expect(ask(access)).toThrow(refused(verb));
+    expect(review(access)).toThrow(forbidden(verb));
     const signers = { type: 'resource', verb, group: 'certificates.k8s.io', version: '*', resource: 'signers' };
-    expect(access.asked).toMatchObject([
+    expect(access.checks).toMatchObject([
       { ...signers, name: 'example.com/s' },
       { ...signers, name: 'example.com/*' },
     ]);
   });
 
   test('ignores other writes', () => {
-    expect(ask(allowing('', ''), status, verb === 'sign' ? 'approval' : 'status')).not.toThrow();
-    expect(ask(allowing('', ''), status, '')).not.toThrow();
+    expect(review(allowing('', ''), status, verb === 'sign' ? 'approval' : 'status')).not.toThrow();
+    expect(review(allowing('', ''), status, '')).not.toThrow();
   });
 });
 
@@ -79,28 +79,28 @@ test('requires no permission to sign for a status that changes neither certifica
   const view = fakeView({ access: allowing('', '') });
   expect(() => certificateSigning.validate?.(finished(fakeRequest(about)), view)).not.toThrow();
   const changed = { ...about, object: csr({ conditions: [{ type: 'Failed', status: 'True' }] }) };
-  expect(() => certificateSigning.validate?.(finished(fakeRequest(changed)), view)).toThrow(refused('sign'));
+  expect(() => certificateSigning.validate?.(finished(fakeRequest(changed)), view)).toThrow(forbidden('sign'));
 });
 
 describe('CertificateSubjectRestriction', () => {
-  const ask = (signerName: string, request: string, dialect = kubernetesDialect) => {
+  const review = (signerName: string, request: string, dialect = kubernetesDialect) => {
     const object = { metadata: { name: 'r' }, spec: { signerName, request: btoa(request) } };
-    const asked = fakeRequest({ kind: Request, object, dialect });
-    return () => certificateSubjectRestriction.validate?.(finished(asked), fakeView({ dialect }));
+    const checks = fakeRequest({ kind: Request, object, dialect });
+    return () => certificateSubjectRestriction.validate?.(finished(checks), fakeView({ dialect }));
   };
 
   test('rejects system:masters certificates of the client signer', () => {
-    expect(ask('kubernetes.io/kube-apiserver-client', OF_MASTERS)).toThrow(
+    expect(review('kubernetes.io/kube-apiserver-client', OF_MASTERS)).toThrow(
       'certificatesigningrequests.certificates.k8s.io "r" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
     );
-    expect(ask('orch.io/kube-apiserver-client', OF_MASTERS, orchDialect)).toThrow(
+    expect(review('orch.io/kube-apiserver-client', OF_MASTERS, orchDialect)).toThrow(
       'use of orch.io/kube-apiserver-client',
     );
   });
 
   test('ignores other signers and subjects', () => {
-    expect(ask('example.com/s', OF_MASTERS)).not.toThrow();
-    expect(ask('kubernetes.io/kube-apiserver-client', OF_NODE_N1)).not.toThrow();
+    expect(review('example.com/s', OF_MASTERS)).not.toThrow();
+    expect(review('kubernetes.io/kube-apiserver-client', OF_NODE_N1)).not.toThrow();
   });
 });
 
@@ -109,25 +109,25 @@ describe('ClusterTrustBundleAttest', () => {
     metadata: { name: 'b', ...metadata },
     spec: { ...(signerName === undefined ? {} : { signerName }), trustBundle },
   });
-  const ask = (access: AccessReader, object: Sketch, oldObject?: Sketch, isOn = true) => {
+  const review = (access: AccessReader, object: Sketch, oldObject?: Sketch, isOn = true) => {
     const operation = oldObject === undefined ? 'CREATE' : 'UPDATE';
-    const asked = fakeRequest({ kind: Bundle, operation, object, ...(oldObject === undefined ? {} : { oldObject }) });
+    const checks = fakeRequest({ kind: Bundle, operation, object, ...(oldObject === undefined ? {} : { oldObject }) });
     const features = featureGates({ ClusterTrustBundle: isOn });
-    return () => clusterTrustBundleAttest.validate?.(finished(asked), fakeView({ access, features }));
+    return () => clusterTrustBundleAttest.validate?.(finished(checks), fakeView({ access, features }));
   };
-  const refusal = 'user not permitted to attest for signerName "example.com/s"';
+  const message = 'user not permitted to attest for signerName "example.com/s"';
 
   test('requires permission to attest for the signer', () => {
-    expect(ask(allowing('attest', 'example.com/s'), bundle('example.com/s'))).not.toThrow();
-    expect(ask(allowing('attest', 'other.com/*'), bundle('example.com/s'))).toThrow(refusal);
-    expect(ask(allowing('', ''), bundle(undefined))).not.toThrow();
-    expect(ask(allowing('', ''), bundle('example.com/s'), undefined, false)).not.toThrow();
+    expect(review(allowing('attest', 'example.com/s'), bundle('example.com/s'))).not.toThrow();
+    expect(review(allowing('attest', 'other.com/*'), bundle('example.com/s'))).toThrow(message);
+    expect(review(allowing('', ''), bundle(undefined))).not.toThrow();
+    expect(review(allowing('', ''), bundle('example.com/s'), undefined, false)).not.toThrow();
   });
 
   test('ignores updates without change', () => {
     const live = bundle('example.com/s', { finalizers: ['a'], resourceVersion: '1' });
-    expect(ask(allowing('', ''), bundle('example.com/s', { resourceVersion: '1' }), live)).not.toThrow();
-    expect(ask(allowing('', ''), bundle('example.com/s', { labels: { a: 'b' } }), live)).toThrow(refusal);
-    expect(ask(allowing('', ''), bundle('example.com/s', {}, 'y'), live)).toThrow(refusal);
+    expect(review(allowing('', ''), bundle('example.com/s', { resourceVersion: '1' }), live)).not.toThrow();
+    expect(review(allowing('', ''), bundle('example.com/s', { labels: { a: 'b' } }), live)).toThrow(message);
+    expect(review(allowing('', ''), bundle('example.com/s', {}, 'y'), live)).toThrow(message);
   });
 });

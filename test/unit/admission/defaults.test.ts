@@ -39,7 +39,7 @@ describe('the priority of a pod', () => {
   const priorityClass = (name: string, value: number, more: object = {}) =>
     cluster.api(PriorityClass).create({ metadata: { name }, value, ...more });
 
-  test('is zero without a class', async () => {
+  test('sets the priority of a pod without a class to zero', async () => {
     const { spec } = await pod();
     expect(spec).toMatchObject({ priority: 0, preemptionPolicy: 'PreemptLowerPriority' });
     expect(spec).not.toHaveProperty('priorityClassName');
@@ -67,12 +67,12 @@ describe('the priority of a pod', () => {
       { preemptionPolicy: 'Never' },
       'the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name',
     ],
-  ])('cannot come from %s', async (_, spec, why) => {
+  ])('rejects a pod whose priority comes from %s', async (_, spec, why) => {
     await priorityClass('high', 1000);
     await expect(pod(spec)).rejects.toMatchObject(forbidden('pods "p"', why));
   });
 
-  test('is kept by an update that omits it', async () => {
+  test('keeps the priority of a pod in an update that omits it', async () => {
     const { priority: _, preemptionPolicy: __, ...spec } = (await pod()).spec;
     const next = await cluster.api(Pod).update({ metadata: { name: 'p', labels: { a: 'b' } }, spec } as never);
     expect(next.spec).toMatchObject({ priority: 0, preemptionPolicy: 'PreemptLowerPriority' });
@@ -199,14 +199,14 @@ describe('default classes', () => {
       spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } }, ...spec },
     } as IngressInput & { metadata: { name: string } });
 
-  test('are set on claims and ingresses without a class', async () => {
+  test('sets the default class of claims and ingresses without a class', async () => {
     await storageClass('a');
     await ingressClass('a');
     expect((await claim()).spec.storageClassName).toBe('a');
     expect((await ingress()).spec.ingressClassName).toBe('a');
   });
 
-  test('are not set on others', async () => {
+  test('sets no default class of other objects', async () => {
     await storageClass('a');
     await ingressClass('a');
     expect((await claim({ storageClassName: '' })).spec.storageClassName).toBe('');
@@ -217,14 +217,14 @@ describe('default classes', () => {
     expect((await ingress({}, { name: 'j', annotations: before })).spec).not.toHaveProperty('ingressClassName');
   });
 
-  test('are marked by the value true', async () => {
+  test('recognizes default classes by the value true', async () => {
     await storageClass('a', 'yes');
     await ingressClass('a', 'yes');
     expect((await claim()).spec).not.toHaveProperty('storageClassName');
     expect((await ingress()).spec).not.toHaveProperty('ingressClassName');
   });
 
-  test('are the newest, and of equally old ones the first by name', async () => {
+  test('uses the newest default class, and of equally old ones the first by name', async () => {
     for (const name of ['a', 'z']) await Promise.all([storageClass(name), ingressClass(name)]);
     await cluster.clock.advance(1000);
     for (const name of ['y', 'x']) await Promise.all([storageClass(name), ingressClass(name)]);

@@ -46,13 +46,13 @@ describe('a user-defined plugin', () => {
     ).rejects.toMatchObject({ code: 422 });
   });
 
-  test('is frozen, and runs for its kinds and operations only', async () => {
-    const asked: string[] = [];
+  test('runs a frozen user-defined plugin only for its kinds and operations', async () => {
+    const calls: string[] = [];
     const plugin = defineAdmission({
       name: 'Listens',
       on: ['CREATE', 'DELETE'],
       kind: [ConfigMap, Pod],
-      validate: ({ operation, served }) => void asked.push(`${operation} ${served.kind.kind}`),
+      validate: ({ operation, served }) => void calls.push(`${operation} ${served.kind.kind}`),
     });
     expect(Object.isFrozen(plugin)).toBe(true);
     const cluster = withPlugins(plugin);
@@ -64,7 +64,7 @@ describe('a user-defined plugin', () => {
     const template = { metadata: { labels: { a: 'b' } }, spec };
     const selector = { matchLabels: { a: 'b' } };
     await cluster.api(Deployment).create({ metadata: { name: 'd' }, spec: { selector, template } });
-    expect(asked).toEqual(['CREATE ConfigMap', 'DELETE ConfigMap', 'CREATE Pod']);
+    expect(calls).toEqual(['CREATE ConfigMap', 'DELETE ConfigMap', 'CREATE Pod']);
   });
 
   test.each([
@@ -79,7 +79,7 @@ describe('a user-defined plugin', () => {
     });
   });
 
-  test('may throw any Status', async () => {
+  test('allows a user-defined plugin to throw any Status', async () => {
     const full = () => {
       throw errors.tooManyRequests('full', 5);
     };
@@ -91,7 +91,7 @@ describe('a user-defined plugin', () => {
     }
   });
 
-  test('may be asynchronous', async () => {
+  test('allows a user-defined plugin to be asynchronous', async () => {
     const plugin = defineAdmission({
       name: 'Slow',
       kind: ConfigMap,
@@ -103,14 +103,14 @@ describe('a user-defined plugin', () => {
     expect((await withPlugins(plugin).api(ConfigMap).create(settings())).data).toEqual({ a: '1', b: '2' });
   });
 
-  test('may handle subresources', async () => {
-    const asked: string[] = [];
+  test('allows a user-defined plugin to handle subresources', async () => {
+    const calls: string[] = [];
     const plugin = defineAdmission({
       name: 'Statuses',
       on: ['UPDATE'],
       kind: Pod,
       subresource: ['status', ''],
-      validate: ({ subresource, object }) => void asked.push(`${subresource}:${object.metadata.name}`),
+      validate: ({ subresource, object }) => void calls.push(`${subresource}:${object.metadata.name}`),
     });
     const cluster = withPlugins(plugin);
     await cluster.api(Pod).create({ metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
@@ -118,7 +118,7 @@ describe('a user-defined plugin', () => {
       .api(Pod)
       .subresource('status')
       .patch('p', mergePatch({ status: { message: 'm' } } as never));
-    expect(asked).toEqual(['status:p']);
+    expect(calls).toEqual(['status:p']);
   });
 
   test('sees and changes objects in its own version, whatever version the client uses', async () => {

@@ -67,7 +67,7 @@ export function fakeView(options: FakeOptions = {}): FakeView {
 const ids: Ids = { uid: () => 'uid', suffix: (length) => 'abcdefgh'.slice(0, length), random: () => 0 };
 
 function unexpected(what: string): never {
-  throw new Error(`the plugin asked for ${what}`);
+  throw new Error(`the plugin requested ${what}`);
 }
 
 export interface FakeRequest {

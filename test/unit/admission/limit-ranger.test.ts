@@ -56,7 +56,7 @@ describe('LimitRange defaults', () => {
     defaultRequest: { cpu: '250m', memory: '512Mi' },
   };
 
-  test('are set on every container without amounts, with an annotation', async () => {
+  test('sets LimitRange defaults of every container without amounts, with an annotation', async () => {
     await range('l', both);
     const { spec, metadata } = await pod({
       containers: [container('c'), container('d', { limits: { memory: '2Gi' } })],
@@ -74,7 +74,7 @@ describe('LimitRange defaults', () => {
     });
   });
 
-  test('are in wire order', async () => {
+  test('sets LimitRange defaults in wire order', async () => {
     await range('l', { type: 'Container', default: { cpu: '1' }, defaultRequest: { cpu: '1' } });
     const annotations = { a: 'b', z: 'y' };
     const { spec, metadata } = await pod(
@@ -85,7 +85,7 @@ describe('LimitRange defaults', () => {
     expect(Object.keys(metadata.annotations ?? {})).toEqual(['a', NOTE, 'z']);
   });
 
-  test('combine several ranges; the annotation is that of the last one that set something', async () => {
+  test('combines several ranges; the annotation is that of the last one that set something', async () => {
     await range('a', { type: 'Container', default: { cpu: '1' } });
     await range('b', { type: 'Container', default: { cpu: '2', memory: '1Gi' } });
     await range('c', { type: 'Container', default: { cpu: '3' } });
@@ -96,7 +96,7 @@ describe('LimitRange defaults', () => {
     );
   });
 
-  test('can make a pod invalid', async () => {
+  test('allows LimitRange defaults to make a pod invalid', async () => {
     await range('l', { type: 'Container', default: { memory: '1Gi' } });
     await expect(pod({ containers: [container('c', { requests: { memory: '2Gi' } })] })).rejects.toMatchObject({
       code: 422,
@@ -107,13 +107,13 @@ describe('LimitRange defaults', () => {
     ['of type Pod', [{ type: 'Pod', max: { cpu: '1' } }]],
     ['of type PersistentVolumeClaim', [{ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } }]],
     ['that are empty', []],
-  ])('are not taken from limits %s', async (_, limits) => {
+  ])('does not take LimitRange defaults from limits %s', async (_, limits) => {
     await range('l', ...limits);
     const { metadata } = await pod({ containers: [container('c', { limits: { cpu: '1' } })] });
     expect(metadata.annotations).toBeUndefined();
   });
 
-  test('apply to their own namespace and not to templates', async () => {
+  test('applies LimitRange defaults in their own namespace and not to templates', async () => {
     await cluster.api(Namespace).create({ metadata: { name: 'other' } });
     await cluster.api(LimitRange, 'other').create({ metadata: { name: 'l' }, spec: { limits: [both] } });
     expect((await pod({ containers: [container('c')] })).spec.containers[0]?.resources).toEqual({});
@@ -141,14 +141,14 @@ describe('LimitRanges for containers', () => {
     // Exactly between two texts of six decimals: to the even one, once down and once up.
     [ratio, cpu('128m', '257m'), `${ratioRule} provided ratio is 2.007812`],
     [ratio, cpu('128m', '259m'), `${ratioRule} provided ratio is 2.023438`],
-  ])('reject a container that breaks %o with %o', async (limit, resources, why) => {
+  ])('rejects a container that breaks %o with %o', async (limit, resources, why) => {
     await range('l', limit);
     await expect(pod({ containers: [container('c', resources)] })).rejects.toMatchObject(forbidden(why));
     const spec = { containers: [container('c', cpu('1', '1'))], initContainers: [container('n', resources)] };
     await expect(pod(spec)).rejects.toMatchObject(forbidden(why));
   });
 
-  test('accept a container at its bounds', async () => {
+  test('accepts a container at its bounds', async () => {
     await range('l', {
       type: 'Container',
       min: { cpu: '100m' },
@@ -158,12 +158,12 @@ describe('LimitRanges for containers', () => {
     expect(await pod({ containers: [container('c', cpu('100m', '1'))] })).toBeDefined();
   });
 
-  test('are checked after validation', async () => {
+  test('checks LimitRanges for containers after validation', async () => {
     await range('l', { type: 'Container', min: { cpu: '100m' } });
     await expect(pod({ containers: [container('A', cpu('1m'))] })).rejects.toMatchObject({ code: 422 });
   });
 
-  test('compare large amounts as integers', async () => {
+  test('compares large amounts as integers', async () => {
     await range('l', { type: 'Container', max: { memory: '9E' } });
     const amounts = { memory: '9000000000000000001' };
     await expect(pod({ containers: [container('c', { limits: amounts, requests: amounts })] })).rejects.toMatchObject(
@@ -184,7 +184,7 @@ describe('LimitRanges for pods', () => {
     maxLimitRequestRatio: { memory: '2' },
   };
 
-  test('report all problems of one range, each once', async () => {
+  test('reports all problems of one LimitRange, each once', async () => {
     await range('a', all);
     await range('b', all);
     await expect(pod({ containers: [container('c')] })).rejects.toMatchObject(
@@ -199,7 +199,7 @@ describe('LimitRanges for pods', () => {
     );
   });
 
-  test('name a pod without a name by its prefix or generated name', async () => {
+  test('names a pod without a name by its prefix or generated name', async () => {
     await range('l', all);
     await expect(pod({ containers: [container('c')] }, { generateName: 'p-' })).rejects.toMatchObject({
       message: expect.stringMatching(/^pods "p-.*" is forbidden: \[minimum/),
@@ -248,7 +248,7 @@ describe('LimitRanges for pods', () => {
       },
       undefined,
     ],
-  ])('compute the resources of a pod that %s', async (_, spec, limit) => {
+  ])('computes the resources of a pod that %s', async (_, spec, limit) => {
     await range('l', { type: 'Pod', max: { memory: '1Gi' } });
     if (limit === undefined) expect(await pod(spec)).toBeDefined();
     else {
@@ -258,7 +258,7 @@ describe('LimitRanges for pods', () => {
     }
   });
 
-  test('use pod-level resources', async () => {
+  test('uses pod-level resources', async () => {
     cluster = testCluster({ featureGates: { PodLevelResources: true } });
     await range('l', { type: 'Pod', max: { memory: '1Gi' } });
     const resources = { limits: { memory: '2Gi' } };
@@ -275,12 +275,12 @@ describe('LimitRanges for pods', () => {
       '[minimum memory usage per Pod is 64Mi, but request is 0, memory max limit to request ratio per Pod is 2, but no request is specified or request is 0]',
       memory('0', '200Mi'),
     ],
-  ])('report: %s', async (why, resources) => {
+  ])('reports the LimitRange problem: %s', async (why, resources) => {
     await range('l', all);
     await expect(pod({ containers: [container('c', resources)] })).rejects.toMatchObject(forbidden(why));
   });
 
-  test('are not checked on update, except for resize', async () => {
+  test('does not check LimitRanges for pods on update, except for resize', async () => {
     await pod({ containers: [container('c', memory('100Mi')), container('d', memory('100Mi'))] });
     await range('l', { type: 'Pod', max: { memory: '128Mi' } });
     const pods = cluster.api(Pod);
@@ -296,7 +296,7 @@ describe('LimitRanges for pods', () => {
     expect((await resize()).spec.containers[0]?.resources).toEqual(memory('150Mi'));
   });
 
-  test('set defaults on resize, without an annotation', async () => {
+  test('sets defaults on resize, without an annotation', async () => {
     await pod({ containers: [container('c', { requests: { cpu: '1' } })] });
     await range('l', { type: 'Container', default: { cpu: '4' }, defaultRequest: { cpu: '1' } });
     const containers = [container('c', { requests: { cpu: '2' } })];
@@ -308,7 +308,7 @@ describe('LimitRanges for pods', () => {
     expect(metadata.annotations).toBeUndefined();
   });
 
-  test('ignore other subresources', async () => {
+  test('ignores LimitRanges for other subresources', async () => {
     await pod({ containers: [container('c')] });
     await range('l', all);
     const response = await createFetchHandler(cluster)(
@@ -324,32 +324,32 @@ describe('LimitRanges for pods', () => {
 
 describe('LimitRanges for claims', () => {
   const limits: Limit = { type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, max: { storage: '10Gi' } };
-  const refusal = (why: string) => forbidden(why, 'persistentvolumeclaims "c"');
+  const claimForbidden = (why: string) => forbidden(why, 'persistentvolumeclaims "c"');
 
   test.each([
     ['512Mi', 'minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 512Mi'],
     ['20Gi', 'maximum storage usage per PersistentVolumeClaim is 10Gi, but request is 20Gi'],
-  ])('reject %s', async (storage, why) => {
+  ])('rejects a claim with %s', async (storage, why) => {
     await range('l', limits, { type: 'Container', min: { cpu: '1' } });
-    await expect(claim(storage)).rejects.toMatchObject(refusal(why));
+    await expect(claim(storage)).rejects.toMatchObject(claimForbidden(why));
   });
 
-  test('report resources that a claim does not request', async () => {
+  test('reports resources that a claim does not request', async () => {
     await range('l', { type: 'PersistentVolumeClaim', max: { storage: '1Gi', cpu: '1' }, min: { memory: '1' } });
     await expect(claim('1Gi')).rejects.toMatchObject(
-      refusal(
+      claimForbidden(
         '[minimum memory usage per PersistentVolumeClaim is 1.  No request is specified, maximum cpu usage per PersistentVolumeClaim is 1.  No request is specified]',
       ),
     );
   });
 
-  test('are checked on every update until deletion', async () => {
+  test('checks LimitRanges for claims on every update until deletion', async () => {
     await claim('20Gi');
     await range('l', limits);
     const claims = cluster.api(PersistentVolumeClaim);
     const change = (label: string) => claims.patch('c', mergePatch({ metadata: { labels: { a: label } } }));
     await expect(change('1')).rejects.toMatchObject(
-      refusal('maximum storage usage per PersistentVolumeClaim is 10Gi, but request is 20Gi'),
+      claimForbidden('maximum storage usage per PersistentVolumeClaim is 10Gi, but request is 20Gi'),
     );
     await claims.subresource('status').patch('c', mergePatch({ status: { phase: 'Bound' } }));
     // Its finalizer keeps it.

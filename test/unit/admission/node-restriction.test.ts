@@ -20,7 +20,7 @@ const node = { user: 'system:node:n1', groups: ['system:nodes'] };
 /** All gates are enabled except the one that disables the check of certificate requests. */
 const features = { enabled: (gate: string) => !gate.startsWith('AllowInsecure') } as FeatureGates;
 
-function ask(kind: unknown, about: Omit<FakeRequest, 'kind'>, options: FakeOptions = {}) {
+function review(kind: unknown, about: Omit<FakeRequest, 'kind'>, options: FakeOptions = {}) {
   const request = fakeRequest({ kind: kind as FakeRequest['kind'], user: node, ...about });
   return () => nodeRestriction.mutate?.(request, fakeView({ features, ...options }));
 }
@@ -30,17 +30,17 @@ describe('node identity', () => {
   test.each([
     ['a user in the nodes group without a node name', { user: 'alice', groups: ['system:nodes'] }],
     ['a user with a node name outside of the nodes group', { user: 'system:node:n1' }],
-  ])('is not assumed for %s', (_, user) => {
-    expect(ask(Node, { object, user })).not.toThrow();
+  ])('does not recognize %s as a node', (_, user) => {
+    expect(review(Node, { object, user })).not.toThrow();
   });
 
   test('requires a node name', () => {
     const user = { user: 'system:node:', groups: ['system:nodes'] };
-    expect(ask(ConfigMap, { object, user })).toThrow('could not determine node from user "system:node:"');
+    expect(review(ConfigMap, { object, user })).toThrow('could not determine node from user "system:node:"');
   });
 
   test('does not restrict other kinds', () => {
-    expect(ask(ConfigMap, { object })).not.toThrow();
+    expect(review(ConfigMap, { object })).not.toThrow();
   });
 });
 
@@ -62,8 +62,8 @@ describe('node requests to pods', () => {
     ],
   };
 
-  test('may create mirror pods', () => {
-    expect(ask(Pod, { object: mirror() }, { objects })).not.toThrow();
+  test('allows a node to create mirror pods', () => {
+    expect(review(Pod, { object: mirror() }, { objects })).not.toThrow();
   });
 
   const volume = (source: object) => ({ volumes: [{ name: 'v', ...source }] });
@@ -104,37 +104,39 @@ describe('node requests to pods', () => {
       mirror(volume({ persistentVolumeClaim: { claimName: 'c' } })),
     ],
     ['node "n1" can not create pods that reference resourceclaims', mirror({ resourceClaims: [{ name: 'r' }] })],
-  ])('reject a mirror pod: %s', (why, object) => {
-    expect(ask(Pod, { object }, { objects })).toThrow(`pods "p" is forbidden: ${why}`);
+  ])('rejects a mirror pod: %s', (why, object) => {
+    expect(review(Pod, { object }, { objects })).toThrow(`pods "p" is forbidden: ${why}`);
   });
 
-  test('require an existing node', () => {
-    expect(ask(Pod, { object: mirror() })).toThrow('node "n1" not found');
+  test('requires an existing node for a mirror pod', () => {
+    expect(review(Pod, { object: mirror() })).toThrow('node "n1" not found');
   });
 
   const named = (name: string) => ({ name, namespace: 'ns' });
-  test('may delete and evict pods of the node', () => {
-    expect(ask(Pod, { operation: 'DELETE', ...named('mine') }, { objects })).not.toThrow();
-    expect(ask(Pod, { operation: 'DELETE', ...named('other') }, { objects })).toThrow(
+  test('allows a node to delete and evict its pods', () => {
+    expect(review(Pod, { operation: 'DELETE', ...named('mine') }, { objects })).not.toThrow();
+    expect(review(Pod, { operation: 'DELETE', ...named('other') }, { objects })).toThrow(
       'node "n1" can only delete pods with spec.nodeName set to itself',
     );
-    expect(ask(Pod, { operation: 'DELETE', ...named('none') }, { objects })).toThrow('pod "none" not found');
+    expect(review(Pod, { operation: 'DELETE', ...named('none') }, { objects })).toThrow('pod "none" not found');
     const evict = { subresource: 'eviction', object: {} } as const;
-    expect(ask(Pod, { ...evict, ...named('mine') }, { objects })).not.toThrow();
-    expect(ask(Pod, { ...evict, ...named('other') }, { objects })).toThrow(
+    expect(review(Pod, { ...evict, ...named('mine') }, { objects })).not.toThrow();
+    expect(review(Pod, { ...evict, ...named('other') }, { objects })).toThrow(
       'node n1 can only evict pods with spec.nodeName set to itself',
     );
-    expect(ask(Pod, { ...evict, namespace: 'ns' }, { objects })).toThrow('could not determine pod from request data');
+    expect(review(Pod, { ...evict, namespace: 'ns' }, { objects })).toThrow(
+      'could not determine pod from request data',
+    );
   });
 
-  test('may update the status of its pods only', () => {
+  test('allows a node to update the status of its pods only', () => {
     const pod = (nodeName: string, labels = {}, status: Sketch = {}) => ({
       metadata: { name: 'p', labels },
       spec: { nodeName },
       status,
     });
     const update = (object: Sketch, oldObject: Sketch, subresource = 'status') =>
-      ask(Pod, { operation: 'UPDATE', subresource, object, oldObject });
+      review(Pod, { operation: 'UPDATE', subresource, object, oldObject });
     expect(update(pod('n1', {}, { phase: 'Running' }), pod('n1'))).not.toThrow();
     expect(update(pod('n2'), pod('n2'))).toThrow(
       'can only update pod status for pods with spec.nodeName set to itself',
@@ -153,7 +155,7 @@ describe('node requests to pods', () => {
 
 describe('node requests to nodes', () => {
   const own = (metadata: Sketch = {}, spec: Sketch = {}) => ({ metadata: { name: 'n1', ...metadata }, spec });
-  test('may create the node with kubelet labels', () => {
+  test('allows a node to create its Node with kubelet labels', () => {
     const labels = {
       'kubernetes.io/hostname': 'n1',
       'kubernetes.io/os': 'linux',
@@ -165,7 +167,7 @@ describe('node requests to nodes', () => {
       'a.node.kubernetes.io/x': 'y',
       'example.com/x': 'y',
     };
-    expect(ask(Node, { object: own({ labels }) })).not.toThrow();
+    expect(review(Node, { object: own({ labels }) })).not.toThrow();
   });
 
   test.each<[string, Sketch]>([
@@ -182,8 +184,8 @@ describe('node requests to nodes', () => {
         },
       }),
     ],
-  ])('reject a new node: %s', (why, object) => {
-    expect(ask(Node, { object })).toThrow(why);
+  ])('rejects a new node: %s', (why, object) => {
+    expect(review(Node, { object })).toThrow(why);
   });
 
   test.each<[string, Sketch]>([
@@ -194,40 +196,40 @@ describe('node requests to nodes', () => {
     ['node "n1" is not allowed to modify taints', own({}, { taints: [{ key: 'a', effect: 'NoSchedule' }] })],
     ['node "n1" is not allowed to modify ownerReferences', own({ ownerReferences: [{ uid: 'u' }] })],
     ['is not allowed to modify labels: kubernetes.io/role', own({ labels: { 'kubernetes.io/role': 'x' } })],
-  ])('reject an update: %s', (why, object) => {
-    expect(ask(Node, { operation: 'UPDATE', object, oldObject: own() })).toThrow(why);
-    expect(ask(Node, { operation: 'UPDATE', object, oldObject: object })).not.toThrow();
+  ])('rejects an update of a node: %s', (why, object) => {
+    expect(review(Node, { operation: 'UPDATE', object, oldObject: own() })).toThrow(why);
+    expect(review(Node, { operation: 'UPDATE', object, oldObject: object })).not.toThrow();
   });
 });
 
 describe('node requests to its own objects', () => {
   const named = (name: string, more: Sketch = {}) => ({ object: { metadata: { name }, ...more } });
-  test('may write its own lease in its namespace', () => {
-    expect(ask(Lease, { ...named('n1'), namespace: 'kube-node-lease' })).not.toThrow();
-    expect(ask(Lease, { ...named('n1'), namespace: 'default' })).toThrow(
+  test('allows a node to write its lease in the lease namespace', () => {
+    expect(review(Lease, { ...named('n1'), namespace: 'kube-node-lease' })).not.toThrow();
+    expect(review(Lease, { ...named('n1'), namespace: 'default' })).toThrow(
       'can only access leases in the "kube-node-lease" system namespace',
     );
-    expect(ask(Lease, { ...named('n2'), namespace: 'kube-node-lease' })).toThrow(
+    expect(review(Lease, { ...named('n2'), namespace: 'kube-node-lease' })).toThrow(
       'can only access node lease with the same name as the requesting node',
     );
   });
 
-  test('may write its own CSINode and ResourceSlices', () => {
-    expect(ask(CSINode, named('n1'))).not.toThrow();
-    expect(ask(CSINode, named('n2'))).toThrow('can only access CSINode with the same name as the requesting node');
-    expect(ask(ResourceSlice, named('x', { spec: { nodeName: 'n1' } }))).not.toThrow();
-    expect(ask(ResourceSlice, named('x', { spec: { allNodes: true } }))).toThrow(
+  test('allows a node to write its CSINode and ResourceSlices', () => {
+    expect(review(CSINode, named('n1'))).not.toThrow();
+    expect(review(CSINode, named('n2'))).toThrow('can only access CSINode with the same name as the requesting node');
+    expect(review(ResourceSlice, named('x', { spec: { nodeName: 'n1' } }))).not.toThrow();
+    expect(review(ResourceSlice, named('x', { spec: { allNodes: true } }))).toThrow(
       'can only create ResourceSlice with the same NodeName as the requesting node',
     );
     const oldObject = { metadata: { name: 'x' }, spec: { nodeName: 'n2' } };
-    expect(ask(ResourceSlice, { operation: 'DELETE', oldObject })).toThrow(
+    expect(review(ResourceSlice, { operation: 'DELETE', oldObject })).toThrow(
       'can only delete ResourceSlice with the same NodeName as the requesting node',
     );
   });
 
-  test('may create certificate requests for itself', () => {
+  test('allows a node to create certificate requests for itself', () => {
     const csr = (request: string, signerName = 'kubernetes.io/kubelet-serving') =>
-      ask(CertificateSigningRequest, named('r', { spec: { signerName, request: btoa(request) } }));
+      review(CertificateSigningRequest, named('r', { spec: { signerName, request: btoa(request) } }));
     expect(csr(OF_NODE_N1)).not.toThrow();
     expect(csr(OF_MASTERS, 'example.com/x')).not.toThrow();
     expect(csr(OF_MASTERS, 'kubernetes.io/kube-apiserver-client-kubelet')).toThrow(
@@ -236,10 +238,10 @@ describe('node requests to its own objects', () => {
     expect(csr('nothing')).toThrow('unable to parse csr: PEM block type must be CERTIFICATE REQUEST');
   });
 
-  test('may report the size of claims', () => {
+  test('allows a node to report the size of claims', () => {
     const claim = (status: Sketch, labels = {}) => ({ metadata: { name: 'c', labels }, spec: {}, status });
     const update = (object: Sketch, subresource = 'status') =>
-      ask(PersistentVolumeClaim, { operation: 'UPDATE', subresource, object, oldObject: claim({}) });
+      review(PersistentVolumeClaim, { operation: 'UPDATE', subresource, object, oldObject: claim({}) });
     expect(update(claim({ capacity: { storage: '1' }, conditions: [{}], allocatedResources: {} }))).not.toThrow();
     expect(update(claim({ phase: 'Lost' }))).toThrow(
       'node "n1" is not allowed to update fields other than status.quantity and status.conditions: status',
@@ -264,7 +266,7 @@ describe('node requests for tokens', () => {
       ...objects
     }: { pods?: Sketch[]; access?: AccessReader } & Record<string, unknown> = {},
   ) =>
-    ask(
+    review(
       ServiceAccount,
       { subresource: 'token', namespace: 'ns', name: 'sa', object: { spec: { boundObjectRef, audiences } } },
       { objects: { '/pods': pods, ...(objects as Record<string, Sketch[]>) }, access: access ?? noAccess },
@@ -278,7 +280,7 @@ describe('node requests for tokens', () => {
     rules: () => ({ resourceRules: [], nonResourceRules: [] }),
   };
 
-  test('must be bound to pods of the node', () => {
+  test('requires tokens that a node requests to be bound to its pods', () => {
     expect(token(bound, [])).not.toThrow();
     expect(token(undefined, [])).toThrow('node requested token not bound to a pod');
     expect(token({ ...bound, kind: 'Secret' }, [])).toThrow('node requested token not bound to a pod');
@@ -290,7 +292,7 @@ describe('node requests for tokens', () => {
     );
   });
 
-  test("may have audiences of the pod's projected tokens", () => {
+  test('allows token audiences of the projected tokens of the pod', () => {
     expect(token(bound, ['vault'], { pods: [pod([tokenVolume('vault')])] })).not.toThrow();
     expect(token(bound, ['a', 'b'])).toThrow('node may only request 0 or 1 audiences');
     expect(token(bound, ['vault'])).toThrow(
@@ -298,7 +300,7 @@ describe('node requests for tokens', () => {
     );
   });
 
-  test('may have audiences of the CSI drivers of its volumes', () => {
+  test('allows token audiences of the CSI drivers of the volumes', () => {
     const drivers = {
       'storage.orch.io/csidrivers': [{ metadata: { name: 'd' }, spec: { tokenRequests: [{ audience: 'a' }] } }],
     };
@@ -320,17 +322,17 @@ describe('node requests for tokens', () => {
     expect(token(bound, ['a'], { pods: old })).toThrow('csidriver.storage.k8s.io "ebs.csi.aws.com" not found');
   });
 
-  test('may have audiences that the node is authorized for', () => {
-    const asked: unknown[] = [];
+  test('allows token audiences that the node is authorized for', () => {
+    const checks: unknown[] = [];
     const access: AccessReader = {
       ...noAccess,
       decide: (_, attributes) => {
-        asked.push(attributes);
+        checks.push(attributes);
         return { allowed: true, reason: '' };
       },
     };
     expect(token(bound, ['vault'], { access })).not.toThrow();
-    expect(asked).toMatchObject([
+    expect(checks).toMatchObject([
       { verb: 'request-serviceaccounts-token-audience', resource: 'vault', namespace: 'ns', name: 'sa', version: 'v1' },
     ]);
   });

@@ -36,7 +36,7 @@ test('admits everything with AlwaysAdmit and nothing with AlwaysDeny', async () 
 });
 
 describe('namespace plugins', () => {
-  test('reject a missing namespace with NamespaceExists', async () => {
+  test('rejects a missing namespace with NamespaceExists', async () => {
     const cluster = testCluster({ admission: [namespaceExists] });
     await expect(cluster.api(ConfigMap, 'none').create({ metadata: { name: 'a' } })).rejects.toMatchObject({
       code: 404,
@@ -46,7 +46,7 @@ describe('namespace plugins', () => {
     expect(await cluster.api(ConfigMap, 'none').create({ metadata: { name: 'a' } })).toBeDefined();
   });
 
-  test('create a missing namespace with NamespaceAutoProvision', async () => {
+  test('creates a missing namespace with NamespaceAutoProvision', async () => {
     const cluster = testCluster({ admission: [namespaceAutoProvision, ...defaultAdmission] });
     const trial = cluster
       .with({ dryRun: true })
@@ -96,14 +96,14 @@ describe('storage plugins', () => {
     spec: { accessModes: ['ReadWriteOnce' as const], resources: { requests: { storage: '1Gi' } } },
   };
 
-  test.each(['storageclass', 'storageclass.beta'])('accept a default class marked by %s', async (domain) => {
+  test.each(['storageclass', 'storageclass.beta'])('accepts a default class marked by %s', async (domain) => {
     const cluster = testCluster();
     const annotations = { [`${domain}.orch.io/is-default-class`]: 'true' };
     await cluster.api(StorageClass).create({ metadata: { name: 'fast', annotations }, provisioner: 'p' });
     expect((await cluster.api(PersistentVolumeClaim).create(claim)).spec.storageClassName).toBe('fast');
   });
 
-  test('add a finalizer to VolumeAttributesClasses', async () => {
+  test('adds a finalizer to VolumeAttributesClasses', async () => {
     const cluster = createCluster({
       runtimeConfig: 'storage.orch.io/v1beta1=true',
       featureGates: { VolumeAttributesClass: true },
@@ -114,7 +114,7 @@ describe('storage plugins', () => {
     expect(made.metadata.finalizers).toEqual(['orch.io/vac-protection']);
   });
 
-  test('do not expand a claim that changes its class', () => {
+  test('does not expand a claim that changes its class', () => {
     const sized = (storage: string, storageClassName: string, annotations = {}) => ({
       metadata: { name: 'c', annotations },
       spec: { storageClassName, resources: { requests: { storage } } },

@@ -26,7 +26,7 @@ function allowing(...list: string[]): AccessReader {
 const owner = (part: object = {}) => ({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'u', ...part });
 const blocking = (part: object = {}) => owner({ blockOwnerDeletion: true, ...part });
 
-function ask(access: AccessReader, next: object[] | undefined, live?: object[], subresource = '') {
+function review(access: AccessReader, next: object[] | undefined, live?: object[], subresource = '') {
   const object = (ownerReferences: object[] | undefined) => ({
     metadata: { name: 'p', namespace: 'ns', ...(ownerReferences === undefined ? {} : { ownerReferences }) },
   });
@@ -44,38 +44,38 @@ const NO_DELETE = `pods "p" is forbidden: cannot set an ownerRef on a resource y
 const NO_FINALIZE = `pods "p" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: not for you, <nil>`;
 
 test('allows any owner without blockOwnerDeletion on creation', () => {
-  expect(ask(allowing(), [owner()])).not.toThrow();
-  expect(ask(allowing(), undefined)).not.toThrow();
+  expect(review(allowing(), [owner()])).not.toThrow();
+  expect(review(allowing(), undefined)).not.toThrow();
 });
 
 test('requires permission to delete for a change of owners', () => {
-  expect(ask(allowing(), [owner()], [])).toThrow(NO_DELETE);
-  expect(ask(allowing(), [], [owner()])).toThrow(NO_DELETE);
-  expect(ask(allowing(), [owner()], [owner()])).not.toThrow();
-  expect(ask(allowing('delete /pods/ ns/p'), [owner()], [])).not.toThrow();
-  expect(ask(allowing(), [owner()], [], 'status')).not.toThrow();
-  expect(ask(allowing(), [owner()], [], 'resize')).toThrow(NO_DELETE);
+  expect(review(allowing(), [owner()], [])).toThrow(NO_DELETE);
+  expect(review(allowing(), [], [owner()])).toThrow(NO_DELETE);
+  expect(review(allowing(), [owner()], [owner()])).not.toThrow();
+  expect(review(allowing('delete /pods/ ns/p'), [owner()], [])).not.toThrow();
+  expect(review(allowing(), [owner()], [], 'status')).not.toThrow();
+  expect(review(allowing(), [owner()], [], 'resize')).toThrow(NO_DELETE);
 });
 
 test('requires permission to set finalizers for blockOwnerDeletion', () => {
-  expect(ask(allowing(), [blocking()])).toThrow(NO_FINALIZE);
-  expect(ask(allowing('update apps/deployments/finalizers ns/d'), [blocking()])).not.toThrow();
-  expect(ask(allowing('update */*/finalizers /*'), [blocking()])).not.toThrow();
+  expect(review(allowing(), [blocking()])).toThrow(NO_FINALIZE);
+  expect(review(allowing('update apps/deployments/finalizers ns/d'), [blocking()])).not.toThrow();
+  expect(review(allowing('update */*/finalizers /*'), [blocking()])).not.toThrow();
   const node = blocking({ apiVersion: 'v1', kind: 'Node', name: 'n' });
-  expect(ask(allowing('update /nodes/finalizers /n'), [node])).not.toThrow();
+  expect(review(allowing('update /nodes/finalizers /n'), [node])).not.toThrow();
 });
 
 test('checks only owners that newly block deletion', () => {
   const mayDelete = allowing('delete /pods/ ns/p');
-  expect(ask(mayDelete, [blocking(), owner({ uid: 'v' })], [blocking()])).not.toThrow();
-  expect(ask(mayDelete, [blocking()], [owner()])).toThrow(NO_FINALIZE);
+  expect(review(mayDelete, [blocking(), owner({ uid: 'v' })], [blocking()])).not.toThrow();
+  expect(review(mayDelete, [blocking()], [owner()])).toThrow(NO_FINALIZE);
 });
 
 test.each([
   ['v1', 'Ghost', 'no matches for kind "Ghost" in version "v1"'],
   ['a/b/c', 'Ghost', 'unexpected GroupVersion string: a/b/c'],
 ])('rejects an owner of the unknown kind %s %s', (apiVersion, kind, why) => {
-  expect(ask(allowing(), [blocking({ apiVersion, kind })])).toThrow(
+  expect(review(allowing(), [blocking({ apiVersion, kind })])).toThrow(
     `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: ${why}`,
   );
 });

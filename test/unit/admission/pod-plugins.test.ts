@@ -184,10 +184,10 @@ describe('PodTolerationRestriction', () => {
       { key: 'a', operator: 'Exists', effect: 'NoExecute' },
       true,
     ],
-  ])('enforces a whitelist: %s', async (_, wanted, allowed, isAllowed) => {
+  ])('enforces a whitelist: %s', async (_, expected, allowed, isAllowed) => {
     use(podTolerationRestrictionWith());
     await annotate('tolerationsWhitelist', JSON.stringify([...NOT_READY, allowed]));
-    const made = pod({ tolerations: [wanted] });
+    const made = pod({ tolerations: [expected] });
     if (isAllowed) expect(await made).toBeDefined();
     else await expect(made).rejects.toMatchObject({ code: 500, message: text('namespace') });
   });
@@ -215,7 +215,7 @@ describe('PodTopologyLabels', () => {
   const nodes = [
     { metadata: { name: 'n', labels: { 'topology.k8s.io/zone': 'z', 'topology.k8s.io/region': 'r', a: 'b' } } },
   ];
-  const ask = (object: FakeRequest['object'], subresource = '', isOn = true) => {
+  const review = (object: FakeRequest['object'], subresource = '', isOn = true) => {
     const request = fakeRequest({ kind: Pod as unknown as FakeRequest['kind'], subresource, object: object ?? {} });
     const features: FeatureGates = { ...fakeView().features, enabled: () => isOn };
     podTopologyLabels.mutate?.(request, fakeView({ features, objects: { '/nodes': nodes } }));
@@ -225,15 +225,15 @@ describe('PodTopologyLabels', () => {
 
   test('copies topology labels from the node', () => {
     const metadata = { name: 'p', labels: { x: 'y', 'topology.k8s.io/zone': 'old' } };
-    expect(ask({ metadata, spec: { nodeName: 'n' } })).toEqual({ x: 'y', ...topology });
-    expect(ask({ metadata: { name: 'p' }, target: { kind: 'Node', name: 'n' } }, 'binding')).toEqual(topology);
+    expect(review({ metadata, spec: { nodeName: 'n' } })).toEqual({ x: 'y', ...topology });
+    expect(review({ metadata: { name: 'p' }, target: { kind: 'Node', name: 'n' } }, 'binding')).toEqual(topology);
   });
 
   test('ignores other requests', () => {
-    expect(ask({ metadata: { name: 'p' }, spec: { nodeName: 'absent' } })).toBeUndefined();
-    expect(ask({ metadata: { name: 'p' }, spec: {} })).toBeUndefined();
-    expect(ask({ metadata: { name: 'p' }, target: { kind: 'Pod', name: 'n' } }, 'binding')).toBeUndefined();
-    expect(ask({ metadata: { name: 'p' }, spec: { nodeName: 'n' } }, '', false)).toBeUndefined();
+    expect(review({ metadata: { name: 'p' }, spec: { nodeName: 'absent' } })).toBeUndefined();
+    expect(review({ metadata: { name: 'p' }, spec: {} })).toBeUndefined();
+    expect(review({ metadata: { name: 'p' }, target: { kind: 'Pod', name: 'n' } }, 'binding')).toBeUndefined();
+    expect(review({ metadata: { name: 'p' }, spec: { nodeName: 'n' } }, '', false)).toBeUndefined();
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { Pod, type PodInput, PodTemplate, RuntimeClass, type RuntimeClassInput } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { refusals } from '../kinds/refusals.js';
+import { rejectionCauses } from '../kinds/rejections.js';
 
 let cluster: TestCluster;
 beforeEach(() => {
@@ -120,7 +120,7 @@ test('accepts a template with a missing class, but not with an invalid name', as
       metadata: { name: 't' },
       template: { spec: { containers: [{ name: 'c', image: 'i' }], runtimeClassName } },
     });
-  expect(await refusals(template('A_B'))).toEqual([
+  expect(await rejectionCauses(template('A_B'))).toEqual([
     expect.stringContaining('template.spec.runtimeClassName: Invalid value: "A_B": a lowercase RFC 1123 subdomain'),
   ]);
   expect(await template('absent')).toBeDefined();

@@ -15,7 +15,7 @@ const account = (name: string, body: Omit<ServiceAccountInput, 'metadata'> = {},
   cluster.api(ServiceAccount).create({ metadata: { name, annotations }, ...body });
 const pod = (spec: object = {}, metadata: object = { name: 'p' }) =>
   cluster.api(Pod).create({ metadata, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } } as PodInput);
-const refusal = (why: string) => ({ code: 403, message: `pods "p" is forbidden: ${why}` });
+const forbidden = (why: string) => ({ code: 403, message: `pods "p" is forbidden: ${why}` });
 
 const PATH = '/var/run/secrets/orch.io/serviceaccount';
 
@@ -79,12 +79,12 @@ describe('a new pod', () => {
     expect(own.spec.imagePullSecrets).toEqual([{ name: 'c' }]);
   });
 
-  test('is rejected if the account does not exist', async () => {
+  test('rejects a new pod if the account does not exist', async () => {
     const why = 'error looking up service account default/robot: serviceaccount "robot" not found';
-    await expect(pod({ serviceAccountName: 'robot' })).rejects.toMatchObject(refusal(why));
+    await expect(pod({ serviceAccountName: 'robot' })).rejects.toMatchObject(forbidden(why));
   });
 
-  test('is not changed by updates', async () => {
+  test('does not change a pod on update', async () => {
     await account('default');
     await pod();
     await cluster.api(ServiceAccount).delete('default');
@@ -117,7 +117,7 @@ describe('an account with mountable secrets', () => {
     ],
   ])('rejects other secrets in %s', async (_, spec, text) => {
     await account('default', { secrets: [{ name: 'ok' }], imagePullSecrets: [{ name: 'pull' }] }, strict);
-    await expect(pod(spec)).rejects.toMatchObject(refusal(text));
+    await expect(pod(spec)).rejects.toMatchObject(forbidden(text));
     const other = text.startsWith('image') ? 'q' : 'ok';
     await account('wide', { secrets: [{ name: 's' }], imagePullSecrets: [{ name: 'pull' }, { name: 's' }] }, strict);
     expect(await pod({ ...spec, serviceAccountName: 'wide' }, { name: other })).toBeDefined();
@@ -152,11 +152,11 @@ describe('a mirror pod', () => {
       { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] },
       'a mirror pod may not use ServiceAccountToken volume projections',
     ],
-  ])('must not reference %s', async (_, spec, why) => {
-    await expect(pod({ nodeName: 'n', ...spec }, metadata)).rejects.toMatchObject(refusal(why));
+  ])('does not allow a mirror pod to reference %s', async (_, spec, why) => {
+    await expect(pod({ nodeName: 'n', ...spec }, metadata)).rejects.toMatchObject(forbidden(why));
   });
 
-  test('is not changed', async () => {
+  test('does not change a mirror pod', async () => {
     const { spec } = await pod({ nodeName: 'n' }, metadata);
     expect(spec).not.toHaveProperty('serviceAccountName');
     expect(spec).not.toHaveProperty('volumes');
@@ -177,14 +177,14 @@ describe('a pod created before its default account', () => {
     await whole.close();
   });
 
-  test('is rejected if no controller creates the account', async () => {
+  test('rejects a pod created before its default account if no controller creates the account', async () => {
     await cluster.api(Namespace).create({ metadata: { name: 'new' } });
     await expect(cluster.api(Pod, 'new').create({ metadata: { name: 'p' }, spec })).rejects.toThrow(
       'pods "p" is forbidden: error looking up service account new/default: serviceaccount "default" not found',
     );
   });
 
-  test('is not affected by later changes of the sent object', async () => {
+  test('ignores later changes of the sent object while a pod waits for its account', async () => {
     const sent = { metadata: { name: 'p' }, spec: { ...spec, serviceAccountName: 'default' } };
     const creating = cluster.api(Pod, 'default').create(sent);
     sent.spec.serviceAccountName = 'other';

@@ -30,7 +30,7 @@ const length = (id: string, param: CelType, result: CelType = INT): FunctionDecl
 });
 
 describe('createEnvironment', () => {
-  test('extend adds variables, functions and types without changing the base environment', () => {
+  test('adds variables, functions and types without changing the base environment', () => {
     const base = createEnvironment({ variables: { a: INT } });
     const more = base.extend({
       variables: { b: objectType('B') },

@@ -20,11 +20,11 @@ describe('check', () => {
   test.each(Object.keys(ENVIRONMENTS))('returns the results of cel-go in the environment %s', (name) => {
     const own = cases.filter(([where]) => where === name);
     expect(own.length).toBeGreaterThan(20);
-    const answered = own.map(([where, expression]) => [where, expression, answer(expression, name)]);
+    const answered = own.map(([where, expression]) => [where, expression, result(expression, name)]);
     expect(answered).toEqual(own);
   });
 
-  function answer(expression: string, name: string): string | readonly string[] {
+  function result(expression: string, name: string): string | readonly string[] {
     const compiled = compile(expression, environment(name));
     if (typeof compiled === 'string') {
       return compiled.split('\n').flatMap((line) => {
@@ -129,15 +129,15 @@ describe('checking recorded validation rules', () => {
 
 /** Rejected rules for that schema with the reason. */
 function recordedRefusals(scenarios: readonly Scenario[]): readonly (readonly [string, string])[] {
-  const wanted = ['cel-compile-syntax', 'cel-compile-references', 'cel-compile-macros'];
+  const expected = ['cel-compile-syntax', 'cel-compile-references', 'cel-compile-macros'];
   return scenarios
-    .filter(({ name }) => wanted.includes(name))
-    .flatMap(({ steps, expect: answers }) =>
+    .filter(({ name }) => expected.includes(name))
+    .flatMap(({ steps, expect: results }) =>
       steps.flatMap(({ body }, index) => {
         const [, rule] =
           /"x-kubernetes-validations":\[\{"rule":("(?:[^"\\]|\\.)*")\}\]/.exec(JSON.stringify(body)) ?? [];
         const [, message] =
-          /: compilation failed: ((?:[^"\\]|\\.)*)","field"/.exec(JSON.stringify(answers[index])) ?? [];
+          /: compilation failed: ((?:[^"\\]|\\.)*)","field"/.exec(JSON.stringify(results[index])) ?? [];
         return rule === undefined || message === undefined
           ? []
           : [[JSON.parse(rule) as string, JSON.parse(`"${message}"`) as string] as const];

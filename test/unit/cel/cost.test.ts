@@ -20,7 +20,7 @@ describe('estimateCost', () => {
     ['no sizes', 1, undefined],
     ['sizes of a schema', 2, SCHEMA_SIZES],
     ['sizes by path', 3, HASHED_SIZES],
-  ] as const)('with %s', (_name, column, sizes) => {
+  ] as const)('estimates costs with %s', (_name, column, sizes) => {
     expect(cases.length).toBeGreaterThan(500);
     const estimated = cases.map(([expression]) => [expression, estimate(expression, sizes)]);
     expect(estimated).toEqual(cases.map((one) => [one[0], rounded(one[column])]));
@@ -44,7 +44,7 @@ describe('estimateCost', () => {
   }
 });
 
-test('Path.append overwrites paths that share a prefix with free capacity', () => {
+test('overwrites paths in Path.append that share a prefix with free capacity', () => {
   const item = Path.of('self').append('items').append('@items');
   const list = item.append('list');
   expect(list.steps()).toEqual(['self', 'items', '@items', 'list']);
@@ -56,13 +56,13 @@ test('Path.append overwrites paths that share a prefix with free capacity', () =
   expect(item.steps()).toEqual(['self', 'items', '@items']);
 });
 
-test('wrapping overflows at 64 bits', () => {
+test('wraps costs at 64 bits', () => {
   expect(wrapping(2 ** 64, 2, 2)).toBe(0);
   expect(wrapping(2 ** 64, 4)).toBeGreaterThan(2 ** 63);
   expect(wrapping(10, 4)).toBe(40);
 });
 
-test('estimateCost uses the estimate of a library for its calls', () => {
+test('uses the estimate of a library for its calls', () => {
   const environment = createEnvironment({
     libraries: [
       {

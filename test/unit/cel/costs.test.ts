@@ -5,15 +5,15 @@ import { COSTS } from '../../../src/cel/library/costs.js';
 import type { NodeToEstimate } from '../../../src/cel/library.js';
 import { STRING } from '../../../src/cel/types.js';
 import { readCases } from './check-fixtures.js';
-import { answer, type ValueCase } from './values-fixtures.js';
+import { resultOf, type ValueCase } from './values-fixtures.js';
 
 describe('costs of library functions', () => {
   const cases = readCases<ValueCase>('./costs-cases.jsonl');
 
-  test.each(['issues', 'error', 'value'])('equal those of cel-go for cases with result %s', (kind) => {
+  test.each(['issues', 'error', 'value'])('returns the costs of cel-go for cases with result %s', (kind) => {
     const own = cases.filter(([, , what]) => what === kind);
     expect(own.length).toBeGreaterThan(10);
-    expect(own.map(answer)).toEqual(own);
+    expect(own.map(resultOf)).toEqual(own);
   });
 });
 
@@ -42,11 +42,11 @@ describe('estimateCall', () => {
   });
 
   test.each([
-    ['may be empty: around every character', [5, 5], [0, 1], [3, 3], { min: 5, max: 23 }],
-    ['is never longer than what it replaces', [5, 9], [4, 4], [2, 3], { min: 4, max: 9 }],
-    ['is longer', [6, 12], [2, 3], [4, 5], { min: 6, max: 30 }],
-    ['is the empty text', [6, 12], [0, 0], [4, 5], { min: 34, max: 77 }],
-  ] as const)('what a replacement makes when the text %s', (_, size, sought, by, result) => {
+    ['the text may be empty and matches around every character', [5, 5], [0, 1], [3, 3], { min: 5, max: 23 }],
+    ['the replacement is never longer than the text', [5, 9], [4, 4], [2, 3], { min: 4, max: 9 }],
+    ['the replacement is longer than the text', [6, 12], [2, 3], [4, 5], { min: 6, max: 30 }],
+    ['the text is empty', [6, 12], [0, 0], [4, 5], { min: 34, max: 77 }],
+  ] as const)('estimates the size of a replacement: %s', (_, size, sought, by, result) => {
     const range = ([min, max]: readonly [number, number]) => text(min, max);
     expect(estimate('replace', range(size), range(sought), range(by))?.resultSize).toEqual(result);
   });

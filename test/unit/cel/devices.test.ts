@@ -45,7 +45,7 @@ const DEVICES: readonly SelectableDevice[] = [
 ];
 
 /** Omits the cost if the case does: map orders differ there. */
-function answer([expression, name, index, , , , cost]: DeviceCase): DeviceCase {
+function result([expression, name, index, , , , cost]: DeviceCase): DeviceCase {
   const head = [expression, name, index] as const;
   const compiled = compileDeviceSelector(expression, { stored: name === 'stored' });
   if (compiled.problem !== undefined) return [...head, compiled.internal ? 'internal' : 'problem', compiled.problem];
@@ -70,7 +70,7 @@ describe('compileDeviceSelector', () => {
     (kind) => {
       const own = cases.filter(([, , , what]) => what === kind);
       expect(own.length).toBeGreaterThan(20);
-      expect(own.map(answer)).toEqual(own);
+      expect(own.map(result)).toEqual(own);
     },
   );
 });

@@ -113,18 +113,18 @@ describe('evaluation beyond the limits', () => {
     ['a long invalid duration', 'duration(s) > dur'],
     ['a long invalid timestamp', 'timestamp(s) > ts'],
     ['repeated time zone lookups', "li.all(x, ts.getHours('America/New_York') >= 0)"],
-  ])('stops with a budget error: %s', (_what, expression) => {
+  ])('stops the evaluation with a budget error: %s', (_what, expression) => {
     const { error } = run(expression);
     expect(error).toBeInstanceOf(CelBudgetError);
     expect(error?.message).toBe(CANCELLED);
   });
 
-  test('an expression cannot absorb a budget error', () => {
+  test('does not allow an expression to absorb a budget error', () => {
     expect(run('li.all(x, li.all(y, x + y >= 0)) || true').error).toBeInstanceOf(CelBudgetError);
     expect(run('li.exists(x, li.exists(y, x + y < 0)) || b', 100)).toMatchObject({ cost: 101 });
   });
 
-  test('a cost equal to the limit is allowed', () => {
+  test('allows a cost equal to the limit', () => {
     const cost = run('li.all(x, x >= 0)').cost;
     expect(run('li.all(x, x >= 0)', cost)).toMatchObject({ value: true, cost });
     expect(run('li.all(x, x >= 0)', cost - 1).error).toBeInstanceOf(CelBudgetError);
@@ -143,7 +143,7 @@ describe('evaluation within the limits', () => {
     ['nested lists', `${'['.repeat(240)}${']'.repeat(240)} == ${'['.repeat(240)}${']'.repeat(240)}`],
     ['a long sum', `${Array.from({ length: 240 }, () => 'i').join(' + ')} == 1200`],
     ['a long conjunction', Array.from({ length: 5000 }, () => 'b').join(' && ')],
-  ])('completes: %s', (_what, expression) => {
+  ])('completes the evaluation: %s', (_what, expression) => {
     expect(run(expression)).toMatchObject({ value: true });
   });
 
@@ -154,6 +154,6 @@ describe('evaluation within the limits', () => {
   });
 });
 
-test('comparing values that are nested too deeply is a failure', () => {
+test('fails to compare values that are nested too deeply', () => {
   expect(run('dy == md').error).toBeInstanceOf(CelError);
 });

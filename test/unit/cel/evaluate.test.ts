@@ -30,7 +30,7 @@ function run(expression: string, options?: { readonly costLimit: number }): Outc
 describe('plan and evaluate', () => {
   const cases = readCases<EvaluateCase>('./evaluate-cases.jsonl');
 
-  function answer([expression, how]: EvaluateCase): EvaluateCase {
+  function result([expression, how]: EvaluateCase): EvaluateCase {
     const isChecked = !how.startsWith('p');
     const limit = Number(isChecked ? how : how.slice(1)) || 1_000_000;
     try {
@@ -45,39 +45,39 @@ describe('plan and evaluate', () => {
   test('returns the values and costs of cel-go', () => {
     const own = cases.filter(([, , outcome]) => !outcome.startsWith('!'));
     expect(own.length).toBeGreaterThan(1000);
-    expect(own.map(answer)).toEqual(own);
+    expect(own.map(result)).toEqual(own);
   });
 
   test('returns the failures and costs of cel-go', () => {
     const own = cases.filter(([, , outcome]) => /^![^!]/.test(outcome));
     expect(own.length).toBeGreaterThan(400);
-    expect(own.map(answer)).toEqual(own);
+    expect(own.map(result)).toEqual(own);
   });
 
   test('rejects expressions for which cel-go cannot create a program', () => {
     const own = cases.filter(([, , outcome]) => outcome.startsWith('!!'));
     expect(own.length).toBeGreaterThan(20);
-    expect(own.map(answer)).toEqual(own);
+    expect(own.map(result)).toEqual(own);
   });
 });
 
 describe('variables of an evaluation', () => {
   test('calls a function value once and only if it is needed', () => {
-    let asked = 0;
+    let calls = 0;
     const lazy = new Map<string, CelValue | (() => CelValue)>([
       ...variables,
       [
         'i',
         () => {
-          asked++;
+          calls++;
           return 2n;
         },
       ],
     ]);
     expect(programOf('b || i == 1').evaluate(lazy)).toMatchObject({ value: true });
-    expect(asked).toBe(0);
+    expect(calls).toBe(0);
     expect(programOf('i + i * i').evaluate(lazy)).toMatchObject({ value: 6n });
-    expect(asked).toBe(1);
+    expect(calls).toBe(1);
   });
 
   test('reports the failure of a function value where it is used', () => {
@@ -102,7 +102,7 @@ describe('variables of an evaluation', () => {
 
 describe('names of JavaScript properties', () => {
   test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'size', 'get'])(
-    '%s is not a property of a value',
+    'does not expose %s as a property of a value',
     (name) => {
       expect(run(`has(dy.${name}) || '${name}' in m || '${name}' in {'a': 1}`)).toMatchObject({ value: false });
       expect(run(`dy.${name}`).error?.message).toBe(`no such key: ${name}`);
@@ -115,13 +115,13 @@ describe('names of JavaScript properties', () => {
 });
 
 describe('ArrayList', () => {
-  test('appending to a list does not change other lists', () => {
+  test('does not change other lists when it appends to a list', () => {
     expect(show(run('cel.bind(x, li + [9], [x + [1], x + [2], x])').value ?? null)).toBe(
       '[[int:3,int:1,int:2,int:9,int:1],[int:3,int:1,int:2,int:9,int:2],[int:3,int:1,int:2,int:9]]',
     );
   });
 
-  test('a program returns the same result every time', () => {
+  test('returns the same result of a program every time', () => {
     const program = programOf('li.map(x, x + 1) + [i]');
     const first = show(program.evaluate(variables).value ?? null);
     expect(first).toBe('[int:4,int:2,int:3,int:5]');

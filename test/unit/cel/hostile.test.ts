@@ -177,7 +177,7 @@ describe('regular expressions', () => {
     endsSoon(`li.all(x, t.findAll(string(x) + ${text(pattern)}) == [])`);
   });
 
-  test('a call that costs more than the remaining budget does not run', () => {
+  test('does not run a call that costs more than the remaining budget', () => {
     const pattern = 'a.{999}b'.repeat(60);
     const { how, cost } = endsSoon(`(s + s).findAll(${text(pattern)}) == []`);
     expect(how).toBe('cost');
@@ -249,7 +249,7 @@ describe('names of JavaScript properties', () => {
   const names = ['constructor', '__proto__', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
   const values = ['dy', 'md', 'm', 'dl', 'ds', 'dn', 'li', 's', 'i', 'dyn(i)', 'by', 'ts', 'op', '{}', '[]', 'b'];
 
-  test.each(names)('%s has no special meaning', (name) => {
+  test.each(names)('gives %s no special meaning', (name) => {
     for (const value of values) {
       for (const expression of [
         `${value}.${name}`,
@@ -288,7 +288,7 @@ describe('names of JavaScript properties', () => {
     return ending;
   }
 
-  test('a map with such keys contains only its own entries', () => {
+  test('contains only its own entries in a map with JavaScript property names', () => {
     const { value } = endsSoon("{'__proto__': {'polluted': true}, 'constructor': {'polluted': true}}.map(k, k)");
     expect(value instanceof CelList && [value.at(0), value.at(1)].sort()).toEqual(['__proto__', 'constructor']);
     expect('polluted' in {}).toBe(false);

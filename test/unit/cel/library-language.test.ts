@@ -16,7 +16,7 @@ type LibraryCase =
   | readonly [expression: string, kind: 'program', message: string]
   | readonly [expression: string, kind: 'value' | 'error', text: string, cost: number];
 
-function answer(expression: string): LibraryCase {
+function result(expression: string): LibraryCase {
   const compiled = compile(expression, environment);
   if (compiled.checked === undefined) {
     const messages = compiled.text.split('\n').flatMap((line) => /^ERROR: <input>:(.*)$/.exec(line)?.[1] ?? []);
@@ -36,11 +36,11 @@ describe('language libraries', () => {
   const cases = readCases<LibraryCase>('./library-cases.jsonl');
 
   test.each(['issues', 'program', 'value', 'error'])(
-    'return the results of cel-go for cases with result %s',
+    'returns the results of cel-go for cases with result %s',
     (kind) => {
       const own = cases.filter(([, what]) => what === kind);
       expect(own.length).toBeGreaterThan(5);
-      expect(own.map(([expression]) => answer(expression))).toEqual(own);
+      expect(own.map(([expression]) => result(expression))).toEqual(own);
     },
   );
 });
@@ -57,16 +57,16 @@ describe('formatting of numbers', () => {
     ["'%s'.format([1e6])", '1e+06'],
     ["'%s'.format([[1.0]])", '[1.000000]'],
   ])('evaluates %s', (expression, text) => {
-    expect(answer(expression)).toMatchObject([expression, 'value', JSON.stringify(text), expect.any(Number)]);
+    expect(result(expression)).toMatchObject([expression, 'value', JSON.stringify(text), expect.any(Number)]);
   });
 });
 
-test('format limits the width like cel-go', () => {
-  expect(answer("'%.10000009e'.format([1.5]).size()")).toMatchObject({ 2: String(10_000_009 % 65_536) });
-  expect(answer("'%.10000010e'.format([1.5])")).toMatchObject({ 2: '"%!(NOVERB)"' });
+test('limits the width in format like cel-go', () => {
+  expect(result("'%.10000009e'.format([1.5]).size()")).toMatchObject({ 2: String(10_000_009 % 65_536) });
+  expect(result("'%.10000010e'.format([1.5])")).toMatchObject({ 2: '"%!(NOVERB)"' });
 });
 
-test('an evaluation that repeatedly searches a long string exceeds its budget', () => {
+test('stops an evaluation that repeatedly searches a long string', () => {
   const variables = environment.extend({ variables: { text: { kind: 'string' } } });
   const long = compile("text.findAll('(?:a|ba)*c|a').size() > 0", variables);
   if (long.checked === undefined) expect.fail(long.text);
@@ -77,7 +77,7 @@ test('an evaluation that repeatedly searches a long string exceeds its budget', 
 describe('GrowingMap', () => {
   const start = GrowingMap.from(new EntryMap([]));
 
-  test('is not changed by adding an entry', () => {
+  test('does not change a map by adding an entry', () => {
     const one = start.with('a', 1n);
     const two = one.with('b', 2n);
     const other = one.with('c', 3n);

@@ -10,9 +10,9 @@ export const macros = new Map(
   STANDARD_MACROS.map((macro) => [macroKey(macro.function, macro.args, macro.member), macro]),
 );
 
-export type Answer = { readonly ast: unknown } | { readonly errors: string };
+export type ParseResult = { readonly ast: unknown } | { readonly errors: string };
 
-export function answerTo(text: string): Answer {
+export function answerTo(text: string): ParseResult {
   const parsed = parse(text, macros);
   if ('issues' in parsed) return { errors: issuesText(new TextSource(text), parsed.issues) };
   return { ast: dump(parsed.expr) };

@@ -45,14 +45,14 @@ describe('nesting depth', () => {
 });
 
 describe('expression size', () => {
-  test('is counted in code points', () => {
+  test('counts the expression size in code points', () => {
     expect(answerTo(`'${'😀'.repeat(99_998)}'`)).toHaveProperty('ast');
     expect(answerTo(`'${'x'.repeat(99_999)}'`)).toEqual({
       errors: 'ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100001, limit 100000',
     });
   });
 
-  test('of a line determines whether messages include the line', () => {
+  test('includes the line in messages only up to a maximum size', () => {
     const message = "ERROR: <input>:1:16385: Syntax error: extraneous input ')' expecting <EOF>";
     expect(answerTo(`${' '.repeat(16_382)}x )`)).toEqual({ errors: message });
     const shown = answerTo(`${' '.repeat(16_381)}x )`);
@@ -61,25 +61,25 @@ describe('expression size', () => {
 });
 
 describe('syntax errors', () => {
-  test('are recovered from up to thirty times', () => {
-    const answer = answerTo(`[${'+, '.repeat(100)}]`);
-    expect(answer).toEqual({ errors: expect.stringContaining('error recovery attempt limit exceeded: 30') });
+  test('recovers from up to thirty syntax errors', () => {
+    const result = answerTo(`[${'+, '.repeat(100)}]`);
+    expect(result).toEqual({ errors: expect.stringContaining('error recovery attempt limit exceeded: 30') });
   });
 
-  test('stop the parser after one hundred', () => {
-    const answer = answerTo('@'.repeat(200));
-    if (!('errors' in answer)) throw new Error('expected mistakes');
-    expect(answer.errors.match(/token recognition error/g)).toHaveLength(100);
-    expect(answer.errors).toMatch(/\n1 more errors were truncated$/);
+  test('stops the parser after one hundred syntax errors', () => {
+    const result = answerTo('@'.repeat(200));
+    if (!('errors' in result)) throw new Error('expected mistakes');
+    expect(result.errors.match(/token recognition error/g)).toHaveLength(100);
+    expect(result.errors).toMatch(/\n1 more errors were truncated$/);
   });
 
-  test('skip at most 256 tokens in one recovery', () => {
+  test('skips at most 256 tokens in one recovery from a syntax error', () => {
     expect(answerTo(`x ${'x '.repeat(300)}`)).toEqual({
       errors: expect.stringContaining('<input>:-1:0: error recovery token lookahead limit exceeded: 256'),
     });
   });
 
-  test('in long texts are found quickly', () => {
+  test('finds syntax errors in long texts quickly', () => {
     const started = performance.now();
     for (const part of ['a.', 'a + ', '1, ', '"']) parse(part.repeat(20_000), macros);
     expect(performance.now() - started).toBeLessThan(20_000);

@@ -35,7 +35,7 @@ describe('parse', () => {
 });
 
 describe('chains of logical operators', () => {
-  test('are parsed to balanced trees', () => {
+  test('parses chains of logical operators to balanced trees', () => {
     const shape = (text: string): string => {
       const parsed = parse(text, macros);
       if ('issues' in parsed) throw new Error(text);
@@ -52,7 +52,7 @@ describe('chains of logical operators', () => {
 });
 
 describe('macros', () => {
-  test('record the original calls', () => {
+  test('records the original calls of macros', () => {
     const parsed = parse('has(a.b) || c.all(x, c.exists(y, y == x))', macros);
     if ('issues' in parsed) throw new Error('expected nodes');
     const written = [...parsed.macroCalls.values()].map((call) => call.function);
@@ -61,13 +61,13 @@ describe('macros', () => {
     expect(all?.args[1]).toMatchObject({ type: 'call', function: 'exists' });
   });
 
-  test('that do not expand leave the call unchanged', () => {
+  test('leaves the call of a macro unchanged that does not expand', () => {
     const shy = { function: 'f', member: false, args: 'any', expand: () => undefined } as const;
     const parsed = parse('f(1, 2)', new Map([['f:*:false', shy]]));
     expect(parsed).toMatchObject({ expr: { type: 'call', function: 'f', args: [{ value: 1n }, { value: 2n }] } });
   });
 
-  test('copy nodes with new ids and the same offsets', () => {
+  test('copies the nodes of a macro with new ids and the same offsets', () => {
     const twice = {
       function: 'twice',
       member: false,

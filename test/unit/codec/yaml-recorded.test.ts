@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { yamlBody } from '../../../src/codec/yaml.js';
 import { RECORDINGS, readRecordings } from '../../conformance/recordings.mjs';
-import { refusal } from './refusal.js';
+import { rejectionMessage } from './rejection-message.js';
 
 describe('recorded YAML apply requests', () => {
   const cases = recordedBodies();
@@ -14,9 +14,9 @@ describe('recorded YAML apply requests', () => {
   test.each(cases)('decodes the body of $name as recorded', ({ text, message }) => {
     const strict = message.startsWith('error strict decoding YAML: ');
     if (message.startsWith('error decoding YAML: ')) {
-      expect(`error decoding YAML: ${refusal(text)}`).toBe(message);
+      expect(`error decoding YAML: ${rejectionMessage(text)}`).toBe(message);
     } else {
-      expect(refusal(text)).toBe('accepted');
+      expect(rejectionMessage(text)).toBe('accepted');
     }
     if (!strict) return;
     const lines = yamlBody(text)
@@ -29,12 +29,12 @@ describe('recorded YAML apply requests', () => {
 });
 
 function recordedBodies(): { readonly name: string; readonly text: string; readonly message: string }[] {
-  return readRecordings(RECORDINGS).flatMap(({ name, steps, expect: answers }) =>
+  return readRecordings(RECORDINGS).flatMap(({ name, steps, expect: responses }) =>
     steps.flatMap(({ headers, rawBody }, at) => {
-      const answer = answers[at];
-      if (rawBody === undefined || answer === undefined) return [];
+      const response = responses[at];
+      if (rawBody === undefined || response === undefined) return [];
       if (headers?.['content-type'] !== 'application/apply-patch+yaml') return [];
-      const message = answer.status === 400 ? String(answer.body.message) : '';
+      const message = response.status === 400 ? String(response.body.message) : '';
       return [{ name: `${name} ${at + 1}`, text: rawBody, message }];
     }),
   );

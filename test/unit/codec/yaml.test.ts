@@ -8,13 +8,13 @@ import { yamlBody } from '../../../src/codec/yaml.js';
 import { parseJson } from '../../../src/text/json/parse-json.js';
 import { setOwn } from '../../../src/util/json.js';
 import fc from '../../property/seeded.js';
-import { refusal } from './refusal.js';
+import { rejectionMessage } from './rejection-message.js';
 
 const value = (text: string): unknown => yamlBody(text).read().value;
 const repeated = (text: string): readonly string[] => yamlBody(text).repeatedKeys();
 
 /** The error message without its common prefix. */
-const fault = (text: string): string => refusal(text).replace('error converting YAML to JSON: yaml: ', '');
+const fault = (text: string): string => rejectionMessage(text).replace('error converting YAML to JSON: yaml: ', '');
 
 describe('YAML 1.1 scalars', () => {
   test.each<[string, unknown]>([
@@ -229,7 +229,7 @@ describe('YAML errors', () => {
     ['a: .inf', 'json: unsupported value: +Inf'],
     ['a: .nan', 'json: unsupported value: NaN'],
   ])('rejects %j, which JSON cannot represent, with: %s', (text, expected) => {
-    expect(refusal(text)).toBe(`error converting YAML to JSON: ${expected}`);
+    expect(rejectionMessage(text)).toBe(`error converting YAML to JSON: ${expected}`);
   });
 
   test.each<[string, string]>([
@@ -241,7 +241,7 @@ describe('YAML errors', () => {
     ['18446744073709551615', 'number'],
     ['yes', 'bool'],
   ])('rejects %j, which is not an object but %s', (text, type) => {
-    expect(refusal(text)).toBe(
+    expect(rejectionMessage(text)).toBe(
       `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
     );
   });
@@ -333,7 +333,7 @@ describe('hostile YAML', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
         const text = parts.join('');
-        const message = refusal(text);
+        const message = rejectionMessage(text);
         expect(message).toMatch(/^(accepted$|error converting YAML to JSON: |error unmarshaling JSON: )/);
       }),
       { numRuns: 500 },

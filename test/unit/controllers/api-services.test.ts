@@ -34,13 +34,13 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe('API service controller', () => {
   test('sets the Available condition after a successful discovery request', async () => {
-    const asked: [string, string | null, string | null][] = [];
+    const requests: [string, string | null, string | null][] = [];
     const handler = (request: Request) => {
-      asked.push([request.url, request.headers.get('x-remote-user'), request.headers.get('x-remote-group')]);
+      requests.push([request.url, request.headers.get('x-remote-user'), request.headers.get('x-remote-group')]);
       return Response.json({ kind: 'APIResourceList', resources: [] });
     };
     const { cluster, condition } = await clusterWith({ aggregate: { [NAME]: handler } });
-    expect(asked).toEqual([[URL_OF_VERSION.replace(':443', ''), 'system:kube-aggregator', 'system:masters']]);
+    expect(requests).toEqual([[URL_OF_VERSION.replace(':443', ''), 'system:kube-aggregator', 'system:masters']]);
     expect(await condition()).toMatchObject({ status: 'True', reason: 'Passed', message: 'all checks passed' });
     const { metadata } = await cluster.api(APIService).get(NAME);
     const status = metadata.managedFields?.find(({ subresource }) => subresource === 'status');
@@ -68,16 +68,16 @@ describe('API service controller', () => {
 
   test('repeats the discovery check every 30 seconds', async () => {
     let code = 200;
-    let asked = 0;
+    let requests = 0;
     const handler = () => {
-      asked++;
+      requests++;
       return new Response('{}', { status: code });
     };
     const { cluster, condition } = await clusterWith({ aggregate: { [NAME]: handler } });
-    const before = asked;
+    const before = requests;
     code = 500;
     await cluster.clock.advance(29_000);
-    expect(asked).toBe(before);
+    expect(requests).toBe(before);
     expect(await condition()).toMatchObject({ status: 'True' });
     await cluster.clock.advance(1000);
     expect(await condition()).toMatchObject({ status: 'False' });
@@ -107,13 +107,13 @@ describe('API service controller', () => {
   });
 
   test('calls fetch without a configured backend and accepts one success in five attempts', async () => {
-    let asked = 0;
+    let requests = 0;
     vi.stubGlobal('fetch', async (url: string) => {
-      if (++asked === 4) return new Response('{}');
+      if (++requests === 4) return new Response('{}');
       throw new TypeError('fetch failed', { cause: new Error(`no route to ${url}`) });
     });
     const { condition } = await clusterWith({});
-    expect(asked).toBe(5);
+    expect(requests).toBe(5);
     expect(await condition()).toMatchObject({ status: 'True', reason: 'Passed' });
   });
 

@@ -24,7 +24,12 @@ const CLIENT = ['digital signature', 'key encipherment', 'client auth'];
 const SERVING = ['digital signature', 'key encipherment', 'server auth'];
 const NODE = { commonName: 'system:node:n1', organizations: ['system:nodes'] };
 
-async function ask(signer: string, usages: readonly string[], parts: RequestParts, more: object = {}): Promise<string> {
+async function request(
+  signer: string,
+  usages: readonly string[],
+  parts: RequestParts,
+  more: object = {},
+): Promise<string> {
   const { pem } = await requestFor(parts);
   await cluster.api(CertificateSigningRequest).create({
     metadata: { name: 'r' },
@@ -33,7 +38,7 @@ async function ask(signer: string, usages: readonly string[], parts: RequestPart
   return pem;
 }
 
-async function answer(type: 'Approved' | 'Denied'): Promise<void> {
+async function response(type: 'Approved' | 'Denied'): Promise<void> {
   await cluster
     .api(CertificateSigningRequest)
     .subresource('approval')
@@ -59,10 +64,10 @@ describe('certificate signing controller', () => {
   test.each<Keys>(['P-256', 'P-384', 'RSA', 'Ed25519'])('signs an approved request with a %s key', async (keys) => {
     const authority = await createCertificateAuthority({ commonName: 'test-ca' });
     await start({ authority });
-    await ask('kube-apiserver-client', CLIENT, { commonName: 'alice', organizations: ['dev', 'ops'], keys });
+    await request('kube-apiserver-client', CLIENT, { commonName: 'alice', organizations: ['dev', 'ops'], keys });
     await cluster.settle();
     expect(await issued()).toBeUndefined();
-    await answer('Approved');
+    await response('Approved');
     const certificate = await issued();
     const root = new X509Certificate(authority.certificate);
     expect(certificate?.verify(root.publicKey)).toBe(true);
@@ -83,11 +88,11 @@ describe('certificate signing controller', () => {
       metadata: { name: 'r' },
       spec: { request: btoa(pem), signerName: 'orch.io/kubelet-serving', usages: SERVING },
     } as never);
-    await answer('Approved');
+    await response('Approved');
     const certificate = await issued();
     expect(certificate?.subjectAltName).toBe('DNS:n1.example.com, IP Address:10.0.0.1');
-    const wanted = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' });
-    expect(certificate?.publicKey.equals(wanted)).toBe(true);
+    const expected = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' });
+    expect(certificate?.publicKey.equals(expected)).toBe(true);
   });
 
   test.each([
@@ -98,8 +103,8 @@ describe('certificate signing controller', () => {
     ['at most a year', 2_000_000_000, 365 * 24 * HOUR - 5 * 60_000],
   ])('issues a certificate that is valid for %s', async (_, expirationSeconds, validMs) => {
     await start();
-    await ask('kube-apiserver-client', CLIENT, { commonName: 'alice' }, { expirationSeconds });
-    await answer('Approved');
+    await request('kube-apiserver-client', CLIENT, { commonName: 'alice' }, { expirationSeconds });
+    await response('Approved');
     const now = cluster.clock.now();
     const certificate = await issued();
     expect(Date.parse(certificate?.validFrom ?? '')).toBe(now - 5 * 60_000);
@@ -111,13 +116,13 @@ describe('certificate signing controller', () => {
     const end = 2_000_000_000_000;
     await start({ authority: { ...authority, notAfter: end } });
     await cluster.clock.advance(end - HOUR - cluster.clock.now());
-    await ask('kube-apiserver-client', CLIENT, { commonName: 'alice' });
-    await answer('Approved');
+    await request('kube-apiserver-client', CLIENT, { commonName: 'alice' });
+    await response('Approved');
     expect(Date.parse((await issued())?.validTo ?? '')).toBe(end);
     await cluster.api(CertificateSigningRequest).delete('r');
     await cluster.clock.advance(HOUR);
-    await ask('kube-apiserver-client', CLIENT, { commonName: 'alice' });
-    await answer('Approved');
+    await request('kube-apiserver-client', CLIENT, { commonName: 'alice' });
+    await response('Approved');
     expect(await issued()).toBeUndefined();
   });
 
@@ -217,8 +222,8 @@ describe('certificate signing controller', () => {
     ],
   ])('fails a request with %s', async (_, signer, usages, parts, message) => {
     await start();
-    await ask(signer, usages, parts);
-    await answer('Approved');
+    await request(signer, usages, parts);
+    await response('Approved');
     const [, failed] = await conditions();
     expect(failed).toMatchObject({ type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message });
     expect(await issued()).toBeUndefined();
@@ -232,8 +237,8 @@ describe('certificate signing controller', () => {
     ['kubelet-serving', ['digital signature', 'server auth'], serving],
   ])('signs a valid request for the %s signer', async (signer, usages, parts) => {
     await start();
-    await ask(signer, usages, parts);
-    await answer('Approved');
+    await request(signer, usages, parts);
+    await response('Approved');
     expect((await issued())?.subject).toContain(`CN=${parts.commonName}`);
   });
 
@@ -243,19 +248,19 @@ describe('certificate signing controller', () => {
 
   test('ignores requests for other signers and denied requests', async () => {
     await start();
-    await ask('example.com/signer', CLIENT, { commonName: 'a' });
-    await answer('Approved');
+    await request('example.com/signer', CLIENT, { commonName: 'a' });
+    await response('Approved');
     expect((await found())?.status.certificate).toBeUndefined();
     await cluster.api(CertificateSigningRequest).delete('r');
-    await ask('kube-apiserver-client', CLIENT, { commonName: 'a' });
-    await answer('Denied');
+    await request('kube-apiserver-client', CLIENT, { commonName: 'a' });
+    await response('Denied');
     expect((await found())?.status.certificate).toBeUndefined();
   });
 
   test('never signs a request with a wrong signature', async () => {
     await start();
-    await ask('kube-apiserver-client', CLIENT, { commonName: 'a', isForged: true });
-    await answer('Approved');
+    await request('kube-apiserver-client', CLIENT, { commonName: 'a', isForged: true });
+    await response('Approved');
     expect((await found())?.status.certificate).toBeUndefined();
     expect(await conditions()).toHaveLength(1);
   });
@@ -286,8 +291,8 @@ describe('certificate signing controller', () => {
     const privateKey = secret.export({ format: 'pem', type: 'pkcs8' }) as string;
     const authority = await createCertificateAuthority({ from: { certificate, privateKey } });
     await start({ authority });
-    await ask('kube-apiserver-client', CLIENT, { commonName: 'alice' });
-    await answer('Approved');
+    await request('kube-apiserver-client', CLIENT, { commonName: 'alice' });
+    await response('Approved');
     const leaf = await issued();
     expect(leaf?.issuer).toBe('CN=sub');
     expect(leaf?.verify(createPublicKey(secret))).toBe(true);
@@ -366,7 +371,7 @@ describe('certificate cleanup controller', () => {
 
   test('deletes a request without an approval decision after a day', async () => {
     await start();
-    await ask('example.com/signer', CLIENT, { commonName: 'a' });
+    await request('example.com/signer', CLIENT, { commonName: 'a' });
     await cluster.clock.advance(24 * HOUR);
     expect(await found()).toBeDefined();
     await cluster.clock.advance(1_000);
@@ -375,8 +380,8 @@ describe('certificate cleanup controller', () => {
 
   test.each(['Approved', 'Denied'] as const)('deletes an %s request after an hour', async (type) => {
     await start();
-    await ask('kube-apiserver-client', CLIENT, { commonName: 'a' });
-    await answer(type);
+    await request('kube-apiserver-client', CLIENT, { commonName: 'a' });
+    await response(type);
     await cluster.clock.advance(HOUR);
     expect(await found()).toBeDefined();
     await cluster.clock.advance(1_000);
@@ -385,16 +390,16 @@ describe('certificate cleanup controller', () => {
 
   test('deletes a failed request after an hour', async () => {
     await start();
-    await ask('kube-apiserver-client', ['any'], { commonName: 'a' });
-    await answer('Approved');
+    await request('kube-apiserver-client', ['any'], { commonName: 'a' });
+    await response('Approved');
     await cluster.clock.advance(HOUR + 1_000);
     expect(await found()).toBeUndefined();
   });
 
   test('deletes an issued request when its certificate expires before the hour is over', async () => {
     await start();
-    await ask('kube-apiserver-client', CLIENT, { commonName: 'a' }, { expirationSeconds: 600 });
-    await answer('Approved');
+    await request('kube-apiserver-client', CLIENT, { commonName: 'a' }, { expirationSeconds: 600 });
+    await response('Approved');
     await cluster.clock.advance(600_000);
     expect(await found()).toBeDefined();
     await cluster.clock.advance(1_000);
@@ -403,8 +408,8 @@ describe('certificate cleanup controller', () => {
 
   test('keeps an approved request that has no certificate yet', async () => {
     await start();
-    await ask('example.com/signer', CLIENT, { commonName: 'a' });
-    await answer('Approved');
+    await request('example.com/signer', CLIENT, { commonName: 'a' });
+    await response('Approved');
     await cluster.clock.advance(100 * HOUR);
     expect(await found()).toBeDefined();
   });

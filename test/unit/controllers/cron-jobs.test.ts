@@ -7,15 +7,15 @@ import { CronWorld, timeOfRun } from './cron-job-fixture.js';
 import { template } from './job-fixture.js';
 
 let world: CronWorld;
-let refuseCreates = false;
-let refuseDeletes = false;
+let rejectCreates = false;
+let rejectDeletes = false;
 beforeEach(() => {
-  [refuseCreates, refuseDeletes] = [false, false];
+  [rejectCreates, rejectDeletes] = [false, false];
   const gate = defineAdmission({
     name: 'Gate',
     kind: Job,
     on: ['CREATE', 'DELETE'],
-    validate: ({ operation }) => ((operation === 'CREATE' ? refuseCreates : refuseDeletes) ? 'not now' : undefined),
+    validate: ({ operation }) => ((operation === 'CREATE' ? rejectCreates : rejectDeletes) ? 'not now' : undefined),
   });
   world = new CronWorld('2030-01-01T00:00:00Z', gate);
 });
@@ -102,13 +102,13 @@ describe('CronJob run', () => {
   });
 
   test('records an event for a rejected Job and retries', async () => {
-    refuseCreates = true;
+    rejectCreates = true;
     await world.make('*/10 * * * *');
     await world.advance(10);
     expect((await world.events('Warning'))[0]).toMatch(/^FailedCreate: Error creating job: .*not now/);
     expect(world.complaints.length).toBeGreaterThan(0);
     expect(await world.status()).toEqual({});
-    refuseCreates = false;
+    rejectCreates = false;
     await world.advance(1);
     expect(await world.runs()).toEqual(['2030-01-01T00:10']);
   });
@@ -234,11 +234,11 @@ describe('CronJob concurrency policy', () => {
   test('starts no new Job with Replace while the active Job cannot be deleted', async () => {
     await world.make('*/10 * * * *', { concurrencyPolicy: 'Replace' });
     await world.advance(15);
-    refuseDeletes = true;
+    rejectDeletes = true;
     await world.advance(5);
     expect(await world.runs()).toEqual(['2030-01-01T00:10']);
     expect((await world.events('Warning'))[0]).toMatch(/^FailedDelete: Deleted job: .*not now/);
-    refuseDeletes = false;
+    rejectDeletes = false;
     await world.advance(1);
     expect(await world.runs()).toEqual(['2030-01-01T00:20']);
   });
@@ -286,7 +286,7 @@ describe('finished CronJob runs', () => {
   test('records an event for a Job that cannot be deleted, and continues', async () => {
     await world.make('*/10 * * * *', { successfulJobsHistoryLimit: 0 });
     await world.advance(10);
-    refuseDeletes = true;
+    rejectDeletes = true;
     await world.finish((await world.active())[0] ?? '');
     expect((await world.events('Warning'))[0]).toMatch(/^FailedDelete: Deleted job: .*not now/);
     await world.advance(10);

@@ -78,9 +78,9 @@ const PAIRS: readonly (readonly [string, Traits, Traits])[] = [
 ];
 
 describe('pod deletion order', () => {
-  test.each(PAIRS)('deletes first %s', (_what, goes, stays) => {
-    expect(first([pod('goes', goes), pod('stays', stays)])).toBe('goes');
-    expect(first([pod('stays', stays), pod('goes', goes)])).toBe('goes');
+  test.each(PAIRS)('deletes first %s', (_what, deleted, kept) => {
+    expect(first([pod('deleted', deleted), pod('kept', kept)])).toBe('deleted');
+    expect(first([pod('kept', kept), pod('deleted', deleted)])).toBe('deleted');
   });
 
   test('deletes first the pod that shares its node with more related pods', () => {

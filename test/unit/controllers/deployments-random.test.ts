@@ -45,7 +45,7 @@ test('keeps the rollout bounds at every step and reaches the last spec', async (
         else await world.remove(name);
         await world.cluster.settle();
         isRescaled ||= next.do === 'scale';
-        if (!isRescaled) expect(await wanted(world)).toBeLessThanOrEqual(4 + surge(drawn.rollingUpdate.maxSurge));
+        if (!isRescaled) expect(await expected(world)).toBeLessThanOrEqual(4 + surge(drawn.rollingUpdate.maxSurge));
       }
       await world.runAll();
       const { spec: last, status } = await api.get('d');
@@ -68,7 +68,7 @@ function surge(maxSurge: number | string): number {
   return typeof maxSurge === 'number' ? maxSurge : Math.ceil((4 * Number.parseInt(maxSurge, 10)) / 100);
 }
 
-async function wanted(world: DeploymentWorld): Promise<number> {
+async function expected(world: DeploymentWorld): Promise<number> {
   const { items } = await world.cluster.api(ReplicaSet).list();
   return items.reduce((sum, { spec }) => sum + spec.replicas, 0);
 }

@@ -247,11 +247,11 @@ describe('Deployment scaling', () => {
   });
 
   test.each([
-    { to: 20, want: { 'i:1': 15, 'i:2': 10 } },
-    { to: 15, want: { 'i:1': 12, 'i:2': 7 } },
-    { to: 5, want: { 'i:1': 4, 'i:2': 3 } },
-    { to: 0, want: { 'i:1': 0, 'i:2': 0 } },
-  ])('scales both ReplicaSets in proportion from 10 to $to during a rollout', async ({ to, want }) => {
+    { to: 20, expected: { 'i:1': 15, 'i:2': 10 } },
+    { to: 15, expected: { 'i:1': 12, 'i:2': 7 } },
+    { to: 5, expected: { 'i:1': 4, 'i:2': 3 } },
+    { to: 0, expected: { 'i:1': 0, 'i:2': 0 } },
+  ])('scales both ReplicaSets in proportion from 10 to $to during a rollout', async ({ to, expected }) => {
     await world.make({ replicas: 10 });
     await world.runAll();
     await world.roll('i:2');
@@ -259,7 +259,7 @@ describe('Deployment scaling', () => {
     expect(await world.sizes()).toEqual({ 'i:1': 8, 'i:2': 5 });
     await world.change({ paused: true });
     await world.change({ replicas: to });
-    expect(await world.sizes()).toEqual(want);
+    expect(await world.sizes()).toEqual(expected);
   });
 
   test('scales by the current replicas without the annotations', async () => {

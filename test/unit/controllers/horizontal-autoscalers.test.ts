@@ -93,23 +93,23 @@ const WITHIN = 'ScalingLimited=False DesiredWithinRange: the desired count is wi
 
 describe('HorizontalPodAutoscaler reconcile', () => {
   test('reads the metrics every 15 seconds until the autoscaler is deleted', async () => {
-    let asked = 0;
+    let reads = 0;
     const self = await scaled({
       metrics: () => {
-        asked++;
+        reads++;
         return [{ pod: 'p0', value: '50m' }];
       },
       replicas: 1,
     });
     expect((await later(self, 14)).conditions).toEqual([]);
-    expect(asked).toBe(0);
+    expect(reads).toBe(0);
     await later(self, 1);
-    expect(asked).toBe(1);
+    expect(reads).toBe(1);
     await later(self, 60);
-    expect(asked).toBe(5);
+    expect(reads).toBe(5);
     await self.cluster.api(HorizontalPodAutoscaler).delete('h');
     await self.cluster.clock.advance(60_000);
-    expect(asked).toBe(5);
+    expect(reads).toBe(5);
   });
 
   test('writes the conditions once when no scaling is needed', async () => {
@@ -164,10 +164,10 @@ describe('HorizontalPodAutoscaler reconcile', () => {
   });
 
   test('scales into the replica range without reading metrics', async () => {
-    const refuse = () => {
+    const failOnRead = () => {
       throw new Error('asked');
     };
-    const high = await scaled({ replicas: 20, pods: 0, metrics: refuse });
+    const high = await scaled({ replicas: 20, pods: 0, metrics: failOnRead });
     expect(await later(high)).toMatchObject({
       replicas: 10,
       conditions: ['AbleToScale=True SucceededRescale: the HPA controller was able to update the target scale to 10'],
@@ -176,7 +176,7 @@ describe('HorizontalPodAutoscaler reconcile', () => {
     expect(await high.events()).toEqual([
       'Normal SuccessfulRescale New size: 10; reason: Current number of replicas above Spec.MaxReplicas (1)',
     ]);
-    const low = await scaled({ replicas: 1, pods: 0, metrics: refuse, spec: { minReplicas: 3 } });
+    const low = await scaled({ replicas: 1, pods: 0, metrics: failOnRead, spec: { minReplicas: 3 } });
     expect((await later(low)).replicas).toBe(3);
     expect(await low.events()).toEqual([
       'Normal SuccessfulRescale New size: 3; reason: Current number of replicas below Spec.MinReplicas (1)',

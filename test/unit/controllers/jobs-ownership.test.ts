@@ -5,15 +5,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FINALIZER, JobWorld, template } from './job-fixture.js';
 
 let world: JobWorld;
-let refuseCreates: boolean;
-let refuseDeletes: boolean;
+let rejectCreates: boolean;
+let rejectDeletes: boolean;
 beforeEach(() => {
-  [refuseCreates, refuseDeletes] = [false, false];
+  [rejectCreates, rejectDeletes] = [false, false];
   const gate = defineAdmission({
     name: 'Gate',
     kind: Pod,
     on: ['CREATE', 'DELETE'],
-    validate: ({ operation }) => ((operation === 'CREATE' ? refuseCreates : refuseDeletes) ? 'not now' : undefined),
+    validate: ({ operation }) => ((operation === 'CREATE' ? rejectCreates : rejectDeletes) ? 'not now' : undefined),
   });
   world = new JobWorld(gate);
 });
@@ -121,7 +121,7 @@ describe('Jobs of other managers', () => {
 
 describe('rejected requests of the Job controller', () => {
   test('records an event for a rejected pod and retries with backoff', async () => {
-    refuseCreates = true;
+    rejectCreates = true;
     await world.make({ parallelism: 4, completions: 4 });
     const [event] = await world.events('Warning');
     expect(event).toMatch(/^FailedCreate: Error creating: .*not now/);
@@ -135,13 +135,13 @@ describe('rejected requests of the Job controller', () => {
       if (world.complaints.length > before) waits.push(second);
     }
     expect(waits).toEqual([1, 3, 7, 15]);
-    refuseCreates = false;
+    rejectCreates = false;
     await world.advance(60);
     expect(await world.status()).toMatchObject({ active: 4 });
   });
 
   test('applies a change of the Job at once while a reconcile is failing', async () => {
-    refuseCreates = true;
+    rejectCreates = true;
     await world.make({});
     const undo = world.cluster.use((request, next) => {
       if (request.verb !== 'create' || request.resource.resource !== 'pods') return next();
@@ -154,13 +154,13 @@ describe('rejected requests of the Job controller', () => {
   });
 
   test('does not fail a Job while its pods cannot be deleted', async () => {
-    refuseDeletes = true;
+    rejectDeletes = true;
     await world.make({ activeDeadlineSeconds: 10 });
     await world.advance(10);
     expect(await world.conditions()).toEqual([]);
     expect(await world.status()).toMatchObject({ active: 1 });
     expect((await world.events('Warning'))[0]).toMatch(/^FailedDelete: Error deleting: .*not now/);
-    refuseDeletes = false;
+    rejectDeletes = false;
     await world.advance(60);
     expect(await world.conditions()).toEqual(['FailureTarget=True DeadlineExceeded', 'Failed=True DeadlineExceeded']);
   });

@@ -384,13 +384,13 @@ describe('storage classes of claims', () => {
 });
 
 describe('provisioned volumes', () => {
-  const wanted = async (more: object = {}) => {
+  const expected = async (more: object = {}) => {
     await at.storageClass('slow', { provisioner: 'example.com/disk', mountOptions: ['ro'], ...more });
     return at.claim('c', '3Gi');
   };
 
   test('provisions a volume for a claim of a simulated class', async () => {
-    const { metadata } = await wanted();
+    const { metadata } = await expected();
     expect(await at.boundVolume('c')).toBe(`pvc-${metadata.uid}`);
     expect(await at.claimPhase('c')).toBe('Bound');
     const volume = await at.findVolume(`pvc-${metadata.uid}`);
@@ -408,7 +408,7 @@ describe('provisioned volumes', () => {
   });
 
   test('deletes a provisioned volume with its claim', async () => {
-    const { metadata } = await wanted();
+    const { metadata } = await expected();
     await at.settle();
     await at.cluster.api(PersistentVolumeClaim).delete('c');
     await at.settle();
@@ -416,7 +416,7 @@ describe('provisioned volumes', () => {
   });
 
   test('keeps a provisioned volume when the class retains volumes', async () => {
-    const { metadata } = await wanted({ reclaimPolicy: 'Retain' });
+    const { metadata } = await expected({ reclaimPolicy: 'Retain' });
     await at.settle();
     await at.cluster.api(PersistentVolumeClaim).delete('c');
     await at.settle();
@@ -424,7 +424,7 @@ describe('provisioned volumes', () => {
   });
 
   test('provisions a volume when the first consumer is scheduled', async () => {
-    await wanted({ volumeBindingMode: 'WaitForFirstConsumer' });
+    await expected({ volumeBindingMode: 'WaitForFirstConsumer' });
     await at.pod('p', 'c');
     expect(await at.boundVolume('c')).toBeUndefined();
     await at.pod('q', 'c', { nodeName: 'n' });

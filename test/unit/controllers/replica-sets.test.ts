@@ -222,7 +222,7 @@ describe('ReplicaSet ownership', () => {
 });
 
 describe('ReplicaSet failures', () => {
-  async function refusePods(expression: string) {
+  async function rejectPods(expression: string) {
     await world.cluster.api(ValidatingAdmissionPolicy).create({
       metadata: { name: 'p' },
       spec: {
@@ -241,7 +241,7 @@ describe('ReplicaSet failures', () => {
   }
 
   test('reports a rejected pod in a condition and an event, and retries', async () => {
-    await refusePods('false');
+    await rejectPods('false');
     await make({ replicas: 5 });
     const { conditions = [], replicas } = await status();
     expect(replicas).toBe(0);
@@ -261,7 +261,7 @@ describe('ReplicaSet failures', () => {
 
   test('reports a pod that cannot be deleted', async () => {
     await make({ replicas: 1 });
-    await refusePods("request.operation != 'DELETE'");
+    await rejectPods("request.operation != 'DELETE'");
     await change({ replicas: 0 });
     const [condition] = (await status()).conditions ?? [];
     expect(condition).toMatchObject({ type: 'ReplicaFailure', reason: 'FailedDelete' });

@@ -128,29 +128,29 @@ test('recreates the deleted claim of a pending pod with the next reconcile', asy
 });
 
 describe('claim retention policy', () => {
-  test.each<{ whenDeleted: Retention; whenScaled: Retention; asked: string; scaled: string[]; deleted: string[] }>([
+  test.each<{ whenDeleted: Retention; whenScaled: Retention; initial: string; scaled: string[]; deleted: string[] }>([
     {
       whenDeleted: 'Retain',
       whenScaled: 'Retain',
-      asked: 'none',
+      initial: 'none',
       scaled: ['none', 'none'],
       deleted: ['none', 'none'],
     },
     {
       whenDeleted: 'Delete',
       whenScaled: 'Retain',
-      asked: 'StatefulSet',
+      initial: 'StatefulSet',
       scaled: ['StatefulSet', 'StatefulSet'],
       deleted: [],
     },
-    { whenDeleted: 'Retain', whenScaled: 'Delete', asked: 'none', scaled: ['none'], deleted: ['none'] },
-    { whenDeleted: 'Delete', whenScaled: 'Delete', asked: 'StatefulSet', scaled: ['StatefulSet'], deleted: [] },
+    { whenDeleted: 'Retain', whenScaled: 'Delete', initial: 'none', scaled: ['none'], deleted: ['none'] },
+    { whenDeleted: 'Delete', whenScaled: 'Delete', initial: 'StatefulSet', scaled: ['StatefulSet'], deleted: [] },
   ])(
     'sets the owners of claims with $whenDeleted when deleted and $whenScaled when scaled',
-    async ({ whenDeleted, whenScaled, asked, scaled, deleted }) => {
+    async ({ whenDeleted, whenScaled, initial, scaled, deleted }) => {
       await make({ persistentVolumeClaimRetentionPolicy: { whenDeleted, whenScaled } });
       const named = (kinds: readonly string[]) => kinds.map((kind, index) => `data-web-${index}: ${kind}`);
-      expect(await owners()).toEqual(named([asked, asked]));
+      expect(await owners()).toEqual(named([initial, initial]));
       await change({ replicas: 1 });
       expect(await owners()).toEqual(named(scaled));
       await world.cluster.api(StatefulSet).delete('web');

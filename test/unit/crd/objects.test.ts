@@ -24,7 +24,7 @@ type Json = Record<string, unknown>;
 async function served(spec: Json, more: Json = {}) {
   const cluster = testCluster();
   const widgets = await define(cluster, { versions: [version({ spec, ...more })] });
-  return { cluster, widgets, ask: http(cluster) };
+  return { cluster, widgets, send: http(cluster) };
 }
 
 const SIZED = object({
@@ -57,44 +57,44 @@ describe('a request body', () => {
     [JSON.stringify(whole('A', {})), 422, 'metadata.name: Invalid value: "A"'],
     [JSON.stringify({ ...whole('a', {}), metadata: {} }), 422, 'name or generateName is required'],
   ])('rejects the body %s', async (body, code, message) => {
-    const { ask } = await served(SIZED);
-    const response = await ask(`POST ${COLLECTION}`, sent(body));
+    const { send } = await served(SIZED);
+    const response = await send(`POST ${COLLECTION}`, sent(body));
     expect(response.body.message).toContain(message);
     expect(response.code).toBe(code);
   });
 
   test('rejects a protobuf body and a request for a protobuf response', async () => {
-    const { ask } = await served(SIZED);
+    const { send } = await served(SIZED);
     const type = 'application/vnd.orch.protobuf';
-    expect((await ask(`POST ${COLLECTION}`, sent('k8s\u0000', { type }))).code).toBe(400);
-    expect((await ask(`GET ${COLLECTION}`, { accept: type })).code).toBe(406);
-    expect((await ask(`GET ${COLLECTION}`, { accept: `${type}, application/json` })).code).toBe(200);
-    expect((await ask(`POST ${COLLECTION}`, sent('x', { type: 'text/html' }))).code).toBe(415);
+    expect((await send(`POST ${COLLECTION}`, sent('k8s\u0000', { type }))).code).toBe(400);
+    expect((await send(`GET ${COLLECTION}`, { accept: type })).code).toBe(406);
+    expect((await send(`GET ${COLLECTION}`, { accept: `${type}, application/json` })).code).toBe(200);
+    expect((await send(`POST ${COLLECTION}`, sent('x', { type: 'text/html' }))).code).toBe(415);
   });
 
   test('decodes a YAML body', async () => {
-    const { ask } = await served(SIZED);
+    const { send } = await served(SIZED);
     const body = `apiVersion: ${GROUP}/v1\nkind: Widget\nmetadata:\n  name: a\nspec:\n  size: 0x10\n`;
-    const response = await ask(`POST ${COLLECTION}`, sent(body, { type: 'application/yaml' }));
+    const response = await send(`POST ${COLLECTION}`, sent(body, { type: 'application/yaml' }));
     expect(response.body['spec']).toEqual({ size: 16 });
   });
 
   test('reports unknown fields according to fieldValidation', async () => {
-    const { ask } = await served(SIZED);
+    const { send } = await served(SIZED);
     const body = whole('a', { size: 1, more: 1, list: [{ a: 'x', z: 1 }], map: { k: { y: 1 } } });
     const fields = ['spec.list[0].z', 'spec.map.k.y', 'spec.more'].map((path) => `unknown field "${path}"`);
-    expect((await ask(`POST ${COLLECTION}?fieldValidation=Warn&dryRun=All`, sent(body))).warnings).toEqual(fields);
-    expect((await ask(`POST ${COLLECTION}?fieldValidation=Ignore&dryRun=All`, sent(body))).warnings).toEqual([]);
-    const strict = await ask(`POST ${COLLECTION}?fieldValidation=Strict`, sent(body));
+    expect((await send(`POST ${COLLECTION}?fieldValidation=Warn&dryRun=All`, sent(body))).warnings).toEqual(fields);
+    expect((await send(`POST ${COLLECTION}?fieldValidation=Ignore&dryRun=All`, sent(body))).warnings).toEqual([]);
+    const strict = await send(`POST ${COLLECTION}?fieldValidation=Strict`, sent(body));
     expect(strict.code).toBe(400);
     expect(strict.body.message).toContain(`strict decoding error: ${fields.join(', ')}`);
     const repeated = JSON.stringify(body).replace('"more":1', '"size":2');
-    expect((await ask(`POST ${COLLECTION}?dryRun=All`, sent(repeated))).warnings[0]).toContain('duplicate field');
+    expect((await send(`POST ${COLLECTION}?dryRun=All`, sent(repeated))).warnings[0]).toContain('duplicate field');
   });
 
   test('rejects a body that is too long', async () => {
-    const { ask } = await served(SIZED);
-    const response = await ask(`POST ${COLLECTION}`, sent(whole('a', { name: 'x'.repeat(4 * 1024 * 1024) })));
+    const { send } = await served(SIZED);
+    const response = await send(`POST ${COLLECTION}`, sent(whole('a', { name: 'x'.repeat(4 * 1024 * 1024) })));
     expect(response.code).toBe(413);
   });
 
@@ -103,14 +103,14 @@ describe('a request body', () => {
     await redefine(cluster, (spec) => {
       spec['versions'] = [version()];
     });
-    const ask = http(cluster);
+    const send = http(cluster);
     const text = 'x'.repeat(1024 * 1024);
-    expect((await ask(`POST ${COLLECTION}`, sent(whole('long', { text })))).code).toBe(201);
-    expect(((await ask(`GET ${COLLECTION}/long`)).body['spec'] as Json)['text']).toBe(text);
+    expect((await send(`POST ${COLLECTION}`, sent(whole('long', { text })))).code).toBe(201);
+    expect(((await send(`GET ${COLLECTION}/long`)).body['spec'] as Json)['text']).toBe(text);
     const deep = `${'{"a":'.repeat(400)}1${'}'.repeat(400)}`;
     const body = JSON.stringify(whole('deep', 0)).replace('"spec":0', `"spec":${deep}`);
-    expect((await ask(`POST ${COLLECTION}`, sent(body))).code).toBe(201);
-    expect((await ask(`GET ${COLLECTION}/deep`)).text).toContain(deep);
+    expect((await send(`POST ${COLLECTION}`, sent(body))).code).toBe(201);
+    expect((await send(`GET ${COLLECTION}/deep`)).text).toContain(deep);
   });
 });
 
@@ -138,33 +138,33 @@ describe('a stored object', () => {
     const properties = Object.fromEntries(['constructor', 'toString', 'hasOwnProperty'].map((name) => [name, STRING]));
     Object.defineProperty(properties, '__proto__', { value: STRING, enumerable: true });
     const map = { type: 'object', additionalProperties: STRING };
-    const { ask } = await served(object({ ...properties, fields: { type: 'object', properties }, map }));
+    const { send } = await served(object({ ...properties, fields: { type: 'object', properties }, map }));
     const inner = '{"__proto__":"p","constructor":"c","hasOwnProperty":"h","toString":"t"}';
     const body = `{"apiVersion":"${GROUP}/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"fields":${inner},"map":${inner},"valueOf":"gone"}}`;
-    const made = await ask(`POST ${COLLECTION}`, sent(body));
+    const made = await send(`POST ${COLLECTION}`, sent(body));
     expect(made.warnings).toEqual(['unknown field "spec.valueOf"']);
     expect(made.text).toContain(`"spec":{"fields":${inner},"map":${inner}}`);
     const patch = '{"spec":{"map":{"__proto__":null,"toString":"T"}}}';
     const type = 'application/merge-patch+json';
-    const patched = await ask(`PATCH ${COLLECTION}/a`, sent(patch, { type }));
+    const patched = await send(`PATCH ${COLLECTION}/a`, sent(patch, { type }));
     expect(patched.text).toContain('"map":{"constructor":"c","hasOwnProperty":"h","toString":"T"}');
     expect({}.toString()).toBe('[object Object]');
   });
 
   test('keeps large integers exact', async () => {
-    const { ask } = await served(object({ n: { ...INTEGER, format: 'int64' } }));
+    const { send } = await served(object({ n: { ...INTEGER, format: 'int64' } }));
     const body = JSON.stringify(whole('a', { n: 1 })).replace('"n":1', '"n":9007199254740993');
-    expect((await ask(`POST ${COLLECTION}`, sent(body))).text).toContain('"n":9007199254740993');
-    expect((await ask(`GET ${COLLECTION}/a`)).text).toContain('"n":9007199254740993');
+    expect((await send(`POST ${COLLECTION}`, sent(body))).text).toContain('"n":9007199254740993');
+    expect((await send(`GET ${COLLECTION}/a`)).text).toContain('"n":9007199254740993');
     const type = 'application/merge-patch+json';
-    const patched = await ask(`PATCH ${COLLECTION}/a`, sent('{"spec":{"n":-9223372036854775808}}', { type }));
+    const patched = await send(`PATCH ${COLLECTION}/a`, sent('{"spec":{"n":-9223372036854775808}}', { type }));
     expect(patched.text).toContain('"n":-9223372036854775808');
   });
 
   test('stores objects with sorted keys', async () => {
-    const { ask } = await served(ANYTHING);
+    const { send } = await served(ANYTHING);
     const body = `{"spec":{"b":{"z":1,"y":[{"q":1,"p":2}]},"a":1,"B":1,"é":1},"kind":"Widget","metadata":{"name":"a"},"apiVersion":"${GROUP}/v1"}`;
-    const { text } = await ask(`POST ${COLLECTION}`, sent(body));
+    const { text } = await send(`POST ${COLLECTION}`, sent(body));
     expect(text).toContain('"spec":{"B":1,"a":1,"b":{"y":[{"p":2,"q":1}],"z":1},"é":1}');
     expect(text).toMatch(/^\{"apiVersion":"example.com\/v1","kind":"Widget","metadata":\{/);
   });
@@ -236,12 +236,12 @@ describe('generation', () => {
 
 describe('patches', () => {
   test('rejects strategic merge patches', async () => {
-    const { widgets, ask } = await served(SIZED);
+    const { widgets, send } = await served(SIZED);
     await widgets.create(widget('a', { size: 1 }));
     expect(await failureOf(widgets.patch('a', strategicPatch({ spec: { size: 2 } } as never) as never))).toMatchObject({
       code: 415,
     });
-    const response = await ask(`PATCH ${COLLECTION}/a`, sent({}, { type: 'application/strategic-merge-patch+json' }));
+    const response = await send(`PATCH ${COLLECTION}/a`, sent({}, { type: 'application/strategic-merge-patch+json' }));
     expect(response.code).toBe(415);
     expect(response.body.message).toContain('accepted media types include: application/json-patch+json');
   });

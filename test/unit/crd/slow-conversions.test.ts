@@ -4,7 +4,7 @@ import { mergePatch } from 'orchplane';
 import { ResourceQuota } from 'orchplane/kinds';
 import { sequentialIds, type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { door, failureOf, Reader, stateOf, turns } from '../server/watch-reader.js';
+import { failureOf, latch, Reader, stateOf, turns } from '../server/watch-reader.js';
 import { api, define, definitions, GROUP, kindOf, object, redefine, version, WIDGETS, widget } from './widgets.js';
 
 type Json = Record<string, unknown>;
@@ -370,16 +370,16 @@ describe('deleting', () => {
     await turns();
     await hooks.next().respond();
     expect(await deleted).toMatchObject({ apiVersion: `${GROUP}/v2`, metadata: { deletionGracePeriodSeconds: 0 } });
-    const gone = api(cluster, 'v2').patch('a', mergePatch({ metadata: { finalizers: null } }) as never);
+    const removed = api(cluster, 'v2').patch('a', mergePatch({ metadata: { finalizers: null } }) as never);
     await turns();
     hooks.isOpen = true;
     while (hooks.reviews.length > 0) await hooks.next().respond();
-    expect(await gone).toMatchObject({ apiVersion: `${GROUP}/v2` });
+    expect(await removed).toMatchObject({ apiVersion: `${GROUP}/v2` });
     expect(await api(cluster).find('a')).toBeUndefined();
   });
 
   test('converts an object again that is written during deletecollection, and returns all objects', async () => {
-    const { opened, open } = door();
+    const { opened, open } = latch();
     const plugin = {
       name: 'Holding',
       validate: async ({ operation, oldObject }: { operation: string; oldObject?: { metadata: { name: string } } }) => {

@@ -286,15 +286,15 @@ describe('a deprecated version', () => {
         version({ name: 'v2', storage: false, deprecated: true }),
       ],
     });
-    const ask = http(cluster);
+    const send = http(cluster);
     const path = (name: string) => `/apis/${GROUP}/${name}/namespaces/default/widgets`;
-    expect((await ask(`GET ${path('v1alpha1')}`)).warnings).toEqual([
+    expect((await send(`GET ${path('v1alpha1')}`)).warnings).toEqual([
       `${GROUP}/v1alpha1 Widget is deprecated; use ${GROUP}/v1 Widget`,
     ]);
-    expect((await ask(`GET ${path('v1beta1')}/none`)).warnings).toEqual(['move "on"']);
-    expect((await ask(`POST ${path('v2')}`, { body: { kind: 'Widget' } })).warnings).toContain(
+    expect((await send(`GET ${path('v1beta1')}/none`)).warnings).toEqual(['move "on"']);
+    expect((await send(`POST ${path('v2')}`, { body: { kind: 'Widget' } })).warnings).toContain(
       `${GROUP}/v2 Widget is deprecated`,
     );
-    expect((await ask(`GET ${path('v1')}`)).warnings).toEqual([]);
+    expect((await send(`GET ${path('v1')}`)).warnings).toEqual([]);
   });
 });

@@ -19,7 +19,7 @@ export function object(properties: Json, more: Json = {}): Json {
   return { type: 'object', properties, ...more };
 }
 
-export interface VersionWish extends Json {
+export interface VersionFields extends Json {
   readonly name?: string;
   /** The schema of `spec`; accepts everything by default. */
   readonly spec?: Json;
@@ -27,12 +27,12 @@ export interface VersionWish extends Json {
   readonly whole?: Json;
 }
 
-export function version({ name = 'v1', spec, whole, ...more }: VersionWish = {}): Json {
+export function version({ name = 'v1', spec, whole, ...more }: VersionFields = {}): Json {
   const openAPIV3Schema = whole ?? (spec === undefined ? ANYTHING : object({ spec }));
   return { name, served: true, storage: true, schema: { openAPIV3Schema }, ...more };
 }
 
-export interface DefinitionWish {
+export interface DefinitionFields {
   readonly names?: Json;
   readonly scope?: 'Namespaced' | 'Cluster';
   readonly versions?: readonly Json[];
@@ -42,8 +42,8 @@ export interface DefinitionWish {
 }
 
 /** Creates a CRD. It has the type `never`, because tests also send invalid objects. */
-export function definition(wish: DefinitionWish = {}): never {
-  const { names, scope = 'Namespaced', versions = [version()], group = GROUP, metadata, conversion } = wish;
+export function definition(fields: DefinitionFields = {}): never {
+  const { names, scope = 'Namespaced', versions = [version()], group = GROUP, metadata, conversion } = fields;
   const all = { plural: 'widgets', kind: 'Widget', ...names };
   return {
     metadata: { name: `${all.plural}.${group}`, ...metadata },
@@ -56,8 +56,8 @@ export function definitions(cluster: Cluster): Api<typeof CustomResourceDefiniti
 }
 
 /** Creates a CRD and returns the API of its first version. */
-export async function define(cluster: Cluster, wish: DefinitionWish = {}): Promise<Api<Custom>> {
-  const made = await definitions(cluster).create(definition(wish));
+export async function define(cluster: Cluster, fields: DefinitionFields = {}): Promise<Api<Custom>> {
+  const made = await definitions(cluster).create(definition(fields));
   const { group, versions, names } = made.spec;
   return cluster.api(kindOf(cluster, versions[0]?.name, names.plural, group) as Custom);
 }

@@ -36,7 +36,7 @@ describeKind({
   body: { spec: {} },
   change: { spec: { size: 'l' } },
   wireOrder: ['apiVersion', 'kind', 'metadata', 'spec', 'status'],
-  vanishesAtOnce: true,
+  deletedAtOnce: true,
   unconditionalUpdate: false,
   createOnUpdate: false,
 });
@@ -51,7 +51,7 @@ describeKind({
   body: {},
   change: { alpha: 'a', zeta: 'z' },
   wireOrder: ['alpha', 'apiVersion', 'kind', 'metadata', 'zeta'],
-  vanishesAtOnce: true,
+  deletedAtOnce: true,
   unconditionalUpdate: false,
   createOnUpdate: false,
 });

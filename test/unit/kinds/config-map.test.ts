@@ -14,9 +14,12 @@ const invalid = (...causes: { field: string; message?: string }[]) => ({
 });
 
 describe('ConfigMap keys', () => {
-  test.each(['k', 'my.key', 'MY_KEY', '-', '_', '...a'.slice(3), 'x'.repeat(253)])('may be %s', async (key) => {
-    expect((await create({ data: { [key]: 'v' } })).data).toEqual({ [key]: 'v' });
-  });
+  test.each(['k', 'my.key', 'MY_KEY', '-', '_', '...a'.slice(3), 'x'.repeat(253)])(
+    'accepts the ConfigMap key %s',
+    async (key) => {
+      expect((await create({ data: { [key]: 'v' } })).data).toEqual({ [key]: 'v' });
+    },
+  );
 
   test.each([
     ['', "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"],
@@ -26,22 +29,22 @@ describe('ConfigMap keys', () => {
     ['..', "must not be '..'"],
     ['..a', "must not start with '..'"],
     ['x'.repeat(254), 'must be no more than 253 characters'],
-  ])('may not be "%s"', async (key, why) => {
+  ])('rejects the ConfigMap key "%s"', async (key, why) => {
     const message = expect.stringContaining(`Invalid value: ${JSON.stringify(key)}: ${why}`) as string;
     await expect(create({ data: { [key]: 'v' } })).rejects.toMatchObject(invalid({ field: `data[${key}]`, message }));
   });
 
-  test('of binaryData follow the same rule', async () => {
+  test('applies the same rule to keys of data and binaryData', async () => {
     await expect(create({ binaryData: { 'a b': '' } })).rejects.toMatchObject(invalid({ field: 'binaryData[a b]' }));
   });
 
-  test('may not be in both data and binaryData', async () => {
+  test('rejects a key that is in both data and binaryData', async () => {
     await expect(create({ data: { k: 'v' }, binaryData: { k: 'dg==' } })).rejects.toMatchObject(
       invalid({ field: 'data[k]', message: 'Invalid value: "k": duplicate of key present in binaryData' }),
     );
   });
 
-  test('are all reported if they are invalid', async () => {
+  test('reports all invalid ConfigMap keys', async () => {
     await expect(create({ data: { 'a b': '', '..': '' } })).rejects.toMatchObject(
       invalid({ field: 'data[..]' }, { field: 'data[a b]' }),
     );
@@ -49,22 +52,22 @@ describe('ConfigMap keys', () => {
 });
 
 describe('ConfigMap values', () => {
-  test('of binaryData are stored as canonical base64', async () => {
+  test('stores binaryData as canonical base64', async () => {
     expect((await create({ binaryData: { k: 'YWJj\nZA==' } })).binaryData).toEqual({ k: 'YWJjZA==' });
   });
 
-  test('of binaryData must be base64', async () => {
+  test('rejects binaryData that is not base64', async () => {
     await expect(create({ binaryData: { k: '!' } })).rejects.toMatchObject({
       reason: 'BadRequest',
       message: 'ConfigMap in version "v1" cannot be handled as a ConfigMap: illegal base64 data at input byte 0',
     });
   });
 
-  test('of null are empty strings', async () => {
+  test('stores null values of a ConfigMap as empty strings', async () => {
     expect((await create({ data: { k: null as never } })).data).toEqual({ k: '' });
   });
 
-  test('are limited to 1 MiB, text and binary together', async () => {
+  test('limits text and binary values of a ConfigMap together to 1 MiB', async () => {
     const half = 512 * 1024;
     const binary = Buffer.alloc(half).toString('base64');
     expect((await create({ data: { text: 'x'.repeat(half) }, binaryData: { bytes: binary } })).kind).toBe('ConfigMap');
@@ -73,7 +76,7 @@ describe('ConfigMap values', () => {
     );
   });
 
-  test('are measured in bytes, not in characters', async () => {
+  test('measures ConfigMap values in bytes, not in characters', async () => {
     await expect(create({ data: { text: 'é'.repeat(512 * 1024 + 1) } })).rejects.toMatchObject(
       invalid({ field: '[]' }),
     );
@@ -97,7 +100,7 @@ describe('an immutable ConfigMap', () => {
     );
   });
 
-  test('cannot become mutable', async () => {
+  test('does not allow an immutable ConfigMap to become mutable', async () => {
     const api = await immutable();
     for (const change of [false, null]) {
       await expect(api.patch('a', mergePatch({ immutable: change }))).rejects.toMatchObject(
@@ -112,7 +115,7 @@ describe('an immutable ConfigMap', () => {
     expect(stored.metadata.labels).toEqual({ app: 'web' });
   });
 
-  test('may become immutable by an update', async () => {
+  test('allows a ConfigMap to become immutable by an update', async () => {
     const api = configMaps();
     await api.create({ metadata: { name: 'a' }, immutable: false });
     expect((await api.patch('a', mergePatch({ immutable: true }))).immutable).toBe(true);

@@ -37,7 +37,7 @@ describe('the names of a user-defined kind', () => {
   const named = (kind: string, names = {}) =>
     defineKind({ apiVersion: 'example.com/v1', kind, scope: 'Cluster', names, body: { a: z.string() } }).names;
 
-  test('are derived from the kind', () => {
+  test('derives the names of a user-defined kind from the kind', () => {
     expect(named('Widget')).toEqual({
       plural: 'widgets',
       singular: 'widget',
@@ -53,18 +53,18 @@ describe('the names of a user-defined kind', () => {
     ['Batch', 'batches'],
     ['Policy', 'policies'],
     ['Gateway', 'gateways'],
-  ])('have an English plural: %s, %s', (kind, plural) => {
+  ])('derives the English plural of %s as %s', (kind, plural) => {
     expect(named(kind).plural).toBe(plural);
   });
 
-  test('can be set', () => {
+  test('accepts explicit names of a user-defined kind', () => {
     expect(named('Sheep', { plural: 'sheep', shortNames: ['sh'] })).toMatchObject({
       plural: 'sheep',
       shortNames: ['sh'],
     });
   });
 
-  test('are validated', () => {
+  test('validates the names of a user-defined kind', () => {
     expect(() => named('widget')).toThrow(new TypeError('"widget" is not a CamelCase kind'));
     expect(() =>
       defineKind({ apiVersion: 'a/b/c', kind: 'Widget', scope: 'Cluster', body: { a: z.string() } }),
@@ -73,13 +73,13 @@ describe('the names of a user-defined kind', () => {
 });
 
 describe('zod defaults', () => {
-  test('are applied and stored', async () => {
+  test('applies and stores zod defaults', async () => {
     const api = widgets();
     expect((await api.create({ metadata: { name: 'w' }, spec: {} })).spec).toEqual({ size: 'm' });
     expect((await api.get('w')).spec.size).toBe('m');
   });
 
-  test('are applied again when a patch removes the value', async () => {
+  test('applies zod defaults again when a patch removes the value', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: { size: 'l' } });
     expect((await api.patch('w', mergePatch({ spec: { size: null } }))).spec.size).toBe('m');
@@ -142,8 +142,8 @@ describe('the validate function of a kind', () => {
     );
   });
 
-  test('is not called for an object that fails the schema', async () => {
-    const asked: unknown[] = [];
+  test('does not call the validate function for an object that fails the schema', async () => {
+    const validatedSizes: unknown[] = [];
     const Careful = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Careful',
@@ -151,7 +151,7 @@ describe('the validate function of a kind', () => {
       body: { spec: z.object({ parts: z.array(z.string()) }) },
       // This function relies on the zod schema; other values would make it throw.
       validate: (object) => {
-        asked.push(object.spec.parts.length);
+        validatedSizes.push(object.spec.parts.length);
         return [];
       },
     });
@@ -160,19 +160,19 @@ describe('the validate function of a kind', () => {
     await expect(cluster.api(Careful).create({ metadata: { name: 'a' }, spec: {} as never })).rejects.toMatchObject(
       invalid({ field: 'spec.parts', message: 'Required value' }),
     );
-    expect(asked).toEqual([]);
+    expect(validatedSizes).toEqual([]);
   });
 });
 
 describe('unknown fields of a user-defined kind', () => {
-  test('are pruned at every level', async () => {
+  test('prunes unknown fields of a user-defined kind at every level', async () => {
     const sent = { metadata: { name: 'w' }, spec: { size: 's', extra: 1, limits: { cpu: 1, gpu: 2 } }, other: true };
     const stored = await widgets().create(sent as never);
     expect(stored).not.toHaveProperty('other');
     expect(stored.spec).toEqual({ size: 's', limits: { cpu: 1 } });
   });
 
-  test('are kept in a loose object', async () => {
+  test('keeps unknown fields of a user-defined kind in a loose object', async () => {
     const Bag = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Bag',
@@ -206,7 +206,7 @@ describe('a stored object of a user-defined kind', () => {
 });
 
 describe('the status of a user-defined kind', () => {
-  test('is not set by a create or changed by an update', async () => {
+  test('neither sets the status in a create nor changes it in an update', async () => {
     const api = widgets();
     const created = await api.create({ metadata: { name: 'w' }, spec: {}, status: { ready: true } });
     expect(created).not.toHaveProperty('status');
@@ -217,7 +217,7 @@ describe('the status of a user-defined kind', () => {
     expect(updated).toMatchObject({ spec: { size: 'l' }, status: { ready: false } });
   });
 
-  test('is the only part that the status subresource changes', async () => {
+  test('changes only the status through the status subresource', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w', labels: { a: 'b' } }, spec: {} });
     const stored = await api.status.edit('w', (widget) => {
@@ -231,7 +231,7 @@ describe('the status of a user-defined kind', () => {
     expect(stored.metadata).not.toHaveProperty('finalizers');
   });
 
-  test('is validated by its own schema', async () => {
+  test('validates the status of a user-defined kind by its own schema', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: {} });
     await expect(api.status.patch('w', mergePatch({ status: { ready: 'soon' as never } }))).rejects.toMatchObject({
@@ -251,13 +251,13 @@ describe('the status of a user-defined kind', () => {
     ).rejects.toMatchObject({ reason: 'Invalid' });
   });
 
-  test('is read through the status subresource as the whole object', async () => {
+  test('returns the whole object through the status subresource', async () => {
     const api = widgets();
     const stored = await api.create({ metadata: { name: 'w' }, spec: {} });
     expect(await api.status.get('w')).toBe(stored);
   });
 
-  test('is ordinary data without a status subresource', async () => {
+  test('treats status as ordinary data without a status subresource', async () => {
     const Plain = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Plain',
@@ -279,7 +279,7 @@ describe('the generation of a user-defined kind', () => {
     expect(stored.metadata.generation).toBe(1);
   });
 
-  test('is incremented by changes of the spec only', async () => {
+  test('increments the generation only for changes of the spec', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: {} });
     const generation = async () => (await api.get('w')).metadata.generation;
@@ -297,7 +297,7 @@ describe('the generation of a user-defined kind', () => {
 });
 
 describe('an update of a user-defined kind', () => {
-  test('without a resourceVersion is rejected with the plural name', async () => {
+  test('rejects an update without a resourceVersion with the plural name of the kind', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: {} });
     await expect(api.update({ metadata: { name: 'w' }, spec: {} })).rejects.toMatchObject({
@@ -309,7 +309,7 @@ describe('an update of a user-defined kind', () => {
 });
 
 describe('finalizers of a user-defined kind', () => {
-  test('without a domain are accepted with a warning, unlike in built-in kinds', async () => {
+  test('accepts finalizers without a domain with a warning, unlike in built-in kinds', async () => {
     const warnings: string[] = [];
     const cluster = testCluster({ client: { onWarning: (warning) => warnings.push(warning) } });
     cluster.install(Widget);
@@ -322,7 +322,7 @@ describe('finalizers of a user-defined kind', () => {
 });
 
 describe('field selectors of a user-defined kind', () => {
-  test('support name and namespace only', async () => {
+  test('supports field selectors for name and namespace only', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: {} });
     expect((await api.list({ fields: 'metadata.name=w,metadata.namespace=default' })).items).toHaveLength(1);

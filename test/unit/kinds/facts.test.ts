@@ -39,7 +39,7 @@ describe('built-in kinds', () => {
 
   for (const kind of builtInKinds) {
     const name = byKind.get(`${kind.group}/${kind.version}/${kind.kind}`);
-    test(`${kind.kind} in ${kind.group}/${kind.version} has the fields of the reference server`, () => {
+    test(`has the fields of the reference server in ${kind.kind} of ${kind.group}/${kind.version}`, () => {
       expect(name, 'the type is among the facts').toBeDefined();
       const findings: string[] = [];
       compareObject(kind.schema, name ?? '', '', { facts, findings, seen: new Set() });

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 const generator = fileURLToPath(new URL('../../../src/kinds/types/generate.mjs', import.meta.url));
 
-test('the generated types, schemas and protobuf messages are current', () => {
+test('has current generated types, schemas and protobuf messages', () => {
   const { status, stderr } = spawnSync(process.execPath, [generator, '--check'], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });

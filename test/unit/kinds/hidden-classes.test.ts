@@ -133,19 +133,19 @@ describe('lazy members', () => {
   });
   const made = (left: number, right: number) => withSum({ left, right }, () => left + right);
 
-  test('are computed when they are read', () => {
-    let asked = 0;
-    const counting = withSum({}, () => ++asked);
-    expect(asked).toBe(0);
+  test('computes lazy members when they are read', () => {
+    let computations = 0;
+    const counting = withSum({}, () => ++computations);
+    expect(computations).toBe(0);
     expect([counting.sum, counting.sum]).toEqual([1, 2]);
   });
 
-  test('are copied with their values', () => {
+  test('copies lazy members with their values', () => {
     expect({ ...made(1, 2) }).toEqual({ left: 1, right: 2, sum: 3 });
     expect(Reflect.ownKeys({ ...made(1, 2) })).toEqual(['left', 'right', 'sum']);
   });
 
-  test('keep one hidden class for all objects', () => {
+  test('keeps one hidden class for all objects with lazy members', () => {
     expect(misfits(Array.from({ length: 20 }, (_, index) => Object.freeze(made(index, 1))))).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ const cases = builtInKinds.flatMap((kind) =>
 );
 
 describe('an initial object', () => {
-  test.each(cases)('$kind.kind $name is complete and in wire order', ({ kind, object }) => {
+  test.each(cases)('stores $kind.kind $name completely and in wire order', ({ kind, object }) => {
     const { metadata, ...given } = object;
     const { managers: _managers, ...sent } = metadata;
     const { value, findings } = decode(kind.schema, { value: { ...given, metadata: sent } });
@@ -33,7 +33,7 @@ describe('an initial object', () => {
     expect(JSON.stringify(decoded)).toBe(JSON.stringify(given));
   });
 
-  test.each(cases)('$kind.kind $name has managers of existing fields, in canonical order', ({ kind, object }) => {
+  test.each(cases)('stores managers of existing fields of $kind.kind $name in canonical order', ({ kind, object }) => {
     const { managers } = object.metadata;
     expect(managers.length).toBeGreaterThan(0);
     // All fields, as in a comparison with an empty object.

@@ -20,7 +20,7 @@ export interface KindSample {
   /** The top-level keys of a stored object in wire order. */
   readonly wireOrder: readonly string[];
   /** Whether a delete removes the object at once. */
-  readonly vanishesAtOnce: boolean;
+  readonly deletedAtOnce: boolean;
   /** Whether a delete causes MODIFIED before DELETED, because the kind has a grace period. */
   readonly markedFirst?: boolean;
   /** Whether a PUT may omit the resourceVersion. */
@@ -34,7 +34,7 @@ export function describeKind(sample: KindSample): void {
   const [first, second] = sample.names ?? ['a', 'b'];
 
   describe(`${kind.kind} in ${kind.version} as a kind`, () => {
-    const testUnattended = test.skipIf(sample.isAttended === true);
+    const testUnreconciled = test.skipIf(sample.isAttended === true);
     let cluster: Cluster;
     let objects: ReturnType<typeof open>;
 
@@ -69,7 +69,7 @@ export function describeKind(sample: KindSample): void {
       expect(Object.isFrozen(kind)).toBe(true);
     });
 
-    testUnattended('comes back from create, get and list as the same frozen object', async () => {
+    testUnreconciled('returns the same frozen object from create, get and list', async () => {
       const created = await objects.create(input(first));
       expect(await objects.get(first)).toBe(created);
       const list = await objects.list({ fields: `metadata.name=${first}` });
@@ -86,7 +86,7 @@ export function describeKind(sample: KindSample): void {
       expect(gv).toEqual({ group: cluster.dialect.group(kind.group), version: kind.version });
     });
 
-    testUnattended('is written in wire order', async () => {
+    testUnreconciled('is written in wire order', async () => {
       const created = await objects.create(input(first));
       const updated = await objects.update({ ...change, ...created, ...change });
       expect(Object.keys(created)).toEqual(sample.wireOrder.filter((key) => key in created));
@@ -96,7 +96,7 @@ export function describeKind(sample: KindSample): void {
       );
     });
 
-    testUnattended('has what the server gives every object', async () => {
+    testUnreconciled('sets the metadata that every object has', async () => {
       const { metadata } = await objects.create(input(first));
       expect(metadata).toMatchObject({ name: first, creationTimestamp: '2030-01-01T00:00:00Z' });
       expect(metadata.resourceVersion).toBe(cluster.resourceVersion);
@@ -104,7 +104,7 @@ export function describeKind(sample: KindSample): void {
       expect(metadata.namespace).toBe(kind.scope === 'Namespaced' ? 'default' : undefined);
     });
 
-    testUnattended('is changed by an update with its version, and told as MODIFIED', async () => {
+    testUnreconciled('updates an object and sends a MODIFIED event', async () => {
       const created = await objects.create(input(first));
       const watch = objects.watch({ resourceVersion: created.metadata.resourceVersion });
       const metadata = { ...created.metadata, labels: { k: 'v' } };
@@ -122,26 +122,26 @@ export function describeKind(sample: KindSample): void {
       await expect(objects.update({ ...created, ...change })).rejects.toMatchObject({ reason: 'Conflict' });
     });
 
-    test('requires a resourceVersion on update, or does not, as its sample says', async () => {
+    test('requires a resourceVersion on update unless the sample allows unconditional updates', async () => {
       await objects.create(input(first));
       const update = objects.update({ ...input(first, { labels: { k: 'v' } }) });
       if (sample.unconditionalUpdate) await expect(update).resolves.toMatchObject({ metadata: { labels: { k: 'v' } } });
       else await expect(update).rejects.toMatchObject({ reason: 'Invalid' });
     });
 
-    test('is created by an update, or is not, as its sample says', async () => {
+    test('creates an object by an update only if the sample allows it', async () => {
       const update = objects.update(input(first));
       if (sample.createOnUpdate) await expect(update).resolves.toMatchObject({ metadata: { name: first } });
       else await expect(update).rejects.toMatchObject({ reason: 'NotFound' });
     });
 
-    testUnattended('keeps its version when an update changes nothing', async () => {
+    testUnreconciled('keeps the resourceVersion when an update changes nothing', async () => {
       const created = await objects.create(input(first));
       expect(await objects.update(created)).toBe(created);
       expect(await objects.patch(first, mergePatch({}))).toBe(created);
     });
 
-    test('can be created from an object that was read', async () => {
+    test('creates an object from another object that was read', async () => {
       const created = await objects.create(input(first));
       // If the name is determined by the spec, the first object must be deleted before the second is created.
       if (first === second) await objects.delete(first);
@@ -150,14 +150,14 @@ export function describeKind(sample: KindSample): void {
       expect(again.metadata.name).toBe(second);
     });
 
-    testUnattended('is gone after a delete, at once or when nothing holds it', async () => {
+    testUnreconciled('deletes an object at once or marks it as terminating', async () => {
       await objects.create(input(first));
       const watch = objects.watch({ resourceVersion: cluster.resourceVersion });
       await objects.delete(first);
       if (sample.markedFirst === true) expect((await watch.next()).value?.type).toBe('MODIFIED');
       const { value } = await watch.next();
       watch.close();
-      if (sample.vanishesAtOnce) {
+      if (sample.deletedAtOnce) {
         expect(value?.type).toBe('DELETED');
         expect(await objects.find(first)).toBeUndefined();
       } else {

@@ -48,14 +48,14 @@ describe('the deprecation of a kind', () => {
     expect(deprecationOf(asKind(Endpoints), orchDialect)?.warning).toContain('use discovery.orch.io/v1 EndpointSlice');
   });
 
-  test('is not reported before its release', () => {
+  test('reports no deprecation before its release', () => {
     expect(deprecationOf(asKind(Endpoints), orchDialect, '1.32')).toBeUndefined();
     expect(deprecationOf(asKind(Endpoints), orchDialect, '1.34')).toBeDefined();
     expect(deprecationOf(made({ introducedIn: '1.8' }), orchDialect)).toBeUndefined();
     expect(deprecationOf(asKind(ConfigMap), orchDialect)).toBeUndefined();
   });
 
-  test('with a custom text has no removal release', () => {
+  test('has no removal release for a deprecation with a custom text', () => {
     expect(
       deprecationOf(
         made(undefined, () => 'use v2'),
@@ -89,12 +89,15 @@ describe('release numbers', () => {
     ['1.9', '1.10', -1],
     ['1.33', '1.33', 0],
     ['2.0', '1.99', 1],
-  ])('compare %s with %s as %i', (left, right, sign) => {
+  ])('compares the release %s with %s as %i', (left, right, sign) => {
     expect(Math.sign(compareReleases(left, right))).toBe(sign);
   });
 
-  test.each(['', '1', 'v1.33', '1.33.0', '1.033', '1.-1', '1.1e3', ' 1.3'])('reject the invalid release %j', (text) => {
-    expect(parseRelease(text)).toBeUndefined();
-    expect(() => compareReleases(text, '1.33')).toThrow(TypeError);
-  });
+  test.each(['', '1', 'v1.33', '1.33.0', '1.033', '1.-1', '1.1e3', ' 1.3'])(
+    'rejects the invalid release %j',
+    (text) => {
+      expect(parseRelease(text)).toBeUndefined();
+      expect(() => compareReleases(text, '1.33')).toThrow(TypeError);
+    },
+  );
 });

@@ -12,7 +12,7 @@ const invalid = (...causes: { field: string; message?: string }[]) => ({
 });
 
 describe('a new Namespace', () => {
-  test('is Active, with its finalizer and the label of its name', async () => {
+  test('creates an Active Namespace with its finalizer and the label of its name', async () => {
     expect(await namespaces().create({ metadata: { name: 'dev' } })).toMatchObject({
       metadata: { labels: { 'orch.io/metadata.name': 'dev' } },
       spec: { finalizers: ['kubernetes'] },
@@ -20,7 +20,7 @@ describe('a new Namespace', () => {
     });
   });
 
-  test('is Active, regardless of the phase that the client sends', async () => {
+  test('creates an Active Namespace regardless of the phase that the client sends', async () => {
     const stored = await namespaces().create({ metadata: { name: 'dev' }, status: { phase: 'Terminating' } });
     expect(stored.status).toEqual({ phase: 'Active' });
   });
@@ -40,7 +40,7 @@ describe('a new Namespace', () => {
     );
   });
 
-  test('must have a DNS label as name', async () => {
+  test('requires a new Namespace to have a DNS label as name', async () => {
     await expect(namespaces().create({ metadata: { name: 'a.b' } })).rejects.toMatchObject(
       invalid({ field: 'metadata.name', message: 'Invalid value: "a.b": must not contain dots' }),
     );
@@ -69,7 +69,7 @@ describe('an update of a Namespace', () => {
     expect(stored).toMatchObject({ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } });
   });
 
-  test('cannot remove the label of its name', async () => {
+  test('does not remove the name label of a Namespace in an update', async () => {
     const api = namespaces();
     const before = await api.create({ metadata: { name: 'dev' } });
     expect(await api.patch('dev', mergePatch({ metadata: { labels: null } }))).toBe(before);
@@ -91,7 +91,7 @@ describe('the status of a Namespace', () => {
     expect(stored.spec.finalizers).toEqual(['kubernetes']);
   });
 
-  test('is Active by default', async () => {
+  test('sets the phase of a Namespace to Active by default', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
     expect((await api.status.update('dev', { metadata: { name: 'dev' } })).status).toEqual({ phase: 'Active' });
@@ -104,7 +104,7 @@ describe('the status of a Namespace', () => {
     );
   });
 
-  test('must be Active before deletion and Terminating afterwards', async () => {
+  test('requires the phase Active before deletion and Terminating afterwards', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
     const setPhase = (phase: 'Active' | 'Terminating') =>
@@ -169,12 +169,12 @@ describe('pod security labels of a Namespace', () => {
   const level = 'pod-security.orch.io/enforce';
   const version = 'pod-security.orch.io/enforce-version';
 
-  test('accept a level and a version', async () => {
+  test('accepts a pod security level and version', async () => {
     const labels = { [level]: 'restricted', [version]: 'v1.30' };
     expect((await namespaces().create({ metadata: { name: 'dev', labels } })).metadata.labels).toMatchObject(labels);
   });
 
-  test('reject other values', async () => {
+  test('rejects other values of pod security labels', async () => {
     const labels = { [level]: 'strict', [version]: '1.30' };
     await expect(namespaces().create({ metadata: { name: 'dev', labels } })).rejects.toMatchObject(
       invalid(

@@ -20,7 +20,7 @@ const invalid = (...causes: { field: string; message?: string }[]) => ({
 });
 
 describe('stringData of a Secret', () => {
-  test('is stored as data and removed', async () => {
+  test('stores stringData of a Secret as data and removes it', async () => {
     const stored = await create({ stringData: { user: 'ann' } });
     expect(stored.data).toEqual({ user: base64('ann') });
     expect(stored).not.toHaveProperty('stringData');
@@ -31,31 +31,31 @@ describe('stringData of a Secret', () => {
     expect(stored.data).toEqual({ more: base64('x'), user: base64('ann') });
   });
 
-  test('in a patch is merged into the stored data', async () => {
+  test('merges stringData of a patch into the stored data', async () => {
     const { secrets } = withWarnings();
     await secrets.create({ metadata: { name: 'a' }, stringData: { user: 'ann' } });
     const stored = await secrets.patch('a', mergePatch({ stringData: { more: 'x' } }));
     expect(stored.data).toEqual({ more: base64('x'), user: base64('ann') });
   });
 
-  test('may contain any text', async () => {
+  test('allows stringData of a Secret to contain any text', async () => {
     const stored = await create({ stringData: { text: 'grüße 👋' } });
     expect(Buffer.from(stored.data?.['text'] ?? '', 'base64').toString()).toBe('grüße 👋');
   });
 
-  test('is validated by the resulting data keys', async () => {
+  test('validates stringData of a Secret by the resulting data keys', async () => {
     await expect(create({ stringData: { 'not ok': 'x' } })).rejects.toMatchObject(invalid({ field: 'data[not ok]' }));
   });
 });
 
 describe('the type of a Secret', () => {
-  test('is Opaque by default', async () => {
+  test('sets the type of a Secret to Opaque by default', async () => {
     expect((await create({})).type).toBe('Opaque');
     expect((await create({ type: '' })).type).toBe('Opaque');
     expect((await create({ type: 'example.com/token' })).type).toBe('example.com/token');
   });
 
-  test('is immutable', async () => {
+  test('rejects a change of the type of a Secret', async () => {
     const { secrets } = withWarnings();
     await secrets.create({ metadata: { name: 'a' } });
     await expect(secrets.patch('a', mergePatch({ type: 'example.com/token' }))).rejects.toMatchObject(
@@ -73,7 +73,7 @@ describe('the type of a Secret', () => {
 });
 
 describe('a well-known Secret type', () => {
-  test('for service account tokens requires the account annotation', async () => {
+  test('requires the account annotation of a service account token Secret', async () => {
     const type = 'orch.io/service-account-token';
     const field = 'metadata.annotations[orch.io/service-account.name]';
     await expect(create({ type })).rejects.toMatchObject(invalid({ field, message: 'Required value' }));
@@ -84,7 +84,7 @@ describe('a well-known Secret type', () => {
   test.each([
     ['orch.io/dockercfg', '.dockercfg'],
     ['orch.io/dockerconfigjson', '.dockerconfigjson'],
-  ])('%s requires a JSON object, whose content is not printed', async (type, key) => {
+  ])('requires a JSON object in a %s Secret and does not print its content', async (type, key) => {
     const field = `data[${key}]`;
     await expect(create({ type })).rejects.toMatchObject(invalid({ field, message: 'Required value' }));
     await expect(create({ type, stringData: { [key]: 'password' } })).rejects.toMatchObject(
@@ -103,7 +103,7 @@ describe('a well-known Secret type', () => {
     expect((await create({ type, stringData: { [key]: '{}' } })).type).toBe(type);
   });
 
-  test('for basic auth requires a username or a password', async () => {
+  test('requires a username or a password of a basic auth Secret', async () => {
     const type = 'orch.io/basic-auth';
     await expect(create({ type })).rejects.toMatchObject(
       invalid({ field: 'data[username]' }, { field: 'data[password]' }),
@@ -113,7 +113,7 @@ describe('a well-known Secret type', () => {
     }
   });
 
-  test('for SSH auth requires a non-empty private key', async () => {
+  test('requires a non-empty private key of an SSH auth Secret', async () => {
     const type = 'orch.io/ssh-auth';
     const missing = invalid({ field: 'data[ssh-privatekey]', message: 'Required value' });
     await expect(create({ type })).rejects.toMatchObject(missing);
@@ -121,7 +121,7 @@ describe('a well-known Secret type', () => {
     expect((await create({ type, stringData: { 'ssh-privatekey': 'x' } })).type).toBe(type);
   });
 
-  test('for TLS requires a certificate and a key, which may be empty', async () => {
+  test('requires a certificate and a key of a TLS Secret, which may be empty', async () => {
     const type = 'orch.io/tls';
     await expect(create({ type })).rejects.toMatchObject(
       invalid({ field: 'data[tls.crt]' }, { field: 'data[tls.key]' }),
@@ -129,7 +129,7 @@ describe('a well-known Secret type', () => {
     expect((await create({ type, stringData: { 'tls.crt': '', 'tls.key': '' } })).type).toBe(type);
   });
 
-  test('for TLS stores an invalid certificate with a warning', async () => {
+  test('stores an invalid certificate of a TLS Secret with a warning', async () => {
     const { secrets, warnings } = withWarnings();
     const stringData = { 'tls.crt': 'not a certificate', 'tls.key': '' };
     await secrets.create({ metadata: { name: 'a' }, type: 'orch.io/tls', stringData });
@@ -146,7 +146,7 @@ describe('a well-known Secret type', () => {
 });
 
 describe('all values of a Secret', () => {
-  test('are limited to 1 MiB', async () => {
+  test('limits all values of a Secret together to 1 MiB', async () => {
     const data = { k: Buffer.alloc(1024 * 1024 + 1).toString('base64') };
     await expect(create({ data })).rejects.toMatchObject(
       invalid({ field: 'data', message: 'Too long: may not be more than 1048576 bytes' }),

@@ -32,7 +32,7 @@ const Widget = defineKind({
 });
 
 describe('CEL rules of a user-defined kind', () => {
-  test('are checked on create, with the messages of CRD rules', async () => {
+  test('checks CEL rules on create, with the messages of CRD rules', async () => {
     const api = createCluster({ kinds: [Widget] }).api(Widget);
     await expect(api.create({ metadata: { name: 'b' }, spec: { min: 7 } })).rejects.toThrow(
       'Widget.example.com "b" is invalid: <nil>: Invalid value: "object": min is at most max',
@@ -40,7 +40,7 @@ describe('CEL rules of a user-defined kind', () => {
     expect((await api.list()).items).toEqual([]);
   });
 
-  test('can compare with the old object, and report their field', async () => {
+  test('allows CEL rules to read the old object and to report their field', async () => {
     const api = createCluster({ kinds: [Widget] }).api(Widget);
     await api.create({ metadata: { name: 'a' }, spec: {} });
     const shrunk = api.edit('a', (draft) => {
@@ -49,7 +49,7 @@ describe('CEL rules of a user-defined kind', () => {
     await expect(shrunk).rejects.toThrow('spec.max: Invalid value: "object": was 5');
   });
 
-  test('are checked for status updates', async () => {
+  test('checks CEL rules for status updates', async () => {
     const api = createCluster({ kinds: [Widget] }).api(Widget);
     await api.create({ metadata: { name: 'a' }, spec: {} });
     const tooMany = api.status.edit('a', (draft) => {
@@ -58,7 +58,7 @@ describe('CEL rules of a user-defined kind', () => {
     await expect(tooMany).rejects.toSatisfy((error) => StatusError.is(error, 'Invalid'));
   });
 
-  test('treat zod integers as int', async () => {
+  test('treats zod integers as int in CEL rules', async () => {
     const Even = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Even',
@@ -71,7 +71,7 @@ describe('CEL rules of a user-defined kind', () => {
     await expect(api.create({ metadata: { name: 'b' }, spec: { size: 5, half: 2 } })).rejects.toThrow('failed rule');
   });
 
-  test('are rejected by defineKind if they do not compile', () => {
+  test('rejects CEL rules in defineKind that do not compile', () => {
     const define = () =>
       defineKind({
         apiVersion: 'example.com/v1',
@@ -83,7 +83,7 @@ describe('CEL rules of a user-defined kind', () => {
     expect(define).toThrow("undefined field 'b'");
   });
 
-  test('require defineKind of the main entry point', () => {
+  test('requires defineKind of the main entry point for CEL rules', () => {
     const define = () =>
       defineInCore({
         apiVersion: 'example.com/v1',
@@ -97,7 +97,7 @@ describe('CEL rules of a user-defined kind', () => {
 });
 
 describe('the scale subresource of a user-defined kind', () => {
-  test('reads and changes the replicas', async () => {
+  test('reads and changes the replicas through the scale subresource', async () => {
     const api = createCluster({ kinds: [Widget] }).api(Widget);
     await api.create({ metadata: { name: 'a' }, spec: { replicas: 1 } });
     await api.status.edit('a', (draft) => {
@@ -110,7 +110,7 @@ describe('the scale subresource of a user-defined kind', () => {
     expect((await api.get('a')).spec.replicas).toBe(4);
   });
 
-  test('may use other field paths', async () => {
+  test('allows the scale subresource of a user-defined kind to use other field paths', async () => {
     const Ring = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Ring',

@@ -288,8 +288,8 @@ describe('installYaml', () => {
   test('reports CRDs that are rejected or whose names conflict', async () => {
     const target = cluster();
     const broken = definition('Gadget').replace('type: integer', 'type: nonsense');
-    const refused = await failureOf(installYaml(target, broken));
-    expect(refused.message).toContain('Unsupported value: "nonsense"');
+    const rejection = await failureOf(installYaml(target, broken));
+    expect(rejection.message).toContain('Unsupported value: "nonsense"');
     await installYaml(target, definition('Gadget'));
     const twin = definition('Twin').replace('kind: Twin }', 'kind: Gadget }');
     const taken = await failureOf(installYaml(target, twin));
@@ -315,7 +315,7 @@ describe('installYaml', () => {
     expect(await target.api(Gadget).find('a')).toBeUndefined();
   });
 
-  test('works on a clock that stands still', async () => {
+  test('works with a clock that does not advance', async () => {
     const [Gadget] = await testCluster({ dialect: 'kubernetes' }).installYaml(definition('Gadget'));
     expect(Gadget?.kind).toBe('Gadget');
   });
@@ -326,7 +326,7 @@ describe('unusual and long texts', () => {
     (await applyYaml(cluster(), text)).map(({ place, name }) => `${name}: ${place}`);
   const [a, b, c] = ['a', 'b', 'c'].map((name) => document('ConfigMap', name)) as [string, string, string];
 
-  test('consecutive JSON objects are read one by one, each with its line', async () => {
+  test('reads consecutive JSON objects one by one, each with its line', async () => {
     const report = await applyYaml(cluster(), '{}'.repeat(20_000), { onError: 'report' });
     expect(report).toHaveLength(20_000);
     const spread = await applyYaml(cluster(), '{}\n{"a":\n"}"}\n\n{}', { onError: 'report' });
@@ -337,7 +337,7 @@ describe('unusual and long texts', () => {
     ]);
   });
 
-  test('many documents are read in linear time with correct lines', async () => {
+  test('reads many documents in linear time with correct lines', async () => {
     const report = await applyYaml(cluster(), '---\na: [\n'.repeat(10_000), { onError: 'report' });
     expect(report).toHaveLength(10_000);
     expect(report[9_999]).toMatchObject({
@@ -345,12 +345,12 @@ describe('unusual and long texts', () => {
     });
   });
 
-  test.each(['\r', '\r\n'])('lines may end with %j', async (end) => {
+  test.each(['\r', '\r\n'])('accepts lines that end with %j', async (end) => {
     const expected = ['a: line 1 (document 1)', 'b: line 5 (document 2)'];
     expect(await places(together(a, b).replaceAll('\n', end))).toEqual(expected);
   });
 
-  test('byte order marks of concatenated files are ignored', async () => {
+  test('ignores byte order marks of concatenated files', async () => {
     const joined = `\uFEFF${a}\uFEFF---\n${b}---\n\uFEFF# c\n\uFEFF${c}`;
     expect(await places(joined)).toEqual([
       'a: line 1 (document 1)',
@@ -359,7 +359,7 @@ describe('unusual and long texts', () => {
     ]);
   });
 
-  test('nested lists are split too', async () => {
+  test('splits nested lists', async () => {
     const list = (kind: string, ...items: unknown[]) => ({ apiVersion: 'v1', kind, items });
     const map = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
     const inner = list('List', map('a'), list('ConfigMapList', { metadata: { name: 'b' } }));
@@ -370,7 +370,7 @@ describe('unusual and long texts', () => {
     ]);
   });
 
-  test('a signal that has already aborted takes precedence', async () => {
+  test('rejects with the reason of a signal that has already aborted before other errors', async () => {
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(applyYaml(cluster(), '{{{', { signal })).rejects.toThrow('enough');
     await expect(installYaml(cluster(), '{{{', { signal })).rejects.toThrow('enough');

@@ -10,7 +10,7 @@ import { applyMergePatch } from '../../../src/merge/merge-patch.js';
 import { StatusError } from '../../../src/meta/errors.js';
 import { quote } from '../../../src/text/go/go-text.js';
 import { deepFreeze, isRecord } from '../../../src/util/json.js';
-import { type Answer, readGroup, type Scenario, type Step } from '../../conformance/recordings.mjs';
+import { type RecordedResponse, readGroup, type Scenario, type Step } from '../../conformance/recordings.mjs';
 
 /** One patch whose starting point is known. */
 interface Case {
@@ -21,39 +21,39 @@ interface Case {
   /** False if the value lacks something of the text: the spelling of `3.0`, a repeated key. */
   readonly faithful: boolean;
   readonly options: PatchDecodeOptions;
-  readonly answer: Answer;
+  readonly response: RecordedResponse;
 }
 
 const GENERIC = 'the server rejected our request due to an error in our request';
 
 describe('recorded patches', () => {
   const cases = ['patch-json', 'patch-merge'].flatMap((group) => readGroup(group).flatMap(casesOf));
-  const has = (test: (answer: Answer) => boolean) => cases.filter(({ answer }) => test(answer));
+  const has = (test: (response: RecordedResponse) => boolean) => cases.filter(({ response }) => test(response));
   const failures = has(isPatchFailure);
-  const undecodable = cases.filter(({ answer, faithful }) => faithful && printedResult(answer) !== undefined);
-  const successes = cases.filter(({ answer, document }) => answer.status === 200 && document.kind === 'ConfigMap');
-  const others = has((answer) => answer.status !== 200 && !isPatchFailure(answer));
+  const undecodable = cases.filter(({ response, faithful }) => faithful && printedResult(response) !== undefined);
+  const successes = cases.filter(({ response, document }) => response.status === 200 && document.kind === 'ConfigMap');
+  const others = has((response) => response.status !== 200 && !isPatchFailure(response));
 
-  it('contain more than twenty patches of each outcome', () => {
+  it('contains more than twenty patches of each outcome', () => {
     expect([successes.length, failures.length, undecodable.length].every((count) => count > 20)).toBe(true);
   });
 
-  it.each(successes)('$name gives the recorded object', (recorded) => {
+  it.each(successes)('returns the recorded object for $name', (recorded) => {
     const { result, findings } = apply(recorded);
-    expect(visibleParts(result)).toEqual(visibleParts(recorded.answer.body));
-    for (const finding of findings) expect(recorded.answer.warning).toContain(`299 - ${quote(finding)}`);
+    expect(visibleParts(result)).toEqual(visibleParts(recorded.response.body));
+    for (const finding of findings) expect(recorded.response.warning).toContain(`299 - ${quote(finding)}`);
   });
 
-  it.each(failures)('$name fails with the recorded message', (recorded) => {
+  it.each(failures)('fails with the recorded message for $name', (recorded) => {
     const error = caught(() => apply(recorded));
-    expect([error?.code, error?.message]).toEqual([recorded.answer.status, recorded.answer.body.message]);
+    expect([error?.code, error?.message]).toEqual([recorded.response.status, recorded.response.body.message]);
   });
 
-  it.each(undecodable)('$name prints the recorded result', (recorded) => {
-    expect(quote(JSON.stringify(apply(recorded).result))).toBe(printedResult(recorded.answer));
+  it.each(undecodable)('prints the recorded result for $name', (recorded) => {
+    expect(quote(JSON.stringify(apply(recorded).result))).toBe(printedResult(recorded.response));
   });
 
-  it.each(others)('$name is not a failure of the patch', (recorded) => {
+  it.each(others)('applies the patch of $name, whose failure has another cause', (recorded) => {
     expect(() => apply(recorded)).not.toThrow();
   });
 });
@@ -67,15 +67,15 @@ function apply({ document, type, patch, options }: Case): { result: unknown; fin
 }
 
 /** Walks a scenario and collects its patches, each with the object it starts from. */
-function casesOf({ name, steps, expect: answers }: Scenario): Case[] {
+function casesOf({ name, steps, expect: responses }: Scenario): Case[] {
   const objects = new Map<string, Record<string, unknown>>();
   const byId = new Map<string, unknown>();
   return steps.flatMap((step, index) => {
-    const answer = answers[index];
-    if (answer === undefined) return [];
+    const response = responses[index];
+    if (response === undefined) return [];
     const document = objects.get(step.path);
-    remember(objects, step, answer);
-    if (step.id !== undefined) byId.set(step.id, answer.body);
+    remember(objects, step, response);
+    if (step.id !== undefined) byId.set(step.id, response.body);
     const type = step.headers?.['content-type'] ?? '';
     const patch = bodyOf(step, byId);
     if (step.method !== 'PATCH' || document === undefined || patch === undefined) return [];
@@ -85,14 +85,14 @@ function casesOf({ name, steps, expect: answers }: Scenario): Case[] {
     if (validation !== undefined && !['Ignore', 'Warn', 'Strict'].includes(validation)) return [];
     const options = validation === undefined ? {} : { fieldValidation: validation };
     const faithful = step.rawBody === undefined || JSON.stringify(patch) === step.rawBody;
-    return [{ name: `${name} #${index}`, document, type, patch, faithful, options, answer }];
+    return [{ name: `${name} #${index}`, document, type, patch, faithful, options, response }];
   });
 }
 
-function remember(objects: Map<string, Record<string, unknown>>, step: Step, answer: Answer): void {
-  if (answer.status >= 300 || step.query?.dryRun !== undefined || answer.body.metadata === undefined) return;
-  const name = (answer.body.metadata as { name?: string }).name ?? '';
-  objects.set(step.method === 'POST' ? `${step.path}/${name}` : step.path, answer.body);
+function remember(objects: Map<string, Record<string, unknown>>, step: Step, response: RecordedResponse): void {
+  if (response.status >= 300 || step.query?.dryRun !== undefined || response.body.metadata === undefined) return;
+  const name = (response.body.metadata as { name?: string }).name ?? '';
+  objects.set(step.method === 'POST' ? `${step.path}/${name}` : step.path, response.body);
 }
 
 /** The parsed body with `${id.path}` filled in; undefined for text that is not JSON, which the codec rejects. */
@@ -109,14 +109,14 @@ function bodyOf(step: Step, byId: ReadonlyMap<string, unknown>): unknown {
 }
 
 /** The failures that the patch itself causes, as opposed to those of the object that came out of it. */
-function isPatchFailure({ status, body }: Answer): boolean {
+function isPatchFailure({ status, body }: RecordedResponse): boolean {
   const message = String(body.message);
   if (status === 422) return message === GENERIC;
   return status === 413 || (status === 400 && /^(error decoding patch|Invalid JSON Patch)/.test(message));
 }
 
 /** The quoted JSON that the server prints when the patched object does not decode. */
-function printedResult({ status, body }: Answer): string | undefined {
+function printedResult({ status, body }: RecordedResponse): string | undefined {
   if (status !== 422) return undefined;
   return /^ "" is invalid: patch: Invalid value: ("(?:[^"\\]|\\.)*")/.exec(String(body.message))?.[1];
 }

@@ -34,8 +34,8 @@ interface Wish {
   readonly [field: string]: unknown;
 }
 
-async function addPolicy(cluster: TestCluster, wish: Wish): Promise<void> {
-  const { name = 'p', apply, patch, binding, ...spec } = wish;
+async function addPolicy(cluster: TestCluster, request: Wish): Promise<void> {
+  const { name = 'p', apply, patch, binding, ...spec } = request;
   const mutations = [
     ...(apply === undefined ? [] : [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: apply } }]),
     ...(patch === undefined ? [] : [{ patchType: 'JSONPatch', jsonPatch: { expression: patch } }]),
@@ -132,7 +132,7 @@ describe('a MutatingAdmissionPolicy', () => {
     expect(made.metadata.labels).toEqual({ a: 'one', b: 'two' });
   });
 
-  test('can read the namespace, the request and the authorizer in expressions', async () => {
+  test('allows a MutatingAdmissionPolicy to read the namespace, the request and the authorizer in expressions', async () => {
     const cluster = policyCluster();
     await cluster.api(Namespace).create({ metadata: { name: 'other', labels: { team: 'red' } } });
     await addPolicy(cluster, {
@@ -152,8 +152,8 @@ describe('a failing MutatingAdmissionPolicy', () => {
     const cluster = policyCluster();
     await addPolicy(cluster, failing);
     const message = `policy 'p' with binding 'p-b' denied request: ${why}`;
-    const refused = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' }, data: { k: 'v' } });
-    await expect(refused).rejects.toMatchObject({
+    const create = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' }, data: { k: 'v' } });
+    await expect(create).rejects.toMatchObject({
       status: {
         status: 'Failure',
         message,
@@ -164,7 +164,7 @@ describe('a failing MutatingAdmissionPolicy', () => {
     });
   });
 
-  test('is skipped if its failurePolicy is Ignore', async () => {
+  test('skips a failing MutatingAdmissionPolicy if its failurePolicy is Ignore', async () => {
     const cluster = policyCluster();
     await addPolicy(cluster, { ...failing, failurePolicy: 'Ignore' });
     await addPolicy(cluster, { name: 'q', apply: labelled('"a"', '"b"') });
@@ -184,9 +184,9 @@ describe('a failing MutatingAdmissionPolicy', () => {
       },
       "policy 'p' with binding 'p-b' denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
     ],
-  ])('rejects the request if its configuration is unusable: %j', async (wish, message) => {
+  ])('rejects the request if its configuration is unusable: %j', async (request, message) => {
     const cluster = policyCluster();
-    await addPolicy(cluster, { apply: 'Object{}', ...wish });
+    await addPolicy(cluster, { apply: 'Object{}', ...request });
     await expect(cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } })).rejects.toMatchObject({
       status: { message, reason: 'Forbidden', code: 403, details: { causes: [{ message }] } },
     });
@@ -197,7 +197,7 @@ describe('several MutatingAdmissionPolicies', () => {
   const adding = (letter: string) =>
     `[JSONPatch{op: "add", path: "/data/by", value: (has(object.data.by) ? object.data.by : "") + "${letter}"}]`;
 
-  test('run in name order, and run again if reinvocationPolicy is IfNeeded and the object has changed', async () => {
+  test('runs policies in name order, and again if reinvocationPolicy is IfNeeded and the object has changed', async () => {
     const cluster = policyCluster();
     await addPolicy(cluster, { name: 'a', patch: adding('a'), reinvocationPolicy: 'IfNeeded' });
     await addPolicy(cluster, { name: 'b', patch: adding('b') });
@@ -205,7 +205,7 @@ describe('several MutatingAdmissionPolicies', () => {
     expect(made.data).toEqual({ k: 'v', by: 'aba' });
   });
 
-  test('run once if reinvocationPolicy is Never', async () => {
+  test('runs policies once if reinvocationPolicy is Never', async () => {
     const cluster = policyCluster();
     await addPolicy(cluster, { name: 'a', patch: adding('a') });
     await addPolicy(cluster, { name: 'b', patch: adding('b') });

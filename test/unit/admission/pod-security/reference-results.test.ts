@@ -25,11 +25,11 @@ interface Fixture {
   readonly requests: { readonly digests: string; readonly whole: readonly unknown[] };
 }
 
-const fixture = JSON.parse(readFileSync(new URL('./answers.json', import.meta.url), 'utf8')) as Fixture;
+const fixture = JSON.parse(readFileSync(new URL('./reference-results.json', import.meta.url), 'utf8')) as Fixture;
 const DIGEST = 8;
 const digestAt = (digests: string, index: number) => digests.slice(index * DIGEST, (index + 1) * DIGEST);
-const digestOf = (answer: unknown) =>
-  createHash('sha256').update(JSON.stringify(answer)).digest('hex').slice(0, DIGEST);
+const digestOf = (result: unknown) =>
+  createHash('sha256').update(JSON.stringify(result)).digest('hex').slice(0, DIGEST);
 
 const VERSIONS = [...Array.from({ length: 34 }, (_, minor) => `v1.${minor}`), 'latest'];
 
@@ -50,18 +50,18 @@ function answersTo({ annotations, spec }: RandomPod, trustsUserNamespaces: boole
 
 describe('pod security checks for every level and version', () => {
   const pods = randomPods(1, 300);
-  test('have a recorded result for each pod', () => {
+  test('has a recorded result for each pod', () => {
     expect(fixture.pods.digests.length).toBe(pods.length * DIGEST);
     expect(fixture.pods.whole.length).toBeGreaterThan(9);
   });
 
-  test('match the results that are recorded in full', () => {
+  test('matches the results that are recorded in full', () => {
     expect(pods.slice(0, fixture.pods.whole.length).map((pod, index) => answersTo(pod, index % 2 === 1))).toEqual(
       fixture.pods.whole,
     );
   });
 
-  test('match the digests of all recorded results', () => {
+  test('matches the digests of all recorded results', () => {
     const wrong = pods.flatMap((pod, index) => {
       const answers = answersTo(pod, index % 2 === 1);
       return digestOf(answers) === digestAt(fixture.pods.digests, index) ? [] : [{ index, pod, answers }];
@@ -90,16 +90,16 @@ function objectFor({ resource, namespace }: RandomRequest, labels: object, { ann
 
 const configured = podSecurityWith({ defaults: DEFAULTS, exemptions: EXEMPTIONS });
 
-function answerTo(asked: RandomRequest): unknown {
-  const { namespace, operation, subresource, resource } = asked;
+function resultOf(randomRequest: RandomRequest): unknown {
+  const { namespace, operation, subresource, resource } = randomRequest;
   const view = fakeView({
     objects: {
-      '/namespaces': namespace === 'gone' ? [] : [{ metadata: { name: namespace, labels: asked.labels } }],
-      '/pods': Object.keys(asked.pods)
+      '/namespaces': namespace === 'gone' ? [] : [{ metadata: { name: namespace, labels: randomRequest.labels } }],
+      '/pods': Object.keys(randomRequest.pods)
         .sort()
         .map((name) => ({
-          metadata: { name, namespace, annotations: asked.pods[name]?.annotations },
-          spec: asked.pods[name]?.spec,
+          metadata: { name, namespace, annotations: randomRequest.pods[name]?.annotations },
+          spec: randomRequest.pods[name]?.spec,
         })),
     },
   });
@@ -108,19 +108,23 @@ function answerTo(asked: RandomRequest): unknown {
     operation,
     subresource,
     namespace,
-    user: { user: asked.user },
-    object: objectFor(asked, asked.labels, asked.pod),
-    ...(operation === 'UPDATE' ? { oldObject: objectFor(asked, asked.oldLabels, asked.oldPod) } : {}),
+    user: { user: randomRequest.user },
+    object: objectFor(randomRequest, randomRequest.labels, randomRequest.pod),
+    ...(operation === 'UPDATE'
+      ? { oldObject: objectFor(randomRequest, randomRequest.oldLabels, randomRequest.oldPod) }
+      : {}),
   });
-  const refused = refusalOf(() => (asked.isConfigured ? configured : podSecurity).validate?.(finished(request), view));
+  const rejected = statusOf(() =>
+    (randomRequest.isConfigured ? configured : podSecurity).validate?.(finished(request), view),
+  );
   return {
-    ...(refused === undefined ? {} : { refused }),
+    ...(rejected === undefined ? {} : { refused: rejected }),
     warnings: request.warnings,
     notes: Object.entries(request.notes).sort(([left], [right]) => (left < right ? -1 : 1)),
   };
 }
 
-function refusalOf(run: () => unknown): unknown {
+function statusOf(run: () => unknown): unknown {
   try {
     run();
     return undefined;
@@ -133,15 +137,15 @@ function refusalOf(run: () => unknown): unknown {
 
 describe('pod security admission requests', () => {
   const requests = randomRequests(2, 2500);
-  test('match the results that are recorded in full', () => {
-    expect(requests.slice(0, fixture.requests.whole.length).map(answerTo)).toEqual(fixture.requests.whole);
+  test('matches the results that are recorded in full', () => {
+    expect(requests.slice(0, fixture.requests.whole.length).map(resultOf)).toEqual(fixture.requests.whole);
   });
 
-  test('match the digests of all recorded results', () => {
+  test('matches the digests of all recorded results', () => {
     expect(fixture.requests.digests.length).toBe(requests.length * DIGEST);
     const wrong = requests.flatMap((request, index) => {
-      const answer = answerTo(request);
-      return digestOf(answer) === digestAt(fixture.requests.digests, index) ? [] : [{ index, request, answer }];
+      const result = resultOf(request);
+      return digestOf(result) === digestAt(fixture.requests.digests, index) ? [] : [{ index, request, result }];
     });
     expect(wrong).toEqual([]);
   });

@@ -51,7 +51,7 @@ export async function demand(cluster: TestCluster, expression: string, more: obj
 }
 
 /** The message of a rejection without the prefix that policy `p` adds. */
-export async function refusal(write: Promise<unknown>): Promise<string> {
+export async function rejectionMessage(write: Promise<unknown>): Promise<string> {
   try {
     await write;
   } catch (error) {
@@ -67,7 +67,7 @@ export async function refusal(write: Promise<unknown>): Promise<string> {
 export async function sentMap(cluster: TestCluster, name: string, data: object = {}) {
   const notes: Record<string, string> = {};
   const warnings: string[] = [];
-  const answer = await cluster.send({
+  const result = await cluster.send({
     verb: 'create',
     resource: { group: '', version: 'v1', resource: 'configmaps' },
     namespace: 'default',
@@ -79,6 +79,6 @@ export async function sentMap(cluster: TestCluster, name: string, data: object =
       },
     },
   });
-  if ('warnings' in answer) warnings.push(...answer.warnings);
+  if ('warnings' in result) warnings.push(...result.warnings);
   return { notes, warnings };
 }

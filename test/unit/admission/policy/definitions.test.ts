@@ -16,13 +16,13 @@ import type { ApiObject } from '../../../../src/meta/object.js';
 import { decode } from '../../../../src/schema/decode.js';
 
 /** The fields of a case that differ from the defaults of its kind. */
-type Said = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 interface Reference {
   readonly definitions: readonly {
     readonly kind: string;
-    readonly next: Said;
-    readonly live?: Said;
+    readonly next: Fields;
+    readonly live?: Fields;
     readonly errors: readonly string[];
   }[];
   readonly types: readonly {
@@ -35,14 +35,14 @@ const reference = JSON.parse(readFileSync(new URL('./definitions.json', import.m
 
 const RULES = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: '*' }];
 
-function whole(kind: string, said: Said): object {
+function whole(kind: string, fields: Fields): object {
   const version = kind.startsWith('MutatingAdmission') ? 'v1alpha1' : 'v1';
   const typed = { apiVersion: `admissionregistration.k8s.io/${version}`, kind, metadata: { name: 'p' } };
-  if (kind.endsWith('Binding')) return { ...typed, spec: said };
+  if (kind.endsWith('Binding')) return { ...typed, spec: fields };
   const match = { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} };
   if (!kind.endsWith('Configuration')) {
     const matchConstraints = { ...match, resourceRules: RULES };
-    return { ...typed, spec: { failurePolicy: 'Fail', reinvocationPolicy: 'Never', matchConstraints, ...said } };
+    return { ...typed, spec: { failurePolicy: 'Fail', reinvocationPolicy: 'Never', matchConstraints, ...fields } };
   }
   const webhook = {
     name: 'a.b.c',
@@ -52,16 +52,16 @@ function whole(kind: string, said: Said): object {
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
   };
-  return { ...typed, webhooks: [{ ...webhook, ...said }] };
+  return { ...typed, webhooks: [{ ...webhook, ...fields }] };
 }
 
 /** The reason and message of every error, in order. */
-function errorsOf(name: string, next: Said, live?: Said): readonly string[] {
+function errorsOf(name: string, next: Fields, live?: Fields): readonly string[] {
   const version = name.startsWith('MutatingAdmission') ? 'v1alpha1' : 'v1';
   const kind = admissionregistrationKinds.find((one) => one.kind === name && one.version === version);
   if (kind === undefined) throw new Error(`no kind ${name}`);
   const { schema } = serveKind(kind, kubernetesDialect);
-  const read = (said: Said) => decode(schema, { value: whole(name, said) }).value as unknown as ApiObject;
+  const read = (fields: Fields) => decode(schema, { value: whole(name, fields) }).value as unknown as ApiObject;
   const context = { dialect: kubernetesDialect } as HookContext;
   const found = kind.strategy.create.validate?.(read(next), context, live && read(live)) ?? [];
   return found.map((error) => `${causeReason(error.type)} ${printFieldError(error)}`);
@@ -75,22 +75,22 @@ test.each(reference.definitions.map((one, index) => [index, one.kind, one] as co
 );
 
 describe('expressions that are already stored', () => {
-  const check = (next: Said, live?: Said) => errorsOf('ValidatingAdmissionPolicy', next, live);
+  const check = (next: Fields, live?: Fields) => errorsOf('ValidatingAdmissionPolicy', next, live);
   // Only stored expressions may use the semver library.
   const versions = "semver('1.2.3').major() == 1";
   const first = { validations: [{ expression: versions }] };
 
-  test('may use functions that new expressions may not use', () => {
+  test('allows stored expressions to use functions that new expressions may not use', () => {
     expect(check(first)).toEqual([expect.stringContaining("undeclared reference to 'semver'")]);
     expect(check(first, first)).toEqual([]);
   });
 
-  test('stay accepted only where their text is unchanged', () => {
+  test('accepts stored expressions only where their text is unchanged', () => {
     const next = { validations: [{ expression: versions }, { expression: `!(${versions})` }] };
     expect(check(next, first)).toEqual([expect.stringContaining('spec.validations[1].expression')]);
   });
 
-  test('are not validated again while the match conditions are unchanged', () => {
+  test('does not validate stored expressions again while the match conditions are unchanged', () => {
     const conditions = { matchConditions: [{ name: '', expression: '' }], validations: [{ expression: 'true' }] };
     expect(check(conditions)).toHaveLength(2);
     expect(check(conditions, conditions)).toEqual([]);

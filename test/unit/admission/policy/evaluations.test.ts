@@ -60,16 +60,16 @@ const reference = JSON.parse(readFileSync(new URL('./evaluations.json', import.m
  * authorizer.
  */
 function accessFor(allowed: readonly string[]): AccessReader {
-  const keyOf = ({ user }: User, asked: AccessAttributes): string => {
+  const keyOf = ({ user }: User, attributes: AccessAttributes): string => {
     const parts =
-      asked.type === 'path'
-        ? [asked.path]
-        : [asked.group, asked.resource, asked.subresource, asked.namespace, asked.name];
-    return [user, asked.verb, ...parts].join('|');
+      attributes.type === 'path'
+        ? [attributes.path]
+        : [attributes.group, attributes.resource, attributes.subresource, attributes.namespace, attributes.name];
+    return [user, attributes.verb, ...parts].join('|');
   };
   return {
-    decide(user, asked) {
-      const key = keyOf(user, asked);
+    decide(user, attributes) {
+      const key = keyOf(user, attributes);
       if (allowed.includes(key)) return { allowed: true, reason: `allowed ${key}` };
       if (allowed.includes(`error:${key}`)) return { allowed: false, reason: '', error: `broken ${key}` };
       return { allowed: false, reason: `no opinion on ${key}` };

@@ -16,8 +16,8 @@ const SHOWN = '&{alice u1 [dev ops system:authenticated] map[a:[x] b:[1 2]]}';
 const POLICIES = 'admissionregistration.k8s.io';
 
 /** Alice may write policies and bindings; `allowed` decides all other requests. */
-function start(allowed: (asked: string) => boolean | string) {
-  const asked: string[] = [];
+function start(allowed: (checks: string) => boolean | string) {
+  const checks: string[] = [];
   const cluster = testCluster({
     dialect: 'kubernetes',
     runtimeConfig: 'api/all=true',
@@ -27,15 +27,15 @@ function start(allowed: (asked: string) => boolean | string) {
         if (attributes.type === 'path' || attributes.group === POLICIES) return { allowed: true, reason: '' };
         const { verb, group, version, resource, namespace, name } = attributes;
         const question = [verb, group, version, resource, namespace, name].join(' ');
-        asked.push(question);
-        const answer = allowed(question);
-        return typeof answer === 'string'
-          ? { allowed: false, reason: '', error: answer }
-          : { allowed: answer, reason: '' };
+        checks.push(question);
+        const result = allowed(question);
+        return typeof result === 'string'
+          ? { allowed: false, reason: '', error: result }
+          : { allowed: result, reason: '' };
       },
     }),
   } as never);
-  return { cluster, hers: cluster.with({ as: ALICE }), asked };
+  return { cluster, asAlice: cluster.with({ as: ALICE }), checks };
 }
 
 const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE' as const], resources: ['pods'] }];
@@ -55,42 +55,42 @@ const MAPS = { apiVersion: 'v1', kind: 'ConfigMap' };
 
 describe('a policy with a paramKind', () => {
   test('requires permission to get all objects of the paramKind', async () => {
-    const { hers, asked } = start(() => false);
-    await expect(hers.api(ValidatingAdmissionPolicy).create(policy(MAPS))).rejects.toMatchObject({
+    const { asAlice, checks } = start(() => false);
+    await expect(asAlice.api(ValidatingAdmissionPolicy).create(policy(MAPS))).rejects.toMatchObject({
       status: {
         code: 422,
         reason: 'Invalid',
         message: `ValidatingAdmissionPolicy.admissionregistration.k8s.io "p" is invalid: spec.paramKind: Forbidden: user ${SHOWN} must have "get" permission on all objects of the referenced paramKind (kind=ConfigMap, apiVersion=v1)`,
       },
     });
-    expect(asked).toEqual(['get  v1 configmaps * *']);
+    expect(checks).toEqual(['get  v1 configmaps * *']);
   });
 
   test('requires permission for all resources if the paramKind is unknown', async () => {
-    const { hers, asked } = start(() => true);
-    await hers.api(ValidatingAdmissionPolicy).create(policy({ apiVersion: 'x.io/v1', kind: 'Nothing' }));
-    expect(asked).toEqual(['get x.io v1 * * *']);
+    const { asAlice, checks } = start(() => true);
+    await asAlice.api(ValidatingAdmissionPolicy).create(policy({ apiVersion: 'x.io/v1', kind: 'Nothing' }));
+    expect(checks).toEqual(['get x.io v1 * * *']);
   });
 
-  test('is not checked again while the paramKind is unchanged', async () => {
-    const { hers, asked } = start(() => true);
-    const policies = hers.api(ValidatingAdmissionPolicy);
+  test('does not check a policy again while its paramKind is unchanged', async () => {
+    const { asAlice, checks } = start(() => true);
+    const policies = asAlice.api(ValidatingAdmissionPolicy);
     await policies.create(policy(MAPS));
-    asked.length = 0;
+    checks.length = 0;
     await policies.edit('p', (draft) => {
       draft.spec.failurePolicy = 'Ignore';
     });
-    expect(asked).toEqual([]);
+    expect(checks).toEqual([]);
     await policies.edit('p', (draft) => {
       draft.spec.paramKind = { apiVersion: 'v1', kind: 'Secret' };
     });
-    expect(asked).toEqual(['get  v1 secrets * *']);
+    expect(checks).toEqual(['get  v1 secrets * *']);
   });
 
   test('reports an error of the authorizer', async () => {
-    const { hers } = start(() => 'no idea');
-    const refused = /spec\.paramKind: Forbidden: no idea$/;
-    await expect(hers.api(ValidatingAdmissionPolicy).create(policy(MAPS))).rejects.toThrow(refused);
+    const { asAlice } = start(() => 'no idea');
+    const forbidden = /spec\.paramKind: Forbidden: no idea$/;
+    await expect(asAlice.api(ValidatingAdmissionPolicy).create(policy(MAPS))).rejects.toThrow(forbidden);
   });
 
   test('needs no check for a cluster administrator', async () => {
@@ -103,9 +103,9 @@ describe('a policy with a paramKind', () => {
 
 describe('a binding with a paramRef', () => {
   test('requires permission to get the named parameter, or all that the selector may match', async () => {
-    const { cluster, hers, asked } = start(() => false);
+    const { cluster, asAlice, checks } = start(() => false);
     await cluster.api(ValidatingAdmissionPolicy).create(policy(MAPS));
-    const bindings = hers.api(ValidatingAdmissionPolicyBinding);
+    const bindings = asAlice.api(ValidatingAdmissionPolicyBinding);
     await expect(bindings.create(binding({ name: 'm', namespace: 'ns' }))).rejects.toMatchObject({
       status: {
         code: 422,
@@ -113,42 +113,42 @@ describe('a binding with a paramRef', () => {
       },
     });
     await expect(bindings.create(binding({ selector: {} }))).rejects.toThrow('does not have "list" permission');
-    expect(asked).toEqual(['get  v1 configmaps ns m', 'list  v1 configmaps  ']);
+    expect(checks).toEqual(['get  v1 configmaps ns m', 'list  v1 configmaps  ']);
   });
 
   test('requires permission for everything if the policy or its paramKind is unknown', async () => {
-    const { cluster, hers, asked } = start(() => false);
-    const bindings = hers.api(ValidatingAdmissionPolicyBinding);
+    const { cluster, asAlice, checks } = start(() => false);
+    const bindings = asAlice.api(ValidatingAdmissionPolicyBinding);
     const everything = `to determine minimum required permissions and user ${SHOWN} does not have "get" permission for all groups, versions and resources`;
     await expect(bindings.create(binding({ name: 'm' }))).rejects.toThrow(`unable to get policy p ${everything}`);
     await cluster.api(ValidatingAdmissionPolicy).create(policy({ apiVersion: 'x.io/v1', kind: 'Nothing' }));
     await expect(bindings.create(binding({ name: 'm' }))).rejects.toThrow(
       `unable to resolve paramKind &{x.io/v1 Nothing} ${everything}`,
     );
-    expect(asked).toEqual(['get * * *  m', 'get x.io v1 *  m']);
+    expect(checks).toEqual(['get * * *  m', 'get x.io v1 *  m']);
   });
 
-  test('is checked on every write', async () => {
-    const { cluster, hers, asked } = start(() => true);
+  test('checks a binding with a paramRef on every write', async () => {
+    const { cluster, asAlice, checks } = start(() => true);
     await cluster.api(ValidatingAdmissionPolicy).create(policy(MAPS));
-    const bindings = hers.api(ValidatingAdmissionPolicyBinding);
+    const bindings = asAlice.api(ValidatingAdmissionPolicyBinding);
     await bindings.create(binding({ name: 'm' }));
     await bindings.edit('b', (draft) => {
       draft.metadata.labels = { a: 'b' };
     });
-    expect(asked).toEqual(['get  v1 configmaps  m', 'get  v1 configmaps  m']);
+    expect(checks).toEqual(['get  v1 configmaps  m', 'get  v1 configmaps  m']);
   });
 
   test('reports an error of the authorizer', async () => {
-    const { hers } = start(() => 'no idea');
-    await expect(hers.api(ValidatingAdmissionPolicyBinding).create(binding({ name: 'm' }))).rejects.toThrow(
+    const { asAlice } = start(() => 'no idea');
+    await expect(asAlice.api(ValidatingAdmissionPolicyBinding).create(binding({ name: 'm' }))).rejects.toThrow(
       'spec.paramRef: Forbidden: failed to authorize request: no idea',
     );
   });
 });
 
 test('checks mutating policies and their bindings in the same way', async () => {
-  const { cluster, hers } = start(() => false);
+  const { cluster, asAlice } = start(() => false);
   const mutations = [{ patchType: 'ApplyConfiguration' as const, applyConfiguration: { expression: 'Object{}' } }];
   const mutating = {
     metadata: { name: 'p' },
@@ -159,11 +159,11 @@ test('checks mutating policies and their bindings in the same way', async () => 
       reinvocationPolicy: 'Never' as const,
     },
   };
-  await expect(hers.api(MutatingAdmissionPolicy).create(mutating)).rejects.toThrow('must have "get" permission');
+  await expect(asAlice.api(MutatingAdmissionPolicy).create(mutating)).rejects.toThrow('must have "get" permission');
   await cluster.api(MutatingAdmissionPolicy).create(mutating);
   const { validationActions: _none, ...spec } = binding({ name: 'm' }).spec;
   // The reference server swaps the user and the resource in this message.
-  await expect(hers.api(MutatingAdmissionPolicyBinding).create({ metadata: { name: 'b' }, spec })).rejects.toThrow(
+  await expect(asAlice.api(MutatingAdmissionPolicyBinding).create({ metadata: { name: 'b' }, spec })).rejects.toThrow(
     `user get does not have "${SHOWN}" permission on the object referenced by paramRef`,
   );
 });

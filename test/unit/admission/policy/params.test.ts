@@ -2,7 +2,7 @@
 import { ConfigMap, Namespace, Node, StorageClass, ValidatingAdmissionPolicy } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { api, define, GROUP, object, version, WIDGETS, widget } from '../../crd/widgets.js';
-import { bind, definePolicy, policyCluster, refusal, rule } from './clusters.js';
+import { bind, definePolicy, policyCluster, rejectionMessage, rule } from './clusters.js';
 
 const CONFIG_MAPS = { apiVersion: 'v1', kind: 'ConfigMap' };
 const map = (name: string, data: Record<string, string> = {}) => ({ metadata: { name }, data });
@@ -21,13 +21,13 @@ async function withParams(paramRef: object, paramKind: object = CONFIG_MAPS) {
   await bind(cluster, 'p', paramRef);
   return {
     cluster,
-    node: () => refusal(cluster.api(Node).create({ metadata: { name: 'n' } })),
-    map: (namespace = 'default') => refusal(cluster.api(ConfigMap, namespace).create(map('other'))),
+    node: () => rejectionMessage(cluster.api(Node).create({ metadata: { name: 'n' } })),
+    map: (namespace = 'default') => rejectionMessage(cluster.api(ConfigMap, namespace).create(map('other'))),
   };
 }
 
 describe('a parameter referenced by name', () => {
-  test('is read from the namespace of the request unless paramRef names a namespace', async () => {
+  test('reads a parameter from the namespace of the request unless paramRef names a namespace', async () => {
     const here = await withParams(named('m'));
     expect(await here.map()).toBe(
       'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
@@ -39,14 +39,14 @@ describe('a parameter referenced by name', () => {
     expect(await there.map('there')).toContain('no params found');
   });
 
-  test('of a namespaced kind fails for a cluster-scoped resource', async () => {
+  test('fails for a parameter of a namespaced kind and a cluster-scoped resource', async () => {
     const { node } = await withParams(named('m'));
     expect(await node()).toBe(
       'failed to configure binding: cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
     );
   });
 
-  test('of a cluster-scoped kind must not have a namespace', async () => {
+  test('rejects a namespace for a parameter of a cluster-scoped kind', async () => {
     const classes = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' };
     const wrong = await withParams(named('c', { namespace: 'default' }), classes);
     expect(await wrong.node()).toBe(
@@ -58,7 +58,7 @@ describe('a parameter referenced by name', () => {
     expect(await right.map()).toBe('StorageClass c');
   });
 
-  test('may be missing if parameterNotFoundAction is Allow', async () => {
+  test('allows a missing parameter if parameterNotFoundAction is Allow', async () => {
     const { node } = await withParams(named('m', { namespace: 'default', parameterNotFoundAction: 'Allow' }));
     expect(await node()).toBe('admitted');
   });
@@ -87,7 +87,7 @@ test('evaluates a policy with every selected parameter', async () => {
   await bind(cluster, 'p', {
     paramRef: { selector: { matchExpressions }, namespace: 'default', parameterNotFoundAction: 'Deny' },
   });
-  const node = (name: string) => refusal(cluster.api(Node).create({ metadata: { name } }));
+  const node = (name: string) => rejectionMessage(cluster.api(Node).create({ metadata: { name } }));
   expect(await node('a')).toBe('a');
   expect(await node('b')).toBe('b');
   expect(await node('c')).toBe('admitted');
@@ -117,11 +117,11 @@ test('removes managedFields from parameters of built-in kinds, but not of custom
   const rules = [rule({ resource: 'nodes' })];
   await definePolicy(cluster, 'p', { rules, validations, paramKind: CONFIG_MAPS });
   await bind(cluster, 'p', named('m', { namespace: 'default' }));
-  expect(await refusal(cluster.api(Node).create({ metadata: { name: 'n' } }))).toBe('no owners');
+  expect(await rejectionMessage(cluster.api(Node).create({ metadata: { name: 'n' } }))).toBe('no owners');
   await cluster.api(ValidatingAdmissionPolicy).delete('p');
   await definePolicy(cluster, 'q', { rules, validations, paramKind: { apiVersion: `${GROUP}/v1`, kind: 'Widget' } });
   await bind(cluster, 'q', named('w', { namespace: 'default' }));
-  expect(await refusal(cluster.api(Node).create({ metadata: { name: 'n' } }))).toBe('admitted');
+  expect(await rejectionMessage(cluster.api(Node).create({ metadata: { name: 'n' } }))).toBe('admitted');
 });
 
 describe.each([
@@ -140,7 +140,7 @@ describe.each([
     version({ name: 'v2', storage: false, spec: object({ inside: object({ size }) }) }),
   ];
 
-  test('are used as parameters and validated in the version that the policy names', async () => {
+  test('uses and validates custom resource parameters in the version that the policy names', async () => {
     const cluster = policyCluster({ conversions: { [WIDGETS]: convert as never } });
     await define(cluster, { versions });
     await api(cluster).create(widget('limit', { size: 3 }));
@@ -156,8 +156,8 @@ describe.each([
     });
     await bind(cluster, 'p', named('limit'));
     await api(cluster).create(widget('a', { size: 3 }));
-    expect(await refusal(api(cluster).create(widget('b', { size: 4 })))).toBe('at most 3');
+    expect(await rejectionMessage(api(cluster).create(widget('b', { size: 4 })))).toBe('at most 3');
     await api(cluster, 'v2').create(widget('b', { inside: { size: 2 } }));
-    expect(await refusal(api(cluster, 'v2').create(widget('c', { inside: { size: 4 } })))).toBe('at most 3');
+    expect(await rejectionMessage(api(cluster, 'v2').create(widget('c', { inside: { size: 4 } })))).toBe('at most 3');
   });
 });

@@ -16,7 +16,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { validatingAdmissionPolicy } from '../../../../src/admission/policy/validating-admission-policy.js';
 import type { AdmissionRequest, ClusterView } from '../../../../src/admission/types.js';
-import { bind, definePolicy, demand, policyCluster, refusal, rule, sentMap } from './clusters.js';
+import { bind, definePolicy, demand, policyCluster, rejectionMessage, rule, sentMap } from './clusters.js';
 
 const map = (name: string, data: Record<string, string> = {}) => ({ metadata: { name }, data });
 
@@ -26,14 +26,14 @@ describe('a ValidatingAdmissionPolicy', () => {
     await definePolicy(cluster, 'p', { validations: [{ expression: 'false' }] });
     await cluster.api(ConfigMap, 'default').create(map('a'));
     await bind(cluster, 'p');
-    expect(await refusal(cluster.api(ConfigMap, 'default').create(map('b')))).toBe('failed expression: false');
+    expect(await rejectionMessage(cluster.api(ConfigMap, 'default').create(map('b')))).toBe('failed expression: false');
   });
 
   test('takes effect in its new form right after an update', async () => {
     const cluster = policyCluster();
     await demand(cluster, "object.data.a == '1'");
     const maps = cluster.api(ConfigMap, 'default');
-    expect(await refusal(maps.create(map('a', { a: '2' })))).toBe("failed expression: object.data.a == '1'");
+    expect(await rejectionMessage(maps.create(map('a', { a: '2' })))).toBe("failed expression: object.data.a == '1'");
     await cluster.api(ValidatingAdmissionPolicy).edit('p', (draft) => {
       draft.spec.validations = [{ expression: "object.data.a == '2'" }];
     });
@@ -42,7 +42,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     await maps.create(map('b', { a: '3' }));
   });
 
-  test('is evaluated in name order, and its bindings in name order', async () => {
+  test('evaluates policies and their bindings in name order', async () => {
     const cluster = policyCluster();
     for (const name of ['z', 'a', 'm']) {
       await definePolicy(cluster, name, { validations: [{ expression: 'false', message: name }] });
@@ -72,9 +72,13 @@ describe('a ValidatingAdmissionPolicy', () => {
     await demand(cluster, expression, { rules });
     await cluster.api(ConfigMap, 'default').create(map('a'));
     await cluster.api(Namespace).create({ metadata: { name: 'other' } });
-    expect(await refusal(cluster.api(Namespace).create({ metadata: { name: 'no' } }))).toContain('failed expression');
-    expect(await refusal(cluster.api(Node).create({ metadata: { name: 'no' } }))).toContain('failed expression');
-    expect(await refusal(cluster.api(ConfigMap, 'other').create(map('a')))).toContain('failed expression');
+    expect(await rejectionMessage(cluster.api(Namespace).create({ metadata: { name: 'no' } }))).toContain(
+      'failed expression',
+    );
+    expect(await rejectionMessage(cluster.api(Node).create({ metadata: { name: 'no' } }))).toContain(
+      'failed expression',
+    );
+    expect(await rejectionMessage(cluster.api(ConfigMap, 'other').create(map('a')))).toContain('failed expression');
   });
 
   test('validates deletions, updates and subresources', async () => {
@@ -86,7 +90,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     await demand(cluster, expression, { rules });
     const maps = cluster.api(ConfigMap, 'default');
     await maps.create(map('a', { keep: 'yes' }));
-    expect(await refusal(maps.delete('a'))).toContain('failed expression');
+    expect(await rejectionMessage(maps.delete('a'))).toContain('failed expression');
     await maps.edit('a', (draft) => {
       draft.data = { keep: 'no' };
     });
@@ -105,7 +109,7 @@ describe('a ValidatingAdmissionPolicy', () => {
       deployments.subresource('scale').edit('d', (draft) => {
         draft.spec.replicas = replicas;
       });
-    expect(await refusal(scale(7))).toContain('failed expression');
+    expect(await rejectionMessage(scale(7))).toContain('failed expression');
     await scale(4);
     expect((await deployments.get('d')).spec.replicas).toBe(4);
   });
@@ -117,7 +121,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     await definePolicy(cluster, 'more', { validations: [{ expression: 'true' }] });
     await cluster.api(SelfSubjectReview).create({} as never);
     const webhooks = cluster.api(ValidatingWebhookConfiguration);
-    expect(await refusal(webhooks.create({ metadata: { name: 'w' } }))).toBe('failed expression: false');
+    expect(await rejectionMessage(webhooks.create({ metadata: { name: 'w' } }))).toBe('failed expression: false');
     await cluster.api(ValidatingAdmissionPolicy).delete('p');
     await webhooks.create({ metadata: { name: 'w' } });
   });
@@ -134,7 +138,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     const made = (name: string, targetCPUUtilizationPercentage: number) =>
       old.create({ metadata: { name }, spec: { scaleTargetRef, maxReplicas: 3, targetCPUUtilizationPercentage } });
     await made('a', 40);
-    expect(await refusal(made('b', 60))).toContain('failed expression');
+    expect(await rejectionMessage(made('b', 60))).toContain('failed expression');
     await cluster.api(HorizontalPodAutoscaler, 'default').get('a');
     await cluster.api(ValidatingAdmissionPolicy).edit('p', (draft) => {
       if (draft.spec.matchConstraints !== undefined) draft.spec.matchConstraints.matchPolicy = 'Exact';
@@ -171,10 +175,10 @@ describe('a ValidatingAdmissionPolicyBinding', () => {
     const labels = { check: 'me' };
     await maps.create(map('a'));
     await maps.create({ metadata: { name: 'not-me', labels } });
-    expect(await refusal(maps.create({ metadata: { name: 'b', labels } }))).toBe('failed expression: false');
+    expect(await rejectionMessage(maps.create({ metadata: { name: 'b', labels } }))).toBe('failed expression: false');
   });
 
-  test('can warn and audit without denying', async () => {
+  test('allows a ValidatingAdmissionPolicyBinding to warn and audit without denying', async () => {
     const cluster = policyCluster();
     await definePolicy(cluster, 'p', {
       validations: [{ expression: 'true' }, { expression: "object.data.a != '<1>'", message: 'no <1>' }],
@@ -192,7 +196,7 @@ describe('a ValidatingAdmissionPolicyBinding', () => {
 });
 
 describe('audit annotations', () => {
-  test('contain each value once for any number of bindings', async () => {
+  test('contains each audit annotation value once for any number of bindings', async () => {
     const cluster = policyCluster();
     await definePolicy(cluster, 'p', {
       paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
@@ -211,13 +215,13 @@ describe('audit annotations', () => {
     expect((await sentMap(cluster, 'a')).notes).toEqual({ 'p/who': 'system:admin', 'p/param': 'x, y' });
   });
 
-  test('deny the request if their expression fails, unless failurePolicy is Ignore', async () => {
+  test('denies the request if an audit annotation expression fails, unless failurePolicy is Ignore', async () => {
     const cluster = policyCluster();
     const auditAnnotations = [{ key: 'k', valueExpression: 'string(object.data.a)' }];
     await definePolicy(cluster, 'p', { auditAnnotations });
     await bind(cluster, 'p', { validationActions: ['Audit'] });
     const maps = cluster.api(ConfigMap, 'default');
-    expect(await refusal(maps.create({ metadata: { name: 'a' } }))).toBe(
+    expect(await rejectionMessage(maps.create({ metadata: { name: 'a' } }))).toBe(
       "expression 'string(object.data.a)' resulted in error: no such key: data",
     );
     await cluster.api(ValidatingAdmissionPolicy).edit('p', (draft) => {
@@ -226,7 +230,7 @@ describe('audit annotations', () => {
     await maps.create({ metadata: { name: 'a' } });
   });
 
-  test('are truncated to their maximum length', async () => {
+  test('truncates audit annotations to their maximum length', async () => {
     const cluster = policyCluster();
     const long = `'${'x'.repeat(100)}'`;
     const valueExpression = `[${Array.from({ length: 20 }, () => long).join(',')}].map(a, [1,2,3,4,5,6].map(b, a).join('')).join('')`;
@@ -237,19 +241,19 @@ describe('audit annotations', () => {
 });
 
 test('reads no objects if there are no policies', () => {
-  const looked: string[] = [];
+  const reads: string[] = [];
   const view = {
     lastChange: (resource: { readonly resource: string }) => {
-      looked.push(`writes ${resource.resource}`);
+      reads.push(`writes ${resource.resource}`);
       return 0;
     },
     list: (resource: { readonly resource: string }) => {
-      looked.push(`list ${resource.resource}`);
+      reads.push(`list ${resource.resource}`);
       return [];
     },
   } as unknown as ClusterView;
   const request = {} as AdmissionRequest;
   for (let time = 0; time < 3; time++) expect(validatingAdmissionPolicy.validate?.(request, view)).toBeUndefined();
-  expect(looked.filter((look) => look.startsWith('list'))).toEqual(['list validatingadmissionpolicybindings']);
-  expect(looked).toHaveLength(7);
+  expect(reads.filter((read) => read.startsWith('list'))).toEqual(['list validatingadmissionpolicybindings']);
+  expect(reads).toHaveLength(7);
 });

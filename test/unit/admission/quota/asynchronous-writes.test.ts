@@ -30,22 +30,22 @@ describe('quotas during asynchronous admission', () => {
   }
 
   test.each(['before', 'after'] as const)(
-    'reject a write if another write uses up the rest meanwhile (%s the quota)',
+    'rejects a write if another write uses up the quota meanwhile (%s the quota plugin)',
     async (position) => {
       const release = gate(position);
       await makeQuota(cluster, 'q', { [MAPS]: '1' });
       const slow = map('slow');
-      const refused = expect(slow).rejects.toMatchObject({ code: 403, message: expect.stringContaining('used: ') });
+      const rejected = expect(slow).rejects.toMatchObject({ code: 403, message: expect.stringContaining('used: ') });
       await cluster.clock.advance(0);
       await map('quick');
       release('slow');
-      await refused;
+      await rejected;
       expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
       expect(await cluster.api(ConfigMap).find('slow')).toBeUndefined();
     },
   );
 
-  test('are charged for two concurrent writes that both fit', async () => {
+  test('charges a quota for two concurrent writes that are both within it', async () => {
     const release = gate('after');
     await makeQuota(cluster, 'q', { [MAPS]: '2' });
     const writes = [map('slow-a'), map('slow-b')];
@@ -56,7 +56,7 @@ describe('quotas during asynchronous admission', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '2' });
   });
 
-  test('are charged if created meanwhile, and ignored if deleted meanwhile', async () => {
+  test('charges a quota that is created meanwhile, and ignores one that is deleted meanwhile', async () => {
     const release = gate('after');
     await makeQuota(cluster, 'old', { [MAPS]: '5' });
     const slow = map('slow');
@@ -68,7 +68,7 @@ describe('quotas during asynchronous admission', () => {
     expect(await usedOf(cluster, 'new')).toEqual({ [MAPS]: '1' });
   });
 
-  test('are charged if the first quota is created meanwhile', async () => {
+  test('charges the first quota if it is created meanwhile', async () => {
     const release = gate('after');
     const slow = map('slow');
     await cluster.clock.advance(0);
@@ -78,7 +78,7 @@ describe('quotas during asynchronous admission', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
   });
 
-  test('are charged once for an update that is retried', async () => {
+  test('charges a quota once for an update that is retried', async () => {
     const waiting: (() => void)[] = [];
     const plugin: AdmissionPlugin = {
       name: 'gate',

@@ -55,25 +55,25 @@ describe('quotas for device claims', () => {
   const COUNT = 'count/resourceclaims.resource.orch.io';
   const GPUS = 'gpu.deviceclass.resource.orch.io/devices';
 
-  test('count the maximum number of devices by class, in any version', async () => {
+  test('counts the maximum number of devices by class in any version', async () => {
     const featureGates = { DynamicResourceAllocation: true, DRAPrioritizedList: true };
     const cluster = testCluster({ runtimeConfig: 'api/all=true', featureGates });
     await cluster.api(DeviceClass).create({ metadata: { name: 'gpu' }, spec: {} });
     await makeQuota(cluster, 'q', { [COUNT]: '5', [GPUS]: '40' });
-    const wish = { deviceClassName: 'gpu', count: 3 };
-    const nested = { devices: { requests: [{ name: 'r', exactly: wish }] } };
+    const request = { deviceClassName: 'gpu', count: 3 };
+    const nested = { devices: { requests: [{ name: 'r', exactly: request }] } };
     await cluster.api(ResourceClaim).create({ metadata: { name: 'a' }, spec: nested } as never);
     expect(await usedOf(cluster, 'q')).toEqual({ [COUNT]: '1', [GPUS]: '3' });
     const older = cluster.api(cluster.kind('resource.orch.io/v1beta1', 'ResourceClaim'), 'default');
     const firstAvailable = [
-      { name: 's', ...wish },
+      { name: 's', ...request },
       { name: 't', deviceClassName: 'gpu', allocationMode: 'All' },
     ];
     await older.create({ metadata: { name: 'b' }, spec: { devices: { requests: [{ name: 'r', firstAvailable }] } } });
     expect(await usedOf(cluster, 'q')).toEqual({ [COUNT]: '2', [GPUS]: '35' });
     const why = `exceeded quota: q, requested: ${GPUS}=6, used: ${GPUS}=35, limited: ${GPUS}=40`;
-    const two = { devices: { requests: [{ name: 'r', exactly: { ...wish, count: 6 } }] } };
-    const refused = cluster.api(ResourceClaim).create({ metadata: { name: 'c' }, spec: two } as never);
-    await expect(refused).rejects.toMatchObject(forbidden('resourceclaims.resource.orch.io "c"', why));
+    const two = { devices: { requests: [{ name: 'r', exactly: { ...request, count: 6 } }] } };
+    const create = cluster.api(ResourceClaim).create({ metadata: { name: 'c' }, spec: two } as never);
+    await expect(create).rejects.toMatchObject(forbidden('resourceclaims.resource.orch.io "c"', why));
   });
 });

@@ -35,7 +35,7 @@ describe('a quota', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
   });
 
-  test('is not charged for an object that is not stored', async () => {
+  test('does not charge a quota for an object that is not stored', async () => {
     const late: AdmissionPlugin = {
       name: 'late',
       validate({ name, served }) {
@@ -50,14 +50,14 @@ describe('a quota', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '0' });
   });
 
-  test('is charged for a create that fails because the name exists', async () => {
+  test('charges a quota for a create that fails because the name exists', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '3' });
     await map('a');
     await expect(map('a')).rejects.toMatchObject({ code: 409, reason: 'AlreadyExists' });
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '2' });
   });
 
-  test('is charged once for a generated name', async () => {
+  test('charges a quota once for a generated name', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '3' });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
@@ -82,7 +82,7 @@ describe('a quota', () => {
     await expect(map('a')).rejects.toMatchObject(forbidden('configmaps "a"', why));
   });
 
-  test('is not credited when an object is deleted', async () => {
+  test('does not credit a quota when an object is deleted', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '1' });
     await map('a');
     await cluster.api(ConfigMap).delete('a');
@@ -143,7 +143,7 @@ describe('a quota', () => {
 });
 
 describe('several quotas', () => {
-  test('are all charged', async () => {
+  test('charges all of several quotas', async () => {
     await makeQuota(cluster, 'a', { [MAPS]: '5' });
     await makeQuota(cluster, 'b', { configmaps: '5', secrets: '5' });
     await map('a');
@@ -151,7 +151,7 @@ describe('several quotas', () => {
     expect(await usedOf(cluster, 'b')).toEqual({ configmaps: '1', secrets: '0' });
   });
 
-  test('are not charged if one of them rejects the request', async () => {
+  test('charges no quota if one of several rejects the request', async () => {
     await makeQuota(cluster, 'a', { [MAPS]: '5' });
     await makeQuota(cluster, 'b', { configmaps: '0' });
     await expect(map('a')).rejects.toMatchObject({ code: 403 });
@@ -160,7 +160,7 @@ describe('several quotas', () => {
 });
 
 describe('object counts', () => {
-  test('include an object that apply creates, once', async () => {
+  test('counts an object that apply creates once', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '5' });
     await cluster.api(ConfigMap).apply({ metadata: { name: 'applied' }, data: { a: 'b' } }, { fieldManager: 'x' });
     await cluster.api(ConfigMap).apply({ metadata: { name: 'applied' }, data: { a: 'c' } }, { fieldManager: 'x' });
@@ -168,7 +168,7 @@ describe('object counts', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
   });
 
-  test('use the plural name and group of each kind, including custom resources', async () => {
+  test('uses the plural name and group of each kind as resource name, including custom resources', async () => {
     await cluster.applyYaml(`
 apiVersion: apiextensions.orch.io/v1
 kind: CustomResourceDefinition
@@ -189,14 +189,14 @@ spec:
     expect((await usedOf(cluster, 'q'))?.['count/widgets.example.com']).toBe('1');
   });
 
-  test('include the quotas themselves', async () => {
+  test('counts the quotas themselves', async () => {
     await makeQuota(cluster, 'q', { resourcequotas: '1', 'count/resourcequotas': '5' });
     await cluster.api(ResourceQuota).create({ metadata: { name: 'r' } });
     await expect(cluster.api(ResourceQuota).create({ metadata: { name: 's' } })).rejects.toMatchObject({ code: 403 });
     expect(await usedOf(cluster, 'q')).toEqual({ 'count/resourcequotas': '1', resourcequotas: '1' });
   });
 
-  test('exclude events and reviews', async () => {
+  test('does not count events and reviews', async () => {
     await makeQuota(cluster, 'q', {
       'count/events': '0',
       'count/events.events.orch.io': '0',
@@ -225,7 +225,7 @@ const pod = (name: string, resources: Resources, more: object = {}) =>
   cluster.api(Pod).create({ metadata: { name }, spec: { containers: [container('c', resources)], ...more } } as never);
 
 describe('quotas for pods', () => {
-  test('require every container to specify the limited resources', async () => {
+  test('requires every container to specify the limited resources', async () => {
     await makeQuota(cluster, 'q', { 'requests.cpu': '1', 'limits.memory': '1Gi', 'requests.ephemeral-storage': '1' });
     const spec = {
       containers: [container('c', { requests: { cpu: '1' } }), container('b')],
@@ -237,7 +237,7 @@ describe('quotas for pods', () => {
     );
   });
 
-  test('count the sum over containers in the format of the first amount', async () => {
+  test('counts the sum over containers in the format of the first amount', async () => {
     await makeQuota(cluster, 'q', { pods: '5', 'requests.cpu': '2', 'limits.memory': '2Gi', 'requests.x.io/gpu': '4' });
     const resources = { requests: { cpu: '300m' }, limits: { memory: '256Mi', 'x.io/gpu': '1' } };
     await pod('a', resources, { initContainers: [container('s', resources, { restartPolicy: 'Always' })] });
@@ -253,7 +253,7 @@ describe('quotas for pods', () => {
     await expect(tooMuch).rejects.toMatchObject(forbidden('pods "b"', why));
   });
 
-  test('are charged the difference of a resize, and are not credited', async () => {
+  test('charges the difference of a resize and never credits it', async () => {
     await makeQuota(cluster, 'q', { 'requests.cpu': '1' });
     await pod('a', { requests: { cpu: '200m' } });
     const resize = (cpu: string) => {
@@ -271,7 +271,7 @@ describe('quotas for pods', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ 'requests.cpu': '700m' });
   });
 
-  test('count a pod in the scope that it enters by getting a deadline', async () => {
+  test('counts a pod in the scope that it enters by getting a deadline', async () => {
     await makeQuota(cluster, 'ends', { pods: '1' }, { spec: { scopes: ['Terminating'] } });
     await makeQuota(cluster, 'stays', { pods: '5' }, { spec: { scopes: ['NotTerminating'] } });
     await pod('a', {});
@@ -286,7 +286,7 @@ describe('quotas for pods', () => {
     expect(await usedOf(cluster, 'stays')).toEqual({ pods: '2' });
   });
 
-  test('count a pod in the scope of its priority class', async () => {
+  test('counts a pod in the scope of its priority class', async () => {
     await cluster.api(PriorityClass).create({ metadata: { name: 'high' }, value: 5 });
     const scopeSelector = {
       matchExpressions: [{ scopeName: 'PriorityClass' as const, operator: 'In' as const, values: ['high'] }],
@@ -296,7 +296,7 @@ describe('quotas for pods', () => {
     await expect(pod('high', {}, { priorityClassName: 'high' })).rejects.toMatchObject({ code: 403 });
   });
 
-  test('reject a pod with an error if the scope selector is invalid', async () => {
+  test('rejects a pod with an error if the scope selector is invalid', async () => {
     const scopeSelector = {
       matchExpressions: [{ scopeName: 'PriorityClass' as const, operator: 'NotIn' as const, values: ['a b'] }],
     };
@@ -316,7 +316,7 @@ describe('quotas for services', () => {
     { name: 'a', port: 1 },
     { name: 'b', port: 2 },
   ];
-  test('are charged for the new type of a service', async () => {
+  test('charges a quota for the new type of a service', async () => {
     await makeQuota(cluster, 'q', { services: '5', 'services.nodeports': '3', 'services.loadbalancers': '1' });
     const services = cluster.api(Service);
     await services.create({ metadata: { name: 's' }, spec: { ports } });
@@ -341,7 +341,7 @@ describe('quotas for claims', () => {
       spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } }, storageClassName },
     });
 
-  test('count storage in total and by class, and its expansion', async () => {
+  test('counts storage in total and by class, and its expansion', async () => {
     const gold = { metadata: { name: 'gold' }, provisioner: 'x.io/y', allowVolumeExpansion: true };
     await cluster.api(StorageClass).create(gold);
     await makeQuota(cluster, 'q', { 'requests.storage': '10Gi', [GOLD]: '4Gi', persistentvolumeclaims: '5' });
@@ -361,7 +361,7 @@ describe('quotas for claims', () => {
     await expect(grow('5Gi')).rejects.toMatchObject(forbidden('persistentvolumeclaims "a"', why));
   });
 
-  test('count allocated storage without rejecting the status update', async () => {
+  test('counts allocated storage without rejecting the status update', async () => {
     await makeQuota(cluster, 'q', { 'requests.storage': '2Gi' });
     await claim('a', '1Gi', '');
     const allocatedResources = { storage: '5Gi' };

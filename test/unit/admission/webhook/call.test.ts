@@ -11,7 +11,7 @@ function clusterWith(webhooks: Webhooks) {
   return testCluster({ dialect: 'kubernetes', webhooks: webhooks as never });
 }
 
-const answer = ({ kind, apiVersion, request }: Review) => ({
+const result = ({ kind, apiVersion, request }: Review) => ({
   kind,
   apiVersion,
   response: { uid: request.uid, allowed: false, status: { message: 'reached' } },
@@ -23,7 +23,7 @@ test('passes the address of the configuration to the resolver', async () => {
   const cluster = clusterWith({
     resolve(address) {
       seen.push(address);
-      return answer;
+      return result;
     },
   });
   const service = { namespace: 'n', name: 's', path: '/p', port: 8443 };
@@ -43,7 +43,7 @@ describe('a webhook URL', () => {
     const cluster = clusterWith(
       sending((url, init) => {
         sent.push({ url, init });
-        return Response.json(answer(JSON.parse(String(init.body))));
+        return Response.json(result(JSON.parse(String(init.body))));
       }),
     );
     await validateWith(cluster, 'one', { service: 'x', timeoutSeconds: 7 });
@@ -56,16 +56,22 @@ describe('a webhook URL', () => {
     ]);
   });
 
-  test('is reported without the network address if the connection fails', async () => {
-    const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '127.0.0.1', port: 9 });
-    const cluster = clusterWith(sending(() => Promise.reject(new TypeError('fetch failed', { cause: refused }))));
+  test('reports a webhook URL without the network address if the connection fails', async () => {
+    const connectionError = Object.assign(new Error('connect'), {
+      code: 'ECONNREFUSED',
+      address: '127.0.0.1',
+      port: 9,
+    });
+    const cluster = clusterWith(
+      sending(() => Promise.reject(new TypeError('fetch failed', { cause: connectionError }))),
+    );
     await validateWith(cluster, 'one', { service: 'x' });
     await expect(cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } })).rejects.toThrow(
       'failed to call webhook: Post "https://x.hooks.svc:443/x?timeout=10s": dial tcp 127.0.0.1:9: connect: connection refused',
     );
   });
 
-  test('is aborted after the timeout', async () => {
+  test('aborts a request to a webhook URL after the timeout', async () => {
     const cluster = clusterWith(
       sending(
         (_url, { signal }) =>
@@ -99,7 +105,7 @@ describe('a webhook URL', () => {
     [{ service: { namespace: 'ns', name: 'n' } }, 'https://n.ns.svc:443/?timeout=10s'],
     [{ service: { namespace: 'ns', name: 'n', path: '/a/', port: 8443 } }, 'https://n.ns.svc:8443/a?timeout=10s'],
     [{ service: { namespace: 'ns', name: 'n', path: '/a?b=c' } }, 'https://n.ns.svc:443/a%3Fb=c?timeout=10s'],
-  ])('is printed as in the reference server: %j', (address, shown) => {
+  ])('prints a webhook URL as the reference server does: %j', (address, shown) => {
     expect(postUrl(address, 10)).toBe(shown);
   });
 });
@@ -118,7 +124,7 @@ describe('a user-provided webhook caller', () => {
     expect(seen).toMatchObject([{ kind: 'AdmissionReview', timeoutSeconds: 10 }]);
   });
 
-  test('is abandoned after the timeout', async () => {
+  test('abandons a user-provided webhook caller after the timeout', async () => {
     const cluster = clusterWith(() => new Promise(() => undefined));
     await validateWith(cluster, 'one', { service: 'x', failurePolicy: 'Ignore' });
     const made = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
@@ -138,13 +144,13 @@ test('lets a webhook call the cluster while the cluster waits for it', async () 
 });
 
 test('calls conversion webhooks in the same way', async () => {
-  const asked: string[] = [];
+  const versions: string[] = [];
   const cluster = clusterWith({
     resolve: ({ service }) =>
       service?.name !== 'convert'
         ? undefined
         : ({ kind, apiVersion, request }: Review) => {
-            asked.push(request.desiredAPIVersion);
+            versions.push(request.desiredAPIVersion);
             const convertedObjects = request.objects.map((object: object) => ({
               ...object,
               apiVersion: request.desiredAPIVersion,
@@ -169,7 +175,7 @@ test('calls conversion webhooks in the same way', async () => {
   });
   const made = await widgets.create({ metadata: { name: 'w' }, spec: { size: 1 } });
   expect(made).toMatchObject({ apiVersion: 'example.com/v1', spec: { size: 1 } });
-  expect(asked).toContain('example.com/v2');
+  expect(versions).toContain('example.com/v2');
 });
 
 test('reports a missing service of a conversion webhook', async () => {

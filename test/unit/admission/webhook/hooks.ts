@@ -4,11 +4,11 @@ import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from 'or
 import { type TestCluster, type TestClusterOptions, testCluster } from 'orchplane/testing';
 import type { WebhookFunction } from '../../../../src/kinds/reconciler.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: reviews are looked into field by field.
+// biome-ignore lint/suspicious/noExplicitAny: tests read reviews field by field.
 export type Review = any;
 
 /** Answers a review; the result is returned together with the uid. */
-export type Answer = (review: Review) => object | Promise<object>;
+export type ReviewResult = (review: Review) => object | Promise<object>;
 
 export interface HookCluster {
   readonly cluster: TestCluster;
@@ -18,7 +18,7 @@ export interface HookCluster {
 
 /** Services by name. Functions in `raw` return the whole review. */
 export function hookCluster(
-  services: Readonly<Record<string, Answer>>,
+  services: Readonly<Record<string, ReviewResult>>,
   raw: Readonly<Record<string, WebhookFunction>> = {},
   options: TestClusterOptions = {},
 ): HookCluster {
@@ -27,13 +27,13 @@ export function hookCluster(
     resolve({ service }: { readonly service?: { readonly name: string } }) {
       const name = service?.name ?? '';
       const whole = raw[name];
-      const answer = services[name];
-      if (whole === undefined && answer === undefined) return undefined;
+      const result = services[name];
+      if (whole === undefined && result === undefined) return undefined;
       return async (review: Review) => {
         calls.push({ service: name, review: structuredClone(review) });
         if (whole !== undefined) return whole(review);
         const { kind, apiVersion, request } = review;
-        return { kind, apiVersion, response: { uid: request.uid, ...(await answer?.(review)) } };
+        return { kind, apiVersion, response: { uid: request.uid, ...(await result?.(review)) } };
       };
     },
   };
@@ -78,8 +78,8 @@ export async function validateWith(cluster: Client, name: string, ...hooks: read
 }
 
 /** A response that patches the object. */
-export function patching(...operations: readonly object[]): Answer {
+export function patching(...operations: readonly object[]): ReviewResult {
   return () => ({ allowed: true, patchType: 'JSONPatch', patch: btoa(JSON.stringify(operations)) });
 }
 
-export const allow: Answer = () => ({ allowed: true });
+export const allow: ReviewResult = () => ({ allowed: true });

@@ -2,13 +2,13 @@
 import { ConfigMap, Deployment, Pod } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { define, version } from '../../crd/widgets.js';
-import { type Answer, allow, hookCluster, mutateWith, patching, rule, validateWith } from './hooks.js';
+import { allow, hookCluster, mutateWith, patching, type ReviewResult, rule, validateWith } from './hooks.js';
 
 const POD = { spec: { containers: [{ name: 'c', image: 'i' }] } };
 
 /** Appends a letter to the value that earlier webhooks wrote. */
 const signing =
-  (letter: string): Answer =>
+  (letter: string): ReviewResult =>
   (review) => {
     const signed = review.request.object.data?.by ?? '';
     const operation =
@@ -99,7 +99,7 @@ describe('a webhook patch', () => {
     );
   });
 
-  test('is rejected if its patchType is unsupported', async () => {
+  test('rejects a webhook patch if its patchType is unsupported', async () => {
     const patch = btoa('[{"op":"add","path":"/data","value":{}}]');
     const { cluster } = hookCluster({ odd: () => ({ allowed: true, patchType: 'Merge', patch }) });
     await mutateWith(cluster, 'one', { service: 'odd' });
@@ -108,7 +108,7 @@ describe('a webhook patch', () => {
     );
   });
 
-  test('is rejected for a deletion', async () => {
+  test('rejects a webhook patch for a deletion', async () => {
     const { cluster } = hookCluster({ odd: patching({ op: 'add', path: '/data', value: {} }) });
     await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
     await mutateWith(cluster, 'one', { service: 'odd', rules: [rule('', 'v1', 'configmaps', ['DELETE'])] });
@@ -129,8 +129,8 @@ describe('a webhook patch', () => {
     expect(made.data).toEqual({ a: 'b' });
   });
 
-  test('is ignored if it arrives after the timeout', async () => {
-    let late: (answer: object) => void = () => undefined;
+  test('ignores a webhook patch that arrives after the timeout', async () => {
+    let late: (result: object) => void = () => undefined;
     const { cluster } = hookCluster({ slow: () => new Promise((resolve) => (late = resolve)) });
     await mutateWith(cluster, 'one', { service: 'slow', failurePolicy: 'Ignore', timeoutSeconds: 1 });
     const made = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
@@ -143,7 +143,7 @@ describe('a webhook patch', () => {
 });
 
 describe('several mutating webhooks', () => {
-  test('are called one after another, ordered by configuration name and then by position', async () => {
+  test('calls mutating webhooks one after another, ordered by configuration name and then by position', async () => {
     const { cluster, calls } = hookCluster({ a: signing('a'), b: signing('b'), c: signing('c') });
     await mutateWith(cluster, 'second', { service: 'c' });
     await mutateWith(cluster, 'first', { service: 'b' }, { service: 'a' });
@@ -152,7 +152,7 @@ describe('several mutating webhooks', () => {
     expect(calls.map(({ service }) => service)).toEqual(['b', 'a', 'c']);
   });
 
-  test('are called again if reinvocationPolicy is IfNeeded and the object has changed', async () => {
+  test('calls mutating webhooks again if reinvocationPolicy is IfNeeded and the object has changed', async () => {
     const { cluster, calls } = hookCluster({ a: signing('a'), b: signing('b'), c: allow });
     const reinvocationPolicy = 'IfNeeded';
     await mutateWith(
@@ -169,7 +169,7 @@ describe('several mutating webhooks', () => {
     expect(made.data).toEqual({ by: 'aba' });
   });
 
-  test('are not called again if the object is unchanged', async () => {
+  test('does not call mutating webhooks again if the object is unchanged', async () => {
     const { cluster, calls } = hookCluster({ a: allow, b: patching() });
     const reinvocationPolicy = 'IfNeeded';
     await mutateWith(cluster, 'one', { service: 'a', reinvocationPolicy }, { service: 'b', reinvocationPolicy });
@@ -177,7 +177,7 @@ describe('several mutating webhooks', () => {
     expect(calls.map(({ service }) => service)).toEqual(['a', 'b']);
   });
 
-  test('are not called for the first time during reinvocation', async () => {
+  test('does not call a mutating webhook for the first time during reinvocation', async () => {
     const { cluster, calls } = hookCluster({
       a: allow,
       b: patching({ op: 'add', path: '/metadata/labels', value: { now: 'yes' } }),
@@ -228,7 +228,7 @@ describe('a mutating webhook for another version', () => {
     }
   });
 
-  test('is not called if its matchPolicy is Exact', async () => {
+  test('does not call a webhook for another version if its matchPolicy is Exact', async () => {
     const { widgets, calls } = await twoVersions('Exact');
     await widgets.create({ metadata: { name: 'w' }, spec: { size: 1 } });
     expect(calls).toEqual([]);
@@ -245,7 +245,7 @@ describe('mutating webhooks for subresources', () => {
     },
   };
 
-  test('receive and change the Scale object', async () => {
+  test('sends the Scale object to a mutating webhook and applies its change', async () => {
     const { cluster, calls } = hookCluster({ grow: patching({ op: 'replace', path: '/spec/replicas', value: 5 }) });
     const deployments = cluster.api(Deployment, 'default');
     await deployments.create(deployment);
@@ -264,7 +264,7 @@ describe('mutating webhooks for subresources', () => {
     });
   });
 
-  test('receive the whole object for status, and are not called for the main resource', async () => {
+  test('sends the whole object for a status write, and calls no status webhook for the main resource', async () => {
     const { cluster, calls } = hookCluster({ look: allow });
     const deployments = cluster.api(Deployment, 'default');
     await deployments.create(deployment);

@@ -86,7 +86,7 @@ describe('a validating webhook', () => {
 });
 
 describe('a webhook denial', () => {
-  async function refusal(response: object) {
+  async function rejection(response: object) {
     const { cluster } = hookCluster({ no: () => ({ allowed: false, ...response }) });
     await validateWith(cluster, 'one', { service: 'no' });
     const failure = await cluster
@@ -127,7 +127,7 @@ describe('a webhook denial', () => {
       },
     ],
   ])('produces the expected Status for a response with %s', async (_name, response, status) => {
-    expect(await refusal(response)).toEqual(status);
+    expect(await rejection(response)).toEqual(status);
   });
 
   test('leaves nothing stored', async () => {
@@ -233,8 +233,8 @@ describe('a failing webhook call', () => {
       }),
       'received invalid webhook response: validating webhook may not return response.patch',
     ],
-  ])('is reported if the webhook %s', async (_name, answer, why) => {
-    const { cluster, calls } = hookCluster({}, { odd: answer as never });
+  ])('reports a failing call if the webhook %s', async (_name, result, why) => {
+    const { cluster, calls } = hookCluster({}, { odd: result as never });
     await validateWith(cluster, 'one', { service: 'odd' });
     const failure = await cluster
       .api(ConfigMap, 'default')
@@ -246,7 +246,7 @@ describe('a failing webhook call', () => {
     expect(message).toBe(`Internal error occurred: failed calling webhook "odd.example.com": ${why}`);
   });
 
-  test('is abandoned after its timeout', async () => {
+  test('abandons a webhook call after its timeout', async () => {
     const { cluster } = hookCluster({ slow: () => new Promise(() => undefined) });
     await validateWith(cluster, 'one', { service: 'slow', timeoutSeconds: 3 });
     const made = cluster

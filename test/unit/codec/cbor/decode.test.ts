@@ -23,16 +23,16 @@ describe('CBOR documents', () => {
   test.each(cases)('decodes or rejects $name like the reference server', (given) => {
     const { hex, value, fault } = given;
     const read = () => bodyOf(hex).read().value;
-    if (fault !== undefined) expect(refusal(read)).toBe(fault);
+    if (fault !== undefined) expect(rejectionMessage(read)).toBe(fault);
     else if ('value' in given) expect(JSON.stringify(sorted(read()))).toBe(JSON.stringify(sorted(value)));
-    else expect(refusal(read)).toBe('accepted');
+    else expect(rejectionMessage(read)).toBe('accepted');
   });
 });
 
 describe('CBOR type metadata', () => {
   test.each(cases)('reads or rejects the type of $name like the reference server', ({ hex, fault, typeFault }) => {
     const expected = typeFault === true ? fault : (typeFault ?? 'accepted');
-    expect(refusal(() => bodyOf(hex).typeMeta?.())).toBe(expected);
+    expect(rejectionMessage(() => bodyOf(hex).typeMeta?.())).toBe(expected);
   });
 
   test('reads apiVersion and kind, and empty strings where they are missing', () => {
@@ -91,7 +91,7 @@ function hexOf(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-function refusal(read: () => unknown): string {
+function rejectionMessage(read: () => unknown): string {
   try {
     read();
     return 'accepted';

@@ -19,7 +19,7 @@ function read(bytes: Uint8Array): unknown {
   return protobuf.body(bytes, kubernetesDialect).read().value;
 }
 
-function refusal(bytes: Uint8Array): unknown {
+function rejection(bytes: Uint8Array): unknown {
   try {
     read(bytes);
   } catch (error) {
@@ -105,7 +105,7 @@ describe('protobuf bodies', () => {
       { group: 'apps', version: 'v9', kind: 'Deployment' },
     ],
   ])('rejects %s', (_name, hex, message, claimed) => {
-    expect(refusal(fromHex(hex))).toEqual({ message, claimed });
+    expect(rejection(fromHex(hex))).toEqual({ message, claimed });
   });
 
   test.each([
@@ -136,7 +136,7 @@ describe('protobuf bodies', () => {
     ['a truncated unknown fixed field', '5561', 'unexpected EOF'],
     ['a map entry with a key beyond its end', '12020a0461626364', 'unexpected EOF'],
   ])('rejects a document with %s and reports its type', (_name, raw, message) => {
-    expect(refusal(configMap(raw))).toEqual({ message, claimed: CONFIG_MAP });
+    expect(rejection(configMap(raw))).toEqual({ message, claimed: CONFIG_MAP });
   });
 
   test.each([
@@ -174,22 +174,24 @@ describe('protobuf bodies', () => {
     const lease = { apiVersion: 'coordination.orch.io/v1', kind: 'Lease' };
     const bytes = wrap({ ...lease, raw: fromHex('0a00') });
     expect(protobuf.body(bytes, orchDialect).read().value).toEqual({ ...lease, metadata: {} });
-    expect(refusal(bytes)).toMatchObject({ claimed: { group: 'coordination.orch.io', version: 'v1', kind: 'Lease' } });
+    expect(rejection(bytes)).toMatchObject({
+      claimed: { group: 'coordination.orch.io', version: 'v1', kind: 'Lease' },
+    });
   });
 
   test('rejects a raw value that is not JSON after the rest is decoded', () => {
     const revision = (raw: string) => wrap({ apiVersion: 'apps/v1', kind: 'ControllerRevision', raw: fromHex(raw) });
     const claimed = { group: 'apps', version: 'v1', kind: 'ControllerRevision' };
     const message = "invalid character '}' looking for beginning of value";
-    expect(refusal(revision('12030a017d'))).toEqual({ message, claimed });
-    expect(refusal(revision('12030a017d1a00'))).toEqual({
+    expect(rejection(revision('12030a017d'))).toEqual({ message, claimed });
+    expect(rejection(revision('12030a017d1a00'))).toEqual({
       message: 'proto: wrong wireType = 2 for field Revision',
       claimed,
     });
   });
 
   test('rejects messages that are nested too deeply', () => {
-    expect(refusal(nestedDefinition(5_000))).toMatchObject({ message: 'exceeded max depth' });
+    expect(rejection(nestedDefinition(5_000))).toMatchObject({ message: 'exceeded max depth' });
     expect(read(nestedDefinition(300))).toMatchObject({ kind: 'CustomResourceDefinition' });
   });
 

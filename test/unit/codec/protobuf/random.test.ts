@@ -50,8 +50,8 @@ function randomFields(message: Message, choose: Choose, depth: number): Record<s
   for (const field of message.fields) {
     if (field.name === '') Object.assign(out, randomFields(field.message, choose, depth));
     else if (field.form === 'one') {
-      const wanted = field.type === 'message' && !field.pointer ? true : choose(2 + depth) === 0;
-      if (wanted || SHAPED[shapeName(field)]) out[field.name] = randomValue(field, choose, depth);
+      const expected = field.type === 'message' && !field.pointer ? true : choose(2 + depth) === 0;
+      if (expected || SHAPED[shapeName(field)]) out[field.name] = randomValue(field, choose, depth);
     } else if (choose(2 + depth) === 0) {
       const values = Array.from({ length: 1 + choose(2) }, () => randomValue(field, choose, depth, true));
       out[field.name] =
@@ -120,7 +120,7 @@ describe('random protobuf documents', () => {
 describe('damaged protobuf bodies', () => {
   test('decodes or rejects a damaged body with a BodyError in bounded time', () => {
     const started = performance.now();
-    let refused = 0;
+    let rejections = 0;
     fc.assert(
       fc.property(fc.constantFrom(...documentTypes), seeds, ({ group, version, kind }, seed) => {
         const choose = chooser(seed);
@@ -132,12 +132,12 @@ describe('damaged protobuf bodies', () => {
           protobuf.body(bytes, orchDialect).read();
         } catch (error) {
           expect(error).toBeInstanceOf(BodyError);
-          refused++;
+          rejections++;
         }
       }),
       { numRuns: 2000 },
     );
-    expect(refused).toBeGreaterThan(1000);
+    expect(rejections).toBeGreaterThan(1000);
     // A hundred times the usual duration.
     expect(performance.now() - started).toBeLessThan(60_000);
   });

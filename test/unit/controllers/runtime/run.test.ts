@@ -358,9 +358,9 @@ describe('errors of controllers', () => {
   test('reports informer errors and continues', async () => {
     const reported: string[] = [];
     await using cluster = testCluster();
-    let refusals = 1;
+    let remainingRejections = 1;
     using _broken = cluster.use((request, next) => {
-      if (request.verb === 'list' && request.resource.resource === 'secrets' && refusals-- > 0)
+      if (request.verb === 'list' && request.resource.resource === 'secrets' && remainingRejections-- > 0)
         throw new Error('cut off');
       return next();
     });
@@ -389,7 +389,7 @@ test('runs controllers as their own service accounts when configured', async () 
 });
 
 describe('controller errors without onError', () => {
-  const refuse = (reason: string): Middleware => {
+  const rejectWith = (reason: string): Middleware => {
     let attempts = 0;
     return (request, next) => {
       if (request.verb !== 'create' || request.resource.resource !== 'secrets') return next(request);
@@ -400,7 +400,7 @@ describe('controller errors without onError', () => {
   test('prints each failure once per object, independent of generated names', async () => {
     const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const cluster = testCluster({ controllers: controllers([copier()]) });
-    cluster.use(refuse('not today'));
+    cluster.use(rejectWith('not today'));
     for (const name of ['a', 'b']) await cluster.api(ConfigMap).create(copied(name));
     await cluster.clock.advance(600_000);
     expect(printed.mock.calls.map(([text]) => String(text).replace(/made-\d+/, 'made'))).toEqual([

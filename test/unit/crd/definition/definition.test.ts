@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { CustomResourceDefinition } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../../kinds/refusals.js';
+import { rejectionCauses } from '../../kinds/rejections.js';
 
 const schema = {
   openAPIV3Schema: {
@@ -214,14 +214,14 @@ test.each<[string, object, string[]]>([
     ],
   ],
 ])('rejects a CRD with %s', async (_, more, causes) => {
-  expect(await refusals(create(more))).toEqual(causes);
+  expect(await rejectionCauses(create(more))).toEqual(causes);
 });
 
 test.each<[string, string]>([
   ['', 'Required value'],
   ['nodots', 'Invalid value: "nodots": should be a domain with at least one dot'],
 ])('rejects a CRD with the group "%s"', async (group, message) => {
-  expect(await refusals(create({ group }, { name: `widgets.${group}` }))).toContain(`spec.group: ${message}`);
+  expect(await rejectionCauses(create({ group }, { name: `widgets.${group}` }))).toContain(`spec.group: ${message}`);
 });
 
 describe('versions', () => {
@@ -229,11 +229,13 @@ describe('versions', () => {
 
   test('reports differing versions at their own paths', async () => {
     const bad = [{ name: 'A', type: 'x', jsonPath: '.a' }];
-    expect(await refusals(create({ versions: [version, { ...second, additionalPrinterColumns: bad }] }))).toEqual([
+    expect(
+      await rejectionCauses(create({ versions: [version, { ...second, additionalPrinterColumns: bad }] })),
+    ).toEqual([
       'spec.versions[1].additionalPrinterColumns[0].type: Invalid value: "x": must be one of boolean,date,integer,number,string',
     ]);
     const selectableFields = [{ jsonPath: '.spec.size' }];
-    expect(await refusals(create({ versions: [{ ...version, selectableFields }, second] }))).toEqual([
+    expect(await rejectionCauses(create({ versions: [{ ...version, selectableFields }, second] }))).toEqual([
       'spec.versions[0].selectableFields: Invalid value: "": selectableFields may only be set when version.schema.openAPIV3Schema is not included',
     ]);
   });
@@ -249,7 +251,7 @@ describe('versions', () => {
     expect(patched.status.storedVersions).toEqual(['v1', 'v2']);
     expect(patched.metadata.generation).toBe(2);
     const removed = api.patch('widgets.example.com', mergePatch({ spec: { versions: versions.slice(1) } } as never));
-    expect(await refusals(removed)).toEqual([
+    expect(await rejectionCauses(removed)).toEqual([
       'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
     ]);
   });
@@ -260,11 +262,11 @@ test('rejects changes of immutable fields, more of them once the CRD is establis
   await api.create({ metadata, spec } as never);
   const patch = (change: object) => api.patch('widgets.example.com', mergePatch({ spec: change } as never));
   const other = { group: 'other.com', names: { plural: 'gadgets' } };
-  expect(await refusals(patch(other))).toEqual([
+  expect(await rejectionCauses(patch(other))).toEqual([
     'spec.group: Invalid value: "other.com": field is immutable',
     'spec.names.plural: Invalid value: "gadgets": field is immutable',
   ]);
-  expect(await refusals(patch({ scope: 'Cluster', names: { kind: 'Gadget' } }))).toEqual([
+  expect(await rejectionCauses(patch({ scope: 'Cluster', names: { kind: 'Gadget' } }))).toEqual([
     'spec.scope: Invalid value: "Cluster": field is immutable',
     'spec.names.kind: Invalid value: "Gadget": field is immutable',
   ]);
@@ -280,7 +282,7 @@ test('validates accepted names in the status', async () => {
   await api.create({ metadata, spec } as never);
   const change = { status: { acceptedNames: { plural: 'W', kind: 'W' } }, spec: { scope: 'Cluster' } };
   const patch = api.subresource('status').patch('widgets.example.com', mergePatch(change as never));
-  expect(await refusals(patch)).toEqual([`status.acceptedNames.plural: Invalid value: "W": ${LABEL}`]);
+  expect(await rejectionCauses(patch)).toEqual([`status.acceptedNames.plural: Invalid value: "W": ${LABEL}`]);
 });
 
 test('requires an approval annotation for protected groups', async () => {
@@ -288,9 +290,9 @@ test('requires an approval annotation for protected groups', async () => {
   const named = (annotations: object) => ({ name: `widgets.${group}`, annotations });
   const at = `metadata.annotations[${key}]`;
   const must = `protected groups must have approval annotation "${key}"`;
-  const [missing] = await refusals(create({ group }, named({})));
+  const [missing] = await rejectionCauses(create({ group }, named({})));
   expect(missing).toMatch(`${at}: Required value: ${must}, see https://`);
-  const [bad] = await refusals(create({ group }, named({ [key]: 'yes' })));
+  const [bad] = await rejectionCauses(create({ group }, named({ [key]: 'yes' })));
   expect(bad).toMatch(`${at}: Invalid value: "yes": ${must} with either a URL or a reason starting with "unapproved"`);
   for (const text of ['unapproved, for now', 'https://example.com/x']) {
     expect((await create({ group }, named({ [key]: text }))).spec.group).toBe(group);

@@ -4,7 +4,7 @@ import { StatusError } from 'orchplane';
 import { CustomResourceDefinition } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../../kinds/refusals.js';
+import { rejectionCauses } from '../../kinds/rejections.js';
 
 const ROOT = 'spec.validation.openAPIV3Schema';
 const F = `${ROOT}.properties[spec].properties[f]`;
@@ -205,7 +205,7 @@ describe('the schema of a field', () => {
       ],
     ],
   ])('rejects a field with %s', async (_, f, causes) => {
-    expect(await refusals(create(inField(f)))).toEqual(causes);
+    expect(await rejectionCauses(create(inField(f)))).toEqual(causes);
   });
 });
 
@@ -312,12 +312,12 @@ describe('a default in a schema', () => {
       ],
     ],
   ])('rejects a default that %s', async (_, f, causes) => {
-    expect(await refusals(create(inField(f)))).toEqual(causes);
+    expect(await rejectionCauses(create(inField(f)))).toEqual(causes);
   });
 
   test('rejects a default in metadata', async () => {
     const metadata = object({ properties: { name: { ...text, default: 'x' } } });
-    expect(await refusals(create(object({ properties: { metadata } })))).toEqual([
+    expect(await rejectionCauses(create(object({ properties: { metadata } })))).toEqual([
       `${ROOT}.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata`,
     ]);
   });
@@ -356,12 +356,12 @@ describe('the schema of the root', () => {
       ['apiVersion', 'kind'].map((field) => `${ROOT}.default.${field}: Required value: must not be empty`),
     ],
   ])('rejects a root with %s', async (_, root, causes) => {
-    expect(await refusals(create(root))).toEqual(causes);
+    expect(await rejectionCauses(create(root))).toEqual(causes);
   });
 
   test('rejects keywords that are not allowed beside a status subresource', async () => {
     const version = { subresources: { status: {} } };
-    const [cause] = await refusals(create(object({ minProperties: 1 }), { version }));
+    const [cause] = await rejectionCauses(create(object({ minProperties: 1 }), { version }));
     expect(cause).toMatch(/^spec\.validation\.openAPIV3Schema: Invalid value: apiextensions\.JSONSchemaProps\{ID:"", /);
     expect(cause).toMatch(/MinProperties:\(\*int64\)\(0x[0-9a-f]+\), Required:\[\]string\(nil\)/);
     expect(cause).toMatch(
@@ -394,10 +394,10 @@ describe('a stored schema', () => {
   test('stores extensions in the dialect of the cluster', async () => {
     const ours = { ...text, 'x-orch-map-type': 'atomic' };
     const both = { ...ours, 'x-kubernetes-list-type': 'set' };
-    expect(await refusals(create(inField(ours)))).toEqual([
+    expect(await rejectionCauses(create(inField(ours)))).toEqual([
       `${F}.type: Invalid value: "string": must be object if x-orch-map-type is specified`,
     ]);
-    expect(await refusals(create(inField(both), { dialect: 'kubernetes' }))).toEqual([
+    expect(await rejectionCauses(create(inField(both), { dialect: 'kubernetes' }))).toEqual([
       `${F}.type: Invalid value: "string": must be array if x-kubernetes-list-type is specified`,
     ]);
   });

@@ -426,7 +426,7 @@ describe('patterns', () => {
     [/\p{Emoji}/u, 'invalid character class range'],
     [expressionOf('[a--b]', 'v'), 'v flag'],
     [/^(?=a)a|b$/, 'lookahead'],
-  ])('cannot convert %s', (expression, why) => {
+  ])('reports that %s cannot be converted', (expression, why) => {
     expect(patternsOf(expression)).toContain(why);
   });
 });

@@ -11,7 +11,7 @@ import {
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { orchDialect } from '../../../../src/meta/dialect.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['deployments'] };
 const matchConstraints = { resourceRules: [rule] };
@@ -225,8 +225,8 @@ describe('a ValidatingAdmissionPolicy', () => {
           .join(', ')}}: must not have more than 20 auditAnnotations`,
       ],
     ],
-  ])('is rejected with %s', async (_, refused, causes) => {
-    expect(await refusals(create(ValidatingAdmissionPolicy, refused))).toEqual(causes);
+  ])('rejects a ValidatingAdmissionPolicy with %s', async (_, invalid, causes) => {
+    expect(await rejectionCauses(create(ValidatingAdmissionPolicy, invalid))).toEqual(causes);
   });
 
   test('has a separate status with validated conditions', async () => {
@@ -240,17 +240,17 @@ describe('a ValidatingAdmissionPolicy', () => {
     expect((await patch({ observedGeneration: 1 })).status).toEqual({ observedGeneration: 1 });
     const warning = { fieldRef: ' ', warning: '' };
     const condition = { type: 'a b', status: 'Perhaps', observedGeneration: -1, reason: '1', message: '' };
-    expect(await refusals(patch({ typeChecking: { expressionWarnings: [warning] }, conditions: [condition] }))).toEqual(
-      [
-        'status.typeChecking.expressionWarnings[0].warning: Required value',
-        'status.typeChecking.expressionWarnings[0].fieldRef: Required value',
-        `status.conditions[0].type: Invalid value: "a b": ${NAME_PART}`,
-        'status.conditions[0].status: Unsupported value: "Perhaps": supported values: "False", "True", "Unknown"',
-        'status.conditions[0].observedGeneration: Invalid value: -1: must be greater than or equal to zero',
-        'status.conditions[0].lastTransitionTime: Required value: must be set',
-        "status.conditions[0].reason: Invalid value: \"1\": a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')",
-      ],
-    );
+    expect(
+      await rejectionCauses(patch({ typeChecking: { expressionWarnings: [warning] }, conditions: [condition] })),
+    ).toEqual([
+      'status.typeChecking.expressionWarnings[0].warning: Required value',
+      'status.typeChecking.expressionWarnings[0].fieldRef: Required value',
+      `status.conditions[0].type: Invalid value: "a b": ${NAME_PART}`,
+      'status.conditions[0].status: Unsupported value: "Perhaps": supported values: "False", "True", "Unknown"',
+      'status.conditions[0].observedGeneration: Invalid value: -1: must be greater than or equal to zero',
+      'status.conditions[0].lastTransitionTime: Required value: must be set',
+      "status.conditions[0].reason: Invalid value: \"1\": a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')",
+    ]);
   });
 
   test.each([
@@ -267,7 +267,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     const patched = policies.subresource('status').patch('p', mergePatch({ status } as never));
     if (why === undefined) expect((await patched).status).toEqual(status);
     else {
-      expect(await refusals(patched)).toEqual([
+      expect(await rejectionCauses(patched)).toEqual([
         `status.typeChecking.expressionWarnings[0].fieldRef: Invalid value: ${JSON.stringify(fieldRef)}: invalid JSONPath: ${why}`,
       ]);
     }
@@ -331,8 +331,8 @@ describe('a ValidatingAdmissionPolicyBinding', () => {
       { ...spec, matchResources: { matchPolicy: 'x' } },
       ['spec.matchResources.matchPolicy: Unsupported value: "x": supported values: "Equivalent", "Exact"'],
     ],
-  ])('is rejected with %s', async (_, refused, causes) => {
-    expect(await refusals(create(ValidatingAdmissionPolicyBinding, refused))).toEqual(causes);
+  ])('rejects a ValidatingAdmissionPolicyBinding with %s', async (_, invalid, causes) => {
+    expect(await rejectionCauses(create(ValidatingAdmissionPolicyBinding, invalid))).toEqual(causes);
   });
 
   test('matches everything by default', async () => {
@@ -382,8 +382,8 @@ describe('a MutatingAdmissionPolicy', () => {
       { ...spec, mutations: [{ ...mutation, applyConfiguration: {} }] },
       [`${S}.applyConfiguration.expression: Required value`],
     ],
-  ])('is rejected with %s', async (_, refused, causes) => {
-    expect(await refusals(create(MutatingAdmissionPolicy, refused))).toEqual(causes);
+  ])('rejects a MutatingAdmissionPolicy with %s', async (_, invalid, causes) => {
+    expect(await rejectionCauses(create(MutatingAdmissionPolicy, invalid))).toEqual(causes);
   });
 
   test('has bindings whose parameterNotFoundAction defaults to Deny', async () => {

@@ -5,7 +5,7 @@ import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from 'or
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 import { orchDialect } from '../../../../src/meta/dialect.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const webhook = {
   name: 'a.b.example.com',
@@ -155,11 +155,13 @@ test.each<[string, object, string[]]>([
     ],
   ],
 ])('rejects a webhook with %s', async (_, more, causes) => {
-  expect(await refusals(create({ ...webhook, ...more }))).toEqual(causes);
+  expect(await rejectionCauses(create({ ...webhook, ...more }))).toEqual(causes);
 });
 
 test('rejects two webhooks with the same name', async () => {
-  expect(await refusals(create(webhook, webhook))).toEqual(['webhooks[1].name: Duplicate value: "a.b.example.com"']);
+  expect(await rejectionCauses(create(webhook, webhook))).toEqual([
+    'webhooks[1].name: Duplicate value: "a.b.example.com"',
+  ]);
 });
 
 test('prints the number of webhooks in a table', () => {

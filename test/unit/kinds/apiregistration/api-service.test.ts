@@ -3,7 +3,7 @@ import { APIService, type APIServiceInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { orderApiServices } from '../../../../src/kinds/apiregistration/priorities.js';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 const local = { group: 'example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 10 };
 const remote = { ...local, service: { namespace: 'n', name: 's' } };
@@ -14,7 +14,7 @@ const create = (spec: object, metadata: object = { name: 'v1.example.com' }) =>
     .create({ metadata, spec, status: { conditions: [] } } as unknown as APIServiceInput);
 
 describe('an APIService', () => {
-  test('without a service is available at once', async () => {
+  test('reports an APIService without a service as available at once', async () => {
     expect((await create(local)).status).toEqual({
       conditions: [
         {
@@ -28,7 +28,7 @@ describe('an APIService', () => {
     });
   });
 
-  test('with a service gets the default port', async () => {
+  test('sets the default port of an APIService with a service', async () => {
     const { spec, status } = await create(remote);
     expect(spec.service).toEqual({ namespace: 'n', name: 's', port: 443 });
     expect(status).toEqual({});
@@ -54,42 +54,42 @@ describe('an APIService', () => {
       'insecureSkipTLSVerify',
       'true: may not be true if caBundle is present',
     ],
-  ])('is rejected with %o', async (spec, field, message) => {
-    await expect(create(spec)).rejects.toMatchObject(refusal([`spec.${field}`, `Invalid value: ${message}`]));
+  ])('rejects an APIService with %o', async (spec, field, message) => {
+    await expect(create(spec)).rejects.toMatchObject(invalidWith([`spec.${field}`, `Invalid value: ${message}`]));
   });
 
-  test('with a service requires its namespace and name', async () => {
+  test('requires the namespace and name of the service of an APIService', async () => {
     await expect(create({ ...local, service: {} })).rejects.toMatchObject(
-      refusal(['spec.service.namespace', 'Required value'], ['spec.service.name', 'Required value']),
+      invalidWith(['spec.service.namespace', 'Required value'], ['spec.service.name', 'Required value']),
     );
   });
 
-  test('must be named after its version and group', async () => {
+  test('requires an APIService to be named after its version and group', async () => {
     const must = 'must be `spec.version+"."+spec.group`: "v1.example.com"';
     await expect(create(local, { name: 'other' })).rejects.toMatchObject(
-      refusal(['metadata.name', `Invalid value: "other": ${must}`]),
+      invalidWith(['metadata.name', `Invalid value: "other": ${must}`]),
     );
     await expect(create(local, { generateName: 'v1.' })).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['metadata.generateName', `Invalid value: "v1.": ${must}`],
         ['metadata.name', expect.stringContaining(must)],
       ),
     );
     await expect(create(local, { name: 'a/b' })).rejects.toMatchObject(
-      refusal(['metadata.name', `Invalid value: "a/b": may not contain '/'`]),
+      invalidWith(['metadata.name', `Invalid value: "a/b": may not contain '/'`]),
     );
   });
 
-  test('may have an empty group only in v1', async () => {
+  test('allows an empty group of an APIService only in v1', async () => {
     await expect(create({ ...local, group: '', version: 'v2' }, { name: 'v2.' })).rejects.toMatchObject(
-      refusal(['spec.group', 'Required value: only v1 may have an empty group and it better be legacy kube']),
+      invalidWith(['spec.group', 'Required value: only v1 may have an empty group and it better be legacy kube']),
     );
   });
 
   test.each([
     [{ ...local, group: 'A_B' }, 'v1.A_B', 'spec.group'],
     [{ ...local, version: 'V1' }, 'V1.example.com', 'spec.version'],
-  ])('is rejected for the invalid group or version %o', async (spec, name, field) => {
+  ])('rejects an APIService with the invalid group or version %o', async (spec, name, field) => {
     await expect(create(spec, { name })).rejects.toMatchObject({
       status: { details: { causes: [{ field, reason: 'FieldValueInvalid' }] } },
     });
@@ -107,7 +107,7 @@ describe('an APIService', () => {
         status: { conditions: [{ type: 'Available', status: status as 'True' }] },
       });
     const message = 'Unsupported value: "Maybe": supported values: "True", "False", "Unknown"';
-    await expect(put('Maybe')).rejects.toMatchObject(refusal(['status.conditions[0].status', message]));
+    await expect(put('Maybe')).rejects.toMatchObject(invalidWith(['status.conditions[0].status', message]));
     const { status, metadata } = await put('False');
     expect(status.conditions).toMatchObject([{ status: 'False' }]);
     expect(metadata.labels).toBeUndefined();

@@ -29,14 +29,14 @@ const definition = (versions: Record<string, boolean>) => ({
 });
 
 describe('the APIServices of a new cluster', () => {
-  test('exist for each served version except those of their own group', async () => {
+  test('creates an APIService for each served version except those of their own group', async () => {
     const cluster = testCluster();
     const served = new Set(cluster.kinds().map(({ gvr }) => `${gvr.version}.${gvr.group}`));
     served.delete('v1.apiregistration.orch.io');
     expect(new Set(await names(cluster))).toEqual(served);
   });
 
-  test('are complete objects', async () => {
+  test('creates complete APIServices in a new cluster', async () => {
     const { metadata, spec, status } = await testCluster().api(APIService).get('v1.apps');
     expect(metadata).toMatchObject({ labels: { [LABEL]: 'onstart' } });
     expect(metadata.managedFields).toMatchObject([
@@ -54,7 +54,7 @@ describe('the APIServices of a new cluster', () => {
     expect(status.conditions).toMatchObject([{ type: 'Available', status: 'True', reason: 'Local', message }]);
   });
 
-  test('exist for the kinds that the cluster was given', async () => {
+  test('creates APIServices for the kinds of the cluster options', async () => {
     const Thing = defineKind({
       apiVersion: 'things.example.com/v1',
       kind: 'Thing',
@@ -71,7 +71,7 @@ describe('the APIServices of a new cluster', () => {
     ]);
   });
 
-  test('are extended when a kind is installed in a new version', async () => {
+  test('creates an APIService when a kind is installed in a new version', async () => {
     const Thing = defineKind({
       apiVersion: 'things.example.com/v1',
       kind: 'Thing',
@@ -87,7 +87,7 @@ describe('the APIServices of a new cluster', () => {
 });
 
 describe('user changes to APIServices', () => {
-  test('delete those of built-in versions permanently, also in forks and after a restore', async () => {
+  test('does not recreate deleted APIServices of built-in versions, also in forks and after a restore', async () => {
     const cluster = testCluster();
     await cluster.api(APIService).delete('v1.apps');
     await cluster.api(CustomResourceDefinition).create(definition({ v1: true }) as never);
@@ -101,7 +101,7 @@ describe('user changes to APIServices', () => {
     expect(await names(cluster)).not.toContain('v1.apps');
   });
 
-  test('are undone for those of CRDs', async () => {
+  test('undoes user changes to the APIServices of CRDs', async () => {
     const cluster = testCluster();
     await cluster.api(CustomResourceDefinition).create(definition({ v1: true }) as never);
     const services = cluster.api(APIService);
@@ -114,7 +114,7 @@ describe('user changes to APIServices', () => {
     expect((await services.get('v1.example.com')).spec.groupPriorityMinimum).toBe(1000);
   });
 
-  test('are kept for an APIService without the auto-register label', async () => {
+  test('keeps user changes to an APIService without the auto-register label', async () => {
     const cluster = testCluster();
     const spec = { group: 'example.com', version: 'v1', groupPriorityMinimum: 7, versionPriority: 8 };
     await cluster.api(APIService).create({ metadata: { name: 'v1.example.com' }, spec });
@@ -126,7 +126,7 @@ describe('user changes to APIServices', () => {
 });
 
 describe('the APIServices of a CRD', () => {
-  test('exist for each version while it is served', async () => {
+  test('keeps an APIService for each version of a CRD while it is served', async () => {
     const cluster = testCluster();
     const mine = async () => (await names(cluster)).filter((name) => name.endsWith('.example.com'));
     await cluster.api(CustomResourceDefinition).create(definition({ v1: true, v2: true, v3: false }) as never);
@@ -214,7 +214,7 @@ describe('an APIService with a Service', () => {
     expect(await available(cluster)).toEqual(['True', 'Local', 'Local APIServices are always available']);
   });
 
-  test('is not written if nothing changes', async () => {
+  test('does not write an APIService if nothing changes', async () => {
     const cluster = await withService();
     const before = (await cluster.api(APIService).get(NAME)).metadata.resourceVersion;
     await cluster.api(Service).create({ metadata: { name: 'other' }, spec: { ports: [{ port: 1 }] } });

@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { Deployment } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 import { MISMATCH, NEGATIVE, pod, selector, template } from './problems.js';
 
 const open = (options = {}) => testCluster(options).api(Deployment);
@@ -12,7 +12,7 @@ const DUMP =
   'v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}';
 
 describe('a Deployment', () => {
-  test('gets its defaults', async () => {
+  test('sets the defaults of a Deployment', async () => {
     const { spec, status, metadata } = await open().create(input());
     expect(spec).toMatchObject({
       replicas: 1,
@@ -24,7 +24,7 @@ describe('a Deployment', () => {
     expect(metadata.generation).toBe(1);
   });
 
-  test('with strategy Recreate has no rollingUpdate', async () => {
+  test('sets no rollingUpdate for a Deployment with strategy Recreate', async () => {
     const { spec } = await open().create(input({ strategy: { type: 'Recreate' } }));
     expect(spec.strategy).toEqual({ type: 'Recreate' });
   });
@@ -87,14 +87,14 @@ describe('a Deployment', () => {
       ],
     ],
   ])('rejects %s', async (_, more, problems) => {
-    expect(await refusals(open().create(input(more) as never))).toEqual(problems);
+    expect(await rejectionCauses(open().create(input(more) as never))).toEqual(problems);
   });
 
   test('has an immutable selector', async () => {
     const deployments = open();
     await deployments.create(input());
     const change = deployments.patch('d', mergePatch({ spec: { selector: { matchLabels: { a: 'c' } } } }));
-    expect((await refusals(change)).at(-1)).toMatch(/^spec\.selector: .*: field is immutable$/);
+    expect((await rejectionCauses(change)).at(-1)).toMatch(/^spec\.selector: .*: field is immutable$/);
   });
 
   test('increments its generation for changes of spec and annotations, not of labels and status', async () => {
@@ -130,7 +130,7 @@ describe('a Deployment', () => {
   ])('rejects the status %j', async (status, problems) => {
     const deployments = open();
     await deployments.create(input());
-    expect(await refusals(deployments.status.patch('d', mergePatch({ status })))).toEqual(problems);
+    expect(await rejectionCauses(deployments.status.patch('d', mergePatch({ status })))).toEqual(problems);
   });
 
   test('rejects a decreasing collisionCount', async () => {
@@ -138,7 +138,7 @@ describe('a Deployment', () => {
     await deployments.create(input());
     await deployments.status.patch('d', mergePatch({ status: { collisionCount: 2 } }));
     const less = deployments.status.patch('d', mergePatch({ status: { collisionCount: 1 } }));
-    expect(await refusals(less)).toEqual(['status.collisionCount: Invalid value: 1: cannot be decremented']);
+    expect(await rejectionCauses(less)).toEqual(['status.collisionCount: Invalid value: 1: cannot be decremented']);
   });
 
   test.each([

@@ -4,7 +4,7 @@ export const pod = { containers: [{ name: 'c', image: 'i' }] };
 export const template = { metadata: { labels: { a: 'b' } }, spec: pod };
 export const selector = { matchLabels: { a: 'b' } };
 
-/** The causes as `field: message`, empty if the write succeeds. `refusals` is for writes that must fail. */
+/** The causes as `field: message`, empty if the write succeeds. `rejectionCauses` is for writes that must fail. */
 export async function problemsOf(write: Promise<unknown>): Promise<string[]> {
   const failure: unknown = await write.then(
     () => undefined,

@@ -3,29 +3,29 @@ import { mergePatch } from 'orchplane';
 import { ControllerRevision, DaemonSet, ReplicaSet, StatefulSet } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 import { MISMATCH, NEGATIVE, problemsOf, selector, template } from './problems.js';
 
 const input = (more: object = {}) => ({ metadata: { name: 'w' }, spec: { selector, template, ...more } });
 const LABELS = `spec.template.metadata.labels: Invalid value: map[string]string{"a":"b"}: ${MISMATCH}`;
 
 describe('a ReplicaSet', () => {
-  test('is validated twice on update', async () => {
+  test('validates a ReplicaSet twice on update', async () => {
     const sets = testCluster().api(ReplicaSet);
     await sets.create(input());
     const problem = `spec.replicas: ${NEGATIVE}`;
-    expect(await refusals(sets.patch('w', mergePatch({ spec: { replicas: -1 } })))).toEqual([problem, problem]);
+    expect(await rejectionCauses(sets.patch('w', mergePatch({ spec: { replicas: -1 } })))).toEqual([problem, problem]);
   });
 
   test('rejects more ready replicas than replicas', async () => {
     const sets = testCluster().api(ReplicaSet);
     await sets.create(input());
-    expect(await refusals(sets.status.patch('w', mergePatch({ status: { readyReplicas: 1 } })))).toEqual([
+    expect(await rejectionCauses(sets.status.patch('w', mergePatch({ status: { readyReplicas: 1 } })))).toEqual([
       'status.readyReplicas: Invalid value: 1: cannot be greater than status.replicas',
     ]);
   });
 
-  test('and a StatefulSet do not support status field selectors', async () => {
+  test('does not support status field selectors for ReplicaSets and StatefulSets', async () => {
     const cluster = testCluster();
     const problem = '"status.replicas" is not a known field selector: only "metadata.name", "metadata.namespace"';
     await expect(cluster.api(ReplicaSet).list({ fields: 'status.replicas=0' })).rejects.toThrow(problem);
@@ -43,9 +43,9 @@ test('validates metadata as often as the reference server does', async () => {
   await cluster.api(DaemonSet).create(input());
   await cluster.api(ControllerRevision).create({ metadata: { name: 'w' }, data: {}, revision: 1 });
   for (const problems of [
-    await refusals(cluster.api(ReplicaSet).patch('w', mergePatch(wrong))),
-    await refusals(cluster.api(DaemonSet).patch('w', mergePatch(wrong))),
-    await refusals(cluster.api(ControllerRevision).patch('w', mergePatch(wrong))),
+    await rejectionCauses(cluster.api(ReplicaSet).patch('w', mergePatch(wrong))),
+    await rejectionCauses(cluster.api(DaemonSet).patch('w', mergePatch(wrong))),
+    await rejectionCauses(cluster.api(ControllerRevision).patch('w', mergePatch(wrong))),
   ]) {
     expect(problems).toEqual([LABEL_KEY, LABEL_KEY, LABEL_KEY, LABEL_KEY]);
   }
@@ -71,7 +71,7 @@ describe('a DaemonSet', () => {
     });
   });
 
-  test('gets its defaults', async () => {
+  test('sets the defaults of a DaemonSet', async () => {
     const { spec } = await testCluster().api(DaemonSet).create(input());
     expect(spec.updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } });
     expect(spec.revisionHistoryLimit).toBe(10);
@@ -100,7 +100,7 @@ describe('a DaemonSet', () => {
     ],
   ])('rejects %s', async (_, more, problems) => {
     expect(
-      await refusals(
+      await rejectionCauses(
         testCluster()
           .api(DaemonSet)
           .create(input(more) as never),
@@ -112,7 +112,7 @@ describe('a DaemonSet', () => {
 describe('a StatefulSet', () => {
   const open = (options = {}) => testCluster(options).api(StatefulSet);
 
-  test('gets its defaults, and so do its volumeClaimTemplates', async () => {
+  test('sets the defaults of a StatefulSet and of its volumeClaimTemplates', async () => {
     const { spec, status } = await open().create(input({ volumeClaimTemplates: [{ metadata: { name: 'x' } }] }));
     expect(spec).toMatchObject({
       serviceName: '',
@@ -138,8 +138,8 @@ describe('a StatefulSet', () => {
     expect((await open().create(input({ updateStrategy }))).spec.updateStrategy).toEqual(filledIn);
   });
 
-  test('must have a DNS label as name', async () => {
-    expect(await refusals(open().create({ ...input(), metadata: { name: 'a.b' } }))).toHaveLength(1);
+  test('requires a StatefulSet to have a DNS label as name', async () => {
+    expect(await rejectionCauses(open().create({ ...input(), metadata: { name: 'a.b' } }))).toHaveLength(1);
   });
 
   test.each<[string, object, string[]]>([
@@ -164,7 +164,7 @@ describe('a StatefulSet', () => {
       ],
     ],
   ])('rejects %s', async (_, more, problems) => {
-    expect(await refusals(open().create(input(more) as never))).toEqual(problems);
+    expect(await rejectionCauses(open().create(input(more) as never))).toEqual(problems);
   });
 
   test.each<[object, boolean]>([
@@ -203,14 +203,14 @@ describe('a ControllerRevision', () => {
   });
 
   test('rejects a negative revision', async () => {
-    expect(await refusals(open().create(revision({}, -1)))).toEqual([`revision: ${NEGATIVE}`]);
+    expect(await rejectionCauses(open().create(revision({}, -1)))).toEqual([`revision: ${NEGATIVE}`]);
   });
 
   test('has immutable data', async () => {
     const revisions = open();
     await revisions.create(revision({ a: 1 }));
     await revisions.patch('r', mergePatch({ revision: 0 }));
-    expect(await refusals(revisions.patch('r', mergePatch({ data: { a: 2 } })))).toEqual([
+    expect(await rejectionCauses(revisions.patch('r', mergePatch({ data: { a: 2 } })))).toEqual([
       'data: Invalid value: runtime.RawExtension{Raw:[]uint8{0x7b, 0x22, 0x61, 0x22, 0x3a, 0x32, 0x7d}, Object:runtime.Object(nil)}: field is immutable',
     ]);
   });

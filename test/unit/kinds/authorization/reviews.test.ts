@@ -14,11 +14,11 @@ const pods = { namespace: 'default', verb: 'get', resource: 'pods' };
 
 test('answers an access review without storing it', async () => {
   const before = cluster.resourceVersion;
-  const answer = await reviews.create({
+  const response = await reviews.create({
     spec: { user: 'alice', resourceAttributes: pods },
     status: { allowed: true },
   });
-  expect(answer).toEqual({
+  expect(response).toEqual({
     kind: 'SubjectAccessReview',
     apiVersion: 'authorization.k8s.io/v1',
     metadata: { creationTimestamp: null, managedFields: [expect.objectContaining({ operation: 'Update' })] },
@@ -75,11 +75,11 @@ describe('an access review', () => {
       },
       "spec.resourceAttributes.labelSelector.requirements[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
     ],
-  ])('is rejected %s', async (_what, spec, message) => {
+  ])('rejects an access review %s', async (_what, spec, message) => {
     await expect(reviews.create({ spec })).rejects.toThrow(`.authorization.k8s.io "" is invalid: ${message}`);
   });
 
-  test('is rejected with a name', async () => {
+  test('rejects an access review with a name', async () => {
     const spec = { user: 'u', resourceAttributes: pods };
     await expect(reviews.create({ metadata: { name: 'x' }, spec })).rejects.toThrow(
       'metadata: Invalid value: v1.ObjectMeta{Name:"x", GenerateName:"",',
@@ -111,7 +111,7 @@ describe('an unparsable selector of an access review', () => {
       { fieldSelector: { rawSelector: '!!' }, labelSelector: { rawSelector: '!!' } },
       `${fields} ignored due to parse error; ${labels} ignored due to parse error`,
     ],
-  ])('is reported as evaluationError: %j', async (selectors, error) => {
+  ])('reports an unparsable selector of an access review as evaluationError: %j', async (selectors, error) => {
     const { status } = await reviews.create({ spec: { user: 'u', resourceAttributes: { ...pods, ...selectors } } });
     expect(status.evaluationError).toBe(error);
   });
@@ -138,7 +138,7 @@ test('limits a LocalSubjectAccessReview to its namespace', async () => {
 test('requires a namespace in a SelfSubjectRulesReview, and returns the rules there', async () => {
   const rules = cluster.api(SelfSubjectRulesReview);
   await expect(rules.create({ spec: {} })).rejects.toThrow('no namespace on request');
-  const answer = await rules.create({ spec: { namespace: 'default' } });
-  expect(answer.spec).toEqual({});
-  expect(answer.status.resourceRules[0]).toEqual({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] });
+  const response = await rules.create({ spec: { namespace: 'default' } });
+  expect(response.spec).toEqual({});
+  expect(response.status.resourceRules[0]).toEqual({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] });
 });

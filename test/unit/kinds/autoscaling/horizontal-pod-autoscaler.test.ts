@@ -7,7 +7,7 @@ import { fromV2, toV2 } from '../../../../src/kinds/autoscaling/v1/horizontal-po
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
 import type { DraftObject } from '../../../../src/meta/object.js';
 import { problemsOf } from '../apps/problems.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
 const open = (options = {}) => testCluster(options).api(HorizontalPodAutoscaler);
@@ -21,7 +21,7 @@ const down = (scaleDown: object) => ({ behavior: { scaleDown } });
 const D = 'spec.behavior.scaleDown';
 
 describe('a HorizontalPodAutoscaler', () => {
-  test('gets its defaults', async () => {
+  test('sets the defaults of a HorizontalPodAutoscaler', async () => {
     const { spec, status, metadata } = await open().create(
       input({ behavior: { scaleDown: { selectPolicy: 'Disabled' } } }),
     );
@@ -112,7 +112,7 @@ describe('a HorizontalPodAutoscaler', () => {
       ],
     ],
   ])('rejects %s', async (_, more, problems) => {
-    expect(await refusals(open().create(input(more) as never))).toEqual(problems);
+    expect(await rejectionCauses(open().create(input(more) as never))).toEqual(problems);
   });
 
   test('allows zero minReplicas with an external metric if the feature gate is enabled', async () => {
@@ -133,9 +133,9 @@ describe('a HorizontalPodAutoscaler', () => {
   test('rejects negative replicas in its status', async () => {
     const autoscalers = open();
     await autoscalers.create(input());
-    expect(await refusals(autoscalers.status.patch('h', mergePatch({ status: { currentReplicas: -1 } })))).toEqual([
-      'status.currentReplicas: Invalid value: -1: must be greater than or equal to 0',
-    ]);
+    expect(
+      await rejectionCauses(autoscalers.status.patch('h', mergePatch({ status: { currentReplicas: -1 } }))),
+    ).toEqual(['status.currentReplicas: Invalid value: -1: must be greater than or equal to 0']);
   });
 });
 
@@ -161,9 +161,9 @@ describe('a HorizontalPodAutoscaler in v1', () => {
     expect((await newer.get('h')).spec.metrics?.[0]?.resource?.target.averageUtilization).toBe(50);
   });
 
-  test('is validated by the rules of v2', async () => {
+  test('validates a HorizontalPodAutoscaler in v1 by the rules of v2', async () => {
     const older = testCluster().api(HorizontalPodAutoscalerV1);
-    expect(await refusals(older.create(input({ targetCPUUtilizationPercentage: 0 })))).toEqual([
+    expect(await rejectionCauses(older.create(input({ targetCPUUtilizationPercentage: 0 })))).toEqual([
       `${M}.resource.target.averageUtilization: Invalid value: 0: must be greater than 0`,
     ]);
   });

@@ -26,7 +26,7 @@ describe('a Scale', () => {
       { spec: { replicas: 2 }, status: { replicas: 1, selector: 'a=b,b=c' } },
     ],
     [{ replicas: 0 }, undefined, { spec: {}, status: { replicas: 0 } }],
-  ])('is computed from spec %j and status %j', (spec, status, expected) => {
+  ])('computes a Scale from spec %j and status %j', (spec, status, expected) => {
     expect(scaleSubresource().read(live(spec, status), context)).toMatchObject(expected);
   });
 
@@ -35,7 +35,7 @@ describe('a Scale', () => {
     expect(view.read(live({ replicas: 1 }), context)['status']).toEqual({ replicas: 0, selector: 'x=y' });
   });
 
-  test('without replicas sets them to zero', () => {
+  test('sets the replicas to zero for a Scale without replicas', () => {
     const draft = { metadata: {}, spec: { replicas: 3 } } as unknown as DraftObject;
     scaleSubresource().write(live({}), draft, context);
     expect(draft['spec']).toEqual({ replicas: 0 });
@@ -72,7 +72,7 @@ describe('the scale subresource of a workload', () => {
     [ReplicaSet, 'replicasets', '.apps'],
     [StatefulSet, 'statefulsets', '.apps'],
     [ReplicationController, 'replicationcontrollers', ''],
-  ])('is NotFound for a missing object: $kind', async (workload, kind, suffix) => {
+  ])('returns NotFound for the scale of a missing object: $kind', async (workload, kind, suffix) => {
     const scales = testCluster()
       .api(workload as typeof Deployment)
       .subresource('scale');

@@ -4,7 +4,7 @@ import { CronJob } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { NEGATIVE, pod, problemsOf } from '../apps/problems.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const jobTemplate = (more: object = {}) => ({
   spec: { template: { spec: { restartPolicy: 'Never' as const, ...pod } }, ...more },
@@ -17,7 +17,7 @@ const input = (more: object = {}, name = 'c') => ({
 const TEMPLATE = 'spec.jobTemplate.spec';
 
 describe('a CronJob', () => {
-  test('gets its defaults, and its template only those of pods', async () => {
+  test('sets the defaults of a CronJob, and only pod defaults in its template', async () => {
     const { spec } = await open().create(input());
     expect(spec).toMatchObject({
       concurrencyPolicy: 'Allow',
@@ -78,13 +78,13 @@ describe('a CronJob', () => {
       [`${TEMPLATE}.completions: Required value: when completion mode is Indexed`],
     ],
   ])('rejects %s', async (_, more, problems) => {
-    expect(await refusals(open().create(input(more) as never))).toEqual(problems);
+    expect(await rejectionCauses(open().create(input(more) as never))).toEqual(problems);
   });
 
   test('has a name of at most 52 characters', async () => {
     expect(await problemsOf(open().create(input({}, 'a'.repeat(52))))).toEqual([]);
     const long = 'a'.repeat(53);
-    expect(await refusals(open().create(input({}, long)))).toEqual([
+    expect(await rejectionCauses(open().create(input({}, long)))).toEqual([
       `metadata.name: Invalid value: "${long}": must be no more than 52 characters`,
     ]);
   });

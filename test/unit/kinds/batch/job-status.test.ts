@@ -113,7 +113,7 @@ describe('a Job status', () => {
     expect(await change(before, after, more)).toEqual(problems);
   });
 
-  test('is hardly validated if the JobManagedBy feature gate is disabled', async () => {
+  test('validates little of a Job status if the JobManagedBy feature gate is disabled', async () => {
     const options = { featureGates: { JobManagedBy: false } };
     expect(await change({ failed: 1 }, { failed: 0, ready: 5 }, {}, options)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { countIndexes, indexesProblem, overlappingIndex } from '../../../../src/kinds/batch/v1/job/indexes.js';
 import { MISMATCH, NEGATIVE, pod, problemsOf } from '../apps/problems.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const spec = { restartPolicy: 'Never' as const, ...pod };
 const open = (options = {}) => testCluster(options).api(Job);
@@ -27,7 +27,7 @@ describe('the orphaning warning of a Job deletion', () => {
     ['a missing Job', `${jobs}/none`, undefined, 404],
     ['a Job with another uid', `${jobs}/j`, { preconditions: { uid: 'x' } }, 409],
     ['an existing Job', `${jobs}/j`, undefined, 200],
-  ])('is sent unless a propagationPolicy is set, for %s', async (_what, url, body, code) => {
+  ])('warns about orphaned pods unless a propagationPolicy is set, for %s', async (_what, url, body, code) => {
     const fetch = handle();
     const headers = { 'content-type': 'application/json' };
     await fetch(new Request(jobs, { method: 'POST', headers, body: JSON.stringify(input()) }));
@@ -35,8 +35,8 @@ describe('the orphaning warning of a Job deletion', () => {
       fetch(new Request(url, { method: 'DELETE', headers, body: JSON.stringify({ ...body, ...options }) }));
     const quiet = await remove({ propagationPolicy: 'Orphan', dryRun: ['All'] });
     expect([quiet.status, quiet.headers.get('warning')]).toEqual([code, null]);
-    const answer = await remove();
-    expect([answer.status, answer.headers.get('warning')]).toEqual([code, `299 - "${PRESERVED}"`]);
+    const response = await remove();
+    expect([response.status, response.headers.get('warning')]).toEqual([code, `299 - "${PRESERVED}"`]);
   });
 });
 
@@ -57,11 +57,11 @@ describe('a Job', () => {
   test('reports invalid labels four times on update', async () => {
     const jobs = open();
     await jobs.create(input());
-    const problems = await refusals(jobs.patch('j', mergePatch({ metadata: { labels: { '-': '' } } })));
+    const problems = await rejectionCauses(jobs.patch('j', mergePatch({ metadata: { labels: { '-': '' } } })));
     expect(problems.map((problem) => problem.split(':')[0])).toEqual(Array(4).fill('metadata.labels'));
   });
 
-  test('can be selected by status.successful', async () => {
+  test('selects Jobs by status.successful', async () => {
     const jobs = open();
     await jobs.create(input());
     expect((await jobs.list({ fields: 'status.successful=0' })).items).toHaveLength(1);
@@ -83,7 +83,7 @@ describe('a Job', () => {
     expect((await open().create(input(more) as never)).spec).toMatchObject(expected);
   });
 
-  test('with parallelism only has no completions', async () => {
+  test('sets no completions for a Job with parallelism only', async () => {
     expect((await open().create(input({ parallelism: 2 }))).spec).not.toHaveProperty('completions');
   });
 
@@ -187,12 +187,12 @@ describe('a Job', () => {
       [`spec.template.metadata.labels: Invalid value: map[string]string(nil): ${MISMATCH}`],
     ],
   ])('rejects %s', async (_, more, problems) => {
-    expect(await refusals(open().create(input(more) as never))).toEqual(problems);
+    expect(await rejectionCauses(open().create(input(more) as never))).toEqual(problems);
   });
 
   test('rejects a label of another job in its template', async () => {
     const template = { metadata: { labels: { 'job-name': 'other' } }, spec };
-    const [problem] = await refusals(open().create(input({ template })));
+    const [problem] = await rejectionCauses(open().create(input({ template })));
     expect(problem).toMatch(/^spec\.template\.metadata\.labels\[job-name\]: .*: must be 'j'$/);
   });
 
@@ -217,7 +217,7 @@ describe('a Job', () => {
       { template: { spec: { dnsPolicy: 'Default' } } },
       ['spec.template: Invalid value: core.PodTemplateSpec{…}: field is immutable'],
     ],
-  ])('with spec %j validates the update %j', async (before, change, problems) => {
+  ])('validates for a Job with spec %j the update %j', async (before, change, problems) => {
     const jobs = open();
     await jobs.create(input(before) as never);
     expect(await problemsOf(jobs.patch('j', mergePatch({ spec: change })))).toEqual(problems);
@@ -236,11 +236,11 @@ describe('completed indexes', () => {
       '1-2-3',
       `the fragment "1-2-3" violates the requirement that an index interval can have at most two parts separated by '-'`,
     ],
-  ])('are parsed and validated: %j', (text, problem) => {
+  ])('parses and validates the completed indexes %j', (text, problem) => {
     expect(indexesProblem(text, 5)).toBe(problem);
   });
 
-  test('are counted and compared', () => {
+  test('counts and compares completed indexes', () => {
     expect(countIndexes('0,2-4', 5)).toBe(4);
     expect(overlappingIndex('0-2', '4', 5)).toBeUndefined();
     expect(overlappingIndex('x,0-2', '2,3', 5)).toBe(2);

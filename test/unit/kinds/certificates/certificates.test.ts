@@ -4,7 +4,7 @@ import { CertificateSigningRequest, ClusterTrustBundle } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { CertificateSigningRequestSpecInput } from '../../../../src/kinds/generated/certificates-v1.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 import { CA, LEAF, OTHER_CA, REQUEST } from './pem.js';
 
 describe('a ClusterTrustBundle', () => {
@@ -30,8 +30,8 @@ describe('a ClusterTrustBundle', () => {
       'x'.repeat(1024 * 1024 + 1),
       ['spec.trustBundle: Too long: may not be more than 1048576 bytes'],
     ],
-  ])('is rejected with %s', async (_, bundle, causes) => {
-    expect(await refusals(create(bundle))).toEqual(causes);
+  ])('rejects a ClusterTrustBundle with %s', async (_, bundle, causes) => {
+    expect(await rejectionCauses(create(bundle))).toEqual(causes);
   });
 
   test.each<[string, string, string]>([
@@ -51,8 +51,8 @@ describe('a ClusterTrustBundle', () => {
       `spec.signerName: Invalid value: "s": must be a fully qualified domain and path of the form 'example.com/signer-name'`,
     ],
     ['a/b', '', 'metadata.name: Invalid value: "a/b": a lowercase RFC 1123 subdomain'],
-  ])('is rejected with the name %s for the signer "%s"', async (name, signerName, cause) => {
-    const causes = await refusals(create(CA, name, signerName));
+  ])('rejects a ClusterTrustBundle with the name %s for the signer "%s"', async (name, signerName, cause) => {
+    const causes = await rejectionCauses(create(CA, name, signerName));
     expect(causes).toHaveLength(1);
     expect(causes[0]).toContain(cause);
   });
@@ -64,7 +64,7 @@ describe('a ClusterTrustBundle', () => {
     expect((await api.list({ fields: 'spec.signerName=example.com/s' })).items).toHaveLength(1);
     expect((await api.list({ fields: 'spec.signerName=' })).items).toHaveLength(0);
     const patch = api.patch(metadata.name, mergePatch({ spec: { signerName: 'example.com/t' } }));
-    expect(await refusals(patch)).toEqual([
+    expect(await rejectionCauses(patch)).toEqual([
       'metadata.name: Invalid value: "example.com:s:a": ClusterTrustBundle for signerName example.com/t must be named with prefix example.com:t:',
       'spec.signerName: Invalid value: "example.com/t": field is immutable',
     ]);
@@ -115,8 +115,8 @@ describe('a CertificateSigningRequest', () => {
       { expirationSeconds: 599 },
       ['spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)'],
     ],
-  ])('is rejected with %s', async (_, more, causes) => {
-    expect(await refusals(create(more))).toEqual(causes);
+  ])('rejects a CertificateSigningRequest with %s', async (_, more, causes) => {
+    expect(await rejectionCauses(create(more))).toEqual(causes);
   });
 
   test.each([
@@ -127,21 +127,21 @@ describe('a CertificateSigningRequest', () => {
       'AAAA',
       "asn1: structure error: tags don't match (16 vs {class:0 tag:0 length:0 isCompound:false}) {optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false} certificateRequest @2",
     ],
-  ])('is rejected with the request content "%s"', async (body, detail) => {
+  ])('rejects a CertificateSigningRequest with the request content "%s"', async (body, detail) => {
     const pem = `-----BEGIN CERTIFICATE REQUEST-----\n${body}\n-----END CERTIFICATE REQUEST-----\n`;
-    const [cause] = await refusals(create({ request: btoa(pem) }));
+    const [cause] = await rejectionCauses(create({ request: btoa(pem) }));
     expect(cause?.endsWith(`: ${detail}`)).toBe(true);
   });
 
-  test('is rejected with an unknown usage, and lists the supported ones', async () => {
-    const [cause] = await refusals(create({ usages: ['guessing'] as never }));
+  test('rejects a CertificateSigningRequest with an unknown usage, and lists the supported ones', async () => {
+    const [cause] = await rejectionCauses(create({ usages: ['guessing'] as never }));
     expect(cause).toContain('spec.usages[0]: Unsupported value: "guessing": supported values: "any", "cert sign",');
   });
 
   const approved = { type: 'Approved', status: 'True', reason: 'R' };
   const conditions = (...list: object[]) => mergePatch<object>({ status: { conditions: list } }) as never;
 
-  test('is immutable, and approved through its approval subresource', async () => {
+  test('rejects changes of a CertificateSigningRequest except through its approval subresource', async () => {
     const api = requests();
     await api.create({ metadata: { name: 'a' }, spec });
     const kept = await api.patch(
@@ -150,10 +150,10 @@ describe('a CertificateSigningRequest', () => {
     );
     expect(kept.spec.expirationSeconds).toBeUndefined();
     expect(kept.status).toEqual({});
-    const answered = await api.subresource('approval').patch('a', conditions(approved));
+    const approvedRequest = await api.subresource('approval').patch('a', conditions(approved));
     const now = '2030-01-01T00:00:00Z';
-    expect(answered.status.conditions).toEqual([{ ...approved, lastUpdateTime: now, lastTransitionTime: now }]);
-    expect(await refusals(api.subresource('approval').patch('a', conditions()))).toEqual([
+    expect(approvedRequest.status.conditions).toEqual([{ ...approved, lastUpdateTime: now, lastTransitionTime: now }]);
+    expect(await rejectionCauses(api.subresource('approval').patch('a', conditions()))).toEqual([
       'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
     ]);
   });
@@ -174,24 +174,24 @@ describe('a CertificateSigningRequest', () => {
   ])('rejects %s', async (_, list, causes) => {
     const api = requests();
     await api.create({ metadata: { name: 'a' }, spec });
-    expect(await refusals(api.subresource('approval').patch('a', conditions(...list)))).toEqual(causes);
+    expect(await rejectionCauses(api.subresource('approval').patch('a', conditions(...list)))).toEqual(causes);
   });
 
   test('gets its certificate once, through status, which cannot approve', async () => {
     const api = requests();
     await api.create({ metadata: { name: 'a' }, spec });
     const issue = (pem: string) => api.status.patch('a', mergePatch({ status: { certificate: btoa(pem) } }));
-    expect(await refusals(api.status.patch('a', conditions(approved)))).toEqual([
+    expect(await rejectionCauses(api.status.patch('a', conditions(approved)))).toEqual([
       'status.conditions: Forbidden: updates may not add a condition of type "Approved"',
     ]);
-    expect(await refusals(issue('x'))).toEqual([
+    expect(await rejectionCauses(issue('x'))).toEqual([
       'status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block',
     ]);
-    expect(await refusals(issue(REQUEST))).toEqual([
+    expect(await rejectionCauses(issue(REQUEST))).toEqual([
       'status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"',
     ]);
     expect((await issue(LEAF)).status.certificate).toBe(btoa(LEAF));
-    expect(await refusals(issue(CA))).toEqual([
+    expect(await rejectionCauses(issue(CA))).toEqual([
       'status.certificate: Forbidden: updates may not modify existing certificate content',
     ]);
   });

@@ -2,7 +2,7 @@
 import { LeaseCandidate, type LeaseCandidateInput, LeaseCandidateV1alpha2 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 function candidates() {
   const cluster = testCluster();
@@ -48,16 +48,16 @@ describe('a LeaseCandidate', () => {
       { strategy: 'Newest' },
       [['spec.strategy.strategy', 'Unsupported value: "Newest": supported values: "OldestEmulationVersion"']],
     ],
-  ])('is rejected with %o', async (spec, causes) => {
+  ])('rejects a LeaseCandidate with %o', async (spec, causes) => {
     await expect(create(spec)).rejects.toMatchObject(
-      refusal(...causes.map(([field, message]) => [`${field}`, `${message}`] as const)),
+      invalidWith(...causes.map(([field, message]) => [`${field}`, `${message}`] as const)),
     );
   });
 
   test('requires leaseName, binaryVersion and strategy', async () => {
     const spec = { leaseName: '', binaryVersion: '', emulationVersion: '', strategy: '' };
     await expect(create(spec)).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['spec.leaseName', 'Required value'],
         ['spec.binaryVersion', 'Required value'],
         ['spec.strategy', 'Required value'],
@@ -65,7 +65,7 @@ describe('a LeaseCandidate', () => {
     );
   });
 
-  test('with a custom strategy needs no emulationVersion', async () => {
+  test('requires no emulationVersion for a LeaseCandidate with a custom strategy', async () => {
     const { spec } = await create({ strategy: 'example.com/x', emulationVersion: '' });
     expect(spec).toEqual({ leaseName: 'l', binaryVersion: '1.33.0', strategy: 'example.com/x' });
   });
@@ -84,12 +84,12 @@ describe('a LeaseCandidate', () => {
     const first = await objects.create({ metadata: { name: 'lc' }, spec: good });
     const change = (spec: object) => objects.update({ ...first, spec: { ...first.spec, ...spec } });
     await expect(change({ leaseName: '' })).rejects.toMatchObject(
-      refusal(['spec.leaseName', 'Required value'], ['spec.leaseName', 'Invalid value: "": field is immutable']),
+      invalidWith(['spec.leaseName', 'Required value'], ['spec.leaseName', 'Invalid value: "": field is immutable']),
     );
     expect((await change({ binaryVersion: '1.34.0' })).spec.binaryVersion).toBe('1.34.0');
   });
 
-  test('is the same object in both versions', async () => {
+  test('serves the same LeaseCandidate in both versions', async () => {
     const cluster = testCluster();
     cluster.install(LeaseCandidate);
     cluster.install(LeaseCandidateV1alpha2);

@@ -7,10 +7,10 @@ import { expect, test } from 'vitest';
 async function start() {
   const cluster = testCluster({ dialect: 'kubernetes' });
   const handle = createFetchHandler(cluster);
-  const ask = async (path: string) => {
-    const answer = await handle(new Request(`http://cluster/api/v1/${path}`));
-    const text = await answer.text();
-    return { code: answer.status, ...(text === '' ? {} : JSON.parse(text)) } as { code: number; message?: string };
+  const send = async (path: string) => {
+    const response = await handle(new Request(`http://cluster/api/v1/${path}`));
+    const text = await response.text();
+    return { code: response.status, ...(text === '' ? {} : JSON.parse(text)) } as { code: number; message?: string };
   };
   const one = { name: 'one', image: 'i' };
   const pods = cluster.api(Pod);
@@ -18,7 +18,7 @@ async function start() {
   const two = { initContainers: [{ ...one, name: 'first' }], containers: [one, { ...one, name: 'two' }] };
   await pods.create({ metadata: { name: 'two' }, spec: two });
   await pods.create({ metadata: { name: 'placed' }, spec: { nodeName: 'n', containers: [one] } });
-  return { cluster, ask, inDefault: (path: string) => ask(`namespaces/default/${path}`) };
+  return { cluster, send, inDefault: (path: string) => send(`namespaces/default/${path}`) };
 }
 
 test('requires a valid container name if the pod has several containers', async () => {
@@ -89,13 +89,13 @@ test('requires an existing node with an address', async () => {
 });
 
 test('accepts a scheme and a port in the name of a proxy request', async () => {
-  const { cluster, ask, inDefault } = await start();
+  const { cluster, send, inDefault } = await start();
   expect(await inDefault('pods/ftp:p:80/proxy')).toMatchObject({
     code: 400,
     message: 'invalid pod request "ftp:p:80"',
   });
   expect(await inDefault('pods/https:p:80/proxy/x')).toMatchObject({ code: 400, message: 'address not allowed' });
-  expect(await ask('nodes/n:10250/proxy')).toMatchObject({ code: 404, message: 'nodes "n" not found' });
+  expect(await send('nodes/n:10250/proxy')).toMatchObject({ code: 404, message: 'nodes "n" not found' });
   expect(await inDefault('services/s/proxy')).toMatchObject({ code: 404, message: 'services "s" not found' });
   const selector = { app: 'a' };
   await cluster
@@ -107,8 +107,8 @@ test('accepts a scheme and a port in the name of a proxy request', async () => {
   });
   const endpoints = cluster.api(Endpoints);
   await endpoints.create({ metadata: { name: 's' } });
-  const nobody = { code: 503, message: 'no endpoints available for service "s"' };
-  expect(await inDefault('services/s:80/proxy')).toMatchObject(nobody);
+  const noEndpoints = { code: 503, message: 'no endpoints available for service "s"' };
+  expect(await inDefault('services/s:80/proxy')).toMatchObject(noEndpoints);
   const subsets = [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ name: 'web', port: 80 }] }];
   await endpoints.edit('s', (draft) => Object.assign(draft, { subsets }));
   expect((await inDefault('services/s:80/proxy')).message).toContain('orchplane runs no containers');

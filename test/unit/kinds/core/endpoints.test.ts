@@ -26,9 +26,9 @@ describe('Endpoints', () => {
   });
 
   test.each<[string, Subset, [string, string][]]>([
-    ['nothing', {}, [['subsets[0]', 'Required value: must specify `addresses` or `notReadyAddresses`']]],
+    ['an empty subset', {}, [['subsets[0]', 'Required value: must specify `addresses` or `notReadyAddresses`']]],
     [
-      'what is no address, in two voices',
+      'an invalid address, which is reported twice',
       { notReadyAddresses: [{ ip: '10.1' }] },
       [
         [
@@ -39,7 +39,7 @@ describe('Endpoints', () => {
       ],
     ],
     [
-      'an address of the machine itself',
+      'a loopback address',
       { addresses: [{ ip: '::1' }] },
       [['subsets[0].addresses[0].ip', 'Invalid value: "::1": may not be in the loopback range (127.0.0.0/8, ::1/128)']],
     ],
@@ -54,16 +54,16 @@ describe('Endpoints', () => {
       [['subsets[0].ports[0].name', 'Required value']],
     ],
     [
-      'a port that cannot be',
+      'an invalid port',
       { addresses: [ADDRESS], ports: [{ port: 0 }] },
       [['subsets[0].ports[0].port', 'Invalid value: 0: must be between 1 and 65535, inclusive']],
     ],
     [
-      'a protocol nobody speaks',
+      'an unknown protocol',
       { addresses: [ADDRESS], ports: [{ port: 1, protocol: 'ICMP' as 'TCP' }] },
       [['subsets[0].ports[0].protocol', 'Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"']],
     ],
-  ])('rejects %s', async (_, subset, problems) => {
+  ])('rejects Endpoints with %s', async (_, subset, problems) => {
     await expect(create(subset)).rejects.toMatchObject(causes(...problems));
   });
 

@@ -2,7 +2,7 @@
 import { CoreEvent, type CoreEventInput, Event, type EventInput, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const TIME = '2030-01-01T00:00:00.000000Z';
 const LONG = 'a'.repeat(129);
@@ -89,17 +89,17 @@ describe('an event of the core group', () => {
   const stray = (value: string) =>
     `involvedObject.namespace: Invalid value: "${value}": does not match event.namespace`;
 
-  test('must be in the namespace of its object', async () => {
+  test('requires an event of the core group to be in the namespace of its object', async () => {
     await create({});
-    expect(await refusals(create({ involvedObject: { namespace: 'x' } }))).toEqual([stray('x')]);
+    expect(await rejectionCauses(create({ involvedObject: { namespace: 'x' } }))).toEqual([stray('x')]);
     const cluster = testCluster();
     await cluster.api(Namespace).create({ metadata: { name: 'other' } });
     const lost = cluster.api(CoreEvent, 'other').create({ metadata: { name: 'e' }, involvedObject: {} });
-    expect(await refusals(lost)).toEqual([stray('')]);
+    expect(await rejectionCauses(lost)).toEqual([stray('')]);
   });
 
-  test('must have a reporting component if it has an event time', async () => {
-    const problems = await refusals(create({ eventTime: TIME }));
+  test('requires an event of the core group to have a reporting component if it has an event time', async () => {
+    const problems = await rejectionCauses(create({ eventTime: TIME }));
     expect(problems.slice(0, 2)).toEqual([
       'reportingComponent: Required value',
       'reportingComponent: Invalid value: "": name part must be non-empty',
@@ -111,7 +111,7 @@ describe('an event of the core group', () => {
     ]);
   });
 
-  test('may change in all fields', async () => {
+  test('allows changes of all fields of an event of the core group', async () => {
     const events = testCluster().api(CoreEvent);
     await events.create({ metadata: { name: 'e' }, involvedObject: {}, reason: 'A' });
     const updated = await events.update({ metadata: { name: 'e' }, involvedObject: {}, reason: 'B', count: 2 });
@@ -127,16 +127,16 @@ describe('an event of the events group', () => {
 
   test.each<[string, Partial<EventInput>, string[]]>([
     ['no time', { eventTime: null }, ['eventTime: Required value']],
-    ['a type nobody knows', { type: 'Odd' }, ['type: Invalid value: "": has invalid value: Odd']],
+    ['an unknown type', { type: 'Odd' }, ['type: Invalid value: "": has invalid value: Odd']],
     ['a long action', { action: LONG }, ['action: Invalid value: "": can have at most 128 characters']],
     ['a long note', { note: 'a'.repeat(1025) }, ['message: Invalid value: "": can have at most 1024 characters']],
     [
-      'a series of one',
+      'a series with a count of one',
       { series: { count: 1, lastObservedTime: null } },
       ['series.count: Invalid value: "": should be at least 2', 'series.lastObservedTime: Required value'],
     ],
     [
-      'what belongs to the old version',
+      'fields of the core group',
       {
         deprecatedCount: 1,
         deprecatedFirstTimestamp: '2030-01-01T00:00:00Z',
@@ -150,11 +150,11 @@ describe('an event of the events group', () => {
         'source: Invalid value: "": needs to be unset',
       ],
     ],
-  ])('is rejected with %s', async (_, change, problems) => {
-    expect(await refusals(create(change))).toEqual(problems);
+  ])('rejects an event of the events group with %s', async (_, change, problems) => {
+    expect(await rejectionCauses(create(change))).toEqual(problems);
   });
 
-  test('may change only in its series', async () => {
+  test('allows changes of only the series of an event of the events group', async () => {
     const events = testCluster().api(Event);
     await events.create(fresh);
     await events.update({ ...fresh, series: { count: 2, lastObservedTime: TIME } });
@@ -167,7 +167,7 @@ describe('an event of the events group', () => {
       related: { name: 'r' },
       deprecatedCount: 1,
     };
-    expect(await refusals(events.update(changed))).toEqual([
+    expect(await rejectionCauses(events.update(changed))).toEqual([
       'involvedObject: Invalid value: core.ObjectReference{Kind:"", Namespace:"default", Name:"", UID:"", APIVersion:"", ResourceVersion:"", FieldPath:""}: field is immutable',
       'reason: Invalid value: "Other": field is immutable',
       'message: Invalid value: "n": field is immutable',

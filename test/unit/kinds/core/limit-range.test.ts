@@ -23,26 +23,30 @@ async function causesOf(...limits: Limit[]): Promise<string[]> {
 
 describe('LimitRange defaults', () => {
   test.each<[string, Omit<Limit, 'type'>, Omit<Limit, 'type'>]>([
-    ['a limit', { max: { cpu: '1' } }, { max: { cpu: '1' }, default: { cpu: '1' }, defaultRequest: { cpu: '1' } }],
-    ['a request', { min: { cpu: '1' } }, { min: { cpu: '1' }, defaultRequest: { cpu: '1' } }],
     [
-      'only what is missing',
+      'default and defaultRequest from max',
+      { max: { cpu: '1' } },
+      { max: { cpu: '1' }, default: { cpu: '1' }, defaultRequest: { cpu: '1' } },
+    ],
+    ['defaultRequest from min', { min: { cpu: '1' } }, { min: { cpu: '1' }, defaultRequest: { cpu: '1' } }],
+    [
+      'only missing values',
       { default: { cpu: '1' }, defaultRequest: { cpu: '500m' } },
       { default: { cpu: '1' }, defaultRequest: { cpu: '500m' } },
     ],
-    ['nothing below a thousandth', { defaultRequest: { cpu: '100u' } }, { defaultRequest: { cpu: '1m' } }],
-  ])('set %s for containers', async (_, given, stored) => {
+    ['values rounded up to thousandths', { defaultRequest: { cpu: '100u' } }, { defaultRequest: { cpu: '1m' } }],
+  ])('sets LimitRange defaults for containers: %s', async (_, given, stored) => {
     expect((await create({ type: 'Container', ...given })).spec.limits).toEqual([{ type: 'Container', ...stored }]);
   });
 
-  test('set nothing for pods, and null for absent limits', async () => {
+  test('sets no LimitRange defaults for pods, and null for absent limits', async () => {
     expect((await create({ type: 'Pod', max: { cpu: '1' } })).spec.limits).toEqual([
       { type: 'Pod', max: { cpu: '1' } },
     ]);
     expect((await create()).spec.limits).toBeNull();
   });
 
-  test('set the name to the uid if it is absent', async () => {
+  test('sets the name to the uid if it is absent', async () => {
     const { metadata } = await testCluster().api(LimitRange).create({ metadata: {} });
     expect(metadata.name).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -51,11 +55,11 @@ describe('LimitRange defaults', () => {
 describe('LimitRange validation', () => {
   test.each<[string, Limit[], string[]]>([
     [
-      'a type nobody knows',
+      'an unknown type',
       [{ type: 'Node' }],
       ['spec.limits[0].type: Invalid value: "Node": must be a standard limit type or fully qualified'],
     ],
-    ['a type twice', [{ type: 'Pod' }, { type: 'Pod' }], ['spec.limits[1].type: Duplicate value: "Pod"']],
+    ['a repeated type', [{ type: 'Pod' }, { type: 'Pod' }], ['spec.limits[1].type: Duplicate value: "Pod"']],
     [
       'defaults for pods',
       [{ type: 'Pod', default: { cpu: '1' }, defaultRequest: { cpu: '1' } }],
@@ -72,7 +76,7 @@ describe('LimitRange validation', () => {
       ],
     ],
     [
-      'resources nobody knows',
+      'unknown resources',
       [{ type: 'Pod', max: { gpu: '1' } }],
       [
         'spec.limits[0].max[gpu]: Invalid value: gpu: must be a standard resource type or fully qualified',
@@ -118,13 +122,13 @@ describe('LimitRange validation', () => {
       ['spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: 3: ratio 3 is greater than max/min = 2.000000'],
     ],
     [
-      'devices with a request that is not the limit',
+      'extended resources whose request differs from the limit',
       [{ type: 'Container', default: { 'example.com/gpu': '2' }, defaultRequest: { 'example.com/gpu': '1' } }],
       [
         'spec.limits[0].defaultRequest[example.com/gpu]: Invalid value: 1: default value 2 must equal to defaultRequest value 1 in example.com/gpu',
       ],
     ],
-  ])('rejects %s', async (_, limits, problems) => {
+  ])('rejects a LimitRange with %s', async (_, limits, problems) => {
     expect(await causesOf(...limits)).toEqual(problems);
   });
 

@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { Node, type NodeInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 type Spec = NonNullable<NodeInput['spec']>;
 type Status = NonNullable<NodeInput['status']>;
@@ -15,23 +15,19 @@ const create = (spec: Spec, status: Status = {}) =>
 
 describe('Node defaults', () => {
   test.each<[string, Spec, Spec]>([
+    ['podCIDR sets podCIDRs', { podCIDR: '10.0.0.0/24' }, { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] }],
     [
-      'the single range makes the list',
-      { podCIDR: '10.0.0.0/24' },
-      { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] },
-    ],
-    [
-      'the list makes the single range',
+      'podCIDRs sets podCIDR',
       { podCIDRs: ['10.0.0.0/24', 'fd00::/64'] },
       { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24', 'fd00::/64'] },
     ],
     [
-      'the single range wins',
+      'podCIDR takes precedence',
       { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.1.0/24'] },
       { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] },
     ],
-    ['configuration through the API is gone', { configSource: {} }, {}],
-  ])('%s', async (_, given, stored) => {
+    ['configSource is dropped', { configSource: {} }, {}],
+  ])('sets the Node defaults: %s', async (_, given, stored) => {
     expect((await create(given)).spec).toMatchObject(stored);
     expect((await create(given)).spec).not.toHaveProperty('configSource');
   });
@@ -47,12 +43,12 @@ describe('Node defaults', () => {
 describe('Node validation', () => {
   test.each<[string, Spec, string[]]>([
     [
-      'what is no range',
+      'an invalid range',
       { podCIDR: 'x' },
       ['spec.podCIDRs[0]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'],
     ],
     [
-      'two ranges of a family, the same twice',
+      'a repeated range and two ranges of a family',
       { podCIDRs: ['10.0.0.0/24', '10.0.0.0/24'] },
       [
         'spec.podCIDRs: Invalid value: []string{"10.0.0.0/24", "10.0.0.0/24"}: may specify no more than one CIDR for each IP family',
@@ -60,11 +56,11 @@ describe('Node validation', () => {
     ],
     ['taints without an effect', { taints: [{ key: 'a' } as never] }, ['metadata.taints[0].effect: Required value']],
   ])('rejects %s', async (_, spec, problems) => {
-    expect(await refusals(create(spec))).toEqual(problems);
+    expect(await rejectionCauses(create(spec))).toEqual(problems);
   });
 
   test('rejects negative quantities in capacity and allocatable', async () => {
-    expect(await refusals(create({}, { capacity: { cpu: '-1' } }))).toEqual([
+    expect(await rejectionCauses(create({}, { capacity: { cpu: '-1' } }))).toEqual([
       'status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0',
       'status.allocatable.cpu: Invalid value: "-1": must be greater than or equal to 0',
     ]);
@@ -76,13 +72,13 @@ describe('Node validation', () => {
     await nodes.create({ metadata: { name: 'n' }, spec });
     const cidr = 'spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid';
     const provider = 'spec.providerID: Forbidden: node updates may not change providerID except from "" to valid';
-    expect(await refusals(nodes.update({ metadata: { name: 'n' }, spec: {} }))).toEqual([cidr, provider]);
+    expect(await rejectionCauses(nodes.update({ metadata: { name: 'n' }, spec: {} }))).toEqual([cidr, provider]);
     expect(
-      await refusals(nodes.update({ metadata: { name: 'n' }, spec: { ...spec, podCIDR: '10.0.1.0/24' } })),
+      await rejectionCauses(nodes.update({ metadata: { name: 'n' }, spec: { ...spec, podCIDR: '10.0.1.0/24' } })),
     ).toEqual([cidr]);
-    expect(await refusals(nodes.update({ metadata: { name: 'n' }, spec: { ...spec, externalID: 'e' } }))).toEqual([
-      'spec.externalID: Forbidden: may not be updated',
-    ]);
+    expect(
+      await rejectionCauses(nodes.update({ metadata: { name: 'n' }, spec: { ...spec, externalID: 'e' } })),
+    ).toEqual(['spec.externalID: Forbidden: may not be updated']);
   });
 });
 
@@ -94,7 +90,7 @@ test('validates an update like a create before it validates the change', async (
     podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'],
     taints: [{ key: 'k', effect: '' as never }],
   };
-  expect(await refusals(nodes.update({ metadata: { name: 'n', finalizers: ['x'] }, spec }))).toEqual([
+  expect(await rejectionCauses(nodes.update({ metadata: { name: 'n', finalizers: ['x'] }, spec }))).toEqual([
     'metadata.finalizers[0]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
     'metadata.taints[0].effect: Required value',
     'spec.podCIDRs: Invalid value: []string{"10.0.0.0/24", "10.0.1.0/24"}: may specify no more than one CIDR for each IP family',
@@ -116,7 +112,7 @@ test('warns about unused fields and ambiguous CIDRs', async () => {
 });
 
 describe('the status of a Node', () => {
-  test('is kept on a spec update, as the spec is on a status update', async () => {
+  test('keeps the status of a Node on a spec update and the spec on a status update', async () => {
     const nodes = testCluster().api(Node);
     await nodes.create({ metadata: { name: 'n' }, status: { capacity: { cpu: '1' } } });
     const updated = await nodes.update({ metadata: { name: 'n' }, status: { capacity: { cpu: '2' } } });
@@ -129,17 +125,17 @@ describe('the status of a Node', () => {
     expect(patched.status.capacity).toEqual({ cpu: '3' });
   });
 
-  test('must not contain duplicate addresses', async () => {
+  test('rejects duplicate addresses in the status of a Node', async () => {
     const nodes = testCluster().api(Node);
     await nodes.create({ metadata: { name: 'n' } });
     const address = { type: 'InternalIP', address: '10.0.0.1' };
     const patch = nodes.status.patch('n', mergePatch({ status: { addresses: [address, address] } }));
-    expect(await refusals(patch)).toEqual([
+    expect(await rejectionCauses(patch)).toEqual([
       'status.addresses[1]: Duplicate value: core.NodeAddress{Type:"InternalIP", Address:"10.0.0.1"}',
     ]);
   });
 
-  test('is selectable by spec.unschedulable', async () => {
+  test('selects Nodes by spec.unschedulable', async () => {
     const nodes = testCluster().api(Node);
     await nodes.create({ metadata: { name: 'n' }, spec: { unschedulable: true } });
     expect((await nodes.list({ fields: 'spec.unschedulable=true' })).items).toHaveLength(1);

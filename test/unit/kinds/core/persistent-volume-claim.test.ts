@@ -2,7 +2,7 @@
 import { PersistentVolumeClaim, type PersistentVolumeClaimInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 interface Named {
   metadata: { name: string };
@@ -59,7 +59,7 @@ describe('a PersistentVolumeClaim', () => {
     expect(spec.dataSourceRef).toMatchObject(dataSourceRef);
     expect(spec).not.toHaveProperty('dataSource');
     await expect(create({ dataSourceRef, dataSource: claimSource }, options)).rejects.toMatchObject(
-      refusal([
+      invalidWith([
         'spec',
         expect.stringMatching(/^Invalid value: field.Path{.*: may not be specified when dataSourceRef.namespace is/),
       ]),
@@ -68,7 +68,7 @@ describe('a PersistentVolumeClaim', () => {
 
   test.each([
     [
-      'nothing in it',
+      'an empty spec',
       { accessModes: [], resources: {} },
       [
         ['spec.accessModes', 'Required value: at least 1 access mode is required'],
@@ -76,7 +76,7 @@ describe('a PersistentVolumeClaim', () => {
       ],
     ],
     [
-      'a bad selector, modes and size',
+      'an invalid selector, modes and size',
       { selector: { matchLabels: { 'a b': 'c' } }, accessModes: ['Odd'], ...storage('0') },
       [
         ['spec.selector.matchLabels', expect.stringMatching(/^Invalid value: "a b": name part/)],
@@ -88,7 +88,7 @@ describe('a PersistentVolumeClaim', () => {
       ],
     ],
     [
-      'a bad class and a bad mode',
+      'an invalid class and mode',
       { storageClassName: 'A', volumeMode: 'Tape' },
       [
         ['spec.storageClassName', expect.stringMatching(/^Invalid value: "A": a lowercase RFC 1123/)],
@@ -96,12 +96,12 @@ describe('a PersistentVolumeClaim', () => {
       ],
     ],
     [
-      'sources that differ',
+      'different data sources',
       { dataSource: claimSource, dataSourceRef: { ...claimSource, name: 'y' } },
       [['spec', expect.stringMatching(/^Invalid value: field.Path{name:"dataSource".*}: must match dataSourceRef$/)]],
     ],
     [
-      'a source that says nothing',
+      'an empty data source',
       { dataSourceRef: {} },
       (['dataSource', 'dataSourceRef'] as const).flatMap((field) => [
         [`spec.${field}.name`, 'Required value'] as const,
@@ -113,22 +113,22 @@ describe('a PersistentVolumeClaim', () => {
       ]),
     ],
     [
-      'a source in no group',
+      'a data source without a group',
       { dataSourceRef: { apiGroup: 'A_B', kind: 'K', name: 'n' } },
       ['dataSource', 'dataSourceRef'].map(
         (field) =>
           [`spec.${field}.apiGroup`, expect.stringMatching(/^Invalid value: "A_B": a lowercase RFC 1123/)] as const,
       ),
     ],
-  ] as const)('with %s is rejected', async (_what, spec, causes) => {
-    await expect(create(spec)).rejects.toMatchObject(refusal(...causes));
+  ] as const)('rejects a PersistentVolumeClaim with %s', async (_what, spec, causes) => {
+    await expect(create(spec)).rejects.toMatchObject(invalidWith(...causes));
   });
 
   test('keeps a volume attributes class only if the feature gate is enabled', async () => {
     const spec = { volumeAttributesClassName: 'A' };
     expect((await create(spec)).spec).not.toHaveProperty('volumeAttributesClassName');
     await expect(create(spec, { featureGates: { VolumeAttributesClass: true } })).rejects.toMatchObject(
-      refusal(['spec.volumeAttributesClassName', expect.stringMatching(/^Invalid value: "A": a lowercase/)]),
+      invalidWith(['spec.volumeAttributesClassName', expect.stringMatching(/^Invalid value: "A": a lowercase/)]),
     );
   });
 });
@@ -149,23 +149,23 @@ describe('an update of a PersistentVolumeClaim', () => {
   }
 
   test.each([
-    ['a volume, once', [{}, { volumeName: 'v' }], {}],
-    ['a class, once', [{}, { storageClassName: 's' }], {}],
-    ['the same size in other words', [{}, storage('1073741824')], {}],
+    ['a volumeName that was absent', [{}, { volumeName: 'v' }], {}],
+    ['a storageClassName that was absent', [{}, { storageClassName: 's' }], {}],
+    ['an equal size in another notation', [{}, storage('1073741824')], {}],
     [
-      'the class that an annotation named',
+      'the class in the beta annotation',
       [{}, { storageClassName: 's' }],
       { annotations: [{ 'volume.beta.orch.io/storage-class': 's' }, {}] },
     ],
-    ['less than was asked for in vain', [storage('3Gi'), storage('2Gi')], { status: { phase: 'Bound' } }],
-  ] as const)('accepts %s', async (_what, specs, options) => {
+    ['a smaller size that is above the capacity', [storage('3Gi'), storage('2Gi')], { status: { phase: 'Bound' } }],
+  ] as const)('accepts an update of a PersistentVolumeClaim with %s', async (_what, specs, options) => {
     await expect(change(specs, options as never)).resolves.toBeDefined();
   });
 
   test.each([
     ['another volume', [{ volumeName: 'v' }, { volumeName: 'w' }], {}, [['spec', FIXED]]],
     ['another class', [{ storageClassName: 's' }, { storageClassName: 't' }], {}, [['spec', FIXED]]],
-    ['another size, before there is a volume', [{}, storage('2Gi')], {}, [['spec', FIXED]]],
+    ['another size before the claim is bound', [{}, storage('2Gi')], {}, [['spec', FIXED]]],
     [
       'another mode',
       [{}, { volumeMode: 'Block' }],
@@ -182,13 +182,13 @@ describe('an update of a PersistentVolumeClaim', () => {
       [['metadata.annotations.volume.beta.orch.io/storage-class', 'Invalid value: "": field is immutable']],
     ],
     [
-      'less than there is',
+      'a size below the capacity',
       [{}, storage('500Mi')],
       { status: { phase: 'Bound', capacity: { storage: '1Gi' } } },
       [['spec.resources.requests.storage', 'Forbidden: field can not be less than status.capacity']],
     ],
-  ] as const)('rejects %s', async (_what, specs, options, causes) => {
-    await expect(change(specs, options as never)).rejects.toMatchObject(refusal(...causes));
+  ] as const)('rejects an update of a PersistentVolumeClaim with %s', async (_what, specs, options, causes) => {
+    await expect(change(specs, options as never)).rejects.toMatchObject(invalidWith(...causes));
   });
 });
 
@@ -203,7 +203,7 @@ test('validates the resources and statuses in a status update', async () => {
     currentVolumeAttributesClassName: 'c',
   };
   await expect(claims.status.update('c', { ...created, status } as never)).rejects.toMatchObject(
-    refusal(
+    invalidWith(
       ['status.capacity[storage]', 'Invalid value: -1: must be a valid resource quantity'],
       ['status.allocatedResourceStatus', 'Unsupported value: "cpu": supported values: "storage"'],
       [

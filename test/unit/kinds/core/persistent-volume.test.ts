@@ -2,7 +2,7 @@
 import { PersistentVolume, type PersistentVolumeInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 interface Named {
   metadata: { name: string };
@@ -47,14 +47,14 @@ describe('a PersistentVolume', () => {
       { gateway: 'g', system: 's', volumeName: 'v' },
       { gateway: 'g', system: 's', secretRef: null, storageMode: 'ThinProvisioned', volumeName: 'v', fsType: 'xfs' },
     ],
-  ])('with source %s gets its defaults', async (source, given, stored) => {
+  ])('sets the defaults of a PersistentVolume with source %s', async (source, given, stored) => {
     const { spec } = await create({ [source]: given });
     expect(JSON.stringify(spec[source as 'hostPath'])).toBe(JSON.stringify(stored));
   });
 
   test.each([
     [
-      'nothing in it',
+      'an empty spec',
       { capacity: {}, accessModes: [] },
       [
         ['spec.accessModes', 'Required value'],
@@ -64,7 +64,7 @@ describe('a PersistentVolume', () => {
       ],
     ],
     [
-      'less than no storage, and a cpu',
+      'negative storage and a cpu capacity',
       { capacity: { storage: '-1', cpu: '1' }, nfs },
       [
         ['spec.capacity', expect.stringMatching(/^Unsupported value: core.ResourceList{"cpu":resource.Quantity{/)],
@@ -73,7 +73,7 @@ describe('a PersistentVolume', () => {
       ],
     ],
     [
-      'modes that do not go together',
+      'incompatible access modes',
       { accessModes: ['ReadWriteOncePod', 'ReadWriteOnce', 'Odd'], nfs, persistentVolumeReclaimPolicy: 'Burn' },
       [
         [
@@ -96,12 +96,12 @@ describe('a PersistentVolume', () => {
       ],
     ],
     [
-      'the whole host to be emptied',
+      'recycling of the host root',
       { hostPath: { path: '/./' }, persistentVolumeReclaimPolicy: 'Recycle' },
       [['spec.persistentVolumeReclaimPolicy', "Forbidden: may not be 'recycle' for a hostPath mount of '/'"]],
     ],
     [
-      'a bad class and a bad mode',
+      'an invalid class and mode',
       { nfs, storageClassName: 'A', volumeMode: 'Tape' },
       [
         ['spec.storageClassName', expect.stringMatching(/^Invalid value: "A": a lowercase RFC 1123/)],
@@ -109,7 +109,7 @@ describe('a PersistentVolume', () => {
       ],
     ],
     [
-      'a local path that is nowhere',
+      'a relative local path without node affinity',
       { local: { path: '../x' } },
       [
         ['spec.local.path', 'Invalid value: "../x": must not contain \'..\''],
@@ -117,7 +117,7 @@ describe('a PersistentVolume', () => {
       ],
     ],
     [
-      'an affinity to nothing',
+      'an empty node affinity',
       { local: { path: '' }, nodeAffinity: {} },
       [
         ['spec.nodeAffinity.required', 'Required value: must specify required node constraints'],
@@ -136,7 +136,7 @@ describe('a PersistentVolume', () => {
       ],
     ],
     [
-      'an endpoint nowhere',
+      'empty endpoints',
       { glusterfs: { endpoints: '', path: '', endpointsNamespace: '' } },
       [
         ['spec.glusterfs.endpoints', 'Required value'],
@@ -148,7 +148,7 @@ describe('a PersistentVolume', () => {
       ],
     ],
     [
-      'an initiator in no form',
+      'invalid iSCSI names',
       { iscsi: { targetPortal: 'p'.repeat(64), iqn: 'x', lun: 256, chapAuthSession: true, initiatorName: 'iqn' } },
       [
         [
@@ -179,7 +179,7 @@ describe('a PersistentVolume', () => {
       ],
     ],
     [
-      'names that are none',
+      'invalid names',
       { storageos: { volumeName: 'A', volumeNamespace: 'B', secretRef: { name: 's' } } },
       [
         ['spec.storageos.volumeName', expect.stringMatching(/^Invalid value: "A": a lowercase RFC 1123 label/)],
@@ -187,15 +187,15 @@ describe('a PersistentVolume', () => {
         ['spec.storageos.secretRef.namespace', 'Required value'],
       ],
     ],
-  ] as const)('with %s is rejected', async (_what, spec, causes) => {
-    await expect(create(spec)).rejects.toMatchObject(refusal(...causes));
+  ] as const)('rejects a PersistentVolume with %s', async (_what, spec, causes) => {
+    await expect(create(spec)).rejects.toMatchObject(invalidWith(...causes));
   });
 
   test('keeps a volume attributes class only if the feature gate is enabled', async () => {
     const spec = { nfs, volumeAttributesClassName: '' };
     expect((await create(spec)).spec).not.toHaveProperty('volumeAttributesClassName');
     await expect(create(spec, { featureGates: { VolumeAttributesClass: true } })).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['spec.volumeAttributesClassName', 'Required value: an empty string is disallowed'],
         ['spec.csi', 'Required value: has to be specified when using volumeAttributesClassName'],
       ),
@@ -245,19 +245,19 @@ describe('an update of a PersistentVolume', () => {
     return volumes.update(input(after));
   }
 
-  test('may change the capacity and the reclaim policy', async () => {
+  test('allows an update of a PersistentVolume to change the capacity and the reclaim policy', async () => {
     const after = { nfs, capacity: { storage: '2Gi' }, persistentVolumeReclaimPolicy: 'Delete' };
     expect((await change({ nfs }, after)).spec).toMatchObject(after);
   });
 
-  test('must not change the source, the volumeMode and the node affinity', async () => {
+  test('does not allow an update of a PersistentVolume to change the source, the volumeMode and the node affinity', async () => {
     await expect(
       change(
         { nfs, nodeAffinity: affinity('a') },
         { nfs: { ...nfs, path: '/y' }, volumeMode: 'Block', nodeAffinity: affinity('b') },
       ),
     ).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['spec.persistentvolumesource', 'Forbidden: spec.persistentvolumesource is immutable after creation'],
         ['volumeMode', 'Invalid value: "Block": field is immutable'],
         [
@@ -267,15 +267,18 @@ describe('an update of a PersistentVolume', () => {
       ),
     );
     await expect(change({ nfs, nodeAffinity: affinity('a') }, { nfs })).rejects.toMatchObject(
-      refusal(['nodeAffinity', 'Invalid value: "null": field is immutable, except for updating from beta label to GA']),
+      invalidWith([
+        'nodeAffinity',
+        'Invalid value: "null": field is immutable, except for updating from beta label to GA',
+      ]),
     );
   });
 
-  test('may have the mount options annotation if its source supports mount options', async () => {
+  test('allows the mount options annotation of a PersistentVolume if its source supports mount options', async () => {
     const annotations = { 'volume.beta.orch.io/mount-options': 'ro' };
     const volumes = testCluster().api(PersistentVolume);
     await expect(volumes.create(input({ hostPath: { path: '/x' } }, { annotations }))).rejects.toMatchObject(
-      refusal([
+      invalidWith([
         'metadata.annotations.volume.beta.orch.io/mount-options',
         'Forbidden: may not specify mount options for this volume type',
       ]),
@@ -283,13 +286,13 @@ describe('an update of a PersistentVolume', () => {
     await expect(volumes.create(input({ nfs }, { annotations }))).resolves.toBeDefined();
   });
 
-  test('may set an absent node affinity, and replace a deprecated label', async () => {
+  test('allows an update of a PersistentVolume to set an absent node affinity, and replace a deprecated label', async () => {
     await expect(change({ nfs }, { nfs, nodeAffinity: affinity('a') })).resolves.toBeDefined();
     const old = { nfs, nodeAffinity: affinity('beta.orch.io/os') };
     await expect(change(old, { nfs, nodeAffinity: affinity('orch.io/os') })).resolves.toBeDefined();
   });
 
-  test('may set controllerExpandSecretRef once', async () => {
+  test('allows an update of a PersistentVolume to set controllerExpandSecretRef once', async () => {
     const csi = { driver: 'd', volumeHandle: 'h' };
     const secret = (name: string) => ({ csi: { ...csi, controllerExpandSecretRef: { name, namespace: 'n' } } });
     await expect(change({ csi }, secret('a'))).resolves.toBeDefined();
@@ -298,7 +301,7 @@ describe('an update of a PersistentVolume', () => {
 
   test('reports errors in the spec as often as the reference server', async () => {
     const cause = ['spec.capacity[storage]', 'Invalid value: "0": must be greater than zero'] as const;
-    await expect(change({ nfs }, { nfs, capacity: { storage: '0' } })).rejects.toMatchObject(refusal(cause, cause));
+    await expect(change({ nfs }, { nfs, capacity: { storage: '0' } })).rejects.toMatchObject(invalidWith(cause, cause));
   });
 
   test('sets lastPhaseTransitionTime when the phase changes', async () => {
@@ -309,10 +312,10 @@ describe('an update of a PersistentVolume', () => {
     const bound = await volumes.status.update('v', { ...created, status: { phase: 'Bound' } });
     expect(bound.status).toEqual({ phase: 'Bound', lastPhaseTransitionTime: '2030-01-01T00:01:00Z' });
     await cluster.clock.advance(60_000);
-    const told = await volumes.status.update('v', { ...bound, status: { phase: 'Bound', message: 'm' } });
-    expect(told.status.lastPhaseTransitionTime).toBe('2030-01-01T00:01:00Z');
+    const updated = await volumes.status.update('v', { ...bound, status: { phase: 'Bound', message: 'm' } });
+    expect(updated.status.lastPhaseTransitionTime).toBe('2030-01-01T00:01:00Z');
     const lastPhaseTransitionTime = '2029-01-01T00:00:00Z';
-    const set = await volumes.status.update('v', { ...told, status: { phase: 'Failed', lastPhaseTransitionTime } });
+    const set = await volumes.status.update('v', { ...updated, status: { phase: 'Failed', lastPhaseTransitionTime } });
     expect(set.status.lastPhaseTransitionTime).toBe(lastPhaseTransitionTime);
   });
 });

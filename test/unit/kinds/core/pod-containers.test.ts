@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { Pod, type PodInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const container = { name: 'c', image: 'i' };
 const unnamed = { name: '', image: 'i' };
@@ -26,17 +26,17 @@ describe('a Pod', () => {
       ],
     ],
     [
-      'two without a name that run first',
+      'two init containers without a name',
       { initContainers: [unnamed, unnamed] },
       ['spec.initContainers[0].name: Required value', 'spec.initContainers[1].name: Required value'],
     ],
     [
-      'resizing of nothing, in no way',
+      'an empty resize policy',
       { containers: [{ ...container, resizePolicy: [{ resourceName: '', restartPolicy: '' }] }] },
       ['spec.containers[0].resizePolicy: Required value', 'spec.containers[0].resizePolicy: Required value'],
     ],
     [
-      'a port that is another on the host, on its network',
+      'a different host port on the host network',
       {
         hostNetwork: true,
         containers: [{ ...container, ports: [port] }],
@@ -47,21 +47,21 @@ describe('a Pod', () => {
       ],
     ],
     [
-      'labels of files on Windows',
+      'SELinux options on Windows',
       { os: { name: 'windows' }, securityContext: { seLinuxChangePolicy: 'Recursive' } },
       ['spec.securityContext.seLinuxChangePolicy: Forbidden: cannot be set for a windows pod'],
     ],
-  ])('with %s is rejected', async (_, spec, problems) => {
-    expect(await refusals(create(spec))).toEqual(problems);
+  ])('rejects a Pod with %s', async (_, spec, problems) => {
+    expect(await rejectionCauses(create(spec))).toEqual(problems);
   });
 
-  test('may set the resize policy of init containers', async () => {
+  test('allows a Pod to set the resize policy of init containers', async () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }];
     const { spec } = await create({ initContainers: [{ ...container, name: 'f', resizePolicy }] });
     expect(spec.initContainers?.[0]?.resizePolicy).toEqual(resizePolicy);
   });
 
-  test('may have a long name and a resource claim template', async () => {
+  test('allows a Pod to have a long name and a resource claim template', async () => {
     const cluster = testCluster({ featureGates: { DynamicResourceAllocation: true } });
     const name = 'p'.repeat(250);
     const resourceClaims = [{ name: 'long-enough', resourceClaimTemplateName: 't' }];
@@ -74,7 +74,9 @@ test('reports invalid labels of a pod update four times', async () => {
   const cluster = testCluster();
   await create({}, cluster);
   const patch = cluster.api(Pod, 'default').patch('p', mergePatch({ metadata: { labels: { '-': '' } } }));
-  expect((await refusals(patch)).map((problem) => problem.split(':')[0])).toEqual(Array(4).fill('metadata.labels'));
+  expect((await rejectionCauses(patch)).map((problem) => problem.split(':')[0])).toEqual(
+    Array(4).fill('metadata.labels'),
+  );
 });
 
 describe('a container status', () => {
@@ -108,19 +110,19 @@ describe('a container status', () => {
         'status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must not be specified in container status',
       ],
     ],
-  ])('is rejected with %j', async (status, problems) => {
+  ])('rejects a container status with %j', async (status, problems) => {
     const cluster = testCluster({ featureGates: { ResourceHealthStatus: true } });
     await create({ containers: [{ ...container, resources: { limits: { 'example.com/gpu': '1' } } }] }, cluster);
     const patch = cluster.api(Pod, 'default').status.patch('p', mergePatch({ status } as never));
-    expect(await refusals(patch)).toEqual(problems);
+    expect(await rejectionCauses(patch)).toEqual(problems);
   });
 
-  test('must not contain a Linux user on Windows', async () => {
+  test('rejects a container status with a Linux user on Windows', async () => {
     const cluster = testCluster();
     await create({ os: { name: 'windows' } }, cluster);
     const status = { containerStatuses: [{ ...ofContainer, user: { linux: { uid: 1, gid: 1 } } }] };
     const patch = cluster.api(Pod, 'default').status.patch('p', mergePatch({ status } as never));
-    expect(await refusals(patch)).toEqual([
+    expect(await rejectionCauses(patch)).toEqual([
       'status.containerStatuses[0].user.linux: Forbidden: cannot be set for a windows pod',
     ]);
   });

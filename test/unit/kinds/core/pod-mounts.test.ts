@@ -11,7 +11,7 @@ import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { type PodSpec, podSpec } from '../../../../src/kinds/generated/core-v1.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
 import { decode } from '../../../../src/schema/decode.js';
-import { objectFromZod } from '../../../../src/schema/from-zod.js';
+import type { ObjectNode } from '../../../../src/schema/schema-node.js';
 
 const volumeSources: ReadonlyMap<string, VolumeSourceKind> = new Map<string, VolumeSourceKind>([
   ['v', 'persistentVolumeClaim'],
@@ -20,7 +20,7 @@ const volumeSources: ReadonlyMap<string, VolumeSourceKind> = new Map<string, Vol
 
 /** Decodes a pod spec as a client sends it, valid or not. */
 function received(given: unknown): PodSpec {
-  return decode(objectFromZod(podSpec(), 'spec'), { value: given }).value as unknown as PodSpec;
+  return decode(podSpec().node as ObjectNode, { value: given }).value as unknown as PodSpec;
 }
 
 function problemsOf(container: Record<string, unknown>, { privileged = false } = {}): string[] {
@@ -78,8 +78,8 @@ describe('volume mounts', () => {
       [{ name: 'v', mountPath: '/m', recursiveReadOnly: 'Maybe' }],
       ['M.recursiveReadOnly: Unsupported value: "Maybe": supported values: "Disabled", "Enabled", "IfPossible"'],
     ],
-  ])('%j', (volumeMounts, want) => {
-    expect(problemsOf({ volumeMounts })).toEqual(want);
+  ])('validates the volume mounts %j', (volumeMounts, expected) => {
+    expect(problemsOf({ volumeMounts })).toEqual(expected);
   });
 
   test('accepts bidirectional propagation in a privileged container', () => {
@@ -126,8 +126,8 @@ describe('volume devices', () => {
         'D[0].devicePath: Invalid value: "/m": must not already exist as a path in volumeMounts',
       ],
     ],
-  ])('%j', (container, want) => {
-    expect(problemsOf(container)).toEqual(want);
+  ])('validates the volume devices of %j', (container, expected) => {
+    expect(problemsOf(container)).toEqual(expected);
   });
 });
 
@@ -166,7 +166,7 @@ describe('feature gates of volumes', () => {
     expect(spec.volumes?.[0]?.projected?.sources).toEqual([{}]);
   });
 
-  test.each([withImage, withBundle])('they stay with the gate, and where they were before', (make) => {
+  test.each([withImage, withBundle])('keeps gated volumes if the gate is enabled or the old pod has them', (make) => {
     for (const [live, features] of [[undefined, on] as const, [make(), off] as const]) {
       const spec = make();
       dropDisabledVolumes(spec, live, features);
@@ -228,8 +228,8 @@ describe('volume warnings', () => {
       { projected: { sources: [{ secret: { name: 's', items: items('a') } }, { configMap: { name: 'c' } }] } },
       ['volume "v" (Projected): overlapping paths: "a" (Secret "s") with "a" (Secret "s")'],
     ],
-  ])('%j', (source, want) => {
+  ])('returns the warnings about the volume source %j', (source, expected) => {
     const { volumes } = received({ volumes: [{ name: 'v', ...source }], containers: [] });
-    expect(volumesWarnings('V', volumes)).toEqual(want);
+    expect(volumesWarnings('V', volumes)).toEqual(expected);
   });
 });

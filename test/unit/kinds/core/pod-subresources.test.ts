@@ -4,7 +4,7 @@ import { createFetchHandler } from 'orchplane/http';
 import { Pod, PodDisruptionBudget, type PodDisruptionBudgetInput, type PodInput } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const NOW = '2030-01-01T00:00:00Z';
 const container = { name: 'c', image: 'i' };
@@ -81,28 +81,28 @@ describe('a pod update', () => {
       { tolerations: [{ key: 'b', operator: 'Exists' }] },
       'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
     ],
-  ])('of %j by %j is rejected', async (before, patch, problem) => {
+  ])('rejects a pod update of %j by %j', async (before, patch, problem) => {
     await create(before);
-    expect(await refusals(patched({ spec: patch }))).toEqual([problem]);
+    expect(await rejectionCauses(patched({ spec: patch }))).toEqual([problem]);
   });
 
   test('reports a missing image twice', async () => {
     await create();
     const problem = 'spec.containers[0].image: Required value';
     const none = jsonPatch([{ op: 'replace', path: '/spec/containers/0/image', value: '' }]);
-    expect(await refusals(pods.patch('p', none))).toEqual([problem, problem]);
+    expect(await rejectionCauses(pods.patch('p', none))).toEqual([problem, problem]);
   });
 
-  test('is rejected with a diff if it changes other fields', async () => {
+  test('rejects a pod update that changes other fields and prints a diff', async () => {
     await create();
-    const [problem = ''] = await refusals(patched({ spec: { hostNetwork: true } }));
+    const [problem = ''] = await rejectionCauses(patched({ spec: { hostNetwork: true } }));
     expect(problem).toContain(
       'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n  core.PodSpec{\n',
     );
     expect(problem).toContain('- \t\tHostNetwork: false,\n+ \t\tHostNetwork: true,\n');
   });
 
-  test('may restrict the node affinity of a pod with scheduling gates', async () => {
+  test('allows a pod update to restrict the node affinity of a pod with scheduling gates', async () => {
     const gated = { schedulingGates: [{ name: 'x' }], nodeSelector: { a: 'b' } };
     await create(gated);
     expect((await patched({ spec: { nodeSelector: { c: 'd' } } })).spec.nodeSelector).toEqual({ a: 'b', c: 'd' });
@@ -110,18 +110,18 @@ describe('a pod update', () => {
     const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
     expect((await patched({ spec: { affinity: { nodeAffinity } } })).spec.affinity).toEqual({ nodeAffinity });
     const two = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [...nodeSelectorTerms, {}] } };
-    const [problem = ''] = await refusals(patched({ spec: { affinity: { nodeAffinity: two } } }));
+    const [problem = ''] = await rejectionCauses(patched({ spec: { affinity: { nodeAffinity: two } } }));
     expect(problem).toMatch(/no additions\/deletions to non-empty NodeSelectorTerms list are allowed$/);
     expect((await patched({ spec: { schedulingGates: null } })).spec.schedulingGates).toBeUndefined();
   });
 
-  test('must not change annotations that take effect on create', async () => {
+  test('does not allow a pod update to change annotations that take effect on create', async () => {
     const key = 'container.apparmor.security.beta.orch.io/c';
     await create({}, { annotations: { [key]: 'unconfined' } });
-    expect(await refusals(patched({ metadata: { annotations: { [key]: null } } }))).toEqual([
+    expect(await rejectionCauses(patched({ metadata: { annotations: { [key]: null } } }))).toEqual([
       `metadata.annotations[${key}]: Forbidden: may not remove or update AppArmor annotations`,
     ]);
-    expect(await refusals(patched({ metadata: { annotations: { 'orch.io/config.mirror': 'x' } } }))).toContain(
+    expect(await rejectionCauses(patched({ metadata: { annotations: { 'orch.io/config.mirror': 'x' } } }))).toContain(
       'metadata.annotations[orch.io/config.mirror]: Forbidden: may not add mirror pod annotation',
     );
   });
@@ -131,7 +131,7 @@ describe('the pod status', () => {
   const patched = (status: object) => pods.status.patch('p', mergePatch({ status } as never));
   const ofContainer = { name: 'c', ready: false, restartCount: 0, image: 'i', imageID: '' };
 
-  test('is written without the spec and gets defaults', async () => {
+  test('writes the pod status without the spec and sets its defaults', async () => {
     const { spec } = await create();
     const podStatus = { phase: 'Running', podIP: '10.0.0.5', conditions: [{ type: 'Ready', status: 'True' }] };
     const next = await pods.status.patch('p', mergePatch({ spec: { hostname: 'x' }, status: podStatus } as never));
@@ -170,9 +170,9 @@ describe('the pod status', () => {
       { containerStatuses: [{ ...ofContainer, user: { linux: { uid: -1, gid: 0 } } }] },
       'status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive',
     ],
-  ])('is rejected with %j', async (status, problem) => {
+  ])('rejects a pod status with %j', async (status, problem) => {
     await create();
-    expect(await refusals(patched(status))).toEqual([problem]);
+    expect(await rejectionCauses(patched(status))).toEqual([problem]);
   });
 
   test('reports all errors of invalid addresses', async () => {
@@ -180,11 +180,11 @@ describe('the pod status', () => {
     const twice = [{ ip: '1.1.1.1' }, { ip: '1.1.1.1' }];
     const dump = (type: string) => `[]core.${type}{core.${type}{IP:"1.1.1.1"}, core.${type}{IP:"1.1.1.1"}}`;
     const families = 'may specify no more than one IP for each IP family';
-    expect(await refusals(patched({ podIPs: twice, hostIP: '1.1.1.1', hostIPs: twice }))).toEqual([
+    expect(await rejectionCauses(patched({ podIPs: twice, hostIP: '1.1.1.1', hostIPs: twice }))).toEqual([
       `status.podIPs: Invalid value: ${dump('PodIP')}: ${families}`,
       `status.hostIPs: Invalid value: ${dump('HostIP')}: ${families}`,
     ]);
-    expect(await refusals(patched({ podIPs: [{ ip: '1.1.1.1' }, { ip: 'x' }] }))).toEqual([
+    expect(await rejectionCauses(patched({ podIPs: [{ ip: '1.1.1.1' }, { ip: 'x' }] }))).toEqual([
       'status.podIPs[1]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
       'status.podIPs: Internal error: failed to check for dual stack with error:invalid IP[1]: x',
       `status.podIPs: Invalid value: []core.PodIP{core.PodIP{IP:"1.1.1.1"}, core.PodIP{IP:"x"}}: ${families}`,
@@ -202,7 +202,7 @@ describe('the pod status', () => {
     ['OnFailure', 0, true],
     ['Never', 1, true],
   ])(
-    'with restart policy %s and an init container that exited with %i rejects a restart: %s',
+    'validates a restart with restart policy %s and an init container that exited with %i: %s',
     async (restartPolicy, exitCode, isRejected) => {
       await create({ restartPolicy, initContainers: [{ name: 'f', image: 'i' }] });
       const first = { ...ofContainer, name: 'f' };
@@ -210,7 +210,7 @@ describe('the pod status', () => {
       const again = patched({ initContainerStatuses: [{ ...first, state: { running: {} } }] });
       if (!isRejected) await expect(again).resolves.toBeDefined();
       else {
-        expect(await refusals(again)).toEqual([
+        expect(await rejectionCauses(again)).toEqual([
           'status.initContainerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state',
         ]);
       }
@@ -223,14 +223,14 @@ describe('the pod status', () => {
     ['OnFailure', 0, true],
     ['Never', 1, true],
   ])(
-    'with restart policy %s and a container that exited with %i rejects a restart: %s',
+    'validates a restart with restart policy %s and a container that exited with %i: %s',
     async (restartPolicy, exitCode, isRejected) => {
       await create({ restartPolicy });
       await patched({ containerStatuses: [{ ...ofContainer, state: { terminated: { exitCode } } }] });
       const again = patched({ containerStatuses: [{ ...ofContainer, state: { running: {} } }] });
       if (!isRejected) await expect(again).resolves.toBeDefined();
       else {
-        expect(await refusals(again)).toEqual([
+        expect(await rejectionCauses(again)).toEqual([
           'status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state',
         ]);
       }
@@ -290,7 +290,7 @@ describe('a Binding', () => {
       409,
       'Operation cannot be fulfilled on pods/binding "p": pod p has non-empty .spec.schedulingGates',
     ],
-  ])('of %j by %j is rejected', async (spec, body, code, message) => {
+  ])('rejects a Binding of %j by %j', async (spec, body, code, message) => {
     await create(spec);
     const answer = await post('pods/p/binding', body);
     expect(answer).toMatchObject({ code, body: { message } });
@@ -332,7 +332,7 @@ describe('an Eviction', () => {
     expect(await pods.find('p')).toBeUndefined();
   });
 
-  test('must have the name of the pod', async () => {
+  test('requires an Eviction to have the name of the pod', async () => {
     await running();
     expect(await post('pods/p/eviction', { metadata: { name: 'q' } })).toMatchObject({
       code: 400,
@@ -381,7 +381,7 @@ describe('an Eviction', () => {
     [{ minAvailable: 1 }, { currentHealthy: 0, desiredHealthy: 1 }, 429],
     [{ minAvailable: 1 }, { currentHealthy: 1, desiredHealthy: 1 }, 201],
     [{ minAvailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' }, { currentHealthy: 0, desiredHealthy: 1 }, 201],
-  ])('of an unready pod with a budget %j and status %j returns code %i', async (spec, status, code) => {
+  ])('evicts or keeps an unready pod with a budget %j and status %j: code %i', async (spec, status, code) => {
     await running(false);
     await budget(spec);
     await budgetStatus(status);
@@ -411,14 +411,14 @@ describe('ephemeral containers', () => {
   const put = (ephemeralContainers: object[]) =>
     pods.subresource('ephemeralcontainers').patch('p', mergePatch({ spec: { ephemeralContainers } } as never));
 
-  test('can be added, but not changed or removed', async () => {
+  test('allows ephemeral containers to be added, but not changed or removed', async () => {
     await create();
     const next = await put([{ name: 'e', image: 'i' }]);
     expect(next.metadata.generation).toBe(2);
     expect(next.spec.ephemeralContainers?.[0]).toMatchObject({ name: 'e', image: 'i', imagePullPolicy: 'Always' });
     const path = 'spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be';
-    expect(await refusals(put([]))).toEqual([`${path} removed\n`]);
-    const [changed = ''] = await refusals(put([{ name: 'e', image: 'j' }]));
+    expect(await rejectionCauses(put([]))).toEqual([`${path} removed\n`]);
+    const [changed = ''] = await rejectionCauses(put([{ name: 'e', image: 'j' }]));
     expect(changed).toBe(
       `${path} changed\n  core.EphemeralContainer{\n  \tEphemeralContainerCommon: core.EphemeralContainerCommon{\n  \t\tName:    "e",\n- \t\tImage:   "i",\n+ \t\tImage:   "j",\n  \t\tCommand: nil,\n  \t\tArgs:    nil,\n  \t\t... // 20 identical fields\n  \t},\n  \tTargetContainerName: "",\n  }\n`,
     );
@@ -430,9 +430,9 @@ describe('ephemeral containers', () => {
     [{ ports: [{ containerPort: 1 }] }, 'ports: Forbidden: cannot be set for an Ephemeral Container'],
     [{ resources: { limits: { cpu: '1' } } }, 'resources: Forbidden: cannot be set for an Ephemeral Container'],
     [{ livenessProbe: {} }, 'livenessProbe: Forbidden: cannot be set for an Ephemeral Container'],
-  ])('are rejected with %j', async (fields, problem) => {
+  ])('rejects ephemeral containers with %j', async (fields, problem) => {
     await create();
-    expect(await refusals(put([{ name: 'e', image: 'i', ...fields }]))).toEqual([
+    expect(await rejectionCauses(put([{ name: 'e', image: 'i', ...fields }]))).toEqual([
       `spec.ephemeralContainers[0].${problem}`,
     ]);
   });
@@ -459,42 +459,42 @@ describe('a resize', () => {
       { requests, limits: { ...limits, memory: '1Gi' } },
       'spec.containers[0].resources.limits[memory]: Forbidden: memory limits cannot be added unless resizePolicy is RestartContainer',
     ],
-  ])('to %j is rejected', async (resources, problem) => {
+  ])('rejects a resize to %j', async (resources, problem) => {
     await create({ containers: [{ ...container, resources: { requests, limits } }] });
-    expect(await refusals(resize(resources))).toEqual([problem]);
+    expect(await rejectionCauses(resize(resources))).toEqual([problem]);
   });
 
-  test('must not change the QoS class or resources other than cpu and memory', async () => {
+  test('does not allow a resize to change the QoS class or resources other than cpu and memory', async () => {
     await create({ containers: [{ ...container, resources: { requests, limits } }] });
     const all = { cpu: '200m', memory: '1Gi' };
-    expect(await refusals(resize({ limits: all, requests: all }))).toContain(
+    expect(await rejectionCauses(resize({ limits: all, requests: all }))).toContain(
       'spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing',
     );
-    expect(await refusals(resize({ requests, limits: { ...limits, 'ephemeral-storage': '1Gi' } }))).toEqual([
+    expect(await rejectionCauses(resize({ requests, limits: { ...limits, 'ephemeral-storage': '1Gi' } }))).toEqual([
       'spec: Forbidden: only cpu and memory resources are mutable',
     ]);
   });
 
-  test('is rejected for containers with claims', async () => {
+  test('rejects a resize of containers with claims', async () => {
     const own = testCluster({ featureGates: { DynamicResourceAllocation: true } }).api(Pod);
     const resources = { requests, limits, claims: [{ name: 'r' }] };
     const resourceClaims = [{ name: 'r', resourceClaimName: 'c' }];
     await own.create({ metadata: { name: 'p' }, spec: { resourceClaims, containers: [{ ...container, resources }] } });
     const less = [{ ...container, resources: { ...resources, requests: { ...requests, cpu: '150m' } } }];
     expect(
-      await refusals(own.subresource('resize').patch('p', mergePatch({ spec: { containers: less } } as never))),
+      await rejectionCauses(own.subresource('resize').patch('p', mergePatch({ spec: { containers: less } } as never))),
     ).toEqual(['spec: Forbidden: only cpu and memory resources are mutable']);
   });
 
-  test('must not change the resize policy', async () => {
+  test('does not allow a resize to change the resize policy', async () => {
     await create({ containers: [{ ...container, resources: { requests, limits } }] });
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
-    expect(await refusals(resize({ requests, limits }, { resizePolicy }))).toEqual([
+    expect(await rejectionCauses(resize({ requests, limits }, { resizePolicy }))).toEqual([
       'spec: Forbidden: only cpu and memory resources are mutable',
     ]);
   });
 
-  test('is allowed for sidecars and no other init containers', async () => {
+  test('allows a resize of sidecars and no other init containers', async () => {
     const resources = { requests, limits };
     const [sidecar, first] = [
       { name: 's', image: 'i', restartPolicy: 'Always', resources },
@@ -509,19 +509,19 @@ describe('a resize', () => {
       requests: { cpu: '150m' },
     });
     expect(
-      await refusals(
+      await rejectionCauses(
         change([
           { ...sidecar, resources: more },
           { ...first, resources: more },
         ]),
       ),
     ).toEqual(['spec: Forbidden: resources for non-sidecar init containers are immutable']);
-    expect(await refusals(change([{ ...sidecar, resources: { requests } }, first]))).toEqual([
+    expect(await rejectionCauses(change([{ ...sidecar, resources: { requests } }, first]))).toEqual([
       'spec.initContainers[0].resources.limits: Forbidden: resource limits cannot be removed',
     ]);
     const disk = { 'ephemeral-storage': '1Gi' };
     expect(
-      await refusals(change([{ ...sidecar, resources: { ...more, limits: { ...limits, ...disk } } }, first])),
+      await rejectionCauses(change([{ ...sidecar, resources: { ...more, limits: { ...limits, ...disk } } }, first])),
     ).toEqual(['spec: Forbidden: only cpu and memory resources for sidecar containers are mutable']);
   });
 });
@@ -536,7 +536,7 @@ describe('pod field selectors', () => {
     ['spec.serviceAccountName=s', 1],
     ['spec.hostNetwork=false', 1],
     ['status.nominatedNodeName=x', 0],
-  ])('%s matches %i pods', async (fields, count) => {
+  ])('selects by %s %i pods', async (fields, count) => {
     await create({ nodeName: 'n', serviceAccountName: 's' });
     expect((await pods.list({ fields })).items).toHaveLength(count);
   });

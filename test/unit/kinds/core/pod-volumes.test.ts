@@ -8,7 +8,7 @@ import { type Volume, type VolumeInput, volume } from '../../../../src/kinds/gen
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
 import { decode } from '../../../../src/schema/decode.js';
-import { objectFromZod } from '../../../../src/schema/from-zod.js';
+import type { ObjectNode } from '../../../../src/schema/schema-node.js';
 
 type Source = Omit<VolumeInput, 'name'>;
 
@@ -22,7 +22,7 @@ const claim = { accessModes: ['ReadWriteOnce' as const], resources: { requests: 
 
 /** Decodes a volume as a client sends it, valid or not. */
 function received(given: unknown): Volume {
-  const { value } = decode(objectFromZod(volume(), 'volume'), { value: given });
+  const { value } = decode(volume().node as ObjectNode, { value: given });
   const draft = value as unknown as Volume;
   volumeDefaults(draft);
   return draft;
@@ -76,8 +76,8 @@ describe('volume defaults', () => {
     [{ image: { reference: 'x:1' } }, { image: { reference: 'x:1', pullPolicy: 'IfNotPresent' } }],
     [{ image: { reference: 'x' } }, { image: { reference: 'x', pullPolicy: 'Always' } }],
     [{ image: {} }, { image: { pullPolicy: 'IfNotPresent' } }],
-  ])('%j', (given, want) => {
-    expect(received({ name: 'v', ...given })).toEqual({ name: 'v', ...want });
+  ])('%j', (given, expected) => {
+    expect(received({ name: 'v', ...given })).toEqual({ name: 'v', ...expected });
   });
 
   test('writes absent pointers as null in wire order', () => {
@@ -128,8 +128,8 @@ describe('volume names and sources', () => {
         'V[1].persistentVolumeClaim.claimName: Invalid value: "p-v": must not reference a PVC that gets created for an ephemeral volume',
       ],
     ],
-  ])('%j', (volumes, want) => {
-    expect(problemsOf(volumes)).toEqual(want);
+  ])('%j', (volumes, expected) => {
+    expect(problemsOf(volumes)).toEqual(expected);
   });
 
   test('rejects a volume without a source', () => {
@@ -479,8 +479,8 @@ const projectionCases: [Record<string, unknown>, string[]][] = [
 ];
 
 describe('volume source validation', () => {
-  test.each([...sourceCases, ...projectionCases])('%j', (given, want) => {
-    expect(problemsOf([{ name: 'v', ...given }])).toEqual(want.map((problem) => `V[0].${problem}`));
+  test.each([...sourceCases, ...projectionCases])('%j', (given, expected) => {
+    expect(problemsOf([{ name: 'v', ...given }])).toEqual(expected.map((problem) => `V[0].${problem}`));
   });
 
   test('validates the name of the claim for an ephemeral volume', () => {

@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { Pod, type PodInput, PodTemplate, ReplicationController, StatefulSet } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const container = { name: 'c', image: 'i' };
 
@@ -80,7 +80,7 @@ describe('a Pod', () => {
       { containers: [{ ...container, securityContext: { appArmorProfile: profile } }] },
       [],
     ],
-  ])('with a profile in an annotation: %s', async (_, spec, expected) => {
+  ])('converts a profile in an annotation of a Pod: %s', async (_, spec, expected) => {
     expect(await warningsOf(spec, { [key]: 'runtime/default' })).toEqual(expected);
   });
 
@@ -109,8 +109,8 @@ describe('a Pod', () => {
       inContainer({ appArmorProfile: local }),
       'spec.containers[0].securityContext.appArmorProfile.localhostProfile: Forbidden: apparmor profile in annotation and field must match',
     ],
-  ])('with annotations %j is rejected if the field does not match', async (annotations, spec, problem) => {
-    expect(await refusals(warningsOf(spec, annotations))).toEqual([problem]);
+  ])('rejects a Pod with annotations %j if the field does not match', async (annotations, spec, problem) => {
+    expect(await rejectionCauses(warningsOf(spec, annotations))).toEqual([problem]);
   });
 });
 

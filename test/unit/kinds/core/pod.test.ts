@@ -2,7 +2,7 @@
 import { Pod, type PodInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const container = { name: 'c', image: 'i' };
 const LABEL =
@@ -56,7 +56,7 @@ describe('a new Pod', () => {
     ['host:5000/a/b', 'Always'],
     [`i@sha256:${'a'.repeat(64)}`, 'IfNotPresent'],
     ['Not/An/Image', 'IfNotPresent'],
-  ])('with image %s gets the pull policy %s', async (image, policy) => {
+  ])('sets for the image %s the pull policy %s', async (image, policy) => {
     const { spec } = await inContainer({ image });
     expect(spec.containers[0]?.imagePullPolicy).toBe(policy);
   });
@@ -107,7 +107,7 @@ describe('a new Pod', () => {
     [{ limits: both }, 'Guaranteed'],
     [{ limits: both, requests: { cpu: '500m' } }, 'Burstable'],
     [{ limits: { 'example.com/gpu': '1' } }, 'BestEffort'],
-  ])('with resources %j has the QoS class %s', async (resources, qosClass) => {
+  ])('computes for resources %j the QoS class %s', async (resources, qosClass) => {
     expect((await inContainer({ resources })).status.qosClass).toBe(qosClass);
   });
 
@@ -242,9 +242,9 @@ describe('a pod spec', () => {
       { shareProcessNamespace: true, hostPID: true },
       'spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled',
     ],
-  ])('is rejected with %j', async (...given) => {
+  ])('rejects a pod spec with %j', async (...given) => {
     const [spec, ...problems] = given as unknown as Case;
-    expect(await refusals(create(spec))).toEqual(problems);
+    expect(await rejectionCauses(create(spec))).toEqual(problems);
   });
 
   test.each<Case>([
@@ -294,10 +294,10 @@ describe('a pod spec', () => {
       { windowsOptions: { hostProcess: true } },
       '!spec.hostNetwork: Invalid value: false: hostNetwork must be true if pod contains any hostProcess containers',
     ],
-  ])('is rejected with the security context %j', async (...given) => {
+  ])('rejects a pod spec with the security context %j', async (...given) => {
     const [securityContext, ...problems] = given as unknown as Case;
     const paths = problems.map((text) => (text.startsWith('!') ? text.slice(1) : `spec.securityContext.${text}`));
-    expect(await refusals(create({ securityContext }))).toEqual(paths);
+    expect(await rejectionCauses(create({ securityContext }))).toEqual(paths);
   });
 });
 
@@ -378,13 +378,13 @@ describe('a container', () => {
       { securityContext: { procMount: 'Unmasked' } },
       'securityContext.procMount: Invalid value: "Unmasked": `hostUsers` must be false to use `Unmasked`',
     ],
-  ])('is rejected with %j', async (...given) => {
+  ])('rejects a container with %j', async (...given) => {
     const [fields, ...problems] = given as unknown as Case;
-    expect(await refusals(inContainer(fields))).toEqual(problems.map((text) => `spec.containers[0].${text}`));
+    expect(await rejectionCauses(inContainer(fields))).toEqual(problems.map((text) => `spec.containers[0].${text}`));
   });
 
-  test('cannot be privileged without privilege escalation', async () => {
-    const [problem = ''] = await refusals(
+  test('does not allow a container to be privileged without privilege escalation', async () => {
+    const [problem = ''] = await rejectionCauses(
       inContainer({ securityContext: { privileged: true, allowPrivilegeEscalation: false } }),
     );
     expect(problem).toMatch(/^spec\.containers\[0\]\.securityContext: Invalid value: core\.SecurityContext\{/);
@@ -417,9 +417,9 @@ describe('a container', () => {
       { lifecycle: { preStop: { sleep: { seconds: 500 } } } },
       'lifecycle.preStop.sleep: Invalid value: 500: must be non-negative and less than terminationGracePeriodSeconds (30)',
     ],
-  ])('with %j is rejected', async (...given) => {
+  ])('rejects a container with %j', async (...given) => {
     const [fields, ...problems] = given as unknown as Case;
-    expect(await refusals(inContainer(fields))).toEqual(problems.map((text) => `spec.containers[0].${text}`));
+    expect(await rejectionCauses(inContainer(fields))).toEqual(problems.map((text) => `spec.containers[0].${text}`));
   });
 
   test.each<Case>([
@@ -430,17 +430,17 @@ describe('a container', () => {
       'livenessProbe: Forbidden: may not be set for init containers without restartPolicy=Always',
     ],
     [{ restartPolicy: 'Never' }, 'restartPolicy: Unsupported value: "Never": supported values: "Always"'],
-  ])('as init container with %j is rejected', async (...given) => {
+  ])('rejects an init container with %j', async (...given) => {
     const [fields, ...problems] = given as unknown as Case;
     const initContainers = [{ name: 'n', image: 'i', ...fields }];
-    expect(await refusals(create({ initContainers }))).toEqual(
+    expect(await rejectionCauses(create({ initContainers }))).toEqual(
       problems.map((text) => `spec.initContainers[0].${text}`),
     );
   });
 
-  test('on the host network must have equal host ports', async () => {
+  test('requires equal host ports of a container on the host network', async () => {
     const containers = [{ ...container, ports: [{ containerPort: 1, hostPort: 5 }] }];
-    expect(await refusals(create({ containers, hostNetwork: true }))).toEqual([
+    expect(await rejectionCauses(create({ containers, hostNetwork: true }))).toEqual([
       'spec.containers[0].ports[0].hostPort: Invalid value: 5: must match `containerPort` when `hostNetwork` is true',
     ]);
   });
@@ -452,8 +452,8 @@ describe('pod annotations', () => {
     ['controller.orch.io/pod-deletion-cost', '+1', '"+1": must be a 32bit integer'],
     ['container.apparmor.security.beta.orch.io/z', 'unconfined', '"z": container not found'],
     ['container.apparmor.security.beta.orch.io/c', 'odd', '"odd": invalid AppArmor profile name: "odd"'],
-  ])('%s: %s is rejected', async (key, value, problem) => {
-    expect(await refusals(create({}, { annotations: { [key]: value } }))).toEqual([
+  ])('rejects the pod annotation %s: %s', async (key, value, problem) => {
+    expect(await rejectionCauses(create({}, { annotations: { [key]: value } }))).toEqual([
       `metadata.annotations[${key}]: Invalid value: ${problem}`,
     ]);
   });
@@ -501,7 +501,7 @@ describe('pod warnings', () => {
       { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule' }] },
       'spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in matching no pod',
     ],
-  ])('%j', async (spec, warning) => {
+  ])('returns the warnings about %j', async (spec, warning) => {
     const warnings: string[] = [];
     await create(spec, {}, (text) => warnings.push(text));
     expect(warnings).toEqual([warning]);
@@ -516,7 +516,7 @@ describe('pod warnings', () => {
       'metadata.annotations[scheduler.alpha.orch.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',
       `metadata.annotations[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`,
     ]);
-    expect(await refusals(create({}, { annotations: { [key]: 'odd' } }))).toEqual([
+    expect(await rejectionCauses(create({}, { annotations: { [key]: 'odd' } }))).toEqual([
       `metadata.annotations.${key}: Invalid value: "odd": must be a valid seccomp profile`,
     ]);
   });

@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { PodTemplate, ReplicationController, type ReplicationControllerInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 type Spec = NonNullable<ReplicationControllerInput['spec']>;
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
@@ -23,9 +23,9 @@ describe('a ReplicationController', () => {
   });
 
   test.each<[string, Spec, string[]]>([
-    ['nothing', {}, ['spec.selector: Required value', 'spec.template: Required value']],
+    ['an empty spec', {}, ['spec.selector: Required value', 'spec.template: Required value']],
     [
-      'numbers below nothing',
+      'negative numbers',
       { template, replicas: -1, minReadySeconds: -1 },
       [
         'spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0',
@@ -33,29 +33,29 @@ describe('a ReplicationController', () => {
       ],
     ],
     [
-      'a selector of other pods',
+      'a selector that does not match the template',
       { template, selector: { app: 'b' } },
       [
         'spec.template.metadata.labels: Invalid value: map[string]string{"app":"a"}: `selector` does not match template `labels`',
       ],
     ],
     [
-      'pods that end',
+      'a restartPolicy other than Always',
       { template: { ...template, spec: { ...template.spec, restartPolicy: 'Never', activeDeadlineSeconds: 5 } } },
       [
         'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
         'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported',
       ],
     ],
-  ])('rejects %s', async (_, spec, problems) => {
-    expect(await refusals(create(spec))).toEqual(problems);
+  ])('rejects a ReplicationController with %s', async (_, spec, problems) => {
+    expect(await rejectionCauses(create(spec))).toEqual(problems);
   });
 
   test('validates the counts in its status', async () => {
     const controllers = testCluster().api(ReplicationController);
     await controllers.create({ metadata: { name: 'r' }, spec: { template } });
     const counts = { replicas: 1, readyReplicas: 2, availableReplicas: 3 };
-    expect(await refusals(controllers.status.patch('r', mergePatch({ status: counts })))).toEqual([
+    expect(await rejectionCauses(controllers.status.patch('r', mergePatch({ status: counts })))).toEqual([
       'status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas',
       'status.availableReplicas: Invalid value: 3: cannot be greater than status.replicas',
       'status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas',
@@ -65,7 +65,7 @@ describe('a ReplicationController', () => {
   });
 });
 
-test('a PodTemplate has a generation and defaults', async () => {
+test('sets the generation and the defaults of a PodTemplate', async () => {
   const templates = testCluster().api(PodTemplate);
   const created = await templates.create({ metadata: { name: 't' }, template });
   expect(created.metadata.generation).toBe(1);

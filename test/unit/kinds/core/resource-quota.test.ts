@@ -3,7 +3,7 @@ import { ResourceQuota, type ResourceQuotaInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { ResourceQuotaScope } from '../../../../src/kinds/generated/core-v1.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 type Spec = NonNullable<ResourceQuotaInput['spec']>;
 
@@ -32,7 +32,7 @@ describe('a ResourceQuota', () => {
 
   test.each<[string, Spec, string[]]>([
     [
-      'resources nobody knows',
+      'unknown resources',
       { hard: { gpu: '1' } },
       [
         'spec.hard[gpu]: Invalid value: gpu: must be a standard resource type or fully qualified',
@@ -40,24 +40,24 @@ describe('a ResourceQuota', () => {
       ],
     ],
     [
-      'less than nothing',
+      'a negative quantity',
       { hard: { cpu: '-1' } },
       ['spec.hard[cpu]: Invalid value: "-1": must be greater than or equal to 0'],
     ],
     [
-      'parts of what is counted',
+      'a fractional object count',
       { hard: { pods: '1500m' } },
       [
         'spec.hard[pods]: Invalid value: resource.Quantity{i:resource.int64Amount{value:1500, scale:-3}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"1500m", Format:"DecimalSI"}: must be an integer',
       ],
     ],
     [
-      'scopes nobody knows',
+      'unknown scopes',
       { scopes: [scope('Odd')] },
       ['spec.scopes: Invalid value: []core.ResourceQuotaScope{"Odd"}: unsupported scope'],
     ],
     [
-      'scopes that do not fit a resource',
+      'scopes that do not apply to a resource',
       { hard: { cpu: '1' }, scopes: ['BestEffort'] },
       ['spec.scopes: Invalid value: []core.ResourceQuotaScope{"BestEffort"}: unsupported scope applied to resource'],
     ],
@@ -72,7 +72,7 @@ describe('a ResourceQuota', () => {
       ['spec.scopeSelector.matchExpressions.scopeName: Invalid value: "Odd": unsupported scope'],
     ],
     [
-      'an operator that a scope does not take',
+      'an operator that a scope does not support',
       selector('BestEffort', 'In', ['x']),
       [
         'spec.scopeSelector.matchExpressions.operator: Invalid value: "In": must be \'Exists\' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity',
@@ -86,33 +86,33 @@ describe('a ResourceQuota', () => {
       ],
     ],
     [
-      'values that an operator does not take',
+      'values for an operator without values',
       selector('PriorityClass', 'Exists', ['x']),
       [
         "spec.scopeSelector.matchExpressions.values: Invalid value: []string{\"x\"}: must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
       ],
     ],
     [
-      'an operator nobody knows',
+      'an unknown operator',
       selector('PriorityClass', 'Near'),
       ['spec.scopeSelector.matchExpressions.operator: Invalid value: "Near": not a valid selector operator'],
     ],
     [
-      'a selector that does not fit a resource',
+      'a selector that does not apply to a resource',
       { hard: { services: '1' }, ...selector('PriorityClass', 'Exists') },
       [
         'spec.scopeSelector.matchExpressions: Invalid value: core.ScopeSelector{MatchExpressions:[]core.ScopedResourceSelectorRequirement{core.ScopedResourceSelectorRequirement{ScopeName:"PriorityClass", Operator:"Exists", Values:[]string(nil)}}}: unsupported scope applied to resource',
       ],
     ],
-  ])('rejects %s', async (_, spec, problems) => {
-    expect(await refusals(create(spec))).toEqual(problems);
+  ])('rejects a ResourceQuota with %s', async (_, spec, problems) => {
+    expect(await rejectionCauses(create(spec))).toEqual(problems);
   });
 
-  test('must not change its scopes', async () => {
+  test('does not allow a ResourceQuota to change its scopes', async () => {
     const quotas = testCluster().api(ResourceQuota);
     await quotas.create({ metadata: { name: 'q' }, spec: { scopes: ['BestEffort', 'Terminating'] } });
     await quotas.update({ metadata: { name: 'q' }, spec: { scopes: ['Terminating', 'BestEffort'] } });
-    expect(await refusals(quotas.update({ metadata: { name: 'q' } }))).toEqual([
+    expect(await rejectionCauses(quotas.update({ metadata: { name: 'q' } }))).toEqual([
       'spec.scopes: Invalid value: []core.ResourceQuotaScope(nil): field is immutable',
     ]);
   });
@@ -124,6 +124,8 @@ describe('a ResourceQuota', () => {
     const stored = await quotas.status.update('q', input);
     expect(stored).toMatchObject({ spec: { hard: { pods: '5' } }, status: input.status });
     const bad = quotas.status.update('q', { metadata: { name: 'q' }, status: { used: { pods: '-1' } } });
-    expect(await refusals(bad)).toEqual(['status.used[pods]: Invalid value: "-1": must be greater than or equal to 0']);
+    expect(await rejectionCauses(bad)).toEqual([
+      'status.used[pods]: Invalid value: "-1": must be greater than or equal to 0',
+    ]);
   });
 });

@@ -35,10 +35,10 @@ async function warningsOf(certificate: string, key: string): Promise<string[]> {
 }
 
 test.each([
-  ['a key in the form of its curve', CERTIFICATE, pem('EC PRIVATE KEY', KEY)],
-  ['a key that names its algorithm', CERTIFICATE, pem('PRIVATE KEY', WRAPPED_KEY)],
+  ['an EC private key', CERTIFICATE, pem('EC PRIVATE KEY', KEY)],
+  ['an EC key in PKCS #8', CERTIFICATE, pem('PRIVATE KEY', WRAPPED_KEY)],
   ['an RSA key', RSA_CERTIFICATE, pem('RSA PRIVATE KEY', RSA_KEY)],
-  ['an RSA key that names its algorithm', RSA_CERTIFICATE, pem('PRIVATE KEY', WRAPPED_RSA_KEY)],
+  ['an RSA key in PKCS #8', RSA_CERTIFICATE, pem('PRIVATE KEY', WRAPPED_RSA_KEY)],
   [
     'other blocks around both',
     pem('NOTE', 'AQI=') + CERTIFICATE,
@@ -49,7 +49,7 @@ test.each([
 });
 
 test.each([
-  ['nothing', '', '', 'tls: failed to find any PEM data in certificate input'],
+  ['empty values', '', '', 'tls: failed to find any PEM data in certificate input'],
   [
     'the key in place of the certificate',
     pem('EC PRIVATE KEY', KEY),
@@ -62,7 +62,7 @@ test.each([
     '',
     'tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [A B]',
   ],
-  ['no key', CERTIFICATE, 'x', 'tls: failed to find any PEM data in key input'],
+  ['a key that is not PEM', CERTIFICATE, 'x', 'tls: failed to find any PEM data in key input'],
   [
     'a certificate in place of the key',
     CERTIFICATE,
@@ -76,12 +76,12 @@ test.each([
     'tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [PUBLIC KEY]',
   ],
   [
-    'a certificate that is none',
+    'an invalid certificate',
     pem('CERTIFICATE', 'AQI='),
     pem('PRIVATE KEY', WRAPPED_KEY),
     'x509: malformed certificate',
   ],
-  ['a key that is none', CERTIFICATE, pem('PRIVATE KEY', 'AQI='), 'tls: failed to parse private key'],
+  ['an invalid key', CERTIFICATE, pem('PRIVATE KEY', 'AQI='), 'tls: failed to parse private key'],
   [
     'a key that cannot sign',
     CERTIFICATE,
@@ -101,7 +101,7 @@ test.each([
     'tls: private key type does not match public key type',
   ],
   [
-    'the key of somebody else',
+    'the key of another certificate',
     CERTIFICATE,
     pem('EC PRIVATE KEY', OTHER_KEY),
     'tls: private key does not match public key',

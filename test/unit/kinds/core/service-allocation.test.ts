@@ -4,7 +4,7 @@ import { IPAddress, Namespace, Service, ServiceCIDR } from 'orchplane/kinds';
 import { fakeClock, sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { ServiceSpecInput } from '../../../../src/kinds/generated/core-v1.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const ports = [{ port: 80 }];
 
@@ -21,7 +21,7 @@ function open(cluster = testCluster()) {
 }
 
 describe('cluster IPs', () => {
-  test('are IPAddress objects with the Service as parent', async () => {
+  test('creates an IPAddress with the Service as parent for each cluster IP', async () => {
     const { create, addresses } = open();
     const { spec } = await create('a', { ports });
     const address = await addresses.get(spec.clusterIP ?? '');
@@ -36,7 +36,7 @@ describe('cluster IPs', () => {
     expect(address.metadata.uid).toBeDefined();
   });
 
-  test('are released when the Service is deleted or becomes an ExternalName', async () => {
+  test('releases cluster IPs when the Service is deleted or becomes an ExternalName', async () => {
     const { create, services, taken } = open();
     await create('a', { ports, clusterIP: '10.0.0.9' });
     await create('b', { ports, clusterIP: '10.0.0.10' });
@@ -52,22 +52,22 @@ describe('cluster IPs', () => {
     ['192.168.1.1', 'the provided network does not match the current range'],
     ['10.0.0.0', 'the provided IP (10.0.0.0) is not in the valid range. The range of valid IPs is 10.0.0.0/16'],
     ['10.0.255.255', 'the provided IP (10.0.255.255) is not in the valid range. The range of valid IPs is 10.0.0.0/16'],
-  ])('%s cannot be allocated', async (clusterIP, why) => {
+  ])('does not allocate the cluster IP %s', async (clusterIP, why) => {
     const { create } = open();
     await create('a', { ports, clusterIP: '10.0.0.9' });
-    expect(await refusals(create('b', { ports, clusterIP }))).toEqual([
+    expect(await rejectionCauses(create('b', { ports, clusterIP }))).toEqual([
       `spec.clusterIPs: Invalid value: []string{"${clusterIP}"}: failed to allocate IP ${clusterIP}: ${why}`,
     ]);
   });
 
-  test('are not allocated by a dry run or an invalid Service', async () => {
+  test('allocates no cluster IP for a dry run or an invalid Service', async () => {
     const { create, services, taken } = open();
     await services.create({ metadata: { name: 'a' }, spec: { ports } }, { dryRun: true });
-    await refusals(create('b', { ports, sessionAffinity: 'X' as never }));
+    await rejectionCauses(create('b', { ports, sessionAffinity: 'X' as never }));
     expect(await taken()).toEqual([]);
   });
 
-  test('are allocated from other ServiceCIDRs that are ready', async () => {
+  test('allocates cluster IPs from other ServiceCIDRs that are ready', async () => {
     const { create, cluster } = open();
     const ranges = cluster.api(ServiceCIDR);
     await ranges.create({ metadata: { name: 'more' }, spec: { cidrs: ['192.0.2.0/28'] } });
@@ -80,15 +80,15 @@ describe('cluster IPs', () => {
       lastTransitionTime: '2030-01-01T00:00:00Z',
     };
     await ranges.status.patch('more', mergePatch({ status: { conditions: [ready] } }));
-    expect((await refusals(create('b', { ports, clusterIP: '192.0.2.2' })))[0]).toContain('does not match');
+    expect((await rejectionCauses(create('b', { ports, clusterIP: '192.0.2.2' })))[0]).toContain('does not match');
   });
 
-  test('are taken if a Service has them, also without IPAddress objects', async () => {
+  test('treats the cluster IPs of Services as taken, also without IPAddress objects', async () => {
     const kinds = [Namespace, Service];
     const services = createCluster({ kinds, clock: fakeClock(), ids: sequentialIds() } as never).api(Service);
     const create = (name: string) => services.create({ metadata: { name }, spec: { ports, clusterIP: '10.0.0.9' } });
     await create('a');
-    expect((await refusals(create('b')))[0]).toContain('provided IP is already allocated');
+    expect((await rejectionCauses(create('b')))[0]).toContain('provided IP is already allocated');
     await services.delete('a');
     await create('b');
   });
@@ -97,7 +97,7 @@ describe('cluster IPs', () => {
 describe('node ports', () => {
   const onNodes = (nodePort: number): ServiceSpecInput => ({ type: 'NodePort', ports: [{ port: 80, nodePort }] });
 
-  test('are allocated if needed, and shared by both protocols of a port', async () => {
+  test('allocates node ports if needed and shares them between both protocols of a port', async () => {
     const { create } = open();
     const both = [
       { name: 'a', port: 53, protocol: 'TCP' as const },
@@ -114,22 +114,22 @@ describe('node ports', () => {
     expect(direct.spec.ports?.[0]).not.toHaveProperty('nodePort');
   });
 
-  test('are rejected if they are taken or out of range', async () => {
+  test('rejects node ports that are taken or out of range', async () => {
     const { create, services } = open();
     await create('a', onNodes(31000));
-    expect(await refusals(create('b', onNodes(31000)))).toEqual([
+    expect(await rejectionCauses(create('b', onNodes(31000)))).toEqual([
       'spec.ports[0].nodePort: Invalid value: 31000: provided port is already allocated',
     ]);
-    expect(await refusals(create('b', onNodes(80)))).toEqual([
+    expect(await rejectionCauses(create('b', onNodes(80)))).toEqual([
       'spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
     ]);
     await services.patch('a', mergePatch({ spec: { type: 'ClusterIP' } }));
     await create('b', onNodes(31000));
     const moved = services.patch('a', mergePatch({ spec: onNodes(31000) } as never));
-    expect((await refusals(moved))[0]).toContain('provided port is already allocated');
+    expect((await rejectionCauses(moved))[0]).toContain('provided port is already allocated');
   });
 
-  test('are allocated for health checks', async () => {
+  test('allocates node ports for health checks', async () => {
     const { create } = open();
     const local = { type: 'LoadBalancer' as const, externalTrafficPolicy: 'Local' as const };
     const { spec } = await create('a', { ...local, ports: [{ port: 80, nodePort: 31000 }] });

@@ -4,7 +4,7 @@ import { Service } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { ServiceSpecInput } from '../../../../src/kinds/generated/core-v1.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const ports = [{ port: 80 }];
 const create = (spec: object, annotations: Record<string, string> = {}) =>
@@ -13,7 +13,7 @@ const create = (spec: object, annotations: Record<string, string> = {}) =>
     .create({ metadata: { name: 'a', annotations }, spec: spec as ServiceSpecInput });
 
 describe('Service defaults', () => {
-  test('are set for a ClusterIP service', async () => {
+  test('sets the defaults of a ClusterIP service', async () => {
     const { spec, status } = await create({ ports, clusterIP: '10.0.0.9', selector: { k: 'v' } });
     expect(spec).toEqual({
       ports: [{ protocol: 'TCP', port: 80, targetPort: 80 }],
@@ -29,7 +29,7 @@ describe('Service defaults', () => {
     expect(status).toEqual({ loadBalancer: {} });
   });
 
-  test('are in wire order', async () => {
+  test('sets Service defaults in wire order', async () => {
     const { spec } = await create({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
     expect(Object.keys(spec)).toEqual([
       'ports',
@@ -55,21 +55,21 @@ describe('Service defaults', () => {
     ],
     ['external addresses', { ports, externalIPs: ['1.2.3.4'] }, { externalTrafficPolicy: 'Cluster' }],
     [
-      'affinity',
+      'session affinity',
       { ports, sessionAffinity: 'ClientIP' },
       { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10800 } } },
     ],
     [
-      'endpoints made by hand, without an address',
+      'a headless service without a selector',
       { clusterIP: 'None' },
       { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' },
     ],
-    ['the wish for two families', { ports, ipFamilyPolicy: 'PreferDualStack' }, { ipFamilies: ['IPv4'] }],
-  ])('are set for %s', async (_, spec, expected) => {
+    ['the policy PreferDualStack', { ports, ipFamilyPolicy: 'PreferDualStack' }, { ipFamilies: ['IPv4'] }],
+  ])('sets Service defaults for %s', async (_, spec, expected) => {
     expect((await create(spec)).spec).toMatchObject(expected);
   });
 
-  test('remove fields without effect', async () => {
+  test('removes Service fields without effect', async () => {
     const config = { clientIP: { timeoutSeconds: 5 } };
     expect((await create({ ports, sessionAffinityConfig: config })).spec).not.toHaveProperty('sessionAffinityConfig');
     const { spec } = await create({ type: 'ExternalName', externalName: 'example.com.' });
@@ -83,7 +83,7 @@ const headless = { clusterIP: 'None', selector: { k: 'v' } };
 test.each<[string, object, string[]]>([
   ['no ports', {}, ['spec.ports: Required value']],
   [
-    'a port without number',
+    'a port without a number',
     { ports: [{ name: 'a' }] },
     [
       'spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive',
@@ -96,7 +96,7 @@ test.each<[string, object, string[]]>([
     ['spec.ports[0].name: Required value', 'spec.ports[1].name: Required value'],
   ],
   [
-    'a port twice',
+    'a repeated port',
     {
       ports: [
         { name: 'a', port: 1 },
@@ -109,33 +109,33 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'a protocol that is none',
+    'an unknown protocol',
     { ports: [{ port: 1, protocol: 'X' }] },
     ['spec.ports[0].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"'],
   ],
   [
-    'a target that is no name',
+    'an invalid targetPort',
     { ports: [{ port: 1, targetPort: '8' }] },
     ['spec.ports[0].targetPort: Invalid value: "8": must contain at least one letter (a-z)'],
   ],
   [
-    'a node port inside',
+    'a node port of a ClusterIP service',
     { ports: [{ port: 1, nodePort: 30001 }] },
     ["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"],
   ],
   [
-    'no address on nodes',
+    'a NodePort service without a cluster IP',
     { ...headless, type: 'NodePort', ports },
     [`spec.clusterIPs[0]: Invalid value: "None": may not be set to 'None' for NodePort services`],
   ],
   [
-    'a type that is none',
+    'an unknown type',
     { type: 'X', ports },
     ['spec.type: Unsupported value: "X": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"'],
   ],
-  ['no name outside', { type: 'ExternalName' }, ['spec.externalName: Required value']],
+  ['an ExternalName service without a name', { type: 'ExternalName' }, ['spec.externalName: Required value']],
   [
-    'an address for a name',
+    'a cluster IP of an ExternalName service',
     {
       type: 'ExternalName',
       externalName: 'a.b',
@@ -148,48 +148,44 @@ test.each<[string, object, string[]]>([
     ),
   ],
   [
-    'an affinity that is none',
+    'an unknown session affinity',
     { ports, sessionAffinity: 'X' },
     ['spec.sessionAffinity: Unsupported value: "X": supported values: "ClientIP", "None"'],
   ],
   [
-    'affinity for ever',
+    'a session affinity timeout above the maximum',
     { ports, sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 86401 } } },
     [
       'spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be greater than 0 and less than 86400',
     ],
   ],
+  ['an invalid external IP', { ports, externalIPs: ['x'] }, [`spec.externalIPs[0]: Invalid value: "x": ${IP}`]],
   [
-    'an external address that is none',
-    { ports, externalIPs: ['x'] },
-    [`spec.externalIPs[0]: Invalid value: "x": ${IP}`],
-  ],
-  [
-    'an external address of its own',
+    'a loopback external IP',
     { ports, externalIPs: ['127.0.0.1'] },
     ['spec.externalIPs[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)'],
   ],
   [
-    'ranges without balancer',
+    'source ranges without a load balancer',
     { ports, loadBalancerSourceRanges: ['10.0.0.0/8'] },
     ["spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is 'LoadBalancer'"],
   ],
   [
-    'ranges that are none',
+    'invalid source ranges',
     { type: 'LoadBalancer', ports, loadBalancerSourceRanges: ['x'] },
     [
       'spec.LoadBalancerSourceRanges[0]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
     ],
   ],
   [
-    'the fields of a balancer',
+    'load balancer fields of another type',
     { ports, allocateLoadBalancerNodePorts: false, loadBalancerClass: 'c' },
     ['allocateLoadBalancerNodePorts', 'loadBalancerClass'].map(
       (name) => `spec.${name}: Forbidden: may only be used when \`type\` is 'LoadBalancer'`,
     ),
   ],
   [
-    'policies that do not apply',
+    'traffic policies that do not apply',
     { ports, externalTrafficPolicy: 'Local', healthCheckNodePort: 31000 },
     [
       'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services',
@@ -197,7 +193,7 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'policies that are none',
+    'unknown traffic policies',
     { type: 'NodePort', ports, externalTrafficPolicy: 'X', internalTrafficPolicy: 'Y', trafficDistribution: 'Z' },
     [
       'spec.externalTrafficPolicy: Unsupported value: "X": supported values: "Cluster", "Local"',
@@ -205,24 +201,24 @@ test.each<[string, object, string[]]>([
       'spec.trafficDistribution: Unsupported value: "Z": supported values: "PreferClose"',
     ],
   ],
-  ['an address that is none', { ports, clusterIP: 'x' }, [`spec.clusterIPs[0]: Invalid value: "x": ${IP}`]],
+  ['an invalid cluster IP', { ports, clusterIP: 'x' }, [`spec.clusterIPs[0]: Invalid value: "x": ${IP}`]],
   [
-    'a list without the address',
+    'clusterIPs without clusterIP',
     { ports, clusterIPs: ['10.0.0.1'] },
     ['spec.clusterIPs: Invalid value: []string{"10.0.0.1"}: must be empty when `clusterIP` is not specified'],
   ],
   [
-    'another address in the list',
+    'clusterIPs that differ from clusterIP',
     { ports, clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.2'] },
     ['spec.clusterIPs: Invalid value: []string{"10.0.0.2"}: first value must match `clusterIP`'],
   ],
   [
-    'none and more',
+    'None together with an address',
     { ports, clusterIP: 'None', clusterIPs: ['None', '10.0.0.1'] },
     [`spec.clusterIPs: Invalid value: []string{"None", "10.0.0.1"}: 'None' must be the first and only value`],
   ],
   [
-    'two of a family',
+    'two addresses of a family',
     { ports, clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', '10.0.0.2'] },
     [
       'spec.clusterIPs: Invalid value: []string{"10.0.0.1", "10.0.0.2"}: may specify no more than one IP for each IP family',
@@ -234,7 +230,7 @@ test.each<[string, object, string[]]>([
     ['spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`'],
   ],
   [
-    'families that are none',
+    'unknown families',
     { ports, ipFamilies: ['X', 'X'], ipFamilyPolicy: 'Y' },
     [
       'spec.ipFamilies[0]: Unsupported value: "X": supported values: "IPv4", "IPv6"',
@@ -244,14 +240,14 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'two families with one stack',
+    'two families with SingleStack',
     { ports, ipFamilies: ['IPv4', 'IPv6'] },
     [
       `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified`,
     ],
   ],
   [
-    'a stack too many',
+    'RequireDualStack in a single-stack cluster',
     { ports, ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] },
     [
       'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
@@ -259,28 +255,28 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'an address of no range',
+    'a cluster IP outside of the range',
     { ports, clusterIP: '2001:db8::1' },
     ['spec.clusterIPs[0]: Invalid value: []string{"2001:db8::1"}: IPv6 is not configured on this cluster'],
   ],
-])('rejects %s', async (_, spec, causes) => {
-  expect(await refusals(create(spec))).toEqual(causes);
+])('rejects a Service with %s', async (_, spec, causes) => {
+  expect(await rejectionCauses(create(spec))).toEqual(causes);
 });
 
 test('validates annotations', async () => {
   const key = 'service.beta.orch.io/load-balancer-source-ranges';
-  expect(await refusals(create({ ports }, { [key]: '10.0.0.0/8, x' }))).toEqual([
+  expect(await rejectionCauses(create({ ports }, { [key]: '10.0.0.0/8, x' }))).toEqual([
     `metadata.annotations[${key}]: Forbidden: may only be used when \`type\` is 'LoadBalancer'`,
     `metadata.annotations[${key}]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`,
   ]);
   const annotations = { 'service.orch.io/topology-mode': 'a', 'service.orch.io/topology-aware-hints': 'b' };
-  expect(await refusals(create({ ports }, annotations))).toEqual([
+  expect(await rejectionCauses(create({ ports }, annotations))).toEqual([
     'metadata.annotations[service.orch.io/topology-mode]: Invalid value: "a": must match annotations[service.orch.io/topology-aware-hints] when both are specified',
   ]);
 });
 
 test('rejects a name that does not start with a letter', async () => {
-  const [cause] = await refusals(
+  const [cause] = await rejectionCauses(
     testCluster()
       .api(Service)
       .create({ metadata: { name: '1' }, spec: { ports } }),
@@ -299,30 +295,30 @@ describe('Service updates', () => {
     };
   };
 
-  test('keep allocated addresses and ports that the client omits', async () => {
+  test('keeps allocated addresses and ports that a Service update omits', async () => {
     const { api, put } = await services({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
     const before = await api.get('a');
     const after = await put({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
     expect(after.spec).toEqual(before.spec);
   });
 
-  test('must not change or unset the cluster IP', async () => {
+  test('rejects a Service update that changes or unsets the cluster IP', async () => {
     const { patch, put } = await services({ ports, clusterIP: '10.0.0.9' });
     const detail = 'Invalid value: []string{"10.0.0.8"}: may not change once set';
-    expect(await refusals(put({ ports, clusterIP: '10.0.0.8' }))).toEqual([`spec.clusterIPs[0]: ${detail}`]);
-    expect(await refusals(patch({ clusterIP: '10.0.0.8' }))).toEqual([`spec.clusterIPs[0]: ${detail}`]);
+    expect(await rejectionCauses(put({ ports, clusterIP: '10.0.0.8' }))).toEqual([`spec.clusterIPs[0]: ${detail}`]);
+    expect(await rejectionCauses(patch({ clusterIP: '10.0.0.8' }))).toEqual([`spec.clusterIPs[0]: ${detail}`]);
     expect((await patch({ clusterIP: null, clusterIPs: null })).spec.clusterIP).toBe('10.0.0.9');
   });
 
-  test('must not change the class or the health check port of a load balancer', async () => {
+  test('rejects a Service update that changes the class or the health check port of a load balancer', async () => {
     const { patch } = await services({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
-    expect(await refusals(patch({ loadBalancerClass: 'c', healthCheckNodePort: 31999 }))).toEqual([
+    expect(await rejectionCauses(patch({ loadBalancerClass: 'c', healthCheckNodePort: 31999 }))).toEqual([
       'spec.loadBalancerClass: Invalid value: "c": may not change once set',
       'spec.healthCheckNodePort: Forbidden: field is immutable',
     ]);
   });
 
-  test('to type ExternalName release addresses and ports', async () => {
+  test('releases addresses and ports when a Service becomes an ExternalName', async () => {
     const { api, patch } = await services({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
     const point = { ip: '1.2.3.4', ipMode: 'VIP' };
     await api.status.patch('a', mergePatch({ status: { loadBalancer: { ingress: [point] } } } as never));
@@ -337,9 +333,9 @@ describe('Service updates', () => {
     expect((await patch({ type: 'ClusterIP', externalName: null })).spec).toMatchObject({ ipFamilies: ['IPv4'] });
   });
 
-  test('to another type keep fields that the client changed, which validation rejects', async () => {
+  test('keeps and rejects fields that the client changed together with the Service type', async () => {
     const { patch } = await services({ type: 'NodePort', ports: [{ port: 80, nodePort: 31000 }] });
-    expect(await refusals(patch({ type: 'ClusterIP', ports: [{ port: 80, nodePort: 31001 }] }))).toEqual([
+    expect(await rejectionCauses(patch({ type: 'ClusterIP', ports: [{ port: 80, nodePort: 31001 }] }))).toEqual([
       "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
     ]);
   });
@@ -353,15 +349,15 @@ test('validates the status', async () => {
   await api.create({ metadata: { name: 'b' }, spec: { ports } });
   const path = 'status.loadBalancer.ingress';
   expect((await set('a', { ip: '1.2.3.4' })).status.loadBalancer.ingress).toEqual([{ ip: '1.2.3.4', ipMode: 'VIP' }]);
-  expect(await refusals(set('a', { ip: 'x' }))).toEqual([`${path}[0].ip: Invalid value: "x": ${IP}`]);
-  expect(await refusals(set('a', { ip: '1.2.3.4', ipMode: 'X' }))).toEqual([
+  expect(await rejectionCauses(set('a', { ip: 'x' }))).toEqual([`${path}[0].ip: Invalid value: "x": ${IP}`]);
+  expect(await rejectionCauses(set('a', { ip: '1.2.3.4', ipMode: 'X' }))).toEqual([
     `${path}[0].ipMode: Unsupported value: "X": supported values: "Proxy", "VIP"`,
   ]);
-  expect(await refusals(set('a', { hostname: '1.2.3.4', ipMode: 'VIP' }))).toEqual([
+  expect(await rejectionCauses(set('a', { hostname: '1.2.3.4', ipMode: 'VIP' }))).toEqual([
     `${path}[0].ipMode: Forbidden: may not be specified when \`ip\` is not set`,
     `${path}[0].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address`,
   ]);
-  expect(await refusals(set('b', { ip: '1.2.3.4' }))).toEqual([
+  expect(await rejectionCauses(set('b', { ip: '1.2.3.4' }))).toEqual([
     `${path}: Forbidden: may only be used when \`spec.type\` is 'LoadBalancer'`,
   ]);
 });
@@ -370,7 +366,7 @@ test('requires ipMode in a status update without a spec', async () => {
   const api = testCluster().api(Service);
   await api.create({ metadata: { name: 'a' }, spec: { ports, type: 'LoadBalancer' } });
   const status = { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } };
-  expect(await refusals(api.status.update('a', { metadata: { name: 'a' }, status }))).toEqual([
+  expect(await rejectionCauses(api.status.update('a', { metadata: { name: 'a' }, status }))).toEqual([
     'status.loadBalancer.ingress[0].ipMode: Required value: must be specified when `ip` is set',
   ]);
 });

@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { EndpointSlice, type EndpointSliceInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const base: EndpointSliceInput = {
   metadata: { name: 's' },
@@ -47,7 +47,7 @@ describe('an EndpointSlice', () => {
     const slices = testCluster().api(EndpointSlice);
     await slices.create(base);
     // Unchanged endpoints are not validated again.
-    expect(await refusals(slices.patch('s', mergePatch({ addressType: 'IPv6' as const })))).toEqual([
+    expect(await rejectionCauses(slices.patch('s', mergePatch({ addressType: 'IPv6' as const })))).toEqual([
       'addressType: Invalid value: "IPv6": field is immutable',
     ]);
   });
@@ -107,7 +107,7 @@ describe('an EndpointSlice', () => {
       ],
     ],
   ])('rejects %s', async (_, change, problems) => {
-    expect(await refusals(create(change))).toEqual(problems);
+    expect(await rejectionCauses(create(change))).toEqual(problems);
   });
 
   test('warns about FQDN addresses on create', async () => {

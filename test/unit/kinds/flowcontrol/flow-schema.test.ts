@@ -4,7 +4,7 @@ import { FlowSchema, type FlowSchemaInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { FlowSchemaSpecInput } from '../../../../src/kinds/generated/flowcontrol-v1.js';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 const create = async (spec: object, name = 'f') => {
   const schemas = testCluster().api(FlowSchema);
@@ -51,8 +51,8 @@ describe('a FlowSchema', () => {
       'priorityLevelConfiguration.name',
       'Required value: must reference a priority level',
     ],
-  ])('is rejected with %o', async (spec, field, message) => {
-    await expect(create(spec)).rejects.toMatchObject(refusal([`spec.${field}`, message]));
+  ])('rejects a FlowSchema with %o', async (spec, field, message) => {
+    await expect(create(spec)).rejects.toMatchObject(invalidWith([`spec.${field}`, message]));
   });
 
   test('requires a valid priority level name', async () => {
@@ -63,9 +63,9 @@ describe('a FlowSchema', () => {
 });
 
 describe('FlowSchema rules', () => {
-  test('require subjects and at least one resource or non-resource rule', async () => {
+  test('requires subjects and at least one resource or non-resource rule in a FlowSchema', async () => {
     await expect(withRule({ subjects: [] })).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['spec.rules[0].subjects', 'Required value: subjects must contain at least one value'],
         ['spec.rules[0]', 'Required value: at least one of resourceRules and nonResourceRules has to be non-empty'],
       ),
@@ -100,10 +100,10 @@ describe('FlowSchema rules', () => {
       { kind: 'ServiceAccount', user: { name: 'u' }, serviceAccount: { name: '*', namespace: 'n' } },
       [['user', "Forbidden: user is forbidden when subject kind is not 'User'"]],
     ],
-  ])('reject the subject %o', async (subject, causes) => {
+  ])('rejects the subject %o', async (subject, causes) => {
     const at = (field: string | undefined) => `spec.rules[0].subjects[0].${field}`;
     await expect(withRule({ subjects: [subject], resourceRules: [onPods] })).rejects.toMatchObject(
-      refusal(...causes.map(([field, message]) => [at(field), `${message}`] as const)),
+      invalidWith(...causes.map(([field, message]) => [at(field), `${message}`] as const)),
     );
   });
 
@@ -141,13 +141,13 @@ describe('FlowSchema rules', () => {
       'namespaces',
       `Invalid value: []string{"*", "a"}: if '*' is present, must not specify other namespaces`,
     ],
-  ])('reject the resource rule %o', async (part, field, message) => {
+  ])('rejects the resource rule %o', async (part, field, message) => {
     await expect(withRule({ resourceRules: [{ ...onPods, ...part }] })).rejects.toMatchObject(
-      refusal([`spec.rules[0].resourceRules[0].${field}`, message]),
+      invalidWith([`spec.rules[0].resourceRules[0].${field}`, message]),
     );
   });
 
-  test('require valid namespace names', async () => {
+  test('requires valid namespace names', async () => {
     await expect(withRule({ resourceRules: [{ ...onPods, namespaces: ['A_B'] }] })).rejects.toMatchObject({
       status: {
         details: {
@@ -164,7 +164,7 @@ describe('FlowSchema rules', () => {
     });
   });
 
-  test('for cluster-scoped resources need no namespaces, and print null', async () => {
+  test('requires no namespaces in a FlowSchema rule for cluster-scoped resources, and prints null', async () => {
     const { spec } = await withRule({ resourceRules: [{ ...onPods, clusterScope: true, namespaces: [] }] });
     expect(spec.rules?.[0]?.resourceRules?.[0]).toEqual({ ...onPods, clusterScope: true, namespaces: null });
   });
@@ -182,13 +182,13 @@ describe('FlowSchema rules', () => {
     [['/a//b'], '[0]', 'Invalid value: "/a//b": must not contain double slash'],
     [['/a*'], '[0]', 'Invalid value: "/a*": wildcard can only do suffix matching'],
     [['/*/a/*'], '[0]', 'Invalid value: "/*/a/*": wildcard can only do suffix matching'],
-  ])('reject the URLs %o', async (nonResourceURLs, at, message) => {
+  ])('rejects the URLs %o', async (nonResourceURLs, at, message) => {
     await expect(withRule({ nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] })).rejects.toMatchObject(
-      refusal([`spec.rules[0].nonResourceRules[0].nonResourceURLs${at}`, message]),
+      invalidWith([`spec.rules[0].nonResourceRules[0].nonResourceURLs${at}`, message]),
     );
   });
 
-  test.each([[['*']], [['/', '/healthz', '/api/*']]])('accept the URLs %o', async (nonResourceURLs) => {
+  test.each([[['*']], [['/', '/healthz', '/api/*']]])('accepts the URLs %o', async (nonResourceURLs) => {
     await expect(withRule({ nonResourceRules: [{ verbs: ['*'], nonResourceURLs }] })).resolves.toBeDefined();
   });
 });
@@ -214,17 +214,19 @@ describe('a mandatory FlowSchema', () => {
   test.each([
     ['exempt', exempt],
     ['catch-all', catchAll],
-  ])('%s has a fixed spec', async (name, spec) => {
+  ])('rejects changes of the mandatory FlowSchema %s', async (name, spec) => {
     await expect(create(spec, name)).resolves.toMatchObject({ spec });
     const message = expect.stringContaining(`: spec of '${name}' must equal the fixed value`) as string;
-    await expect(create({ ...spec, matchingPrecedence: 2 }, name)).rejects.toMatchObject(refusal(['spec', message]));
+    await expect(create({ ...spec, matchingPrecedence: 2 }, name)).rejects.toMatchObject(
+      invalidWith(['spec', message]),
+    );
   });
 
   test('prints a rejected spec in Go syntax', async () => {
     const dump =
       'flowcontrol.FlowSchemaSpec{PriorityLevelConfiguration:flowcontrol.PriorityLevelConfigurationReference{Name:"exempt"}, MatchingPrecedence:2, DistinguisherMethod:(*flowcontrol.FlowDistinguisherMethod)(nil), Rules:[]flowcontrol.PolicyRulesWithSubjects{flowcontrol.PolicyRulesWithSubjects{Subjects:[]flowcontrol.Subject{flowcontrol.Subject{Kind:"Group", User:(*flowcontrol.UserSubject)(nil), Group:(*flowcontrol.GroupSubject)(0xc000000000), ServiceAccount:(*flowcontrol.ServiceAccountSubject)(nil)}}, ResourceRules:[]flowcontrol.ResourcePolicyRule{flowcontrol.ResourcePolicyRule{Verbs:[]string{"*"}, APIGroups:[]string{"*"}, Resources:[]string{"*"}, ClusterScope:true, Namespaces:[]string{"*"}}}, NonResourceRules:[]flowcontrol.NonResourcePolicyRule{flowcontrol.NonResourcePolicyRule{Verbs:[]string{"*"}, NonResourceURLs:[]string{"*"}}}}}}';
     await expect(create({ ...exempt, matchingPrecedence: 2 }, 'exempt')).rejects.toMatchObject(
-      refusal(['spec', `Invalid value: ${dump}: spec of 'exempt' must equal the fixed value`]),
+      invalidWith(['spec', `Invalid value: ${dump}: spec of 'exempt' must equal the fixed value`]),
     );
   });
 });
@@ -237,7 +239,7 @@ test('rejects duplicate condition types in the status', async () => {
   const created = await schemas.get('f');
   const conditions = [{ type: 'A' }, { type: 'A' }, { type: '' }];
   await expect(schemas.status.update('f', { ...created, status: { conditions } })).rejects.toMatchObject(
-    refusal(
+    invalidWith(
       ['status.conditions[1].type', 'Duplicate value: "A"'],
       ['status.conditions[2].type', 'Required value: must not be empty'],
     ),

@@ -2,7 +2,7 @@
 import { PriorityLevelConfiguration, type PriorityLevelConfigurationInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 const create = async (
   spec: object,
@@ -20,7 +20,7 @@ const queuing = (part: object) =>
   limited({ limitResponse: { type: 'Queue', queuing: { queues: 8, handSize: 2, queueLengthLimit: 10, ...part } } });
 
 describe('a PriorityLevelConfiguration', () => {
-  test('gets its defaults', async () => {
+  test('sets the defaults of a PriorityLevelConfiguration', async () => {
     expect((await limited({})).spec.limited).toEqual({
       nominalConcurrencyShares: 30,
       limitResponse: { type: 'Reject' },
@@ -49,9 +49,9 @@ describe('a PriorityLevelConfiguration', () => {
         ['spec.limited', 'Forbidden: must be nil if the type is not Limited'],
       ],
     ],
-  ])('is rejected as %o', async (spec, causes) => {
+  ])('rejects a PriorityLevelConfiguration with the spec %o', async (spec, causes) => {
     await expect(create(spec)).rejects.toMatchObject(
-      refusal(...causes.map(([field, message]) => [`${field}`, message] as const)),
+      invalidWith(...causes.map(([field, message]) => [`${field}`, message] as const)),
     );
   });
 
@@ -74,8 +74,8 @@ describe('a PriorityLevelConfiguration', () => {
       'limitResponse.queuing',
       'Forbidden: must be nil if limited.limitResponse.type is not Limited',
     ],
-  ])('of type Limited is rejected with %o', async (level, field, message) => {
-    await expect(limited(level)).rejects.toMatchObject(refusal([`spec.limited.${field}`, message]));
+  ])('rejects a PriorityLevelConfiguration of type Limited with %o', async (level, field, message) => {
+    await expect(limited(level)).rejects.toMatchObject(invalidWith([`spec.limited.${field}`, message]));
   });
 
   test.each([
@@ -99,10 +99,10 @@ describe('a PriorityLevelConfiguration', () => {
         ],
       ],
     ],
-  ])('with queuing is rejected with %o', async (part, causes) => {
+  ])('rejects a PriorityLevelConfiguration with the queuing configuration %o', async (part, causes) => {
     const path = 'spec.limited.limitResponse.queuing';
     await expect(queuing(part)).rejects.toMatchObject(
-      refusal(...causes.map(([field, message]) => [`${path}.${field}`, message] as const)),
+      invalidWith(...causes.map(([field, message]) => [`${path}.${field}`, message] as const)),
     );
   });
 
@@ -110,7 +110,7 @@ describe('a PriorityLevelConfiguration', () => {
     const key = 'flowcontrol.orch.io/v1beta3-preserve-zero-concurrency-shares';
     const spec = { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } };
     await expect(create(spec, { annotations: { [key]: '' } })).rejects.toMatchObject(
-      refusal(['metadata.annotations', `Forbidden: annotation '${key}' is forbidden`]),
+      invalidWith(['metadata.annotations', `Forbidden: annotation '${key}' is forbidden`]),
     );
   });
 });
@@ -119,12 +119,12 @@ describe('a mandatory PriorityLevelConfiguration', () => {
   const spec = (type: string, limits: string, exempt: string) =>
     `flowcontrol.PriorityLevelConfigurationSpec{Type:"${type}", Limited:(*flowcontrol.LimitedPriorityLevelConfiguration)(${limits}), Exempt:(*flowcontrol.ExemptPriorityLevelConfiguration)(${exempt})}`;
 
-  test('exempt may change its sharing only', async () => {
+  test('allows changes of only the sharing of the exempt level', async () => {
     const name = 'exempt';
     const shared = await create({ type: 'Exempt', exempt: { lendablePercent: 50 } }, { name });
     expect(shared.spec.exempt?.lendablePercent).toBe(50);
     await expect(create({ type: 'Limited' }, { name })).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['spec.type', `Invalid value: "Limited": type must be 'Exempt' if and only if name is 'exempt'`],
         ['spec.limited', 'Required value: must not be empty when type is Limited'],
         [
@@ -135,14 +135,14 @@ describe('a mandatory PriorityLevelConfiguration', () => {
     );
   });
 
-  test('catch-all has a fixed spec', async () => {
+  test('rejects changes of the spec of the catch-all level', async () => {
     const fixed = { nominalConcurrencyShares: 5, limitResponse: { type: 'Reject' } };
     const metadata = { name: 'catch-all' };
     await expect(create({ type: 'Limited', limited: fixed }, metadata)).resolves.toBeDefined();
     await expect(
       create({ type: 'Limited', limited: { ...fixed, nominalConcurrencyShares: 6 } }, metadata),
     ).rejects.toMatchObject(
-      refusal([
+      invalidWith([
         'spec',
         `Invalid value: ${spec('Limited', '0xc000000000', 'nil')}: spec of 'catch-all' must equal the fixed value`,
       ]),

@@ -16,7 +16,7 @@ const level = (name: string) => ({
 
 describe('a bootstrap flow control object', () => {
   test.each(['exempt', 'catch-all', 'workload-low', 'global-default'])(
-    '%s is created again one minute after its deletion',
+    'recreates %s one minute after its deletion',
     async (name) => {
       const cluster = testCluster();
       const levels = cluster.api(PriorityLevelConfiguration);
@@ -34,7 +34,7 @@ describe('a bootstrap flow control object', () => {
     },
   );
 
-  test('is created again with its status', async () => {
+  test('recreates a bootstrap flow control object with its status', async () => {
     const cluster = testCluster();
     const flows = cluster.api(FlowSchema);
     const { spec, status } = await flows.get('service-accounts');
@@ -48,7 +48,7 @@ describe('a bootstrap flow control object', () => {
     });
   });
 
-  test('is reset when it was changed', async () => {
+  test('resets a bootstrap flow control object that was changed', async () => {
     const cluster = testCluster();
     const levels = cluster.api(PriorityLevelConfiguration);
     const { spec } = await levels.get('workload-low');
@@ -59,7 +59,7 @@ describe('a bootstrap flow control object', () => {
     expect((await levels.get('workload-low')).spec).toEqual(spec);
   });
 
-  test('is not reset if its annotation disables that and it is not mandatory', async () => {
+  test('does not reset an optional bootstrap object whose annotation disables it', async () => {
     const cluster = testCluster();
     const levels = cluster.api(PriorityLevelConfiguration);
     await levels.edit('workload-low', (draft) => {
@@ -93,7 +93,7 @@ describe('a bootstrap flow control object', () => {
     expect(JSON.stringify(now.spec) === JSON.stringify(spec)).toBe(isBack);
   });
 
-  test('is deleted if it is no longer suggested', async () => {
+  test('deletes a bootstrap flow control object that is no longer suggested', async () => {
     const cluster = testCluster();
     const levels = cluster.api(PriorityLevelConfiguration);
     for (const [name, value] of [
@@ -110,7 +110,7 @@ describe('a bootstrap flow control object', () => {
     expect(await levels.find('plain')).toBeDefined();
   });
 
-  test('is not written if a user restored it first', async () => {
+  test('does not write a bootstrap flow control object that a user restored first', async () => {
     const cluster = testCluster();
     const levels = cluster.api(PriorityLevelConfiguration);
     const { spec } = await levels.get('workload-low');
@@ -125,7 +125,7 @@ describe('a bootstrap flow control object', () => {
     expect((await levels.get('workload-low')).metadata).toEqual(metadata);
   });
 
-  test('leaves no timer when the cluster is closed', async () => {
+  test('leaves no flow control timer when the cluster is closed', async () => {
     const cluster = testCluster();
     await cluster.api(PriorityLevelConfiguration).delete('workload-low');
     const before = cluster.resourceVersion;

@@ -3,7 +3,7 @@ import { StorageVersion } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 import type { StorageVersionStatusInput } from '../../../../src/kinds/generated/internal-v1alpha1.js';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 async function setStatus(status: StorageVersionStatusInput) {
   const versions = testCluster({ runtimeConfig: 'api/all=true' }).api(StorageVersion);
@@ -47,13 +47,13 @@ test('accepts a commonEncodingVersion only if all servers agree', async () => {
     commonEncodingVersion: 'apps/v1',
   });
   await expect(setStatus({ storageVersions })).rejects.toMatchObject(
-    refusal(['status.commonEncodingVersion', 'Invalid value: "null": the common encoding version is apps/v1']),
+    invalidWith(['status.commonEncodingVersion', 'Invalid value: "null": the common encoding version is apps/v1']),
   );
   await expect(setStatus({ storageVersions, commonEncodingVersion: 'v2' })).rejects.toMatchObject(
-    refusal(['status.commonEncodingVersion', 'Invalid value: "v2": the actual common encoding version is apps/v1']),
+    invalidWith(['status.commonEncodingVersion', 'Invalid value: "v2": the actual common encoding version is apps/v1']),
   );
   await expect(setStatus({ commonEncodingVersion: 'v1' })).rejects.toMatchObject(
-    refusal([
+    invalidWith([
       'status.commonEncodingVersion',
       'Invalid value: "v1": should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet',
     ]),
@@ -63,7 +63,7 @@ test('accepts a commonEncodingVersion only if all servers agree', async () => {
 test('rejects invalid server ids and versions', async () => {
   const storageVersions = [server('', 'a/b/c', '/v1', 'V'), server('b', 'v1')];
   await expect(setStatus({ storageVersions })).rejects.toMatchObject(
-    refusal(
+    invalidWith(
       ['status.storageVersions[0].apiServerID', expect.stringMatching(/^Invalid value: "": a lowercase RFC 1123/)],
       [
         'status.storageVersions[0].encodingVersion',
@@ -87,7 +87,7 @@ test('requires unique condition types, statuses and reasons', async () => {
   const condition = { type: 'T', status: 'True', reason: 'R', message: 'm' } as const;
   const bad = { type: 'T', status: '-', reason: '', message: '' } as unknown as typeof condition;
   await expect(setStatus({ conditions: [condition, bad] })).rejects.toMatchObject(
-    refusal(
+    invalidWith(
       [
         'status[1].type',
         'Invalid value: "T": the type of the condition is not unique, it also appears in conditions[0]',

@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { IPAddress, ServiceCIDR } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const parentRef = { resource: 'services', namespace: 'n', name: 's' };
 
@@ -19,18 +19,18 @@ describe('an IPAddress', () => {
     ['2001:DB8::1', 'must be in canonical form ("2001:db8::1")'],
     ['::ffff:1.2.3.4', 'must not be an IPv4-mapped IPv6 address'],
   ])('rejects the name %s', async (name, detail) => {
-    expect(await refusals(create(name))).toEqual([`metadata.name: Invalid value: "${name}": ${detail}`]);
+    expect(await rejectionCauses(create(name))).toEqual([`metadata.name: Invalid value: "${name}": ${detail}`]);
   });
 
   test('requires a valid parentRef', async () => {
     expect(
-      await refusals(
+      await rejectionCauses(
         testCluster()
           .api(IPAddress)
           .create({ metadata: { name: '::1' }, spec: {} as never }),
       ),
     ).toEqual(['spec.parentRef: Required value']);
-    expect(await refusals(create('::1', { name: 'a/b', namespace: '..' }))).toEqual([
+    expect(await rejectionCauses(create('::1', { name: 'a/b', namespace: '..' }))).toEqual([
       'spec.parentRef.resource: Required value',
       `spec.parentRef.name: Invalid value: "a/b": may not contain '/'`,
       `spec.parentRef.namespace: Invalid value: "..": may not be '..'`,
@@ -40,7 +40,7 @@ describe('an IPAddress', () => {
   test('has an immutable parentRef', async () => {
     const addresses = testCluster().api(IPAddress);
     await addresses.create({ metadata: { name: '::1' }, spec: { parentRef } });
-    expect(await refusals(addresses.patch('::1', mergePatch({ spec: { parentRef: { name: 't' } } })))).toEqual([
+    expect(await rejectionCauses(addresses.patch('::1', mergePatch({ spec: { parentRef: { name: 't' } } })))).toEqual([
       'spec.parentRef: Invalid value: networking.ParentReference{Group:"", Resource:"services", Namespace:"n", Name:"t"}: field is immutable',
     ]);
   });
@@ -65,20 +65,20 @@ describe('a ServiceCIDR', () => {
         'spec.cidrs: Invalid value: []string{"10.0.0.0/8", "11.0.0.0/8"}: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
       ],
     ],
-  ])('is rejected with %j', async (cidrs, causes) => {
-    expect(await refusals(create(cidrs))).toEqual(causes);
+  ])('rejects a ServiceCIDR with %j', async (cidrs, causes) => {
+    expect(await rejectionCauses(create(cidrs))).toEqual(causes);
   });
 
   test('keeps its range, and may get a second one', async () => {
     const api = ranges();
     await api.create({ metadata: { name: 'a' }, spec: { cidrs: ['10.0.0.0/8'] } });
     const change = (cidrs: string[]) => api.patch('a', mergePatch({ spec: { cidrs } }));
-    expect(await refusals(change(['11.0.0.0/8']))).toEqual([
+    expect(await rejectionCauses(change(['11.0.0.0/8']))).toEqual([
       'spec.cidrs[0]: Invalid value: "11.0.0.0/8": field is immutable',
     ]);
-    expect(await refusals(change([]))).toEqual(['spec.cidrs: Invalid value: []string{}: field is immutable']);
+    expect(await rejectionCauses(change([]))).toEqual(['spec.cidrs: Invalid value: []string{}: field is immutable']);
     expect((await change(['10.0.0.0/8', '2001:db8::/64'])).spec.cidrs).toHaveLength(2);
-    expect(await refusals(change(['10.0.0.0/8']))).toEqual([
+    expect(await rejectionCauses(change(['10.0.0.0/8']))).toEqual([
       'spec.cidrs: Invalid value: []string{"10.0.0.0/8"}: field is immutable',
     ]);
   });

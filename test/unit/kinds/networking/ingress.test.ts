@@ -4,7 +4,7 @@ import { Ingress, IngressClass } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { IngressClassSpecInput, IngressSpecInput } from '../../../../src/kinds/generated/networking-v1.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const service = (port: object = { number: 80 }, name = 's') => ({ service: { name, port } });
 const path = (more: object = {}) => ({ path: '/', pathType: 'Prefix' as const, backend: service(), ...more });
@@ -108,24 +108,24 @@ describe('an Ingress', () => {
       { defaultBackend: service(), ingressClassName: 'A' },
       [`spec.ingressClassName: Invalid value: "A": ${SUBDOMAIN}`],
     ],
-  ])('is rejected with %s', async (_, spec, causes) => {
-    expect(await refusals(create(spec))).toEqual(causes);
+  ])('rejects an Ingress with %s', async (_, spec, causes) => {
+    expect(await rejectionCauses(create(spec))).toEqual(causes);
   });
 
-  test('may omit the path with ImplementationSpecific, and have wildcard hosts', async () => {
+  test('allows an Ingress to omit the path with ImplementationSpecific, and have wildcard hosts', async () => {
     const spec = {
       rules: [{ host: '*.a.com', http: { paths: [path({ path: '', pathType: 'ImplementationSpecific' })] } }],
     };
     await expect(create(spec)).resolves.toMatchObject({ metadata: { generation: 1 }, status: { loadBalancer: {} } });
-    expect((await refusals(create({ rules: [{ host: 'a.*' }] })))[0]).toContain('a wildcard DNS-1123 subdomain');
+    expect((await rejectionCauses(create({ rules: [{ host: 'a.*' }] })))[0]).toContain('a wildcard DNS-1123 subdomain');
   });
 
   test('warns about the class annotation, and is rejected if the field is set as well', async () => {
     const warnings: string[] = [];
     const ingresses = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(Ingress);
     const input = { metadata: { name: 'a', annotations: { 'orch.io/ingress.class': 'x' } } };
-    const refused = ingresses.create({ ...input, spec: { defaultBackend: service(), ingressClassName: 'y' } });
-    expect(await refusals(refused)).toEqual([
+    const rejected = ingresses.create({ ...input, spec: { defaultBackend: service(), ingressClassName: 'y' } });
+    expect(await rejectionCauses(rejected)).toEqual([
       'annotations.orch.io/ingress.class: Invalid value: "x": must match `ingressClassName` when both are specified',
     ]);
     await ingresses.create({ ...input, spec: { defaultBackend: service() } });
@@ -141,10 +141,10 @@ describe('an Ingress', () => {
     await ingresses.create({ metadata, spec: { defaultBackend: service() } });
     const set = (ingress: object) =>
       ingresses.status.patch('a', mergePatch({ status: { loadBalancer: { ingress: [ingress] } } } as never));
-    expect(await refusals(set({ ip: 'x' }))).toEqual([
+    expect(await rejectionCauses(set({ ip: 'x' }))).toEqual([
       'status.loadBalancer.ingress[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     ]);
-    expect(await refusals(set({ hostname: '1.2.3.4' }))).toEqual([
+    expect(await rejectionCauses(set({ hostname: '1.2.3.4' }))).toEqual([
       'status.loadBalancer.ingress[0].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address',
     ]);
     await expect(set({ ip: '1.2.3.4' })).resolves.toMatchObject({ metadata: { generation: 1 } });
@@ -189,15 +189,15 @@ describe('an IngressClass', () => {
       parameters({ scope: 'Namespace' }),
       ["spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'"],
     ],
-  ])('is rejected with %s', async (_, spec, causes) => {
-    expect(await refusals(classes().create({ metadata, spec }))).toEqual(causes);
+  ])('rejects an IngressClass with %s', async (_, spec, causes) => {
+    expect(await rejectionCauses(classes().create({ metadata, spec }))).toEqual(causes);
   });
 
   test('has cluster-scoped parameters by default, and an immutable controller', async () => {
     const api = classes();
     const created = await api.create({ metadata, spec: parameters({}) });
     expect(created.spec.parameters?.scope).toBe('Cluster');
-    expect(await refusals(api.patch('a', mergePatch({ spec: { controller: 'b.io/c' } })))).toEqual([
+    expect(await rejectionCauses(api.patch('a', mergePatch({ spec: { controller: 'b.io/c' } })))).toEqual([
       'spec.controller: Invalid value: "b.io/c": field is immutable',
     ]);
   });

@@ -3,7 +3,7 @@ import { NetworkPolicy } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 import type { NetworkPolicySpecInput } from '../../../../src/kinds/generated/networking-v1.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const create = (spec: object) =>
   testCluster()
@@ -82,7 +82,7 @@ test.each<[string, object, string[]]>([
     ],
   ],
 ])('rejects %s', async (_, spec, causes) => {
-  expect(await refusals(create(spec))).toEqual(causes);
+  expect(await rejectionCauses(create(spec))).toEqual(causes);
 });
 
 test('warns about a CIDR with host bits', async () => {

@@ -33,7 +33,7 @@ describe('a RuntimeClass', () => {
       'scheduling.tolerations[1]',
       'Duplicate value: core.Toleration{Key:"k", Operator:"", Value:"", Effect:"NoExecute", TolerationSeconds:(*int64)(nil)}',
     ],
-  ])('is rejected with %o', async (body, field, message) => {
+  ])('rejects a RuntimeClass with %o', async (body, field, message) => {
     await expect(create(body)).rejects.toMatchObject(causes({ field, message: expect.stringContaining(message) }));
   });
 

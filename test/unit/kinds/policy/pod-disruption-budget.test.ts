@@ -5,7 +5,7 @@ import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const open = () => testCluster().api(PodDisruptionBudget, 'default');
 const create = (spec: object, budgets = open()) =>
@@ -42,11 +42,11 @@ describe('a PodDisruptionBudget', () => {
     ],
   ])('rejects the spec %j', async (...given) => {
     const [spec, ...problems] = given as unknown as Case;
-    expect(await refusals(create(spec))).toEqual(problems);
+    expect(await rejectionCauses(create(spec))).toEqual(problems);
   });
 
   test('rejects both minAvailable and maxUnavailable', async () => {
-    const [problem = ''] = await refusals(create({ minAvailable: 1, maxUnavailable: 1 }));
+    const [problem = ''] = await rejectionCauses(create({ minAvailable: 1, maxUnavailable: 1 }));
     expect(problem).toMatch(/^spec: Invalid value: policy\.PodDisruptionBudgetSpec\{MinAvailable:/);
     expect(problem).toMatch(/: minAvailable and maxUnavailable cannot be both set$/);
   });
@@ -55,20 +55,20 @@ describe('a PodDisruptionBudget', () => {
     const budgets = open();
     await create({}, budgets);
     const patch = (status: object) => budgets.status.patch('b', mergePatch({ status } as never));
-    expect(await refusals(patch({ disruptionsAllowed: -1 }))).toEqual([
+    expect(await rejectionCauses(patch({ disruptionsAllowed: -1 }))).toEqual([
       'status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0',
     ]);
-    expect(await refusals(patch({ conditions: [{ type: 'X', status: 'Maybe' }] }))).toEqual([
+    expect(await rejectionCauses(patch({ conditions: [{ type: 'X', status: 'Maybe' }] }))).toEqual([
       'status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"',
       'status.conditions[0].lastTransitionTime: Required value: must be set',
       'status.conditions[0].reason: Required value: must be set',
     ]);
   });
 
-  test('may have any name that is valid in a path', async () => {
+  test('allows a PodDisruptionBudget to have any name that is valid in a path', async () => {
     const budgets = open();
     await expect(budgets.create({ metadata: { name: 'My_Budget' } })).resolves.toBeDefined();
-    expect(await refusals(budgets.create({ metadata: { name: 'a%b' } }))).toEqual([
+    expect(await rejectionCauses(budgets.create({ metadata: { name: 'a%b' } }))).toEqual([
       'metadata.name: Invalid value: "a%b": may not contain \'%\'',
     ]);
   });

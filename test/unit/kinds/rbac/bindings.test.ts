@@ -2,7 +2,7 @@
 import { ClusterRoleBinding, type ClusterRoleBindingInput, RoleBinding, type RoleBindingInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 const GROUP = 'rbac.authorization.orch.io';
 const ref = { apiGroup: GROUP, kind: 'ClusterRole', name: 'r' } as const;
@@ -17,7 +17,7 @@ const bindEverywhere = (body: object) =>
     .create({ metadata: { name: 'b' }, roleRef: ref, ...body } as ClusterRoleBindingInput);
 
 describe('API groups of a binding', () => {
-  test('are set if they are unambiguous', async () => {
+  test('sets unambiguous API groups of a binding', async () => {
     const subjects = [
       { kind: 'User', name: 'u' },
       { kind: 'Group', name: 'g' },
@@ -33,7 +33,7 @@ describe('API groups of a binding', () => {
     expect(Object.keys(stored?.[0] ?? {})).toEqual(['kind', 'apiGroup', 'name']);
   });
 
-  test('are those of the dialect', async () => {
+  test('uses the API groups of the dialect in a binding', async () => {
     const bindings = testCluster({ dialect: 'kubernetes' }).api(RoleBinding);
     const metadata = { name: 'b' };
     const roleRef = { kind: 'Role', name: 'r' };
@@ -48,38 +48,38 @@ describe('the roleRef of a binding', () => {
   test.each([
     ['is missing', {}, '', [['roleRef.name', 'Required value'] as const]],
     ['is of another kind', { kind: 'User', name: 'r' }, 'User', []],
-  ])('is rejected if it %s', async (_what, roleRef, kind, more) => {
+  ])('rejects the roleRef of a binding if it %s', async (_what, roleRef, kind, more) => {
     const either = ['roleRef.kind', kindMessage(kind, '"Role", "ClusterRole"')] as const;
-    await expect(bind({ roleRef })).rejects.toMatchObject(refusal(either, ...more));
+    await expect(bind({ roleRef })).rejects.toMatchObject(invalidWith(either, ...more));
     const only = ['roleRef.kind', kindMessage(kind, '"ClusterRole"')] as const;
-    await expect(bindEverywhere({ roleRef })).rejects.toMatchObject(refusal(only, ...more));
+    await expect(bindEverywhere({ roleRef })).rejects.toMatchObject(invalidWith(only, ...more));
   });
 
-  test('of a ClusterRoleBinding cannot be a Role', async () => {
+  test('rejects a ClusterRoleBinding whose roleRef is a Role', async () => {
     const message = kindMessage('Role', '"ClusterRole"');
     await expect(bindEverywhere({ roleRef: { ...ref, kind: 'Role' } })).rejects.toMatchObject(
-      refusal(['roleRef.kind', message]),
+      invalidWith(['roleRef.kind', message]),
     );
   });
 
   test.each([
     [{ ...ref, apiGroup: 'apps' }, 'roleRef.apiGroup', `Unsupported value: "apps": supported values: "${GROUP}"`],
     [{ ...ref, name: 'a/b' }, 'roleRef.name', `Invalid value: "a/b": may not contain '/'`],
-  ])('is rejected as %o', async (roleRef, field, message) => {
-    await expect(bind({ roleRef })).rejects.toMatchObject(refusal([field, message]));
+  ])('rejects the roleRef %o of a binding', async (roleRef, field, message) => {
+    await expect(bind({ roleRef })).rejects.toMatchObject(invalidWith([field, message]));
   });
 
-  test('is immutable, and everything is validated twice on update', async () => {
+  test('rejects changes of the roleRef, and validates everything twice on update', async () => {
     const bindings = testCluster().api(RoleBinding);
     const binding = await bindings.create({ metadata: { name: 'b' }, roleRef: ref });
     const dump = (kind: string, name: string) =>
       `Invalid value: rbac.RoleRef{APIGroup:"${GROUP}", Kind:"${kind}", Name:"${name}"}: cannot change roleRef`;
     await expect(bindings.update({ ...binding, roleRef: { ...ref, name: 'other' } })).rejects.toMatchObject(
-      refusal(['roleRef', dump('ClusterRole', 'other')]),
+      invalidWith(['roleRef', dump('ClusterRole', 'other')]),
     );
     const named = ['roleRef.name', 'Required value'] as const;
     await expect(bindings.update({ ...binding, roleRef: { ...ref, name: '' } })).rejects.toMatchObject(
-      refusal(named, named, ['roleRef', dump('ClusterRole', '')]),
+      invalidWith(named, named, ['roleRef', dump('ClusterRole', '')]),
     );
   });
 });
@@ -105,24 +105,24 @@ describe('a subject of a binding', () => {
       { kind: 'ServiceAccount', name: 's', namespace: 'n', apiGroup: GROUP },
       [['apiGroup', `Unsupported value: "${GROUP}": supported values: ""`]],
     ],
-  ])('is rejected as %o', async (subject, causes) => {
-    const expected = refusal(...causes.map(([field, message]) => [`subjects[0].${field}`, `${message}`] as const));
+  ])('rejects the subject %o of a binding', async (subject, causes) => {
+    const expected = invalidWith(...causes.map(([field, message]) => [`subjects[0].${field}`, `${message}`] as const));
     await expect(bind({ subjects: [subject] })).rejects.toMatchObject(expected);
     await expect(bindEverywhere({ subjects: [subject] })).rejects.toMatchObject(expected);
   });
 
-  test('of kind ServiceAccount must have a valid name', async () => {
+  test('requires a valid name of a ServiceAccount subject', async () => {
     const subjects = [{ kind: 'ServiceAccount', name: 'X_Y' }];
     await expect(bind({ subjects })).rejects.toMatchObject({
       status: { details: { causes: [{ field: 'subjects[0].name', reason: 'FieldValueInvalid' }] } },
     });
   });
 
-  test('of kind ServiceAccount needs a namespace in a ClusterRoleBinding', async () => {
+  test('requires the namespace of a ServiceAccount subject in a ClusterRoleBinding', async () => {
     const subjects = [{ kind: 'ServiceAccount', name: 's' }];
     await expect(bind({ subjects })).resolves.toMatchObject({ subjects });
     await expect(bindEverywhere({ subjects })).rejects.toMatchObject(
-      refusal(['subjects[0].namespace', 'Required value']),
+      invalidWith(['subjects[0].namespace', 'Required value']),
     );
   });
 });

@@ -30,5 +30,5 @@ test('prints the role of a binding and, in wide output, its subjects', () => {
   expect(cells(RoleBinding, { roleRef, subjects })).toEqual(['a', 'Role/r', '60s', 'u, v', 'g', '/s, n/t']);
   expect(cells(ClusterRoleBinding, { roleRef })).toEqual(['a', 'Role/r', '60s', '', '', '']);
   expect(RoleBinding.columns?.map(({ priority = 0 }) => priority)).toEqual([0, 0, 0, 1, 1, 1]);
-  expect(ClusterRoleBinding.columns?.[3]?.description).toBe('Users that get the role.');
+  expect(ClusterRoleBinding.columns?.[3]?.description).toBe('Users that the role is granted to.');
 });

@@ -2,7 +2,7 @@
 import { ClusterRole, type ClusterRoleInput, Role, type RoleInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 const createRole = (rules: unknown, name = 'r') =>
   testCluster()
@@ -26,39 +26,39 @@ describe('rules of a role', () => {
     ['no verbs', { apiGroups: [''], resources: ['pods'], verbs: [] }, [NO_VERBS]],
     ['no groups', { resources: ['pods'], verbs: ['get'] }, [NO_GROUPS]],
     ['no resources', { apiGroups: [''], verbs: ['get'] }, [NO_RESOURCES]],
-  ])('are rejected with %s', async (_what, rule, causes) => {
-    await expect(createRole([rule])).rejects.toMatchObject(refusal(...causes));
-    await expect(createClusterRole({ rules: [rule] })).rejects.toMatchObject(refusal(...causes));
+  ])('rejects a role rule with %s', async (_what, rule, causes) => {
+    await expect(createRole([rule])).rejects.toMatchObject(invalidWith(...causes));
+    await expect(createClusterRole({ rules: [rule] })).rejects.toMatchObject(invalidWith(...causes));
   });
 
-  test('cannot be for both resources and non-resource URLs', async () => {
+  test('rejects a role rule for both resources and non-resource URLs', async () => {
     const both = { verbs: ['get'], nonResourceURLs: ['/a'], resourceNames: ['x'] };
     const shown = 'Invalid value: []string{"/a"}: ';
     const mixed = [
       'rules[0].nonResourceURLs',
       `${shown}rules cannot apply to both regular resources and non-resource URLs`,
     ] as const;
-    await expect(createClusterRole({ rules: [both] })).rejects.toMatchObject(refusal(mixed));
+    await expect(createClusterRole({ rules: [both] })).rejects.toMatchObject(invalidWith(mixed));
     const outside = ['rules[0].nonResourceURLs', `${shown}namespaced rules cannot apply to non-resource URLs`] as const;
-    await expect(createRole([both])).rejects.toMatchObject(refusal(outside, mixed));
+    await expect(createRole([both])).rejects.toMatchObject(invalidWith(outside, mixed));
   });
 
-  test('are null if there are none', async () => {
+  test('returns null for a role without rules', async () => {
     expect((await createRole([])).rules).toBeNull();
     expect((await createRole(null)).rules).toBeNull();
     expect((await createClusterRole({})).rules).toBeNull();
   });
 
-  test('are validated twice on update', async () => {
+  test('validates the rules of a role twice on update', async () => {
     const roles = testCluster().api(Role);
     const role = await roles.create({ metadata: { name: 'r' } });
     const rules = [{ verbs: [], apiGroups: [''], resources: ['pods'] }];
-    await expect(roles.update({ ...role, rules })).rejects.toMatchObject(refusal(NO_VERBS, NO_VERBS));
+    await expect(roles.update({ ...role, rules })).rejects.toMatchObject(invalidWith(NO_VERBS, NO_VERBS));
   });
 });
 
 describe('the name of a role', () => {
-  test.each(['system:node', 'A B', 'a_b', 'ä'])('may be %s', async (name) => {
+  test.each(['system:node', 'A B', 'a_b', 'ä'])('accepts the role name %s', async (name) => {
     expect((await createRole(null, name)).metadata.name).toBe(name);
   });
 
@@ -67,9 +67,9 @@ describe('the name of a role', () => {
     ['a%b', "may not contain '%'"],
     ['.', "may not be '.'"],
     ['..', "may not be '..'"],
-  ])('may not be %s', async (name, why) => {
+  ])('rejects the role name %s', async (name, why) => {
     const message = `Invalid value: "${name}": ${why}`;
-    await expect(createRole(null, name)).rejects.toMatchObject(refusal(['metadata.name', message]));
+    await expect(createRole(null, name)).rejects.toMatchObject(invalidWith(['metadata.name', message]));
   });
 });
 
@@ -81,7 +81,7 @@ describe('the aggregationRule of a ClusterRole', () => {
 
   test('requires a selector, which may be empty', async () => {
     const message = 'Required value: at least one clusterRoleSelector required if aggregationRule is non-nil';
-    await expect(select()).rejects.toMatchObject(refusal([path, message]));
+    await expect(select()).rejects.toMatchObject(invalidWith([path, message]));
     expect((await select({})).aggregationRule).toEqual({ clusterRoleSelectors: [{}] });
   });
 
@@ -89,14 +89,14 @@ describe('the aggregationRule of a ClusterRole', () => {
     const at = `${path}[0].matchExpressions[0]`;
     const none = [`${path}[0]`, 'Invalid value: "null": invalid label selector.'] as const;
     await expect(one({ key: 'k', operator: 'Near' })).rejects.toMatchObject(
-      refusal([`${at}.operator`, 'Invalid value: "Near": not a valid selector operator'], none),
+      invalidWith([`${at}.operator`, 'Invalid value: "Near": not a valid selector operator'], none),
     );
     await expect(one({ key: 'k', operator: 'In' })).rejects.toMatchObject(
-      refusal([`${at}.values`, "Required value: must be specified when `operator` is 'In' or 'NotIn'"], none),
+      invalidWith([`${at}.values`, "Required value: must be specified when `operator` is 'In' or 'NotIn'"], none),
     );
     const needless = "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
     await expect(one({ key: 'k', operator: 'Exists', values: ['v'] })).rejects.toMatchObject(
-      refusal([`${at}.values`, needless], none),
+      invalidWith([`${at}.values`, needless], none),
     );
     await expect(select({ matchLabels: { k: 'a b' } })).rejects.toMatchObject({
       status: { details: { causes: [{ field: `${path}[0].matchLabels` }, { field: none[0], message: none[1] }] } },

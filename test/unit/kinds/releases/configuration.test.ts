@@ -6,11 +6,11 @@ import { emulate } from './wire.js';
 const FLOW = '/apis/flowcontrol.apiserver.k8s.io';
 
 describe('the use of a deprecated version', () => {
-  test('is recorded in the audit event with its removal release', async () => {
+  test('records the use of a deprecated version in the audit event with the removal release', async () => {
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }], omitStages: ['RequestReceived'] } });
-    const { ask } = emulate('1.24', { audit });
-    await ask('GET', '/apis/batch/v1beta1/cronjobs');
-    await ask('GET', '/apis/batch/v1/cronjobs');
+    const { send } = emulate('1.24', { audit });
+    await send('GET', '/apis/batch/v1beta1/cronjobs');
+    await send('GET', '/apis/batch/v1/cronjobs');
     expect(
       audit.events.map(({ annotations = {} }) => [
         annotations['k8s.io/deprecated'],
@@ -22,7 +22,7 @@ describe('the use of a deprecated version', () => {
     ]);
   });
 
-  test('is reported with the names of the dialect, also in process', async () => {
+  test('reports the use of a deprecated version with the names of the dialect, also in process', async () => {
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }], omitStages: ['RequestReceived'] } });
     const warnings: string[] = [];
     const onWarning = (text: string) => void warnings.push(text);
@@ -37,11 +37,11 @@ describe('the use of a deprecated version', () => {
     });
   });
 
-  test('is counted in metrics', async () => {
-    const { ask } = emulate('1.24');
-    await ask('GET', '/apis/batch/v1beta1/cronjobs');
-    await ask('GET', '/apis/events.k8s.io/v1beta1/events');
-    const { body } = await ask('GET', '/metrics');
+  test('counts the use of a deprecated version in metrics', async () => {
+    const { send } = emulate('1.24');
+    await send('GET', '/apis/batch/v1beta1/cronjobs');
+    await send('GET', '/apis/events.k8s.io/v1beta1/events');
+    const { body } = await send('GET', '/metrics');
     const lines = (body as string)
       .split('\n')
       .filter((line) => line.startsWith('apiserver_requested_deprecated_apis{'));
@@ -52,13 +52,13 @@ describe('the use of a deprecated version', () => {
   });
 
   test('causes a warning for every request, also a failing one', async () => {
-    const { ask } = emulate('1.24');
+    const { send } = emulate('1.24');
     const warning = 'batch/v1beta1 CronJob is deprecated in v1.21+, unavailable in v1.25+; use batch/v1 CronJob';
     const path = '/apis/batch/v1beta1/namespaces/default/cronjobs';
-    expect((await ask('GET', `${path}/none`)).warnings).toEqual([warning]);
-    expect((await ask('POST', path, { metadata: { name: 'a' } })).warnings).toEqual([warning]);
-    expect((await ask('DELETE', path)).warnings).toEqual([warning]);
-    const flow = await emulate('1.22').ask('GET', `${FLOW}/v1beta1/flowschemas`);
+    expect((await send('GET', `${path}/none`)).warnings).toEqual([warning]);
+    expect((await send('POST', path, { metadata: { name: 'a' } })).warnings).toEqual([warning]);
+    expect((await send('DELETE', path)).warnings).toEqual([warning]);
+    const flow = await emulate('1.22').send('GET', `${FLOW}/v1beta1/flowschemas`);
     expect(flow.warnings).toEqual([]);
   });
 });
@@ -72,15 +72,15 @@ describe('the runtime configuration', () => {
     ['api/all=false,v1=true', [404, 404, 404]],
     ['', [200, 200, 200]],
   ])('enables and disables versions: %j', async (runtimeConfig, codes) => {
-    const { ask } = emulate('1.24', { runtimeConfig });
+    const { send } = emulate('1.24', { runtimeConfig });
     const paths = ['/apis/batch/v1beta1/cronjobs', '/apis/batch/v1/cronjobs', `${FLOW}/v1beta2/flowschemas`];
-    expect(await Promise.all(paths.map(async (path) => (await ask('GET', path)).code))).toEqual(codes);
+    expect(await Promise.all(paths.map(async (path) => (await send('GET', path)).code))).toEqual(codes);
   });
 
-  test('cannot enable versions that the release does not have', async () => {
-    const { ask } = emulate('1.25', { runtimeConfig: 'api/all=true,batch/v1beta1=true' });
-    expect((await ask('GET', '/apis/batch/v1beta1/cronjobs')).code).toBe(404);
-    const { ask: old } = emulate('1.24', { runtimeConfig: 'api/all=true' });
+  test('does not enable versions that the release does not have', async () => {
+    const { send } = emulate('1.25', { runtimeConfig: 'api/all=true,batch/v1beta1=true' });
+    expect((await send('GET', '/apis/batch/v1beta1/cronjobs')).code).toBe(404);
+    const { send: old } = emulate('1.24', { runtimeConfig: 'api/all=true' });
     expect((await old('GET', '/apis/resource.k8s.io/v1beta1/resourceclaims')).code).toBe(404);
   });
 });
@@ -92,13 +92,13 @@ describe('feature gates of a release', () => {
     return { cluster, warnings: onWarning.mock.calls.map(([text]) => text) };
   };
 
-  test('are rejected if the release does not have them', () => {
+  test('rejects feature gates that the release does not have', () => {
     expect(() => gates('1.24', { SidecarContainers: true })).toThrow('unrecognized feature gate: SidecarContainers');
     expect(() => gates('1.26', { DynamicResourceAllocation: true })).not.toThrow();
     expect(() => gates('1.25', { DynamicResourceAllocation: true })).toThrow('unrecognized feature gate');
   });
 
-  test('have the stage of the release', () => {
+  test('gives feature gates the stage of the release', () => {
     const stages = (['1.28', '1.29', '1.33'] as const).map((release) =>
       gates(release, {})
         .cluster.features.all()
@@ -111,7 +111,7 @@ describe('feature gates of a release', () => {
     ]);
   });
 
-  test('warn when a GA gate is set, and cannot disable it', () => {
+  test('warns when a GA gate is set, and does not disable it', () => {
     expect(gates('1.33', { SidecarContainers: true }).warnings).toEqual([
       'Setting GA feature gate SidecarContainers=true. It will be removed in a future release.',
     ]);
@@ -121,17 +121,17 @@ describe('feature gates of a release', () => {
     expect(gates('1.29', { SidecarContainers: false }).warnings).toEqual([]);
   });
 
-  test('warn when a deprecated gate is set', () => {
+  test('warns when a deprecated gate is set', () => {
     expect(gates('1.33', { AllowServiceLBStatusOnNonLB: false }).warnings).toEqual([
       'Setting deprecated feature gate AllowServiceLBStatusOnNonLB=false. It will be removed in a future release.',
     ]);
   });
 
-  test('disable kinds as in their release', async () => {
+  test('disables kinds by feature gates as in their release', async () => {
     const path = '/apis/storage.k8s.io/v1alpha1/volumeattributesclasses';
-    const asked = (featureGates: Record<string, boolean>) =>
-      emulate('1.30', { runtimeConfig: 'storage.k8s.io/v1alpha1=true', featureGates }).ask('GET', path);
-    expect((await asked({})).code).toBe(404);
-    expect((await asked({ VolumeAttributesClass: true })).code).toBe(200);
+    const listClasses = (featureGates: Record<string, boolean>) =>
+      emulate('1.30', { runtimeConfig: 'storage.k8s.io/v1alpha1=true', featureGates }).send('GET', path);
+    expect((await listClasses({})).code).toBe(404);
+    expect((await listClasses({ VolumeAttributesClass: true })).code).toBe(200);
   });
 });

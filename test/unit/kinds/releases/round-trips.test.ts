@@ -278,7 +278,7 @@ function managersOf({ metadata }: { readonly metadata: { readonly managedFields:
 }
 
 function inBoth(pair: Pair) {
-  const { cluster, ask } = emulate(pair.release);
+  const { cluster, send } = emulate(pair.release);
   const place = (apiVersion: string, name = '') =>
     `/apis/${apiVersion}${pair.cluster ? '' : '/namespaces/default'}/${pair.plural}${name === '' ? '' : `/${name}`}`;
   const object = (apiVersion: string, body: object, name: string) => ({
@@ -287,7 +287,7 @@ function inBoth(pair: Pair) {
     metadata: { name },
     ...body,
   });
-  return { cluster, ask, place, object };
+  return { cluster, send, place, object };
 }
 
 describe.each(titled)('two versions of %s', (_title, pair) => {
@@ -297,64 +297,64 @@ describe.each(titled)('two versions of %s', (_title, pair) => {
     [now, old, inNow, inOld, pair.patchNow, pair.patchOld],
   ] as const;
 
-  test.each(ways)('return in the other version what is created: %s to %s', async (from, to, made, expected) => {
-    const { ask, place, object } = inBoth(pair);
-    const created = await ask('POST', place(from), object(from, made, 'a'));
+  test.each(ways)('reads in the other version a created object: %s to %s', async (from, to, made, expected) => {
+    const { send, place, object } = inBoth(pair);
+    const created = await send('POST', place(from), object(from, made, 'a'));
     expect(created.body).toMatchObject({ apiVersion: from, kind: pair.kind });
     expect(created.code).toBe(201);
     expect(bodyOf(created.body)).toEqual(made);
-    const read = await ask('GET', place(to, 'a'));
+    const read = await send('GET', place(to, 'a'));
     expect(read.body.apiVersion).toBe(to);
     expect(bodyOf(read.body)).toEqual(expected);
     expect(read.body.metadata).toMatchObject({ uid: created.body.metadata.uid });
     // One entry in the version of the writer.
     expect(managersOf(read.body).map(({ apiVersion }) => apiVersion)).toEqual([from]);
-    const list = await ask('GET', place(to));
+    const list = await send('GET', place(to));
     expect(list.body.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toContain('a');
   });
 
   test.each(ways)(
-    'replace in the other version what is created: %s to %s',
+    'replaces in the other version a created object: %s to %s',
     async (from, to, made, _shown, _patch, change) => {
-      const { ask, place, object } = inBoth(pair);
-      await ask('POST', place(from), object(from, made, 'a'));
-      const { body: live } = await ask('GET', place(to, 'a'));
-      const unchanged = await ask('PUT', place(to, 'a'), live);
+      const { send, place, object } = inBoth(pair);
+      await send('POST', place(from), object(from, made, 'a'));
+      const { body: live } = await send('GET', place(to, 'a'));
+      const unchanged = await send('PUT', place(to, 'a'), live);
       expect(unchanged.code).toBe(200);
       expect(unchanged.body.metadata.resourceVersion).toBe(live.metadata.resourceVersion);
-      const patched = await ask('PATCH', place(to, 'a'), change, 'application/merge-patch+json');
+      const patched = await send('PATCH', place(to, 'a'), change, 'application/merge-patch+json');
       expect(patched.code, JSON.stringify(patched.body)).toBe(200);
-      const replaced = await ask('PUT', place(to, 'a'), {
+      const replaced = await send('PUT', place(to, 'a'), {
         ...patched.body,
         metadata: { ...patched.body.metadata, labels: { seen: 'yes' } },
       });
       expect(replaced.code).toBe(200);
-      const back = await ask('GET', place(from, 'a'));
+      const back = await send('GET', place(from, 'a'));
       expect(back.body.metadata.labels).toEqual({ seen: 'yes' });
       expect(back.body.metadata.resourceVersion).toBe(replaced.body.metadata.resourceVersion);
       expect(bodyOf(back.body)).not.toEqual(made);
       // Both events contain the same object.
-      const again = await ask('GET', place(to, 'a'));
+      const again = await send('GET', place(to, 'a'));
       expect(bodyOf(again.body)).toEqual(bodyOf(replaced.body));
     },
   );
 
   test.each(ways)(
-    'apply in the other version over what is applied: %s to %s',
+    'applies in the other version over an applied object: %s to %s',
     async (from, to, made, _shown, patch, change) => {
-      const { ask, place, object } = inBoth(pair);
+      const { send, place, object } = inBoth(pair);
       const apply = (apiVersion: string, body: object, manager: string, force = false) => {
         const address = `${place(apiVersion, 'a')}?fieldManager=${manager}${force ? '&force=true' : ''}`;
-        return ask('PATCH', address, object(apiVersion, body, 'a'), 'application/apply-patch+yaml');
+        return send('PATCH', address, object(apiVersion, body, 'a'), 'application/apply-patch+yaml');
       };
       const { status: _status, ...intent } = made as { status?: object };
       expect((await apply(from, intent, 'one')).code).toBe(201);
       // Its own fields again, so nothing changes.
-      const { body: before } = await ask('GET', place(from, 'a'));
+      const { body: before } = await send('GET', place(from, 'a'));
       expect((await apply(from, intent, 'one')).body.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-      const refused = await apply(to, change, 'two');
+      const rejected = await apply(to, change, 'two');
       const isNew = ['series', 'overhead'].some((field) => field in change);
-      if (!isNew) expect(refused.code, JSON.stringify(refused.body)).toBe(409);
+      if (!isNew) expect(rejected.code, JSON.stringify(rejected.body)).toBe(409);
       const forced = await apply(to, change, 'two', true);
       expect(forced.code, JSON.stringify(forced.body)).toBe(200);
       expect(managersOf(forced.body).map(({ manager, apiVersion }) => [manager, apiVersion])).toEqual([
@@ -362,31 +362,34 @@ describe.each(titled)('two versions of %s', (_title, pair) => {
         ['two', to],
       ]);
       // The other version contains the change.
-      const merged = await ask('PATCH', place(from, 'a'), patch, 'application/merge-patch+json');
+      const merged = await send('PATCH', place(from, 'a'), patch, 'application/merge-patch+json');
       expect(merged.body.metadata.resourceVersion).toBe(forced.body.metadata.resourceVersion);
     },
   );
 
-  test.each(ways)('watch in the other version what is created: %s to %s', async (from, to, made, expected, patch) => {
-    const { cluster, ask, place, object } = inBoth(pair);
-    await using watch = cluster.api(cluster.kind(to, pair.kind)).watch();
-    const events = watch[Symbol.asyncIterator]();
-    const next = async () => {
-      for (;;) {
-        const { value, done } = await events.next();
-        if (done === true) throw new Error('the watch has ended');
-        const seen = value as { type: string; object: Record<string, unknown> & { metadata: { name: string } } };
-        if (seen.type !== 'BOOKMARK' && seen.object.metadata.name === 'a') return seen;
-      }
-    };
-    await ask('POST', place(from), object(from, made, 'a'));
-    const added = await next();
-    expect([added.type, added.object['apiVersion']]).toEqual(['ADDED', to]);
-    expect(bodyOf(added.object)).toEqual(expected);
-    if (pair.kind === 'FlowSchema') expect((await next()).type, 'the condition').toBe('MODIFIED');
-    await ask('PATCH', place(from, 'a'), patch, 'application/merge-patch+json');
-    expect((await next()).type).toBe('MODIFIED');
-    await ask('DELETE', place(from, 'a'));
-    expect((await next()).type).toBe('DELETED');
-  });
+  test.each(ways)(
+    'watches in the other version a created object: %s to %s',
+    async (from, to, made, expected, patch) => {
+      const { cluster, send, place, object } = inBoth(pair);
+      await using watch = cluster.api(cluster.kind(to, pair.kind)).watch();
+      const events = watch[Symbol.asyncIterator]();
+      const next = async () => {
+        for (;;) {
+          const { value, done } = await events.next();
+          if (done === true) throw new Error('the watch has ended');
+          const seen = value as { type: string; object: Record<string, unknown> & { metadata: { name: string } } };
+          if (seen.type !== 'BOOKMARK' && seen.object.metadata.name === 'a') return seen;
+        }
+      };
+      await send('POST', place(from), object(from, made, 'a'));
+      const added = await next();
+      expect([added.type, added.object['apiVersion']]).toEqual(['ADDED', to]);
+      expect(bodyOf(added.object)).toEqual(expected);
+      if (pair.kind === 'FlowSchema') expect((await next()).type, 'the condition').toBe('MODIFIED');
+      await send('PATCH', place(from, 'a'), patch, 'application/merge-patch+json');
+      expect((await next()).type).toBe('MODIFIED');
+      await send('DELETE', place(from, 'a'));
+      expect((await next()).type).toBe('DELETED');
+    },
+  );
 });

@@ -168,11 +168,11 @@ function expectedWarnings({ path, kind, deprecated, removed, use = {} }: Row, mi
 
 describe.each(RELEASES)('release %s', (release) => {
   const minor = minorOf(release);
-  const { ask } = emulate(release);
+  const { send } = emulate(release);
 
   test.each(REMOVED.map((row) => [row.path, row] as const))('serves or has removed %s', async (path, row) => {
     const { from = 0, removed = 99 } = row;
-    const { code, warnings } = await ask('GET', path);
+    const { code, warnings } = await send('GET', path);
     const isServed = from <= minor && minor < removed && row.kind !== '';
     expect(code).toBe(isServed ? 200 : 404);
     expect(warnings).toEqual(isServed ? expectedWarnings(row, minor) : []);
@@ -180,22 +180,22 @@ describe.each(RELEASES)('release %s', (release) => {
 
   test.each(ADDED.map((row) => [row[0], row[1], row] as const))('serves %s from 1.%i on', async (path, from, row) => {
     const [, , config, gate] = row;
-    const knows = gate !== undefined && minor >= from;
-    const { ask: asked } =
+    const hasGate = gate !== undefined && minor >= from;
+    const target =
       config === undefined
-        ? { ask }
-        : emulate(release, { runtimeConfig: config, ...(knows ? { featureGates: { [gate]: true } } : {}) });
-    expect((await asked('GET', path)).code).toBe(minor >= from ? 200 : 404);
+        ? { send }
+        : emulate(release, { runtimeConfig: config, ...(hasGate ? { featureGates: { [gate]: true } } : {}) });
+    expect((await target.send('GET', path)).code).toBe(minor >= from ? 200 : 404);
   });
 
   test('serves SelfSubjectReview from 1.28 on', async () => {
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} };
-    const { code } = await ask('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', review);
+    const { code } = await send('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', review);
     expect(code).toBe(minor >= 28 ? 201 : 404);
   });
 
   test('lists its kinds in discovery, each version of a group once', async () => {
-    const { body } = await ask('GET', '/apis');
+    const { body } = await send('GET', '/apis');
     const groups = body.groups as { name: string; versions: { version: string }[]; preferredVersion: object }[];
     for (const { name, versions, preferredVersion } of groups) {
       expect(new Set(versions.map(({ version }) => version)).size, name).toBe(versions.length);
@@ -210,7 +210,7 @@ describe.each(RELEASES)('release %s', (release) => {
   });
 
   test('reports its version', async () => {
-    const { body } = await ask('GET', '/version');
+    const { body } = await send('GET', '/version');
     expect(body).toMatchObject({
       major: '1',
       minor: String(minor),
@@ -241,17 +241,17 @@ test.each([
   ['1.26', 'storage.k8s.io', ['v1', 'v1beta1']],
   ['1.27', 'storage.k8s.io', ['v1']],
 ] as const)('lists in release %s the group %s as %j, the preferred version first', async (release, group, versions) => {
-  const { body } = await emulate(release).ask('GET', `/apis/${group}`);
+  const { body } = await emulate(release).send('GET', `/apis/${group}`);
   expect((body.versions as { version: string }[]).map(({ version }) => version)).toEqual(versions);
   expect(body.preferredVersion).toEqual({ groupVersion: `${group}/${versions[0]}`, version: versions[0] });
 });
 
 test('behaves the same with the reference release set explicitly or by default', async () => {
-  const [said, unsaid] = [emulate('1.33'), emulate('1.33', { release: undefined })];
+  const [explicit, implicit] = [emulate('1.33'), emulate('1.33', { release: undefined })];
   for (const path of ['/apis', '/version', '/openapi/v2', '/openapi/v3']) {
-    expect((await said.ask('GET', path)).body).toEqual((await unsaid.ask('GET', path)).body);
+    expect((await explicit.send('GET', path)).body).toEqual((await implicit.send('GET', path)).body);
   }
-  expect(said.cluster.kinds().length).toBe(unsaid.cluster.kinds().length);
+  expect(explicit.cluster.kinds().length).toBe(implicit.cluster.kinds().length);
 });
 
 test.each(['1.21', '1.34', '2.0', '1', 'v1.24'])('rejects the release %s', (release) => {

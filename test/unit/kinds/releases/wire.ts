@@ -9,24 +9,24 @@ export interface Reply {
   readonly code: number;
   /** The warning texts without code and quotes. */
   readonly warnings: readonly string[];
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked at as documents.
+  // biome-ignore lint/suspicious/noExplicitAny: responses are untyped documents.
   readonly body: any;
 }
 
 export function emulate(release: `1.${number}`, options: ClusterOptions = {}) {
   const cluster = createCluster({ release, dialect: 'kubernetes', ...options });
   const handle = createFetchHandler(cluster);
-  const ask = async (method: string, path: string, body?: object, type = 'application/json'): Promise<Reply> => {
+  const send = async (method: string, path: string, body?: object, type = 'application/json'): Promise<Reply> => {
     const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': type } };
-    const answer = await handle(new Request(`http://c${path}`, { method, ...init }));
-    const text = await answer.text();
-    const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
-    return { code: answer.status, warnings: warningsOf(answer), body: isJson ? JSON.parse(text) : text };
+    const response = await handle(new Request(`http://c${path}`, { method, ...init }));
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+    return { code: response.status, warnings: warningsOf(response), body: isJson ? JSON.parse(text) : text };
   };
-  return { cluster, ask };
+  return { cluster, send };
 }
 
-function warningsOf(answer: Response): string[] {
-  const header = answer.headers.get('warning') ?? '';
+function warningsOf(response: Response): string[] {
+  const header = response.headers.get('warning') ?? '';
   return [...header.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'));
 }

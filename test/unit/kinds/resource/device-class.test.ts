@@ -7,7 +7,7 @@ import {
   DeviceClassV1alpha3,
   DeviceClassV1beta1,
 } from '../../../../src/kinds/resource/index.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const clusterOf = () =>
   testCluster({ featureGates: { DynamicResourceAllocation: true }, runtimeConfig: 'api/all=true' });
@@ -102,7 +102,7 @@ describe('a DeviceClass', () => {
       ['spec.config: Too many: 33: must have at most 32 items'],
     ],
   ])('rejects %s', async (_what, spec, expected) => {
-    expect(await refusals(create(spec))).toEqual(expected);
+    expect(await rejectionCauses(create(spec))).toEqual(expected);
   });
 
   test.each([
@@ -120,7 +120,7 @@ describe('a DeviceClass', () => {
     const spec = { selectors: [selector('device.driver')] };
     const problem =
       'spec.selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string';
-    expect(await refusals(classes.update({ ...first, spec }))).toEqual([problem, problem]);
+    expect(await rejectionCauses(classes.update({ ...first, spec }))).toEqual([problem, problem]);
   });
 
   test('increments its generation, and reports a problem of an update twice', async () => {
@@ -130,13 +130,13 @@ describe('a DeviceClass', () => {
     expect([first.metadata.generation, second.metadata.generation]).toEqual([1, 2]);
     const labelled = await classes.update({ ...second, metadata: { ...second.metadata, labels: { k: 'v' } } });
     expect(labelled.metadata.generation).toBe(2);
-    expect(await refusals(classes.update({ ...labelled, spec: { config: [{}] } }))).toEqual([
+    expect(await rejectionCauses(classes.update({ ...labelled, spec: { config: [{}] } }))).toEqual([
       `${AT}: Required value`,
       `${AT}: Required value`,
     ]);
   });
 
-  test('is the same in every version', async () => {
+  test('serves the same DeviceClass in every version', async () => {
     const cluster = clusterOf();
     const { spec } = await cluster.api(DeviceClassV1beta1).create(input({ selectors: [selector()], ...config({}) }));
     expect((await cluster.api(DeviceClass).get('a')).spec).toEqual(spec);

@@ -2,7 +2,7 @@
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 import { DeviceTaintRule, type DeviceTaintRuleInput } from '../../../../src/kinds/resource/index.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const rules = () =>
   testCluster({ featureGates: { DRADeviceTaints: true }, runtimeConfig: 'api/all=true' }).api(DeviceTaintRule);
@@ -55,5 +55,5 @@ test.each([
     ],
   ],
 ])('rejects %s', async (_what, spec, expected) => {
-  expect(await refusals(create(spec))).toEqual(expected);
+  expect(await rejectionCauses(create(spec))).toEqual(expected);
 });

@@ -11,7 +11,7 @@ import {
   ResourceClaimV1beta1,
   type ResourceClaimV1beta1Input,
 } from '../../../../src/kinds/resource/index.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const ALL = { DynamicResourceAllocation: true, DRAPrioritizedList: true };
 const clusterOf = (featureGates: Record<string, boolean> = ALL) =>
@@ -113,7 +113,7 @@ describe('a ResourceClaim', () => {
       [`${AT}.firstAvailable: Too many: 9: must have at most 8 items`],
     ],
   ])('rejects a request with %s', async (_what, request, expected) => {
-    expect(await refusals(create(requests(request)))).toEqual(expected);
+    expect(await rejectionCauses(create(requests(request)))).toEqual(expected);
   });
 
   test.each([
@@ -150,19 +150,19 @@ describe('a ResourceClaim', () => {
       ],
     ],
   ])('rejects %s', async (_what, devices, expected) => {
-    expect(await refusals(create(devices))).toEqual(expected);
+    expect(await rejectionCauses(create(devices))).toEqual(expected);
   });
 
   test('has an immutable spec', async () => {
     const claims = claimsOf();
     const claim = await claims.create(input(requests(exactly())));
     const spec = { devices: requests(first()) } as ResourceClaim['spec'];
-    expect(await refusals(claims.update({ ...claim, spec }))).toEqual([
+    expect(await rejectionCauses(claims.update({ ...claim, spec }))).toEqual([
       'spec: Invalid value: resource.ResourceClaimSpec{Devices:resource.DeviceClaim{Requests:[]resource.DeviceRequest{resource.DeviceRequest{Name:"r", Exactly:(*resource.ExactDeviceRequest)(nil), FirstAvailable:[]resource.DeviceSubRequest{resource.DeviceSubRequest{Name:"s", DeviceClassName:"c", Selectors:[]resource.DeviceSelector(nil), AllocationMode:"ExactCount", Count:1, Tolerations:[]resource.DeviceToleration(nil)}}}}, Constraints:[]resource.DeviceConstraint(nil), Config:[]resource.DeviceClaimConfiguration(nil)}}: field is immutable',
     ]);
     const wrong = { devices: requests({ name: 'r' }) } as ResourceClaim['spec'];
     const none = `${AT}: Required value: exactly one of \`exactly\` or \`firstAvailable\` is required`;
-    expect(await refusals(claims.update({ ...claim, spec: wrong }))).toEqual([
+    expect(await rejectionCauses(claims.update({ ...claim, spec: wrong }))).toEqual([
       none,
       expect.stringMatching(/^spec: Invalid value: .*: field is immutable$/),
       none,
@@ -173,7 +173,7 @@ describe('a ResourceClaim', () => {
     const claims = claimsOf(clusterOf({ DynamicResourceAllocation: true }));
     const claim = await claims.create(input(requests(exactly({ adminAccess: true }))));
     expect(claim.spec.devices.requests?.[0]?.exactly).not.toHaveProperty('adminAccess');
-    expect(await refusals(claims.create(input(requests(first()))))).toEqual([
+    expect(await rejectionCauses(claims.create(input(requests(first()))))).toEqual([
       `${AT}: Required value: exactly one of \`exactly\` or \`firstAvailable\` is required`,
     ]);
   });
@@ -181,7 +181,7 @@ describe('a ResourceClaim', () => {
   test('allows admin access only in labelled namespaces', async () => {
     const cluster = clusterOf({ ...ALL, DRAAdminAccess: true });
     const admin = input(requests(exactly({ adminAccess: true })));
-    expect(await refusals(claimsOf(cluster).create(admin))).toEqual([
+    expect(await rejectionCauses(claimsOf(cluster).create(admin))).toEqual([
       `${AT}.adminAccess: Forbidden: admin access to devices requires the \`resource.orch.io/admin-access: true\` label on the containing namespace`,
     ]);
     await cluster
@@ -298,10 +298,10 @@ describe('the status of a ResourceClaim', () => {
       ],
     ],
   ])('rejects %s', async (_what, status, expected) => {
-    expect(await refusals(change(status))).toEqual(expected);
+    expect(await rejectionCauses(change(status))).toEqual(expected);
   });
 
-  test('is summarized in a table', async () => {
+  test('summarizes the status of a ResourceClaim in a table', async () => {
     const state = ResourceClaim.columns?.find(({ name }) => name === 'State');
     const shown = (claim: unknown) => state?.cell(claim as never, { nowMs: 0 } as never);
     expect(shown(await create(requests(exactly())))).toBe('pending');
@@ -310,7 +310,7 @@ describe('the status of a ResourceClaim', () => {
 
   test('has an immutable allocation', async () => {
     const other = { devices: { results: [{ ...result, device: 'y' }] } };
-    expect(await refusals(change({ allocation: other }, { allocation }))).toEqual([
+    expect(await rejectionCauses(change({ allocation: other }, { allocation }))).toEqual([
       'status.allocation: Invalid value: resource.AllocationResult{Devices:resource.DeviceAllocationResult{Results:[]resource.DeviceRequestAllocationResult{resource.DeviceRequestAllocationResult{Request:"r", Driver:"d", Pool:"p", Device:"y", AdminAccess:(*bool)(nil), Tolerations:[]resource.DeviceToleration(nil)}}, Config:[]resource.DeviceAllocationConfiguration(nil)}, NodeSelector:(*core.NodeSelector)(nil)}: field is immutable',
     ]);
   });
@@ -325,7 +325,7 @@ describe('the status of a ResourceClaim', () => {
     await claims.delete('a');
     const going = await claims.get('a');
     const more = { allocation, reservedFor: [consumer, { ...consumer, uid: 'v' }] };
-    expect(await refusals(claims.status.update('a', { ...going, status: more } as never))).toEqual([
+    expect(await rejectionCauses(claims.status.update('a', { ...going, status: more } as never))).toEqual([
       'status.reservedFor: Forbidden: new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set',
     ]);
     await claims.status.update('a', { ...going, status: { allocation } } as never);
@@ -336,7 +336,7 @@ describe('a ResourceClaim in v1beta1', () => {
   const older = (devices: object) =>
     ({ metadata: { name: 'a' }, spec: { devices } }) as ResourceClaimV1beta1Input & { metadata: { name: string } };
 
-  test('is converted between flat and nested requests', async () => {
+  test('converts a v1beta1 ResourceClaim between flat and nested requests', async () => {
     const cluster = clusterOf();
     const api = cluster.api(ResourceClaimV1beta1, 'default');
     const flat = { name: 'r', deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 };
@@ -362,9 +362,9 @@ describe('a ResourceClaim in v1beta1', () => {
         `${AT}.exactly.count: Invalid value: 0: must be greater than zero`,
       ],
     ],
-  ])('is validated in its storage version: %o', async (request, expected) => {
+  ])('validates a v1beta1 ResourceClaim in its storage version: %o', async (request, expected) => {
     const api = clusterOf().api(ResourceClaimV1beta1, 'default');
-    expect(await refusals(api.create(older(requests(request))))).toEqual(expected);
+    expect(await rejectionCauses(api.create(older(requests(request))))).toEqual(expected);
   });
 });
 
@@ -378,7 +378,7 @@ describe('a ResourceClaimTemplate', () => {
       metadata: { name: 'x', finalizers: ['f'], labels: { '-': '' } },
       spec: { devices: requests({ name: 'r' }) },
     };
-    expect(await refusals(templates().create(template(spec)))).toEqual([
+    expect(await rejectionCauses(templates().create(template(spec)))).toEqual([
       expect.stringMatching(/^spec\.metadata\.labels: Invalid value: "-"/),
       'spec.metadata.name: Forbidden: cannot be set',
       'spec.metadata.finalizers: Forbidden: cannot be set',
@@ -390,7 +390,7 @@ describe('a ResourceClaimTemplate', () => {
     const api = templates();
     const made = await api.create(template({ spec: { devices: requests(exactly()) } }));
     const spec = { ...made.spec, spec: { devices: {} } };
-    expect(await refusals(api.update({ ...made, spec } as never))).toEqual([
+    expect(await rejectionCauses(api.update({ ...made, spec } as never))).toEqual([
       expect.stringMatching(
         /^spec: Invalid value: resource\.ResourceClaimTemplateSpec\{ObjectMeta:v1\.ObjectMeta\{Name:"".*Config:\[\]resource\.DeviceClaimConfiguration\(nil\)\}\}\}: field is immutable$/,
       ),

@@ -8,7 +8,7 @@ import {
   ResourceSliceV1beta1,
   type ResourceSliceV1beta1Input,
 } from '../../../../src/kinds/resource/index.js';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const ALL = { DynamicResourceAllocation: true, DRAPartitionableDevices: true, DRADeviceTaints: true };
 const clusterOf = (featureGates: Record<string, boolean> = ALL) =>
@@ -105,7 +105,7 @@ describe('a ResourceSlice', () => {
       ['spec.sharedCounters: Invalid value: 33: the total number of shared counters must not exceed 32'],
     ],
   ])('rejects %s', async (_what, spec, expected) => {
-    expect(await refusals(create(spec))).toEqual(expected);
+    expect(await rejectionCauses(create(spec))).toEqual(expected);
   });
 
   test.each([
@@ -172,7 +172,7 @@ describe('a ResourceSlice', () => {
     ],
   ])('rejects a device with %s', async (_what, facts, expected) => {
     const spec = { devices: [device(facts)], sharedCounters: [{ name: 's', counters: counters('a') }] };
-    expect(await refusals(create(spec))).toEqual(expected);
+    expect(await rejectionCauses(create(spec))).toEqual(expected);
   });
 
   test.each([
@@ -186,9 +186,9 @@ describe('a ResourceSlice', () => {
       ],
     ],
     [{ nodeName: 'n', allNodes: true }, [`spec.devices[0]: Invalid value: "{\`nodeName\`, \`allNodes\`}": ${OWN}`]],
-  ])('with per-device node selection rejects the device %o', async (facts, expected) => {
+  ])('rejects the device %o of a ResourceSlice with per-device node selection', async (facts, expected) => {
     const spec = { nodeName: undefined, perDeviceNodeSelection: true, devices: [device(facts)] };
-    expect(await refusals(create(spec))).toEqual(expected);
+    expect(await rejectionCauses(create(spec))).toEqual(expected);
   });
 
   test('sets timeAdded of device taints, and drops fields whose feature gate is disabled', async () => {
@@ -208,7 +208,7 @@ describe('a ResourceSlice', () => {
     const slice = await slices.create(input({}));
     const { nodeName: _, ...rest } = slice.spec;
     const moved = { ...rest, driver: 'e', pool: { ...rest.pool, name: 'q' }, allNodes: true };
-    expect(await refusals(slices.update({ ...slice, spec: moved }))).toEqual([
+    expect(await rejectionCauses(slices.update({ ...slice, spec: moved }))).toEqual([
       'spec.pool.name: Invalid value: "q": field is immutable',
       'spec.driver: Invalid value: "e": field is immutable',
       'spec.nodeName: Invalid value: "null": field is immutable',
@@ -217,7 +217,7 @@ describe('a ResourceSlice', () => {
     expect([slice.metadata.generation, grown.metadata.generation]).toEqual([1, 2]);
   });
 
-  test('can be selected by node and driver', async () => {
+  test('selects ResourceSlices by node and driver', async () => {
     const slices = clusterOf().api(ResourceSliceV1beta1);
     await slices.create(input({}) as ResourceSliceV1beta1Input);
     const found = async (fields: string) => (await slices.list({ fields })).items.length;
@@ -227,7 +227,7 @@ describe('a ResourceSlice', () => {
     });
   });
 
-  test('is converted between nested and flat devices', async () => {
+  test('converts a ResourceSlice between nested and flat devices', async () => {
     const cluster = clusterOf();
     const facts = { attributes: { a: { int: 0 } }, capacity: { c: { value: '1Gi' } } };
     const spec = { ...least, devices: [{ name: 'x', basic: facts }, { name: 'y' }] };
@@ -246,8 +246,8 @@ describe('a ResourceSlice', () => {
     expect(updated.metadata).toMatchObject({ labels, generation: 1 });
     expect((await api.get('a')).spec).toEqual(created.spec);
     const bad = { ...least, devices: [{ name: 'x', basic: { attributes: { a: {} } } }] };
-    expect(await refusals(api.create({ metadata: { name: 'b' }, spec: bad } as ResourceSliceV1beta1Input))).toEqual([
-      'spec.devices[0].attributes[a]: Required value: exactly one value must be specified',
-    ]);
+    expect(
+      await rejectionCauses(api.create({ metadata: { name: 'b' }, spec: bad } as ResourceSliceV1beta1Input)),
+    ).toEqual(['spec.devices[0].attributes[a]: Required value: exactly one value must be specified']);
   });
 });

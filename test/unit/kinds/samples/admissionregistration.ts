@@ -12,7 +12,7 @@ import {
 import type { KindSample } from '../kind-contract.js';
 
 const TYPE = ['kind', 'apiVersion', 'metadata'];
-const COMMON = { vanishesAtOnce: true, unconditionalUpdate: false, createOnUpdate: false } as const;
+const COMMON = { deletedAtOnce: true, unconditionalUpdate: false, createOnUpdate: false } as const;
 const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] };
 const policy = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'true' }] };
 const policies = {

@@ -18,7 +18,7 @@ export const samples: readonly KindSample[] = [
     body: { spec },
     change: { spec: { ...spec, names: { ...spec.names, categories: ['all'] } } },
     wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
-    vanishesAtOnce: true,
+    deletedAtOnce: true,
     unconditionalUpdate: false,
     createOnUpdate: false,
   },

@@ -11,7 +11,7 @@ export const samples: readonly KindSample[] = [
     body: { spec },
     change: { spec: { ...spec, versionPriority: 11 } },
     wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
-    vanishesAtOnce: true,
+    deletedAtOnce: true,
     unconditionalUpdate: false,
     createOnUpdate: false,
   },

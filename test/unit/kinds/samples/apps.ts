@@ -11,7 +11,7 @@ const workload = {
   body: { spec },
   change: { spec: { ...spec, minReadySeconds: 1 } },
   wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
-  vanishesAtOnce: true,
+  deletedAtOnce: true,
   unconditionalUpdate: true,
   createOnUpdate: false,
 } as const;

@@ -8,7 +8,7 @@ const common = {
   body: { spec },
   change: { spec: { ...spec, maxReplicas: 6 } },
   wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
-  vanishesAtOnce: true,
+  deletedAtOnce: true,
   unconditionalUpdate: true,
   createOnUpdate: false,
 } as const;

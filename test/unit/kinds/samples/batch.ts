@@ -11,7 +11,7 @@ const cron = { schedule: '@hourly', jobTemplate: { spec: { template } } };
 
 const common = {
   wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
-  vanishesAtOnce: true,
+  deletedAtOnce: true,
   unconditionalUpdate: true,
   createOnUpdate: false,
 } as const;
@@ -24,7 +24,7 @@ export const samples: readonly KindSample[] = [
     body: { spec: { template, manualSelector: true, selector: pods } },
     change: { spec: { template, manualSelector: true, selector: pods, parallelism: 2, completions: 1 } },
     // A delete orphans the pods first.
-    vanishesAtOnce: false,
+    deletedAtOnce: false,
   },
   { kind: CronJob, body: { spec: cron }, change: { spec: { ...cron, suspend: true } }, ...common },
 ];

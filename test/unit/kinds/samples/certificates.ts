@@ -8,7 +8,7 @@ const bundle = {
   body: { spec: { trustBundle: CA } },
   change: { spec: { trustBundle: OTHER_CA } },
   wireOrder: [...TYPE, 'spec'],
-  vanishesAtOnce: true,
+  deletedAtOnce: true,
   unconditionalUpdate: false,
   createOnUpdate: false,
 };
@@ -22,7 +22,7 @@ export const samples: readonly KindSample[] = [
     body: { spec: { request: btoa(REQUEST), signerName: 'example.com/s', usages: ['client auth'] } },
     change: {},
     wireOrder: [...TYPE, 'spec', 'status'],
-    vanishesAtOnce: true,
+    deletedAtOnce: true,
     unconditionalUpdate: true,
     createOnUpdate: false,
   },

@@ -7,7 +7,7 @@ const COMMON = {
   body: { spec },
   change: { spec: { ...spec, binaryVersion: '1.2.4' } },
   wireOrder: ['kind', 'apiVersion', 'metadata', 'spec'],
-  vanishesAtOnce: true,
+  deletedAtOnce: true,
   unconditionalUpdate: false,
   createOnUpdate: true,
 } as const;

@@ -12,7 +12,7 @@ import {
 import type { KindSample } from '../kind-contract.js';
 
 const TYPE = ['kind', 'apiVersion', 'metadata'];
-const COMMON = { vanishesAtOnce: true, unconditionalUpdate: true, createOnUpdate: false } as const;
+const COMMON = { deletedAtOnce: true, unconditionalUpdate: true, createOnUpdate: false } as const;
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
 
 export const samples: readonly KindSample[] = [
@@ -79,7 +79,7 @@ export const samples: readonly KindSample[] = [
     wireOrder: [...TYPE, 'spec', 'status'],
     ...COMMON,
     // A delete orphans the pods first.
-    vanishesAtOnce: false,
+    deletedAtOnce: false,
   },
   {
     kind: ResourceQuota,

@@ -8,7 +8,7 @@ export const samples: readonly KindSample[] = [
     body: { addressType: 'IPv4', endpoints: [] },
     change: { endpoints: [{ addresses: ['10.0.0.1'], conditions: {} }] },
     wireOrder: ['kind', 'apiVersion', 'metadata', 'addressType', 'endpoints', 'ports'],
-    vanishesAtOnce: true,
+    deletedAtOnce: true,
     unconditionalUpdate: true,
     createOnUpdate: false,
   },

@@ -36,7 +36,7 @@ export const samples: readonly KindSample[] = [
       'deprecatedLastTimestamp',
       'deprecatedCount',
     ],
-    vanishesAtOnce: true,
+    deletedAtOnce: true,
     unconditionalUpdate: true,
     createOnUpdate: true,
   },

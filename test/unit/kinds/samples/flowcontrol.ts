@@ -4,7 +4,7 @@ import type { KindSample } from '../kind-contract.js';
 
 const COMMON = {
   wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
-  vanishesAtOnce: true,
+  deletedAtOnce: true,
   unconditionalUpdate: true,
   createOnUpdate: false,
 } as const;

@@ -9,7 +9,7 @@ export const samples: readonly KindSample[] = [
     body: { spec: {} },
     change: {},
     wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
-    vanishesAtOnce: true,
+    deletedAtOnce: true,
     unconditionalUpdate: false,
     createOnUpdate: false,
   },

@@ -11,7 +11,7 @@ import {
 import type { KindSample } from '../kind-contract.js';
 
 const TYPE = ['kind', 'apiVersion', 'metadata'];
-const usual = { vanishesAtOnce: true, unconditionalUpdate: true, createOnUpdate: false };
+const usual = { deletedAtOnce: true, unconditionalUpdate: true, createOnUpdate: false };
 const backend = { service: { name: 's', port: { number: 80 } } };
 const parentRef = { resource: 'services', namespace: 'default', name: 's' };
 

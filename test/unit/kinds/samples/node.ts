@@ -8,7 +8,7 @@ export const samples: readonly KindSample[] = [
     body: { handler: 'runc' },
     change: { handler: 'runc', overhead: { podFixed: { cpu: '100m' } }, scheduling: { nodeSelector: { k: 'v' } } },
     wireOrder: ['kind', 'apiVersion', 'metadata', 'handler', 'overhead', 'scheduling'],
-    vanishesAtOnce: true,
+    deletedAtOnce: true,
     unconditionalUpdate: false,
     createOnUpdate: true,
   },

@@ -6,7 +6,7 @@ const volume = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], h
 const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
 const usual = {
   wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
-  vanishesAtOnce: false,
+  deletedAtOnce: false,
   unconditionalUpdate: true,
   createOnUpdate: false,
 };

@@ -3,7 +3,7 @@ import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from 'orchplane/ki
 import type { KindSample } from '../kind-contract.js';
 
 const TYPE = ['kind', 'apiVersion', 'metadata'];
-const COMMON = { badName: 'a/b', vanishesAtOnce: true, unconditionalUpdate: true, createOnUpdate: true } as const;
+const COMMON = { badName: 'a/b', deletedAtOnce: true, unconditionalUpdate: true, createOnUpdate: true } as const;
 const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
 const subjects = [{ kind: 'ServiceAccount', name: 's', namespace: 'n' }];
 const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'r' };

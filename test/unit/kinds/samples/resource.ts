@@ -55,7 +55,7 @@ function bodiesOf(kind: string, isFlat: boolean): Bodies {
 export const samples: readonly KindSample[] = resourceKinds.map((kind) => ({
   kind,
   ...bodiesOf(kind.kind, kind.version !== 'v1beta2'),
-  vanishesAtOnce: true,
+  deletedAtOnce: true,
   unconditionalUpdate: true,
   createOnUpdate: false,
 }));

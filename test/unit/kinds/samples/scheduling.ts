@@ -8,7 +8,7 @@ export const samples: readonly KindSample[] = [
     body: {},
     change: { description: 'text' },
     wireOrder: ['kind', 'apiVersion', 'metadata', 'value', 'globalDefault', 'description', 'preemptionPolicy'],
-    vanishesAtOnce: true,
+    deletedAtOnce: true,
     unconditionalUpdate: true,
     createOnUpdate: false,
   },

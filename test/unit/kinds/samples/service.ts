@@ -10,7 +10,7 @@ export const samples: readonly KindSample[] = [
     body: { spec },
     change: { spec: { ...spec, ports: [{ port: 80, protocol: 'TCP', targetPort: 8080 }] } },
     wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
-    vanishesAtOnce: true,
+    deletedAtOnce: true,
     unconditionalUpdate: true,
     createOnUpdate: true,
   },

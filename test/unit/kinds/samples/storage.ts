@@ -11,7 +11,7 @@ import {
 import type { KindSample } from '../kind-contract.js';
 
 const TYPE = ['kind', 'apiVersion', 'metadata'];
-const usual = { vanishesAtOnce: true, unconditionalUpdate: false, createOnUpdate: false };
+const usual = { deletedAtOnce: true, unconditionalUpdate: false, createOnUpdate: false };
 
 export const samples: readonly KindSample[] = [
   {

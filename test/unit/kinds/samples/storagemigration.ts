@@ -10,7 +10,7 @@ export const samples: readonly KindSample[] = [
     body: { spec: { resource } },
     change: { spec: { resource, continueToken: 't' } },
     wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
-    vanishesAtOnce: true,
+    deletedAtOnce: true,
     unconditionalUpdate: false,
     createOnUpdate: false,
   },

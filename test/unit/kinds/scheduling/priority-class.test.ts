@@ -2,7 +2,7 @@
 import { PriorityClass, type PriorityClassInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 const create = (body: object, name = 'a') =>
   testCluster()
@@ -30,11 +30,11 @@ describe('a PriorityClass', () => {
       'preemptionPolicy',
       'Unsupported value: "Maybe": supported values: "PreemptLowerPriority", "Never"',
     ],
-  ])('is rejected with %o', async (body, field, message) => {
-    await expect(create(body)).rejects.toMatchObject(refusal([field, message]));
+  ])('rejects a PriorityClass with %o', async (body, field, message) => {
+    await expect(create(body)).rejects.toMatchObject(invalidWith([field, message]));
   });
 
-  test('may have the highest user value', async () => {
+  test('allows a PriorityClass to have the highest user value', async () => {
     expect((await create({ value: 1_000_000_000 })).value).toBe(1_000_000_000);
   });
 
@@ -42,7 +42,7 @@ describe('a PriorityClass', () => {
     const classes = testCluster().api(PriorityClass);
     const first = await classes.create({ metadata: { name: 'a' }, value: 1 });
     await expect(classes.update({ ...first, value: 2, preemptionPolicy: 'Never' })).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['value', 'Forbidden: may not be changed in an update.'],
         ['preemptionPolicy', 'Invalid value: "Never": field is immutable'],
       ),
@@ -61,11 +61,11 @@ describe('a system PriorityClass', () => {
       { value: 2_000_000_000, globalDefault: true },
       'globalDefault of system-cluster-critical PriorityClass must be false',
     ],
-  ])('named %s is rejected with %o', async (name, body, why) => {
-    await expect(create(body, name)).rejects.toMatchObject(refusal(['metadata.name', reserved(why)]));
+  ])('rejects a system PriorityClass named %s with %o', async (name, body, why) => {
+    await expect(create(body, name)).rejects.toMatchObject(invalidWith(['metadata.name', reserved(why)]));
   });
 
-  test('may be created with its fixed value, and cannot be deleted', async () => {
+  test('creates a system PriorityClass only with its fixed value, and never deletes it', async () => {
     const classes = testCluster().api(PriorityClass);
     const name = 'system-node-critical';
     if ((await classes.find(name)) === undefined) await classes.create({ metadata: { name }, value: 2_000_001_000 });

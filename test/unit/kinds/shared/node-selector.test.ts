@@ -80,9 +80,9 @@ describe('pod affinity terms', () => {
   const zone = { topologyKey: 'zone' };
 
   test.each<[string, PodAffinityTerm, string[]]>([
-    ['good', { ...zone, labelSelector: { matchLabels: { a: 'b' } }, namespaces: ['x'] }, []],
+    ['valid fields', { ...zone, labelSelector: { matchLabels: { a: 'b' } }, namespaces: ['x'] }, []],
     [
-      'no topology',
+      'no topologyKey',
       {},
       [
         't.topologyKey: Required value: can not be empty',
@@ -90,9 +90,13 @@ describe('pod affinity terms', () => {
         "t.topologyKey: Invalid value: \"\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
       ],
     ],
-    ['a namespace', { ...zone, namespaces: ['a.b'] }, ['t.namespace: Invalid value: "a.b": must not contain dots']],
     [
-      'selectors',
+      'an invalid namespace',
+      { ...zone, namespaces: ['a.b'] },
+      ['t.namespace: Invalid value: "a.b": must not contain dots'],
+    ],
+    [
+      'invalid selectors',
       {
         ...zone,
         labelSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] },
@@ -104,7 +108,7 @@ describe('pod affinity terms', () => {
       ],
     ],
     [
-      'keys without selector',
+      'label keys without a selector',
       { ...zone, matchLabelKeys: ['a'], mismatchLabelKeys: ['b'] },
       [
         't.matchLabelKeys: Forbidden: must not be specified when labelSelector is not set',
@@ -112,11 +116,11 @@ describe('pod affinity terms', () => {
       ],
     ],
     [
-      'a key to match and not to match',
+      'a key in matchLabelKeys and mismatchLabelKeys',
       { ...zone, labelSelector: {}, matchLabelKeys: ['c', 'a'], mismatchLabelKeys: ['a'] },
       ['t.matchLabelKeys[1]: Invalid value: "a": exists in both matchLabelKeys and mismatchLabelKeys'],
     ],
-  ])('%s', (_, term, errors) => {
+  ])('validates a pod affinity term with %s', (_, term, errors) => {
     expect(print(validatePodAffinityTerm('t', term))).toEqual(errors);
   });
 

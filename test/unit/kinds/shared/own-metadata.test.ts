@@ -26,7 +26,7 @@ import {
 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
-import { refusals } from '../refusals.js';
+import { rejectionCauses } from '../rejections.js';
 
 const BARE =
   'metadata.finalizers[0]: Invalid value: "bare": name is neither a standard finalizer name nor is it fully qualified';
@@ -55,12 +55,12 @@ test.each([
   [Endpoints, {}, 2],
   [CSINode, { spec: { drivers: [] } }, 2],
   [VolumeAttachment, { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'v' } } }, 2],
-])('$kind rejects an unqualified finalizer on update', async (kind, body, times) => {
+])('rejects an unqualified finalizer on update of $kind', async (kind, body, times) => {
   const cluster = testCluster({ featureGates: { VolumeAttributesClass: true }, runtimeConfig: 'api/all=true' });
   const objects = cluster.api(kind as never) as unknown as AnyApi;
   const first = await objects.create({ metadata: { name: 'a' }, ...body });
   const update = objects.update({ ...first, metadata: { ...first.metadata, finalizers: ['bare'] } });
-  expect(await refusals(update)).toEqual(Array.from({ length: times }, () => BARE));
+  expect(await rejectionCauses(update)).toEqual(Array.from({ length: times }, () => BARE));
 });
 
 /** Errors of labels, of finalizers in general, of the two finalizers of built-in kinds, and of the grace period. */
@@ -89,7 +89,7 @@ test.each([
   [StorageVersionMigration, '/status', migrated, 'dd'],
   [DeviceClass, '', { spec: {} }, 'lfdllf01dl01'],
   [Pod, '', { spec: { containers: [{ name: 'c', image: 'i' }] } }, 'lfdldl01lf01'],
-])('$kind reports metadata errors in the order of the reference server', async (kind, address, body, order) => {
+])('reports metadata errors of $kind in the order of the reference server', async (kind, address, body, order) => {
   const cluster = testCluster({
     featureGates: { VolumeAttributesClass: true, StorageVersionMigrator: true, DynamicResourceAllocation: true },
     runtimeConfig: 'api/all=true',
@@ -98,8 +98,8 @@ test.each([
   await objects.create({ metadata: { name: 'a' }, ...body });
   const bad = { labels: { 'a b': 'c' }, finalizers: ['bare', 'e f'], deletionGracePeriodSeconds: 3 };
   const patch = mergePatch({ metadata: bad });
-  const found = await refusals(address === '' ? objects.patch('a', patch) : objects.status.patch('a', patch));
-  expect(found.map((refusal) => SIGNS[refusal.slice(0, refusal.indexOf(':'))]).join('')).toBe(order);
+  const found = await rejectionCauses(address === '' ? objects.patch('a', patch) : objects.status.patch('a', patch));
+  expect(found.map((cause) => SIGNS[cause.slice(0, cause.indexOf(':'))]).join('')).toBe(order);
 });
 
 test.each([
@@ -107,7 +107,7 @@ test.each([
   [PodDisruptionBudget, {}],
   [RuntimeClass, { handler: 'h' }],
   [ValidatingWebhookConfiguration, {}],
-])('$kind accepts an unqualified finalizer', async (kind, body) => {
+])('accepts an unqualified finalizer of $kind', async (kind, body) => {
   const objects = testCluster().api(kind as never) as unknown as AnyApi;
   const first = await objects.create({ metadata: { name: 'a', finalizers: ['bare'] }, ...body });
   const again = await objects.update({ ...first, metadata: { ...first.metadata, finalizers: ['bare', 'other'] } });
@@ -118,5 +118,5 @@ test('validates metadata of status updates', async () => {
   const pods = testCluster().api(Pod);
   await pods.create({ metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
   const patch = mergePatch({ metadata: { finalizers: ['bare'] } });
-  expect(await refusals(pods.status.patch('p', patch as never))).toEqual([BARE]);
+  expect(await rejectionCauses(pods.status.patch('p', patch as never))).toEqual([BARE]);
 });

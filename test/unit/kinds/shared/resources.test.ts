@@ -34,7 +34,7 @@ const dump = (value: string, scale: number, s: string, format = 'DecimalSI') =>
   `resource.Quantity{i:resource.int64Amount{value:${value}, scale:${scale}}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"${s}", Format:"${format}"}`;
 
 describe('resource name predicates', () => {
-  test('recognize standard resources of containers and quotas', () => {
+  test('recognizes standard resources of containers and quotas', () => {
     const names = ['cpu', 'storage', 'hugepages-2Mi', 'requests.cpu', 'requests.hugepages-2Mi', 'pods', 'gpu'];
     const where = (isStandard: (name: string) => boolean) => names.filter((name) => isStandard(name));
     expect(where(isStandardContainerResource)).toEqual(['cpu', 'hugepages-2Mi']);
@@ -42,7 +42,7 @@ describe('resource name predicates', () => {
     expect(where(isStandardResource)).toEqual(names.filter((name) => name !== 'gpu'));
   });
 
-  test('recognize extended resources', () => {
+  test('recognizes extended resources', () => {
     const extended = (name: string, dialect = kubernetesDialect) => isExtendedResource(name, { dialect });
     expect(extended('example.com/gpu')).toBe(true);
     expect(extended('count/configmaps')).toBe(true);
@@ -54,7 +54,7 @@ describe('resource name predicates', () => {
     expect(extended(`${'a'.repeat(245)}/x`)).toBe(false);
   });
 
-  test('recognize integer resources and resources without overcommit', () => {
+  test('recognizes integer resources and resources without overcommit', () => {
     expect(['pods', 'cpu', 'a.b/c'].map((name) => isIntegerResource(name, context))).toEqual([true, false, true]);
     expect(['cpu', 'hugepages-1Gi', 'a.b/c'].map((name) => isOvercommitAllowed(name, context))).toEqual([
       true,
@@ -71,7 +71,7 @@ describe('resource names', () => {
     ['a.b/c', []],
     ['gpu', [`p: Invalid value: gpu: ${NOT_STANDARD}`]],
     ['a b', [`p: Invalid value: a b: ${NAME_PART}`]],
-  ])('are validated in general: %s', (name, errors) => {
+  ])('validates the resource name %s in general', (name, errors) => {
     expect(print(validateResourceName('p', name))).toEqual(errors);
   });
 
@@ -89,7 +89,7 @@ describe('resource names', () => {
       [`p: Invalid value: a b: ${NAME_PART}`, 'p: Invalid value: a b: must be a standard resource for containers'],
     ],
     ['requests.a.b/c', ["p: Invalid value: requests.a.b/c: doesn't follow extended resource name standard"]],
-  ])('are validated in containers: %s', (name, errors) => {
+  ])('validates the resource name %s in containers', (name, errors) => {
     expect(print(validateContainerResourceName('p', name, context))).toEqual(errors);
   });
 
@@ -98,20 +98,20 @@ describe('resource names', () => {
     ['count/deployments.apps', []],
     ['storage', ['p: Invalid value: storage: must be a standard resource for quota']],
     ['gpu', [`p: Invalid value: gpu: ${NOT_STANDARD}`, 'p: Invalid value: gpu: must be a standard resource for quota']],
-  ])('are validated in quotas: %s', (name, errors) => {
+  ])('validates the resource name %s in quotas', (name, errors) => {
     expect(print(validateQuotaResourceName('p', name))).toEqual(errors);
   });
 });
 
 describe('quantities', () => {
-  test('must not be negative, and print in canonical form', () => {
+  test('rejects negative quantities, printed in canonical form', () => {
     expect(print(validateNonNegativeQuantity('p', '0'))).toEqual([]);
     expect(print(validateNonNegativeQuantity('p', '-0.5'))).toEqual([
       'p: Invalid value: "-500m": must be greater than or equal to 0',
     ]);
   });
 
-  test('of volumes must be positive', () => {
+  test('rejects quantities of volumes that are not positive', () => {
     expect(print(validatePositiveQuantity('p', '1Gi'))).toEqual([]);
     expect(print(validatePositiveQuantity('p', '0'))).toEqual(['p: Invalid value: "0": must be greater than zero']);
     expect(print(validateBasicQuantity('p', '-1'))).toEqual([
@@ -134,7 +134,7 @@ describe('quantities', () => {
         `p: Invalid value: ${dump('-500', -3, '-500m')}: must be an integer`,
       ],
     ],
-  ])('of %s: %s', (name, quantity, errors) => {
+  ])('validates the quantity of %s: %s', (name, quantity, errors) => {
     expect(print(validateResourceQuantity('p', quantity, { ...context, name }))).toEqual(errors);
   });
 
@@ -147,11 +147,11 @@ describe('quantities', () => {
     ['2Mi', dump('2097152', 0, '2Mi', 'BinarySI')],
     ['8Mi', dump('8388608', 0, '', 'BinarySI')],
     ['1e3', dump('1', 3, '1e3', 'DecimalExponent')],
-  ])('print %s as Go syntax', (text, expected) => {
+  ])('prints the quantity %s in Go syntax', (text, expected) => {
     expect(goSyntaxQuantity(text).verbatim).toBe(expected);
   });
 
-  test('print wide numbers with a pointer', () => {
+  test('prints wide numbers with a pointer', () => {
     expect(goSyntaxQuantity('12345678901234567890').verbatim).toMatch(
       /value:0, scale:0}.*\(0xc0.*s:"", Format:"DecimalSI"/,
     );
@@ -160,20 +160,20 @@ describe('quantities', () => {
 
 describe('resource requirements', () => {
   test.each<[string, ResourceRequirements, string[]]>([
-    ['none', {}, []],
-    ['good', { requests: { cpu: '100m', memory: '1Gi' }, limits: { cpu: '100m' } }, []],
+    ['no values', {}, []],
+    ['valid values', { requests: { cpu: '100m', memory: '1Gi' }, limits: { cpu: '100m' } }, []],
     [
       'a request above its limit',
       { requests: { cpu: '2' }, limits: { cpu: '1' } },
       ['r.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'],
     ],
     [
-      'a device that is not requested as it is limited',
+      'an extended resource whose request differs from its limit',
       { requests: { 'a.b/c': '1' }, limits: { 'a.b/c': '2' } },
       ['r.requests: Invalid value: "1": must be equal to a.b/c limit of 2'],
     ],
     [
-      'a device without limit',
+      'an extended resource without a limit',
       { requests: { 'a.b/c': '1' } },
       ['r.limits: Required value: Limit must be set for non overcommitable resources'],
     ],
@@ -185,14 +185,14 @@ describe('resource requirements', () => {
         'r.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0',
       ],
     ],
-    ['huge pages alone', { limits: { 'hugepages-2Mi': '2Mi' } }, ['r: Forbidden: HugePages require cpu or memory']],
+    ['only huge pages', { limits: { 'hugepages-2Mi': '2Mi' } }, ['r: Forbidden: HugePages require cpu or memory']],
     [
-      'huge pages in parts',
+      'a fraction of a huge page',
       { limits: { 'hugepages-2Mi': '3Mi', memory: '1Gi' } },
       ['r.limits[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi'],
     ],
     [
-      'huge pages of no size',
+      'huge pages of an invalid size',
       { limits: { 'hugepages-x': '2Mi', cpu: '1' }, requests: { 'hugepages-x': '1Mi' } },
       [
         'r.limits[hugepages-x]: Invalid value: "2Mi": 2Mi is not positive integer multiple of hugepages-x',
@@ -201,18 +201,18 @@ describe('resource requirements', () => {
       ],
     ],
     [
-      'names, in the order of the names',
+      'invalid names, in the order of the names',
       { limits: { b: '1', a: '1' } },
       ['a', 'b'].flatMap((name) => [
         `r.limits[${name}]: Invalid value: ${name}: ${NOT_STANDARD}`,
         `r.limits[${name}]: Invalid value: ${name}: must be a standard resource for containers`,
       ]),
     ],
-  ])('%s', (_, value, errors) => {
+  ])('validates resource requirements with %s', (_, value, errors) => {
     expect(requirements(value)).toEqual(errors);
   });
 
-  test('accept indivisible huge pages if they are allowed', () => {
+  test('accepts indivisible huge pages if they are allowed', () => {
     const limits = { 'hugepages-2Mi': '3Mi', memory: '1Gi' };
     expect(requirements({ limits }, { allowIndivisibleHugePages: true })).toEqual([]);
   });
@@ -220,17 +220,17 @@ describe('resource requirements', () => {
   test.each<[string, ResourceRequirements['claims'], string[]]>([
     ['whole claims', [{ name: 'a' }, { name: 'b' }], []],
     [
-      'two requests of one',
+      'two requests of one claim',
       [
         { name: 'a', request: 'x' },
         { name: 'a', request: 'y' },
       ],
       [],
     ],
-    ['without name', [{}], ['r.claims[0]: Required value']],
-    ['a claim twice', [{ name: 'a' }, { name: 'a', request: 'x' }], ['r.claims[1]: Duplicate value: "a"']],
+    ['a claim without a name', [{}], ['r.claims[0]: Required value']],
+    ['a repeated claim', [{ name: 'a' }, { name: 'a', request: 'x' }], ['r.claims[1]: Duplicate value: "a"']],
     [
-      'a request twice',
+      'a repeated request',
       [
         { name: 'a', request: 'x' },
         { name: 'a', request: 'x' },
@@ -239,20 +239,20 @@ describe('resource requirements', () => {
     ],
     ['a request and its claim', [{ name: 'a', request: 'x' }, { name: 'a' }], ['r.claims[1]: Duplicate value: "a"']],
     [
-      'a bad request',
+      'an invalid request',
       [{ name: 'a', request: 'x.y' }],
       ['r.claims[0].request: Invalid value: "x.y": must not contain dots'],
     ],
     [
-      'unknown',
+      'an unknown claim',
       [{ name: 'c' }],
       ['r.claims[0]: Not found: "c": must be one of the names in pod.spec.resourceClaims: a, b'],
     ],
-  ])('claims: %s', (_, claims, errors) => {
+  ])('validates resource claims: %s', (_, claims, errors) => {
     expect(requirements({ claims }, { podClaimNames: ['b', 'a'] })).toEqual(errors);
   });
 
-  test('reject a claim if the Pod has none', () => {
+  test('rejects a claim if the Pod has none', () => {
     expect(requirements({ claims: [{ name: 'c' }] })).toEqual([
       'r.claims[0]: Not found: "c": must be one of the names in pod.spec.resourceClaims which is empty',
     ]);

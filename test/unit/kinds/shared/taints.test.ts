@@ -29,14 +29,14 @@ test.each<[string, Taint[], string[]]>([
     [{ effect: 'NoSchedule' }],
     ['t[0].key: Invalid value: "": name part must be non-empty', `t[0].key: Invalid value: "": ${NAME_PART}`],
   ],
-  ['a bad key', [{ key: 'a b', effect: 'NoSchedule' }], [`t[0].key: Invalid value: "a b": ${NAME_PART}`]],
+  ['an invalid key', [{ key: 'a b', effect: 'NoSchedule' }], [`t[0].key: Invalid value: "a b": ${NAME_PART}`]],
   [
-    'two faults of a value in one message',
+    'two errors of a value in one message',
     [{ key: 'a', value: `${'b'.repeat(63)} c`, effect: 'NoSchedule' }],
     [`t[0].value: Invalid value: "${'b'.repeat(63)} c": must be no more than 63 characters;${VALUE}`],
   ],
   [
-    'the same key and effect',
+    'a repeated key and effect',
     [
       { key: 'a', effect: 'NoSchedule' },
       { key: 'a', value: 'x', effect: 'NoSchedule' },
@@ -46,7 +46,7 @@ test.each<[string, Taint[], string[]]>([
     ],
   ],
   [
-    'the same with a time',
+    'a repeated key and effect with a time',
     [
       { key: 'a', effect: 'NoExecute' },
       { key: 'a', effect: 'NoExecute', timeAdded: '2024-02-03T04:05:06Z' },
@@ -55,6 +55,6 @@ test.each<[string, Taint[], string[]]>([
       't[1]: Duplicate value: core.Taint{Key:"a", Value:"", Effect:"NoExecute", TimeAdded:time.Date(2024, time.February, 3, 4, 5, 6, 0, time.Local)}: taints must be unique by key and effect pair',
     ],
   ],
-])('%s', (_, taints, errors) => {
+])('validates taints with %s', (_, taints, errors) => {
   expect(validateNodeTaints('t', taints).map(printFieldError)).toEqual(errors);
 });

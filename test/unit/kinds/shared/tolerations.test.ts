@@ -13,17 +13,17 @@ const EFFECTS = 'supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"
 
 describe('toleration validation', () => {
   test.each<[string, Toleration, string[]]>([
-    ['everything', { operator: 'Exists' }, []],
+    ['the operator Exists only', { operator: 'Exists' }, []],
     ['a value', { key: 'a', operator: 'Equal', value: 'b', effect: 'NoExecute', tolerationSeconds: 0 }, []],
     ['no operator', { key: 'a', value: 'b' }, []],
-    ['nothing', {}, [`t[0].operator: Invalid value: "": ${EMPTY_KEY}`]],
+    ['no fields', {}, [`t[0].operator: Invalid value: "": ${EMPTY_KEY}`]],
     [
       'an unknown operator',
       { key: 'a', operator: 'Like' },
       ['t[0].operator: Unsupported value: "Like": supported values: "Equal", "Exists"'],
     ],
     [
-      'a value that must not be there',
+      'a value with the operator Exists',
       { key: 'a', operator: 'Exists', value: 'b' },
       ['t[0].operator: Invalid value: "b": value must be empty when `operator` is \'Exists\''],
     ],
@@ -34,7 +34,7 @@ describe('toleration validation', () => {
     ],
     ['an unknown effect', { key: 'a', effect: 'Maybe' }, [`t[0].effect: Unsupported value: "Maybe": ${EFFECTS}`]],
     [
-      'many faults',
+      'many errors',
       { operator: 'Like', effect: 'Maybe', tolerationSeconds: 1 },
       [
         `t[0].operator: Invalid value: "Like": ${EMPTY_KEY}`,
@@ -43,7 +43,7 @@ describe('toleration validation', () => {
         `t[0].effect: Unsupported value: "Maybe": ${EFFECTS}`,
       ],
     ],
-  ])('%s', (_, toleration, errors) => {
+  ])('validates a toleration with %s', (_, toleration, errors) => {
     expect(validateTolerations('t', [toleration]).map(printFieldError)).toEqual(errors);
   });
 
@@ -58,19 +58,19 @@ describe('toleration updates', () => {
   const rejected = ['t: Forbidden: existing toleration can not be modified except its tolerationSeconds'];
 
   test.each<[string, Toleration[], string[]]>([
-    ['nothing changed', [old], []],
+    ['no change', [old], []],
     ['other seconds', [{ ...old, tolerationSeconds: 1 }], []],
-    ['no seconds, written differently', [{ key: 'a', operator: 'Exists', value: '', effect: 'NoExecute' }], []],
-    ['one added before it', [{ key: 'b', operator: 'Exists' }, old], []],
-    ['dropped', [], rejected],
+    ['no seconds and an empty value', [{ key: 'a', operator: 'Exists', value: '', effect: 'NoExecute' }], []],
+    ['a toleration added before an old one', [{ key: 'b', operator: 'Exists' }, old], []],
+    ['a removed toleration', [], rejected],
     ['another operator', [{ ...old, operator: 'Equal' }], rejected],
-    ['dropped, and a bad one added', [{ key: 'a', operator: 'Like' }], rejected],
+    ['a removed toleration and an invalid new one', [{ key: 'a', operator: 'Like' }], rejected],
     [
-      'a bad one added',
+      'an invalid new toleration',
       [old, { key: 'a', operator: 'Like' }],
       ['t[1].operator: Unsupported value: "Like": supported values: "Equal", "Exists"'],
     ],
-  ])('%s', (_, tolerations, errors) => {
+  ])('validates an update of tolerations with %s', (_, tolerations, errors) => {
     expect(validateTolerationsUpdate('t', tolerations, [old]).map(printFieldError)).toEqual(errors);
   });
 });
@@ -82,31 +82,31 @@ describe('toleration merging', () => {
   const brief: Toleration = { ...equal, tolerationSeconds: 5 };
 
   test.each<[string, Toleration[], Toleration[], Toleration[]]>([
-    ['nothing', [], [], []],
-    ['of equals one', [equal], [{ ...equal }], [equal]],
-    ['the wider key wins', [equal], [exists, all], [all]],
-    ['also when it came first', [all], [equal], [all]],
-    ['for ever covers for a while', [brief], [equal], [equal]],
+    ['two empty lists', [], [], []],
+    ['equal tolerations are merged', [equal], [{ ...equal }], [equal]],
+    ['the wider key takes precedence', [equal], [exists, all], [all]],
+    ['the wider key takes precedence also if it is first', [all], [equal], [all]],
+    ['an unlimited toleration covers a limited one', [brief], [equal], [equal]],
     [
-      'a while does not cover longer',
+      'a limited toleration does not cover a longer one',
       [brief],
       [{ ...equal, tolerationSeconds: 6 }],
       [{ ...equal, tolerationSeconds: 6 }],
     ],
-    ['another value stays', [equal], [{ ...equal, value: 'y' }], [equal, { ...equal, value: 'y' }]],
+    ['a toleration with another value is kept', [equal], [{ ...equal, value: 'y' }], [equal, { ...equal, value: 'y' }]],
     [
-      'another effect stays',
+      'a toleration with another effect is kept',
       [{ ...exists, effect: 'NoSchedule' }],
       [equal],
       [{ ...exists, effect: 'NoSchedule' }, equal],
     ],
     [
-      'no operator is not taken for Equal',
+      'a missing operator differs from Equal',
       [{ key: 'a', value: 'x' }],
       [{ key: 'a', operator: 'Equal', value: 'x' }],
       [{ key: 'a', value: 'x' }],
     ],
-  ])('%s', (_, first, second, merged) => {
+  ])('merges tolerations: %s', (_, first, second, merged) => {
     expect(mergeTolerations(first, second)).toEqual(merged);
   });
 });
@@ -120,7 +120,7 @@ describe('many tolerations', () => {
       effect: 'NoSchedule',
     }));
 
-  test('are merged and compared in less than quadratic time', () => {
+  test('merges and compares many tolerations in less than quadratic time', () => {
     const started = performance.now();
     expect(mergeTolerations(many(20_000), many(20_000, 10_000))).toHaveLength(30_000);
     expect(validateTolerationsUpdate('t', many(20_000), many(20_000))).toEqual([]);
@@ -128,7 +128,7 @@ describe('many tolerations', () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   }, 60_000);
 
-  test('that differ in seconds are merged to the longest one', () => {
+  test('merges tolerations that differ in seconds to the longest one', () => {
     const lasting = (tolerationSeconds?: number): Toleration => ({
       key: 'k',
       operator: 'Exists',

@@ -9,7 +9,7 @@ import {
 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 interface Named {
   metadata: { name: string };
@@ -23,7 +23,7 @@ describe('a CSIDriver', () => {
     ({ metadata: { name: 'd', ...metadata }, spec }) as CSIDriverInput & Named;
   const drivers = (featureGates = {}) => testCluster({ featureGates }).api(CSIDriver);
 
-  test('gets its defaults', async () => {
+  test('sets the defaults of a CSIDriver', async () => {
     expect((await drivers().create(input({ volumeLifecycleModes: [] }))).spec).toEqual({
       attachRequired: true,
       podInfoOnMount: false,
@@ -39,7 +39,7 @@ describe('a CSIDriver', () => {
     const spec = { nodeAllocatableUpdatePeriodSeconds: 9 };
     expect((await drivers().create(input(spec))).spec).not.toHaveProperty('nodeAllocatableUpdatePeriodSeconds');
     await expect(drivers({ MutableCSINodeAllocatableCount: true }).create(input(spec))).rejects.toMatchObject(
-      refusal([
+      invalidWith([
         'spec.nodeAllocatableUpdatePeriodSeconds',
         'Invalid value: 9: must be greater than or equal to 10 seconds',
       ]),
@@ -83,8 +83,8 @@ describe('a CSIDriver', () => {
         ],
       ],
     ],
-  ] as const)('is rejected with %s', async (_what, spec, causes) => {
-    await expect(drivers().create(input(spec))).rejects.toMatchObject(refusal(...causes));
+  ] as const)('rejects a CSIDriver with %s', async (_what, spec, causes) => {
+    await expect(drivers().create(input(spec))).rejects.toMatchObject(invalidWith(...causes));
   });
 
   test('gets a generation with its first change', async () => {
@@ -99,7 +99,7 @@ describe('a CSIDriver', () => {
     await expect(
       api.update(input({ attachRequired: false, volumeLifecycleModes: ['Ephemeral'] }, { resourceVersion })),
     ).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['spec.attachedRequired', 'Invalid value: false: field is immutable'],
         ['spec.volumeLifecycleModes', 'Invalid value: []storage.VolumeLifecycleMode{"Ephemeral"}: field is immutable'],
       ),
@@ -161,7 +161,7 @@ describe('a CSINode', () => {
       ],
     ],
   ] as const)('rejects %s', async (_what, drivers, causes) => {
-    await expect(create(drivers)).rejects.toMatchObject(refusal(...causes));
+    await expect(create(drivers)).rejects.toMatchObject(invalidWith(...causes));
   });
 
   test('allows adding and removing drivers, but not changing them', async () => {
@@ -170,7 +170,7 @@ describe('a CSINode', () => {
     const { metadata } = await nodes.create(input([one]));
     const version = { resourceVersion: metadata.resourceVersion };
     await expect(nodes.update(input([{ ...one, allocatable: { count: 1 } }], version))).rejects.toMatchObject(
-      refusal([
+      invalidWith([
         'spec.drivers',
         'Invalid value: storage.CSINodeDriver{Name:"a", NodeID:"n", TopologyKeys:[]string{"k"}, Allocatable:(*storage.VolumeNodeResources)(0xc000000000)}: field is immutable',
       ]),
@@ -183,7 +183,7 @@ describe('a CSINode', () => {
     const { metadata } = await nodes.create(input([]));
     const changed = nodes.update(input([{ name: 'a' }], { resourceVersion: metadata.resourceVersion }));
     const problem = ['spec.drivers[0].nodeID', 'Required value'] as const;
-    await expect(changed).rejects.toMatchObject(refusal(problem, problem));
+    await expect(changed).rejects.toMatchObject(invalidWith(problem, problem));
   });
 
   test('allows changes of the allocatable count if the feature gate is enabled', async () => {
@@ -207,7 +207,7 @@ describe('a CSIStorageCapacity', () => {
     const capacities = testCluster().api(CSIStorageCapacity);
     const bad = { storageClassName: 'A', capacity: '-1', nodeTopology: { matchLabels: { a: '-' } } };
     await expect(capacities.create(input(bad))).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['nodeTopology.matchLabels', expect.stringContaining('Invalid value: "-": a valid label must be')],
         ['storageClassName', `Invalid value: "A": ${SUBDOMAIN}`],
         ['capacity', 'Invalid value: "-1": must be greater than or equal to 0'],
@@ -238,7 +238,7 @@ describe('a CSIStorageCapacity', () => {
     await expect(
       capacities.update(input({ nodeTopology: { matchExpressions }, storageClassName: 'slow' }, version)),
     ).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         [
           'nodeTopology',
           'Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement{v1.LabelSelectorRequirement{Key:"k", Operator:"Exists", Values:[]string(nil)}}}: field is immutable',
@@ -247,7 +247,7 @@ describe('a CSIStorageCapacity', () => {
       ),
     );
     await expect(capacities.update(input({}, version))).rejects.toMatchObject(
-      refusal(['nodeTopology', 'Invalid value: "null": field is immutable']),
+      invalidWith(['nodeTopology', 'Invalid value: "null": field is immutable']),
     );
     await expect(capacities.update(input({ nodeTopology, capacity: '1Ki' }, version))).resolves.toBeDefined();
   });

@@ -8,7 +8,7 @@ import {
 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 interface Named {
   metadata: { name: string };
@@ -89,8 +89,8 @@ describe('a StorageClass', () => {
       { allowedTopologies: [{}] },
       [['allowedTopologies[0].matchLabelExpressions', 'Duplicate value: ""']],
     ],
-  ] as const)('is rejected with %s', async (_what, body, causes) => {
-    await expect(create(body)).rejects.toMatchObject(refusal(...causes));
+  ] as const)('rejects a StorageClass with %s', async (_what, body, causes) => {
+    await expect(create(body)).rejects.toMatchObject(invalidWith(...causes));
   });
 
   test('allows changes of allowVolumeExpansion, but not of provisioner and parameters', async () => {
@@ -108,7 +108,7 @@ describe('a StorageClass', () => {
         volumeBindingMode: 'WaitForFirstConsumer',
       }),
     ).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['parameters', 'Forbidden: updates to parameters are forbidden.'],
         ['provisioner', 'Forbidden: updates to provisioner are forbidden.'],
         ['reclaimPolicy', 'Forbidden: updates to reclaimPolicy are forbidden.'],
@@ -124,25 +124,25 @@ describe('a VolumeAttributesClass', () => {
 
   test('requires a driver and parameters', async () => {
     await expect(cluster().api(VolumeAttributesClass).create(input({}))).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['driverName', 'Required value'],
         ['parameters', 'Required value: must contain at least one key/value pair'],
       ),
     );
   });
 
-  test('is immutable', async () => {
+  test('rejects changes of a VolumeAttributesClass', async () => {
     const classes = cluster().api(VolumeAttributesClass);
     await classes.create(input({ driverName: 'd', parameters: { a: 'b' } }));
     await expect(classes.update(input({ driverName: 'e', parameters: { a: 'c' } }))).rejects.toMatchObject(
-      refusal(
+      invalidWith(
         ['driverName', 'Forbidden: updates to driverName are forbidden.'],
         ['parameters', 'Forbidden: updates to parameters are forbidden.'],
       ),
     );
   });
 
-  test('is the same in v1alpha1', async () => {
+  test('serves the same VolumeAttributesClass in v1alpha1', async () => {
     const both = cluster();
     await both.api(VolumeAttributesClassV1alpha1).create(input({ driverName: 'd', parameters: { a: 'b' } }));
     expect(await both.api(VolumeAttributesClass).get('c')).toMatchObject({ driverName: 'd', parameters: { a: 'b' } });

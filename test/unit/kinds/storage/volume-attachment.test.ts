@@ -2,7 +2,7 @@
 import { VolumeAttachment, type VolumeAttachmentInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 interface Named {
   metadata: { name: string };
@@ -83,7 +83,7 @@ test.each([
     ],
   ],
 ] as const)('rejects a VolumeAttachment with %s', async (_what, spec, causes) => {
-  await expect(create(spec)).rejects.toMatchObject(refusal(...causes));
+  await expect(create(spec)).rejects.toMatchObject(invalidWith(...causes));
 });
 
 test('applies only the defaults of the volume source to an inline volume', async () => {
@@ -96,7 +96,7 @@ test('has an immutable spec and a validated status', async () => {
   const attachments = testCluster().api(VolumeAttachment);
   const created = await attachments.create(input({}));
   await expect(attachments.update({ ...created, spec: { ...created.spec, nodeName: 'm' } })).rejects.toMatchObject(
-    refusal([
+    invalidWith([
       'spec',
       'Invalid value: storage.VolumeAttachmentSpec{Attacher:"d", Source:storage.VolumeAttachmentSource{PersistentVolumeName:(*string)(0xc000000000), InlineVolumeSpec:(*core.PersistentVolumeSpec)(nil)}, NodeName:"m"}: field is immutable',
     ]),
@@ -108,7 +108,7 @@ test('has an immutable spec and a validated status', async () => {
   };
   await expect(attachments.status.update('a', { ...created, status })).rejects.toMatchObject(
     // The reference server reports each problem twice.
-    refusal(
+    invalidWith(
       ['status.attachmentMetadata', 'Too long: may not be more than 262144 bytes'],
       ['status.attachError.message', 'Too long: may not be more than 262144 bytes'],
       ['status.attachmentMetadata', 'Too long: may not be more than 262144 bytes'],

@@ -6,7 +6,7 @@ import type {
   MigrationCondition,
   StorageVersionMigrationStatusInput,
 } from '../../../../src/kinds/generated/storagemigration-v1alpha1.js';
-import { refusal } from '../refusals.js';
+import { invalidWith } from '../rejections.js';
 
 interface Named {
   metadata: { name: string };
@@ -48,7 +48,7 @@ async function setStatus(
 
 test('requires a resource and a version', async () => {
   await expect(open().create(input({}))).rejects.toMatchObject(
-    refusal(
+    invalidWith(
       ['spec.resource.resource', 'Required value: resource is required'],
       ['spec.resource.version', 'Required value: version is required'],
     ),
@@ -62,7 +62,7 @@ test('has an immutable resource', async () => {
   await expect(
     migrations.update(input({ version: 'v2', resource: 'jobs' }, { resourceVersion })),
   ).rejects.toMatchObject(
-    refusal(
+    invalidWith(
       ['group', 'Invalid value: "": field is immutable'],
       ['version', 'Invalid value: "v2": field is immutable'],
       ['resource', 'Invalid value: "jobs": field is immutable'],
@@ -81,12 +81,12 @@ test.each([
   ],
   ['-1', 'Invalid value: -1: must be greater than or equal to 0'],
 ])('rejects the resourceVersion %s', async (resourceVersion, message) => {
-  await expect(setStatus({ resourceVersion })).rejects.toMatchObject(refusal(['status.resourceVersion', message]));
+  await expect(setStatus({ resourceVersion })).rejects.toMatchObject(invalidWith(['status.resourceVersion', message]));
 });
 
 test('rejects a change of the resourceVersion', async () => {
   await expect(setStatus({ resourceVersion: '2' }, { resourceVersion: '1' })).rejects.toMatchObject(
-    refusal(['status.resourceVersion', 'Invalid value: "2": resourceVersion cannot be updated']),
+    invalidWith(['status.resourceVersion', 'Invalid value: "2": resourceVersion cannot be updated']),
   );
 });
 
@@ -97,7 +97,7 @@ test('validates the fields of conditions', async () => {
     { ...condition('a b' as 'Running', 'True'), reason: 'r'.repeat(1025) },
   ];
   await expect(setStatus({ conditions: bad })).rejects.toMatchObject(
-    refusal(
+    invalidWith(
       ['status.conditions[0].lastTransitionTime', 'Required value: must be set'],
       ['status.conditions[0].reason', expect.stringMatching(/^Invalid value: "a b": a condition reason must start/)],
       ['status.conditions[1].type', 'Duplicate value: "Running"'],
@@ -122,16 +122,16 @@ test.each([
   [[running, failed], 'Running condition cannot be true when failed condition is true'],
 ])('rejects contradictory conditions (%#)', async (conditions, message) => {
   await expect(setStatus({ conditions })).rejects.toMatchObject(
-    refusal(['status.conditions', `${dump(...conditions)}: ${message}`]),
+    invalidWith(['status.conditions', `${dump(...conditions)}: ${message}`]),
   );
 });
 
 test('rejects a change of a final condition', async () => {
   await expect(setStatus({ conditions: [] }, { conditions: [succeeded] })).rejects.toMatchObject(
-    refusal(['status.conditions', `${dump()}: Success condition cannot be set to false once it is true`]),
+    invalidWith(['status.conditions', `${dump()}: Success condition cannot be set to false once it is true`]),
   );
   await expect(setStatus({}, { conditions: [failed] })).rejects.toMatchObject(
-    refusal([
+    invalidWith([
       'status.conditions',
       'Invalid value: []storagemigration.MigrationCondition(nil): Failed condition cannot be set to false once it is true',
     ]),

@@ -28,7 +28,7 @@ describe('printGoValue', () => {
   });
 });
 
-test('goType returns Go type names', () => {
+test('returns Go type names', () => {
   const values = [{}, [], 'x', true, 1, 1.5, null];
   expect(values.map(goType).join(' | ')).toBe(
     'map[string]interface {} | []interface {} | string | bool | int64 | float64 | %!s(<nil>)',

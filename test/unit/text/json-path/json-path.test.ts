@@ -25,7 +25,7 @@ function cellOf(object: unknown, type: string, jsonPath: string): unknown {
   return columns?.[1] === undefined ? 'no column' : columns[1].cell(object as never, context);
 }
 
-test('every cell equals the recorded one', () => {
+test('returns the recorded text of every cell', () => {
   const wrong = cells.filter(([object, type, path, ...expected]) => {
     const [want] = expected.length === 0 ? ['no column'] : expected;
     const got = cellOf(objects[object], type, path);
@@ -53,7 +53,7 @@ describe('ages in table cells', () => {
   });
 });
 
-test('a very long path and a deeply nested object do not overflow the stack', () => {
+test('handles a very long path and a deeply nested object without a stack overflow', () => {
   let deep: unknown = 'end';
   for (let depth = 0; depth < 20_000; depth++) deep = { a: deep };
   expect(parseJsonPath('.a'.repeat(20_000))(deep)).toEqual(['end']);

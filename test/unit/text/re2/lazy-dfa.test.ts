@@ -44,7 +44,7 @@ const text = fc
   })
   .map((characters) => characters.join(''));
 
-test('LazyDfa and the NFA return the same result from every start index', () => {
+test('returns the same result as the NFA from every start index', () => {
   fc.assert(
     fc.property(expression, fc.array(text, { minLength: 1, maxLength: 4 }), (pattern, texts) => {
       const program = programOf(pattern);
@@ -130,7 +130,7 @@ describe('limits of patterns', () => {
     expect(re2FindAll('(?:a|[bc]|\\d|x)+', 'ab1 cx')).toEqual(['ab1', 'cx']);
   });
 
-  test('onSteps may abort a match by throwing', () => {
+  test('aborts a match when onSteps throws', () => {
     const tired = new Error('too much');
     const onSteps = (most: number) => {
       let left = most;

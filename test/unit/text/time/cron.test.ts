@@ -35,11 +35,14 @@ function activations({ schedule, zone, from, count }: Question): string[] {
 describe('parseCron with the vectors of cron.json', () => {
   const vectors = readVectors('cron') as CronVector[];
 
-  test.each(vectors)('$expr from $from in $zone', ({ expr, error, zone, from = '', next = [] }) => {
-    expect(cronProblem(expr)).toBe(error);
-    if (error !== undefined) return;
-    expect(activations({ schedule: expr, zone, from, count: next.length })).toEqual(next);
-  });
+  test.each(vectors)(
+    'computes the runs of $expr from $from in $zone',
+    ({ expr, error, zone, from = '', next = [] }) => {
+      expect(cronProblem(expr)).toBe(error);
+      if (error !== undefined) return;
+      expect(activations({ schedule: expr, zone, from, count: next.length })).toEqual(next);
+    },
+  );
 });
 
 test.each([

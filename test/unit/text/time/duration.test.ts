@@ -42,7 +42,7 @@ test.each([
   expect(() => parseDuration(text)).toThrow(new DurationError(message));
 });
 
-test('formatDuration and parseDuration are inverse', () => {
+test('parses every formatted duration to the same value', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (nanoseconds) => {
       expect(parseDuration(formatDuration(nanoseconds))).toBe(nanoseconds);
@@ -50,6 +50,6 @@ test('formatDuration and parseDuration are inverse', () => {
   );
 });
 
-test('quoteBytes shows non-ASCII characters as bytes', () => {
+test('quotes non-ASCII characters as bytes', () => {
   expect(quoteBytes('a"\\\u0001é😀')).toBe('"a\\"\\\\\\x01\\xc3\\xa9\\xf0\\x9f\\x98\\x80"');
 });

@@ -181,7 +181,7 @@ describe('readCertificateRequest', () => {
   });
 });
 
-test('readCertificate reads an Ed25519 certificate of openssl', () => {
+test('reads an Ed25519 certificate of openssl', () => {
   const [block] = pemBlocks(OPENSSL);
   expect(block?.type).toBe('CERTIFICATE');
   expect(readCertificate(block?.bytes ?? new Uint8Array())).toEqual({ ca: true, basicConstraintsValid: true });

@@ -5,7 +5,7 @@ import { firstPemBlock, pemBlocks } from '../../../../src/text/x509/pem.js';
 const block = (type: string, body = 'AQID\n') => `-----BEGIN ${type}-----\n${body}-----END ${type}-----\n`;
 const types = (text: string) => pemBlocks(text).map(({ type }) => type);
 
-test('pemBlocks returns type, headers and bytes', () => {
+test('returns type, headers and bytes of PEM blocks', () => {
   expect(pemBlocks(block('A B', 'Proc-Type:  4,ENCRYPTED \nx: a:b\n\nAQI\nD BA==\n'))).toEqual([
     {
       type: 'A B',
@@ -18,7 +18,7 @@ test('pemBlocks returns type, headers and bytes', () => {
   ]);
 });
 
-test('pemBlocks skips text around blocks', () => {
+test('skips text around PEM blocks', () => {
   expect(types(`before\n${block('A')}between: them\n\n${block('B')}after`)).toEqual(['A', 'B']);
   expect(firstPemBlock(`before\n${block('A')}${block('B')}`)?.type).toBe('A');
   expect(firstPemBlock('nothing here')).toBeUndefined();
@@ -40,17 +40,17 @@ test.each([
   ['base64 without its padding', block('A', 'AQI\n'), []],
   ['headers without a body', '-----BEGIN A-----\nk: v\n-----END A-----\n', []],
   ['no END', '-----BEGIN A-----\nAQID\n', []],
-])('pemBlocks with %s', (_name, text, expected) => {
+])('reads or skips a PEM block with %s', (_name, text, expected) => {
   expect(types(text)).toEqual(expected);
   // An invalid block does not affect the next one.
   expect(types(`${text}\n${block('NEXT')}`)).toEqual([...expected, 'NEXT']);
 });
 
-test('a BEGIN without END does not hide other blocks', () => {
+test('reads other blocks after a BEGIN without END', () => {
   expect(types(`-----BEGIN A-----\nAQID\n${block('B')}`)).toEqual(['B']);
 });
 
-test('pemBlocks takes linear time for hostile texts', () => {
+test('reads PEM blocks of hostile texts in linear time', () => {
   const size = 50_000;
   expect(types('-----BEGIN A-----\n'.repeat(size) + block('A'))).toEqual(['A']);
   expect(types('\n-----END A-----'.repeat(size))).toEqual([]);

@@ -88,7 +88,7 @@ describe('YAML responses', () => {
 
   test('has the bytes of recorded responses', () => {
     const texts = readGroup('http-negotiation')
-      .flatMap(({ expect: answers }) => answers)
+      .flatMap(({ expect: responses }) => responses)
       .filter(({ contentType }) => contentType === 'application/yaml')
       .map(({ body }) => String(body.text))
       // Replaces the placeholders of the recording.
@@ -111,7 +111,7 @@ describe('YAML bodies', () => {
     ['x: .nan', 'json: unsupported value: NaN'],
     ['? [a]\n: b', 'yaml: invalid map key: []interface {}{"a"}'],
   ])('rejects %j with a complete message', (text, message) => {
-    const error = refusal(text);
+    const error = rejection(text);
     expect(error.message).toBe(message);
     expect(error.isWhole).toBe(true);
   });
@@ -139,7 +139,7 @@ function readBack(text: string): unknown {
   return bodyOf(text).read().value;
 }
 
-function refusal(text: string): BodyError {
+function rejection(text: string): BodyError {
   try {
     bodyOf(text).read();
   } catch (error) {

@@ -31,7 +31,7 @@ const WHOLE = object({
 async function served(more: Json, whole: Json = WHOLE) {
   const cluster = testCluster();
   const widgets = await define(cluster, { versions: [version({ whole, ...more })] });
-  return { cluster, widgets, ask: http(cluster) };
+  return { cluster, widgets, send: http(cluster) };
 }
 
 describe('the status subresource', () => {
@@ -52,20 +52,20 @@ describe('the status subresource', () => {
   });
 
   test('validates only the status in a status update', async () => {
-    const { widgets, ask } = await served(parts);
+    const { widgets, send } = await served(parts);
     await widgets.create(widget('a', { replicas: 1 }));
     const type = 'application/merge-patch+json';
-    const rejected = await ask(`PATCH ${COLLECTION}/a/status`, { body: { status: { replicas: 'x' } }, type });
+    const rejected = await send(`PATCH ${COLLECTION}/a/status`, { body: { status: { replicas: 'x' } }, type });
     expect(rejected.code).toBe(422);
     expect(rejected.body.message).toContain('status.replicas: Invalid value: "string"');
-    expect((await ask(`PATCH ${COLLECTION}/a/status`, { body: { spec: { replicas: 'x' } }, type })).code).toBe(200);
+    expect((await send(`PATCH ${COLLECTION}/a/status`, { body: { spec: { replicas: 'x' } }, type })).code).toBe(200);
   });
 
   test('serves only declared subresources', async () => {
-    const { widgets, ask } = await served({});
+    const { widgets, send } = await served({});
     await widgets.create(widget('a'));
-    expect((await ask(`GET ${COLLECTION}/a/status`)).code).toBe(404);
-    expect((await ask(`GET ${COLLECTION}/a/scale`)).code).toBe(404);
+    expect((await send(`GET ${COLLECTION}/a/status`)).code).toBe(404);
+    expect((await send(`GET ${COLLECTION}/a/scale`)).code).toBe(404);
     expect(() => widgets.subresource('status')).toThrow(TypeError);
   });
 });
@@ -75,11 +75,11 @@ describe('the scale subresource', () => {
   const parts = (more: Json = {}) => ({ subresources: { status: {}, scale: { ...paths, ...more } } });
 
   test('reads and writes the fields at the paths of the scale', async () => {
-    const { widgets, ask } = await served(parts({ labelSelectorPath: '.status.selector' }));
+    const { widgets, send } = await served(parts({ labelSelectorPath: '.status.selector' }));
     await widgets.create(widget('a', { replicas: 2, colour: 'red' }));
     const type = 'application/merge-patch+json';
-    await ask(`PATCH ${COLLECTION}/a/status`, { body: { status: { replicas: 1, selector: 'a=b' } }, type });
-    const scale = await ask(`GET ${COLLECTION}/a/scale`);
+    await send(`PATCH ${COLLECTION}/a/status`, { body: { status: { replicas: 1, selector: 'a=b' } }, type });
+    const scale = await send(`GET ${COLLECTION}/a/scale`);
     expect(scale.body).toMatchObject({
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
@@ -87,25 +87,25 @@ describe('the scale subresource', () => {
       spec: { replicas: 2 },
       status: { replicas: 1, selector: 'a=b' },
     });
-    const more = await ask(`PUT ${COLLECTION}/a/scale`, { body: { ...scale.body, spec: { replicas: 5 } } });
+    const more = await send(`PUT ${COLLECTION}/a/scale`, { body: { ...scale.body, spec: { replicas: 5 } } });
     expect(more.body['spec']).toEqual({ replicas: 5 });
     expect(await widgets.get('a')).toMatchObject({ spec: { replicas: 5, colour: 'red' }, metadata: { generation: 2 } });
-    expect((await ask(`PUT ${COLLECTION}/a/scale`, { body: scale.body })).code).toBe(409);
-    const patched = await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 0 } }, type });
+    expect((await send(`PUT ${COLLECTION}/a/scale`, { body: scale.body })).code).toBe(409);
+    const patched = await send(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 0 } }, type });
     expect(patched.body['spec']).toEqual({});
     expect(await widgets.get('a')).toMatchObject({ spec: { replicas: 0 } });
-    const rejected = await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: -1 } }, type });
+    const rejected = await send(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: -1 } }, type });
     expect(rejected.code).toBe(422);
   });
 
   test('fails to read a scale without replicas', async () => {
-    const { widgets, ask } = await served(parts());
+    const { widgets, send } = await served(parts());
     await widgets.create(widget('a', {}));
-    const response = await ask(`GET ${COLLECTION}/a/scale`);
+    const response = await send(`GET ${COLLECTION}/a/scale`);
     expect(response.code).toBe(500);
     expect(response.body.message).toContain('the spec replicas field ".spec.replicas" does not exist');
     const type = 'application/merge-patch+json';
-    await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 3 } }, type });
+    await send(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 3 } }, type });
     expect(await widgets.get('a')).toMatchObject({ spec: { replicas: 3 } });
   });
 
@@ -114,12 +114,12 @@ describe('the scale subresource', () => {
     const scale = { specReplicasPath: '.spec.constructor.__proto__', statusReplicasPath: '.status.a.b.c' };
     const widgets = await define(cluster, { versions: [version({ whole: ANYTHING, subresources: { scale } })] });
     await widgets.create(widget('a', { constructor: {} }));
-    const ask = http(cluster);
-    expect((await ask(`GET ${COLLECTION}/a/scale`)).code).toBe(500);
+    const send = http(cluster);
+    expect((await send(`GET ${COLLECTION}/a/scale`)).code).toBe(500);
     const type = 'application/merge-patch+json';
-    const scaled = await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 4 } }, type });
+    const scaled = await send(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 4 } }, type });
     expect(scaled.body).toMatchObject({ spec: { replicas: 4 }, status: { replicas: 0 } });
-    expect((await ask(`GET ${COLLECTION}/a`)).text).toContain('"spec":{"constructor":{"__proto__":4}}');
+    expect((await send(`GET ${COLLECTION}/a`)).text).toContain('"spec":{"constructor":{"__proto__":4}}');
     expect(Object.getPrototypeOf({})).toBe(Object.prototype);
   });
 
@@ -156,12 +156,12 @@ describe('selectable fields', () => {
   });
 
   test('rejects selectors of fields that are not declared', async () => {
-    const { widgets, ask } = await served({ selectableFields: fields });
+    const { widgets, send } = await served({ selectableFields: fields });
     expect(await failureOf(widgets.list({ fields: 'spec.replicas=1' }))).toMatchObject({
       code: 400,
       message: expect.stringContaining('field label not supported: spec.replicas'),
     });
-    expect((await ask(`DELETE ${COLLECTION}?fieldSelector=spec.x%3D1`)).code).toBe(400);
+    expect((await send(`DELETE ${COLLECTION}?fieldSelector=spec.x%3D1`)).code).toBe(400);
   });
 
   test('selects by the fields of the requested version', async () => {
@@ -181,9 +181,9 @@ describe('selectable fields', () => {
 describe('tables', () => {
   const TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io';
   const tableOf = async (columns: readonly Json[], spec: unknown) => {
-    const { widgets, ask } = await served({ additionalPrinterColumns: columns }, ANYTHING);
+    const { widgets, send } = await served({ additionalPrinterColumns: columns }, ANYTHING);
     await widgets.create(widget('a', spec));
-    const { body } = await ask(`GET ${COLLECTION}`, { accept: TABLE });
+    const { body } = await send(`GET ${COLLECTION}`, { accept: TABLE });
     const columnsOf = body['columnDefinitions'] as Json[];
     return {
       names: columnsOf.map(({ name }) => name),
@@ -256,11 +256,11 @@ describe('a client in this process', () => {
 });
 
 test('includes the kind in the OpenAPI documents while it is served', async () => {
-  const { cluster, ask } = await served({});
+  const { cluster, send } = await served({});
   const path = `/openapi/v3/apis/${GROUP}/v1`;
-  const { text } = await ask(`GET ${path}`);
+  const { text } = await send(`GET ${path}`);
   expect(text).toContain(`/apis/${GROUP}/v1/namespaces/{namespace}/widgets/{name}`);
   expect(text).toContain('"colour"');
   await definitions(cluster).delete(WIDGETS);
-  expect((await ask(`GET ${path}`)).code).toBe(404);
+  expect((await send(`GET ${path}`)).code).toBe(404);
 });

@@ -117,8 +117,8 @@ test('rejects an eviction that ignores store read errors', async () => {
   await create('p');
   const deleteOptions = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions };
-  const { status, body: answer } = await call('POST', `${PODS}/p/eviction`, body);
-  expect([status, answer.message]).toEqual([
+  const { status, body: response } = await call('POST', `${PODS}/p/eviction`, body);
+  expect([status, response.message]).toEqual([
     422,
     'Eviction.policy "p" is invalid: deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: can not be set for pod eviction, try after removing the option',
   ]);
@@ -152,9 +152,9 @@ test('rejects tables for some subresources of a pod', async () => {
   const { call, create } = start();
   await create('p');
   const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-  const asked = (accept: string) => call('GET', `${PODS}/p/resize`, undefined, { accept });
-  expect((await asked(table)).status).toBe(406);
-  expect((await asked(`${table},application/json`)).body.kind).toBe('Pod');
+  const requested = (accept: string) => call('GET', `${PODS}/p/resize`, undefined, { accept });
+  expect((await requested(table)).status).toBe(406);
+  expect((await requested(`${table},application/json`)).body.kind).toBe('Pod');
 });
 
 test('parses the ports of a port-forward request as numbers', async () => {

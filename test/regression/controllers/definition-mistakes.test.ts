@@ -67,7 +67,7 @@ test.each<[string, () => unknown, string]>([
     '"no good" is no name of a finalizer',
   ],
   [
-    'a misspelt stage selector',
+    'a misspelled stage selector',
     () => stage({ name: 's', kind: Pod, when: { label: {} } as never, delete: true }),
     'label',
   ],

@@ -20,10 +20,10 @@ describe('CRD whose kind is not in CamelCase', () => {
     const cluster = testCluster();
     await define(cluster, { names: { plural: 'bads', kind: 'bad' } });
     await definitions(cluster).create(definition({ names: { plural: 'cats', kind: 'Cat' } }));
-    const ask = http(cluster.fork());
-    const created = await ask('POST /api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'a' } } });
+    const send = http(cluster.fork());
+    const created = await send('POST /api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'a' } } });
     expect(created.code).toBe(201);
-    expect((await ask('GET /apis/example.com/v1/cats')).code).toBe(200);
+    expect((await send('GET /apis/example.com/v1/cats')).code).toBe(200);
   });
 });
 
@@ -42,14 +42,14 @@ describe('length limit beyond the safe integers', () => {
     ['minLength', '9007199254740993', 422],
     ['maxLength', '9007199254740993', 201],
   ])('compares %s %s correctly with response code %s', async (limit, length, code) => {
-    const ask = http(testCluster());
+    const send = http(testCluster());
     const spec = object({ text: { type: 'string', [limit]: 0 } });
     const { metadata, spec: defined } = definition({ versions: [version({ spec })] });
     const body = JSON.stringify({ metadata, spec: defined }).replace(`"${limit}":0`, `"${limit}":${length}`);
     const path = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
-    expect((await ask(`POST ${path}`, { body })).code).toBe(201);
+    expect((await send(`POST ${path}`, { body })).code).toBe(201);
     const made = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec: { text: 'abc' } };
-    expect((await ask(`POST ${COLLECTION}`, { body: made })).code).toBe(code);
+    expect((await send(`POST ${COLLECTION}`, { body: made })).code).toBe(code);
   });
 });
 
@@ -111,8 +111,8 @@ describe('schemas and values nested too deeply', () => {
     const objects = await define(cluster, { versions: [version({ subresources: { scale } })] });
     await objects.create(widget('a'));
     const body = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'a' }, spec: { replicas: 2 } };
-    const answer = await http(cluster)(`PUT ${COLLECTION}/a/scale`, { body });
-    expect([answer.code, answer.body.message]).toEqual([400, TOO_DEEP]);
+    const response = await http(cluster)(`PUT ${COLLECTION}/a/scale`, { body });
+    expect([response.code, response.body.message]).toEqual([400, TOO_DEEP]);
   });
 });
 

@@ -66,7 +66,7 @@ interface Answer {
 const HOST = 'http://cluster.local';
 const NAME = 'x';
 
-export async function play({ kind, steps }: Case): Promise<void> {
+export async function runCase({ kind, steps }: Case): Promise<void> {
   const cluster = testCluster({ dialect: 'kubernetes' });
   for (const own of OWN_KINDS) cluster.install(own);
   const played = new Play(cluster, kind);

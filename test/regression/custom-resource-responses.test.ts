@@ -337,8 +337,8 @@ describe('custom resources', () => {
     await call('POST', DEFINITIONS, definition({ versions: [{ ...version, schema }] }));
     const metadata = { name: 'b', odd: 1 };
     const body = { apiVersion: 'x.io/v1', kind: 'Widget', metadata, zoo: 1, inner: { ...widget, metadata }, ant: 1 };
-    const { body: answer } = await call('POST', `${WIDGETS}?fieldValidation=Strict`, body);
-    expect(answer.message.match(/unknown field "[^"]*"/g)).toEqual([
+    const { body: response } = await call('POST', `${WIDGETS}?fieldValidation=Strict`, body);
+    expect(response.message.match(/unknown field "[^"]*"/g)).toEqual([
       'unknown field "metadata.odd"',
       'unknown field "ant"',
       'unknown field "inner.spec"',
@@ -357,8 +357,8 @@ describe('custom resources', () => {
 
   const LISTED = `${WIDGETS}?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1`;
 
-  async function lastEvent(answer: Response) {
-    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  async function lastEvent(response: Response) {
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const decoder = new TextDecoder();
     let text = '';
     while (!text.includes('BOOKMARK')) text += decoder.decode((await reader.read()).value, { stream: true });
@@ -367,8 +367,8 @@ describe('custom resources', () => {
   }
 
   test('sends a bookmark with an empty list as the blueprint', async () => {
-    const { ask } = await withWidget();
-    const { metadata, ...rest } = await lastEvent(await ask('GET', LISTED));
+    const { send } = await withWidget();
+    const { metadata, ...rest } = await lastEvent(await send('GET', LISTED));
     expect(rest).toEqual({ apiVersion: 'x.io/v1', kind: 'Widget' });
     expect(Object.keys(metadata)).toEqual(['annotations', 'resourceVersion']);
     expect(atob(metadata.annotations['kubernetes.io/initial-events-list-blueprint'])).toBe(
@@ -377,12 +377,12 @@ describe('custom resources', () => {
   });
 
   test('sends a metadata bookmark with a metadata list and rejects tables', async () => {
-    const { ask } = await withWidget();
-    const { kind, metadata } = await lastEvent(await ask('GET', LISTED, undefined, { accept: METADATA }));
+    const { send } = await withWidget();
+    const { kind, metadata } = await lastEvent(await send('GET', LISTED, undefined, { accept: METADATA }));
     expect([kind, metadata.creationTimestamp]).toEqual(['PartialObjectMetadata', null]);
     expect(atob(metadata.annotations['kubernetes.io/initial-events-list-blueprint'])).toBe(
       '{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":null}\n',
     );
-    expect((await ask('GET', LISTED, undefined, { accept: TABLE })).status).toBe(406);
+    expect((await send('GET', LISTED, undefined, { accept: TABLE })).status).toBe(406);
   });
 });

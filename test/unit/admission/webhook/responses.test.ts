@@ -25,13 +25,13 @@ interface Case {
   readonly warnings?: readonly string[];
 }
 
-const cases = JSON.parse(readFileSync(new URL('./answers.json', import.meta.url), 'utf8')) as Case[];
+const cases = JSON.parse(readFileSync(new URL('./responses.json', import.meta.url), 'utf8')) as Case[];
 
 let current: Case;
 let uid = '';
 
 /** The response of the current case. */
-async function answer(_url: unknown, init: { readonly body: string }): Promise<Response> {
+async function result(_url: unknown, init: { readonly body: string }): Promise<Response> {
   uid = JSON.parse(init.body).request.uid;
   const { body, code = 200, contentType = 'application/json' } = current;
   // A string body would get a content type by default.
@@ -54,7 +54,7 @@ function clusterFor({ type, version, ignore = false }: Case): Promise<TestCluste
 }
 
 async function prepare(type: Case['type'], version: string, failurePolicy: string): Promise<TestCluster> {
-  const webhooks = { resolve: () => undefined, fetch: answer };
+  const webhooks = { resolve: () => undefined, fetch: result };
   const cluster = testCluster({ dialect: 'kubernetes', webhooks: webhooks as never });
   await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'old' }, data: { k: 'v' } });
   const configuration = {
@@ -78,7 +78,7 @@ describe.each(['mutating v1', 'mutating v1beta1', 'validating v1', 'validating v
   'responses of %s webhooks',
   (group) => {
     test.each(cases.filter(({ type, version }) => `${type} ${version}` === group))(
-      'are handled as in the reference server: $name',
+      'handles a webhook response as the reference server does: $name',
       async (one) => {
         const cluster = await clusterFor(one);
         current = one;

@@ -101,9 +101,9 @@ describe('names of a CRD', () => {
     await cluster.clock.advance(10_000);
     const other = { plural: 'gadgets', kind: 'Gadget', singular: 'widget', shortNames: ['w', 'g', 'wd'] };
     await definitions(cluster).create(definition({ names: other }));
-    const refused = await definitions(cluster).get('gadgets.example.com');
-    expect(refused.status.acceptedNames).toEqual({ plural: 'gadgets', kind: 'Gadget', listKind: 'GadgetList' });
-    expect(refused.status.conditions).toMatchObject([
+    const rejected = await definitions(cluster).get('gadgets.example.com');
+    expect(rejected.status.acceptedNames).toEqual({ plural: 'gadgets', kind: 'Gadget', listKind: 'GadgetList' });
+    expect(rejected.status.conditions).toMatchObject([
       {
         type: 'NamesAccepted',
         status: 'False',
@@ -279,14 +279,14 @@ describe('the served versions', () => {
 
   test('lists served versions in discovery at once and in version order', async () => {
     const cluster = testCluster();
-    const ask = http(cluster);
+    const send = http(cluster);
     const before = cluster.kinds();
-    expect(await ask(`GET /apis/${GROUP}`)).toMatchObject({ code: 404 });
+    expect(await send(`GET /apis/${GROUP}`)).toMatchObject({ code: 404 });
     const names = ['v1alpha1', 'v1', 'foo', 'v2beta1', 'v10'];
     await define(cluster, { versions: names.map((name) => version({ name, storage: name === 'v1' })) });
     expect(cluster.kinds()).not.toBe(before);
     expect(cluster.kinds().length).toBe(before.length + 5);
-    const { body } = await ask(`GET /apis/${GROUP}`);
+    const { body } = await send(`GET /apis/${GROUP}`);
     expect((body['versions'] as { version: string }[]).map(({ version }) => version)).toEqual([
       'v10',
       'v1',
@@ -296,7 +296,7 @@ describe('the served versions', () => {
     ]);
     expect(body['preferredVersion']).toEqual({ groupVersion: `${GROUP}/v10`, version: 'v10' });
     await definitions(cluster).delete(WIDGETS);
-    expect(await ask(`GET /apis/${GROUP}`)).toMatchObject({ code: 404 });
+    expect(await send(`GET /apis/${GROUP}`)).toMatchObject({ code: 404 });
     expect(cluster.kinds().length).toBe(before.length);
   });
 

@@ -52,7 +52,9 @@ function stepInto(value: unknown, element: PathElement): unknown {
   if (!Array.isArray(value)) return undefined;
   if (element.startsWith('v:')) return value.find((item) => item === JSON.parse(text));
   const keys = Object.entries(JSON.parse(text) as Record<string, unknown>);
-  return value.find((item: Record<string, unknown>) => keys.every(([name, wanted]) => keyOf(item, name) === wanted));
+  return value.find((item: Record<string, unknown>) =>
+    keys.every(([name, expected]) => keyOf(item, name) === expected),
+  );
 }
 
 /** A missing protocol defaults to TCP; no other key of the tested kinds has a default. */

@@ -4,7 +4,7 @@ import { mergePatch } from 'orchplane';
 import { Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { door, failureOf, Reader } from '../server/watch-reader.js';
+import { failureOf, latch, Reader } from '../server/watch-reader.js';
 import {
   api,
   conditionsOf,
@@ -150,7 +150,7 @@ describe('deletion of a CRD', () => {
   });
 
   test('rejects an object whose admission is still running', async () => {
-    const { opened, open } = door();
+    const { opened, open } = latch();
     const plugin = {
       name: 'Thinking',
       validate: async ({ object }: { object?: { kind: string } }) => {
@@ -180,9 +180,9 @@ describe('deletion of a CRD', () => {
     await api(cluster).create(widget('a', { size: 'big', more: 1 }));
     expect(await api(cluster).get('a')).toMatchObject({ spec: { size: 'big' } });
     // The old kind has paths of another scope.
-    const ask = http(cluster);
-    expect(await ask(`GET /apis/${GROUP}/v1/namespaces/default/widgets/a`)).toMatchObject({ code: 404 });
-    expect(await ask(`GET /apis/${GROUP}/v1/widgets/a`)).toMatchObject({ code: 200 });
+    const send = http(cluster);
+    expect(await send(`GET /apis/${GROUP}/v1/namespaces/default/widgets/a`)).toMatchObject({ code: 404 });
+    expect(await send(`GET /apis/${GROUP}/v1/widgets/a`)).toMatchObject({ code: 200 });
   });
 });
 

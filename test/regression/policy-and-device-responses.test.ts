@@ -71,9 +71,9 @@ test.each([
   ['/apis/certificates.k8s.io/v1alpha1/clustertrustbundles', { spec: 1 }, 'v1alpha1.ClusterTrustBundleSpec'],
   ['/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { extra: { a: 1 } } }, 'v1.ExtraValue'],
 ])('names the Go type of the version in an error at %s', async (path, body, type) => {
-  const answer = await start().call('POST', path, body);
-  expect(answer.status).toBe(400);
-  expect(answer.body.message.endsWith(` of type ${type}`)).toBe(true);
+  const response = await start().call('POST', path, body);
+  expect(response.status).toBe(400);
+  expect(response.body.message.endsWith(` of type ${type}`)).toBe(true);
 });
 
 test('checks the fields of a JSONPatch expression with dynamic types only', async () => {
@@ -88,8 +88,8 @@ test('checks the fields of a JSONPatch expression with dynamic types only', asyn
     },
   });
   const path = `${ADMISSION}/v1alpha1/mutatingadmissionpolicies?dryRun=All`;
-  const refused = await call('POST', path, policy('[JSONPatch{foo: 1}]'));
-  expect(refused.body.message).toContain("expected type of field 'foo' is '' but provided type is 'int'");
+  const rejected = await call('POST', path, policy('[JSONPatch{foo: 1}]'));
+  expect(rejected.body.message).toContain("expected type of field 'foo' is '' but provided type is 'int'");
   expect((await call('POST', path, policy('[JSONPatch{foo: dyn(1)}]'))).status).toBe(201);
 });
 

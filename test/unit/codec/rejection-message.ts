@@ -3,7 +3,7 @@ import { yamlBody } from '../../../src/codec/yaml.js';
 import { BodyError } from '../../../src/protocol/body.js';
 
 /** The message with which a text is rejected, or `accepted`. */
-export function refusal(text: string): string {
+export function rejectionMessage(text: string): string {
   try {
     yamlBody(text).read();
   } catch (error) {

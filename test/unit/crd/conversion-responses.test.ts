@@ -23,7 +23,7 @@ interface WebhookResponse {
 }
 
 const webhookResponses = JSON.parse(
-  readFileSync(new URL('./conversion-answers.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('./conversion-responses.json', import.meta.url), 'utf8'),
 ) as WebhookResponse[];
 
 let listener: RequestListener = (_request, response) => response.end();

@@ -117,7 +117,7 @@ const FAR = 400 * 86_400_000;
 describe('CronJob schedule vectors in cron.json', () => {
   const vectors = readVectors('cron') as CronVector[];
   const runnable = vectors.filter(({ expr, error, from = '', next = [] }) => {
-    // `cron-jobs-refused.test.ts` covers schedules that contain a time zone.
+    // `cron-jobs-invalid.test.ts` covers schedules that contain a time zone.
     if (error !== undefined || next.length === 0 || expr.includes('TZ')) return false;
     return next.every((time) => Date.parse(time) - Date.parse(from) < FAR);
   });

@@ -6,13 +6,13 @@ import { METADATA, start as startWith, TABLE } from './over-http.js';
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
 function start() {
-  const { cluster, ask, call } = startWith({ runtimeConfig: 'api/all=true' });
+  const { cluster, send, call } = startWith({ runtimeConfig: 'api/all=true' });
   const json = async (...request: Parameters<typeof call>) => (await call(...request)).body;
-  return { cluster, ask, json };
+  return { cluster, send, json };
 }
 
-async function firstEvent(answer: Response): Promise<{ type: string; object: Record<string, unknown> }> {
-  const reader = answer.body?.getReader();
+async function firstEvent(response: Response): Promise<{ type: string; object: Record<string, unknown> }> {
+  const reader = response.body?.getReader();
   const chunk = await reader?.read();
   await reader?.cancel();
   return JSON.parse(new TextDecoder().decode(chunk?.value as Uint8Array).split('\n')[0] ?? '');
@@ -58,22 +58,22 @@ test('returns an empty object for a dry-run delete of the last finalizers and fa
 });
 
 test('reports unknown YAML fields in sorted order', async () => {
-  const { ask } = start();
+  const { send } = start();
   const yaml = 'zeta: 1\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: y, zoo: 1, abc: 2}\nalpha: 2\n';
   const headers = { 'content-type': 'application/yaml' };
-  const strict = await ask('POST', `${MAPS}?fieldValidation=Strict`, yaml.replace('name: y', 'name: "y"'), headers);
+  const strict = await send('POST', `${MAPS}?fieldValidation=Strict`, yaml.replace('name: y', 'name: "y"'), headers);
   expect(((await strict.json()) as { message: string }).message).toContain(
     'unknown field "alpha", unknown field "metadata.abc", unknown field "metadata.zoo", unknown field "zeta"',
   );
 });
 
 test('rejects a table for a watch with initial events', async () => {
-  const { ask } = start();
+  const { send } = start();
   const path = `${MAPS}?watch=1&allowWatchBookmarks=true`;
-  expect((await ask('GET', path, undefined, { accept: TABLE })).status).toBe(406);
-  const either = await ask('GET', path, undefined, { accept: `${TABLE},application/json` });
+  expect((await send('GET', path, undefined, { accept: TABLE })).status).toBe(406);
+  const either = await send('GET', path, undefined, { accept: `${TABLE},application/json` });
   expect((await firstEvent(either)).object['kind']).toBe('ConfigMap');
-  const later = await ask('GET', `${path}&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`, undefined, {
+  const later = await send('GET', `${path}&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`, undefined, {
     accept: TABLE,
   });
   expect(later.status).toBe(200);
@@ -81,9 +81,9 @@ test('rejects a table for a watch with initial events', async () => {
 });
 
 test('sends a metadata list as the blueprint of a metadata bookmark', async () => {
-  const { ask } = start();
+  const { send } = start();
   const { type, object } = await firstEvent(
-    await ask('GET', `${MAPS}?watch=1&allowWatchBookmarks=true`, undefined, { accept: METADATA }),
+    await send('GET', `${MAPS}?watch=1&allowWatchBookmarks=true`, undefined, { accept: METADATA }),
   );
   expect(type).toBe('BOOKMARK');
   const { annotations } = object['metadata'] as { annotations: Record<string, string> };

@@ -39,8 +39,8 @@ function job(metadata: object = {}) {
   return { metadata: { name: 'o', ...metadata }, spec: { template: { spec: { restartPolicy: 'Never', containers } } } };
 }
 
-const fieldsOf = (answer: { body: { details: { causes: { field: string }[] } } }) =>
-  answer.body.details.causes.map(({ field }) => field);
+const fieldsOf = (response: { body: { details: { causes: { field: string }[] } } }) =>
+  response.body.details.causes.map(({ field }) => field);
 
 const GENERATION = 'deprecated.daemonset.template.generation';
 const ROLLBACK = 'deprecated.deployment.rollback.to';
@@ -50,8 +50,8 @@ test('parses the template generation of a DaemonSet as a 64-bit integer', async 
   const { post, put, patch } = start();
   const sets = `${APPS}/daemonsets`;
   const why = (value: string, what = 'invalid syntax') => `strconv.ParseInt: parsing "${value}": ${what}`;
-  const refused = await post(sets, workload('DaemonSet', annotated(GENERATION, 'x')));
-  expect([refused.status, refused.body.message]).toEqual([
+  const rejected = await post(sets, workload('DaemonSet', annotated(GENERATION, 'x')));
+  expect([rejected.status, rejected.body.message]).toEqual([
     400,
     `DaemonSet in version "v1" cannot be handled as a DaemonSet: ${why('x')}`,
   ]);
@@ -81,8 +81,8 @@ test('parses the template generation of a DaemonSet as a 64-bit integer', async 
 test('parses the rollback annotation of a Deployment as an integer and ignores it in status updates', async () => {
   const { post, put, patch } = start();
   const all = `${APPS}/deployments`;
-  const refused = await post(all, workload('Deployment', annotated(ROLLBACK, 'x')));
-  expect([refused.status, refused.body.message]).toEqual([
+  const rejected = await post(all, workload('Deployment', annotated(ROLLBACK, 'x')));
+  expect([rejected.status, rejected.body.message]).toEqual([
     400,
     `Deployment in version "v1" cannot be handled as a Deployment: failed to parse annotation[${ROLLBACK}]=x as int64: strconv.ParseInt: parsing "x": invalid syntax`,
   ]);
@@ -238,9 +238,9 @@ test('validates the metadata of a Scale although it is not stored', async () => 
   await post(`${APPS}/deployments`, workload('Deployment'));
   const scale = `${APPS}/deployments/o/scale`;
   const bad = { labels: { 'a b': 'c' }, finalizers: ['bare'] };
-  const refused = await put(scale, { metadata: { name: 'o', ...bad }, spec: { replicas: -2 } });
-  expect(fieldsOf(refused)).toEqual(['metadata.labels', 'metadata.finalizers[0]', 'spec.replicas']);
-  expect(refused.body.message).toMatch(/^Scale.autoscaling "o" is invalid: \[metadata.labels: /);
+  const rejected = await put(scale, { metadata: { name: 'o', ...bad }, spec: { replicas: -2 } });
+  expect(fieldsOf(rejected)).toEqual(['metadata.labels', 'metadata.finalizers[0]', 'spec.replicas']);
+  expect(rejected.body.message).toMatch(/^Scale.autoscaling "o" is invalid: \[metadata.labels: /);
   expect((await patch(scale, { metadata: bad })).status).toBe(422);
 });
 
@@ -277,15 +277,15 @@ test('reports a version mismatch for a Scale of a removed version', async () => 
 test('validates the service name of a StatefulSet and its status before its metadata', async () => {
   const { post, patch } = start();
   const set = workload('StatefulSet');
-  const refused = await post(`${APPS}/statefulsets`, { ...set, spec: { ...set.spec, serviceName: 'A_' } });
-  expect(fieldsOf(refused)).toEqual(['spec.serviceName']);
+  const rejected = await post(`${APPS}/statefulsets`, { ...set, spec: { ...set.spec, serviceName: 'A_' } });
+  expect(fieldsOf(rejected)).toEqual(['spec.serviceName']);
   await post(`${APPS}/statefulsets`, set);
-  const answer = await patch(`${APPS}/statefulsets/o/status`, {
+  const response = await patch(`${APPS}/statefulsets/o/status`, {
     metadata: { labels: { 'a b': 'c' } },
     status: { observedGeneration: -1 },
   });
   const labels = 'metadata.labels';
-  expect(fieldsOf(answer)).toEqual([labels, labels, 'status.observedGeneration', labels]);
+  expect(fieldsOf(response)).toEqual([labels, labels, 'status.observedGeneration', labels]);
 });
 
 test('validates the metadata of an update a number of times that depends on the kind', async () => {
@@ -318,8 +318,8 @@ test('validates the metadata of an update a number of times that depends on the 
     const { metadata } = body as { metadata: { name: string } };
     expect((await post(path, body)).status, path).toBe(201);
     const times = async (at: string, change: object) => {
-      const answer = await patch(at, { metadata: change });
-      return answer.status === 200 ? 0 : answer.body.details.causes.length;
+      const response = await patch(at, { metadata: change });
+      return response.status === 200 ? 0 : response.body.details.causes.length;
     };
     const at = `${path}/${metadata.name}`;
     const counts = async (where: string) => [

@@ -21,9 +21,9 @@ import type { ApiObject } from '../../../../src/meta/object.js';
 const GATES = { VolumeAttributesClass: false, DynamicResourceAllocation: true };
 const NOW = Date.UTC(2026, 0, 1);
 
-function casesIn<Case, Answer>(file: string): readonly (readonly [Case, Answer])[] {
+function casesIn<Case, ReviewResult>(file: string): readonly (readonly [Case, ReviewResult])[] {
   const text = readFileSync(new URL(file, import.meta.url), 'utf8').trim();
-  return text.split('\n').map((line) => JSON.parse(line) as [Case, Answer]);
+  return text.split('\n').map((line) => JSON.parse(line) as [Case, ReviewResult]);
 }
 
 interface Subject {
@@ -45,7 +45,7 @@ function requestFor({ resource, group = '' }: Subject, more: object): AdmissionR
 }
 
 /** The message of the thrown error. */
-function refusalOf(run: () => void): string | undefined {
+function errorOf(run: () => void): string | undefined {
   try {
     run();
     return undefined;
@@ -62,42 +62,42 @@ describe('quota evaluators', () => {
     readonly oldObject?: ApiObject;
     readonly quotas: readonly ApiObject[];
   }
-  interface QuotaAnswer {
+  interface QuotaResult {
     readonly handles?: boolean;
     readonly usage: ResourceList;
     /** The usage of each quota after the request, where it changes. */
     readonly used?: readonly (ResourceList | null)[];
     readonly error?: string;
   }
-  const cases = casesIn<QuotaCase, QuotaAnswer>('quota-answers.ndjson');
+  const cases = casesIn<QuotaCase, QuotaResult>('quota-results.ndjson');
 
-  const titled = cases.map(([given, answer], index) => {
+  const titled = cases.map(([given, result], index) => {
     const { resource, operation, subresource } = given;
-    const outcome = answer.error ?? (answer.handles ? 'fits' : 'is not looked at');
-    return [`${index}: ${operation} ${resource} ${subresource}: ${outcome}`, given, answer] as const;
+    const outcome = result.error ?? (result.handles ? 'is within the quota' : 'is ignored');
+    return [`${index}: ${operation} ${resource} ${subresource}: ${outcome}`, given, result] as const;
   });
 
-  test.each(titled)('agree with the reference server: %s', (_title, given, answer) => {
+  test.each(titled)('agrees with the reference server: %s', (_title, given, result) => {
     const context = contextOf(given);
     const evaluator = evaluatorFor({ group: given.group ?? '', resource: given.resource }, context);
     const request = requestFor(given, given);
-    expect(evaluator.handles(request, context)).toBe(answer.handles ?? false);
+    expect(evaluator.handles(request, context)).toBe(result.handles ?? false);
     const usage = [...evaluator.usageOf(given.object, context)].map(([name, amount]) => [name, amount.toString()]);
-    expect(Object.fromEntries(usage)).toEqual(answer.usage);
-    if (!answer.handles) return;
+    expect(Object.fromEntries(usage)).toEqual(result.usage);
+    if (!result.handles) return;
     let charges: readonly Charge[] = [];
     const bound = { evaluator, context };
-    const refusal = refusalOf(() => {
+    const error = errorOf(() => {
       charges = chargesFor(request, given.object, { quotas: given.quotas, bound });
     });
-    expect(refusal).toBe(answer.error);
-    if (answer.error !== undefined) return;
+    expect(error).toBe(result.error);
+    if (result.error !== undefined) return;
     const used = given.quotas.map((quota) => {
       const charge = charges.find((each) => each.quota === quota);
       const { status } = quota as unknown as { status: { used?: ResourceList } };
       return charge === undefined ? null : toResourceList(new Map([...readAmounts(status.used), ...charge.used]));
     });
-    const expected = (answer.used ?? []).map((list) => (list === null ? null : toResourceList(readAmounts(list))));
+    const expected = (result.used ?? []).map((list) => (list === null ? null : toResourceList(readAmounts(list))));
     expect(used).toEqual(expected);
   });
 });
@@ -110,7 +110,7 @@ describe('LimitRanger', () => {
   interface LimitsCase extends Subject {
     readonly ranges: readonly ApiObject[];
   }
-  interface LimitsAnswer {
+  interface LimitsResult {
     readonly errors?: readonly string[];
     /** The pod with its defaults. */
     readonly object?: {
@@ -119,33 +119,33 @@ describe('LimitRanger', () => {
       readonly initContainers?: readonly Resources[];
     };
   }
-  const cases = casesIn<LimitsCase, LimitsAnswer>('limits-answers.ndjson');
+  const cases = casesIn<LimitsCase, LimitsResult>('limits-results.ndjson');
 
-  const titled = cases.map(([given, answer], index) => {
-    const count = answer.errors?.length ?? 0;
-    return [`${index}: ${given.resource}, ${count} problems`, given, answer] as const;
+  const titled = cases.map(([given, result], index) => {
+    const count = result.errors?.length ?? 0;
+    return [`${index}: ${given.resource}, ${count} problems`, given, result] as const;
   });
 
   /** Canonical quantities without empty values. */
   const printed = (resources: Resources | undefined) =>
     (['requests', 'limits'] as const).map((field) => toResourceList(readAmounts(resources?.[field])));
 
-  test.each(titled)('agrees with the reference server: %s', (_title, given, answer) => {
+  test.each(titled)('agrees with the reference server: %s', (_title, given, result) => {
     const object = structuredClone(given.object) as ApiObject & {
       spec: { containers?: { resources?: Resources }[]; initContainers?: { resources?: Resources }[] };
     };
     const view = { ...contextOf(given), list: () => given.ranges } as unknown as ClusterView;
     const request = requestFor(given, { object });
     limitRanger.mutate?.(request as never, view);
-    const refusal = refusalOf(() => limitRanger.validate?.(request, view));
-    const why = refusal?.replace(/^.*? is forbidden: /, '');
+    const error = errorOf(() => limitRanger.validate?.(request, view));
+    const why = error?.replace(/^.*? is forbidden: /, '');
     const texts = why?.startsWith('[') ? why.slice(1, -1).split(/, (?=minimum|maximum|\S+ max limit)/) : [why];
-    expect(why === undefined ? undefined : [...texts].sort()).toEqual(answer.errors);
-    if (answer.object === undefined) return;
-    expect(object.metadata.annotations).toEqual(answer.object.annotations);
+    expect(why === undefined ? undefined : [...texts].sort()).toEqual(result.errors);
+    if (result.object === undefined) return;
+    expect(object.metadata.annotations).toEqual(result.object.annotations);
     for (const field of ['containers', 'initContainers'] as const) {
       const filled = (object.spec[field] ?? []).map(({ resources }) => printed(resources));
-      expect(filled).toEqual((answer.object[field] ?? []).map(printed));
+      expect(filled).toEqual((result.object[field] ?? []).map(printed));
     }
   });
 });
