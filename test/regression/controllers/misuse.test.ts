@@ -112,7 +112,7 @@ describe('argument checks of runControllers', () => {
     [
       'a controllers option that returns nothing',
       () => create({ controllers: () => undefined }),
-      'controllers has to return { close() }',
+      'controllers must return { close() }',
     ],
     [
       'an unknown option of standardControllers',

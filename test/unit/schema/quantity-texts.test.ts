@@ -2,7 +2,7 @@
 import { Node, PersistentVolume, ResourceQuota } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
-import { refusals } from '../kinds/refusals.js';
+import { rejectionCauses } from '../kinds/rejections.js';
 
 const goQuantity = (value: number, scale: number, text: string) =>
   `resource.Quantity{i:resource.int64Amount{value:${value}, scale:${scale}}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"${text}", Format:"DecimalSI"}`;
@@ -14,7 +14,7 @@ test.each([
   const create = testCluster()
     .api(ResourceQuota)
     .create({ metadata: { name: 'q' }, spec: { hard: { pods } } });
-  expect(await refusals(create)).toEqual([`spec.hard[pods]: Invalid value: ${printed}: must be an integer`]);
+  expect(await rejectionCauses(create)).toEqual([`spec.hard[pods]: Invalid value: ${printed}: must be an integer`]);
 });
 
 test('prints the allocatable quantities of a node as sent', async () => {
@@ -22,7 +22,10 @@ test('prints the allocatable quantities of a node as sent', async () => {
     .api(Node)
     .create({ metadata: { name: 'n' }, status: { capacity: { pods: '0.5' } } });
   const problem = `Invalid value: ${goQuantity(5, -1, '')}: must be an integer`;
-  expect(await refusals(create)).toEqual([`status.capacity.pods: ${problem}`, `status.allocatable.pods: ${problem}`]);
+  expect(await rejectionCauses(create)).toEqual([
+    `status.capacity.pods: ${problem}`,
+    `status.allocatable.pods: ${problem}`,
+  ]);
 });
 
 test('prints the capacity of a volume as sent', async () => {
@@ -30,5 +33,5 @@ test('prints the capacity of a volume as sent', async () => {
   const create = testCluster()
     .api(PersistentVolume)
     .create({ metadata: { name: 'v' }, spec });
-  expect((await refusals(create))[0]).toContain(`core.ResourceList{"pods":${goQuantity(15, -1, '')}}`);
+  expect((await rejectionCauses(create))[0]).toContain(`core.ResourceList{"pods":${goQuantity(15, -1, '')}}`);
 });
