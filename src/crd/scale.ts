@@ -12,11 +12,11 @@ import { errors } from '../meta/errors.js';
 import type { FieldError } from '../meta/field-error.js';
 import { invalid } from '../meta/field-error.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
-import { once } from '../schema/type.js';
 import { quote } from '../text/go/go-text.js';
 import { goType, printGoValue } from '../text/go/go-value.js';
 import type { MutableRecord } from '../util/json.js';
 import { isRecord, MAX_DEPTH, setOwn } from '../util/json.js';
+import { once } from '../util/once.js';
 import { jsonKind } from './value/json-kind.js';
 
 /**

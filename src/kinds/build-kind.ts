@@ -44,19 +44,16 @@ export type OptionalMember =
   | 'custom'
   | 'reconciler';
 
-/** The schemas of a kind, built on first access. */
+/** The schemas of a kind. The schema node is built on first access. */
 interface KindSchemas {
   readonly representation: ObjectNode['representation'];
-  readonly body: () => z.ZodObject;
+  readonly body?: z.ZodRawShape | undefined;
   readonly schema: () => ObjectNode;
 }
 
-const withSchemas = lazyMembers<KindSchemas, Pick<Kind, 'schema' | 'body'>>({
+const withSchemas = lazyMembers<KindSchemas, Pick<Kind, 'schema'>>({
   schema() {
     return this[SOURCE].schema();
-  },
-  body() {
-    return this[SOURCE].body();
   },
 });
 
@@ -77,7 +74,7 @@ export function buildKind<Result extends Kind>(
       `orchplane: ${described.kind}: scope is "Namespaced" or "Cluster", not "${String(described.scope)}"`,
     );
   }
-  const parts: WithAbsent<Omit<Kind, 'schema' | 'body'>> = {
+  const parts: WithAbsent<Omit<Kind, 'schema'>> = {
     group: gv.group,
     version: gv.version,
     kind: described.kind,
@@ -85,6 +82,7 @@ export function buildKind<Result extends Kind>(
     names: namesOf(described.kind, described.names),
     verbs: described.verbs ?? ALL_VERBS,
     representation: forms.representation,
+    body: forms.body,
     strategy: strategyWithDefaults(strategy),
     subresources: described.subresources ?? {},
     connectSubresources: described.connectSubresources,

@@ -3,15 +3,15 @@
  * `anotherVersion` for their further versions. Built-in kinds are structs on the wire, user-defined kinds are documents
  * (see `schema/structural.ts`).
  */
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { FieldError } from '../meta/field-error.js';
 import type { ApiObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
+import { objectNode, type Shape as StructShape } from '../schema/declare.js';
 import { objectFromZod } from '../schema/from-zod.js';
-import { struct } from '../schema/hints.js';
 import { type Field, type ObjectNode, type SchemaNode, uniform } from '../schema/schema-node.js';
-import { once } from '../schema/type.js';
 import { deepEqual, isRecord } from '../util/json.js';
+import { once } from '../util/once.js';
 import { buildKind, type KindDescription, mergeStrategies, type OptionalMember } from './build-kind.js';
 import type { Column, RowCondition } from './columns.js';
 import type {
@@ -84,17 +84,17 @@ export function defineKind<
 >(
   definition: KindDefinition<Shape, ObjectScope, Subresource>,
 ): Kind<ObjectBase & BodyOutput<Shape>, InputBase & BodyInput<Shape>, ObjectScope, Subresource> {
-  return defineWith(definition, withoutEngine);
+  return defineWith(definition, rejectRules);
 }
 
 /** Compiles CEL rules to the hook `strategy.write.rules`. */
 export type CompileRules = (
   kind: string,
-  body: z.ZodObject,
+  body: z.ZodRawShape,
   rules: readonly KindRule[],
 ) => NonNullable<Strategy['write']['rules']>;
 
-const withoutEngine: CompileRules = (kind) => {
+const rejectRules: CompileRules = (kind) => {
   throw new TypeError(
     `orchplane: ${kind}: rules need the expression engine, which orchplane/core leaves out; import defineKind from 'orchplane'`,
   );
@@ -119,12 +119,11 @@ export function defineWith<
       `orchplane: ${definition.kind}: with the status subresource the status is not given on create, so its schema must be optional`,
     );
   }
-  const body = z.object(definition.body);
   // Built eagerly, so that a mistake in the schema is reported where the kind is defined and not on the first write.
-  const schema = objectSchemaFromBody(objectFromZod(body, '', definition.kind), definition.kind);
+  const schema = objectSchemaFromBody(objectFromZod(definition.body, definition.kind), definition.kind);
   return buildKind(
     definition,
-    { representation: 'document', body: () => body, schema: () => schema },
+    { representation: 'document', body: definition.body, schema: () => schema },
     mergeStrategies(
       {
         update: { allowUnconditionalUpdate: false },
@@ -136,7 +135,7 @@ export function defineWith<
       },
       hasStatus ? SEPARATE_STATUS : {},
       validate === undefined ? {} : validatedOnWrites(validate),
-      rules.length === 0 ? {} : { write: { rules: compileRules(definition.kind, body, rules) } },
+      rules.length === 0 ? {} : { write: { rules: compileRules(definition.kind, definition.body, rules) } },
     ),
   );
 }
@@ -175,7 +174,7 @@ export interface BuiltInDefinition<ObjectScope extends Scope, Subresources exten
   readonly scope: ObjectScope;
   readonly names?: Partial<KindNames>;
   /** The top-level fields other than `apiVersion`, `kind` and `metadata`, in wire order. */
-  readonly body: () => z.ZodRawShape;
+  readonly body: () => StructShape;
   /** Absent: all verbs. */
   readonly verbs?: readonly Verb[];
   /** Names of Go types that the body shares with another version; messages use this version's package for them. */
@@ -201,11 +200,11 @@ type TypedMember = 'virtual' | 'columns' | 'rowConditions' | 'rowOrder';
 export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresources extends string>(
   definition: BuiltInDefinition<ObjectScope, Subresources, Object>,
 ): Kind<Object, Input, ObjectScope, Subresources> {
-  const body = once(() => struct(definition.kind, definition.body()));
-  const schema = once(() => withOwnGoTypes(objectSchemaFromBody(objectFromZod(body()), definition.kind), definition));
+  const { kind, body } = definition;
+  const schema = once(() => withOwnGoTypes(objectSchemaFromBody(objectNode(kind, body()), kind), definition));
   return buildKind(
     definition as unknown as KindDescription,
-    { representation: 'struct', body, schema },
+    { representation: 'struct', schema },
     (definition.strategy ?? {}) as StrategyDefinition,
   );
 }
@@ -239,9 +238,11 @@ export function anotherVersion<Object, Input, ObjectScope extends Scope, Subreso
 ): Kind<Object, Input, ObjectScope, Subresources> {
   const { toStored, fromStored, body: shape, strategy, ...rest } = definition;
   const { kind, scope, names, verbs, subresources } = stored;
-  const body = shape === undefined ? () => stored.body : once(() => struct(kind, shape()));
   const schema = once(() =>
-    withOwnGoTypes(shape === undefined ? stored.schema : objectSchemaFromBody(objectFromZod(body()), kind), definition),
+    withOwnGoTypes(
+      shape === undefined ? stored.schema : objectSchemaFromBody(objectNode(kind, shape()), kind),
+      definition,
+    ),
   );
   const storageVersion: StorageVersion = {
     kind: stored as Kind,
@@ -254,14 +255,14 @@ export function anotherVersion<Object, Input, ObjectScope extends Scope, Subreso
   };
   return buildKind(
     { kind, scope, names, verbs, subresources, ...inherited, ...rest, storageVersion } as KindDescription,
-    { representation: 'struct', body, schema },
+    { representation: 'struct', schema },
     mergeStrategies(stored.strategy, (strategy ?? {}) as StrategyDefinition),
   );
 }
 
 /** The schema of a whole object: the body's fields and `kind`, `apiVersion` and `metadata`. */
 export function objectSchemaFromBody(body: ObjectNode, goName: string): ObjectNode {
-  const text = uniform({ type: 'scalar', scalar: 'string', goType: 'string', checked: false });
+  const text = uniform({ type: 'scalar', scalar: 'string', goType: 'string' });
   const common: Field[] = [
     { name: 'kind', node: text, presence: 'omitEmpty', required: false },
     { name: 'apiVersion', node: text, presence: 'omitEmpty', required: false },

@@ -124,7 +124,6 @@ const OPERATION: SchemaNode = {
   ),
   preserveUnknown: false,
   atomic: false,
-  checked: false,
 };
 
 function findingsOf(items: readonly unknown[], duplicates: DuplicateKeys | undefined): readonly string[] {

@@ -5,7 +5,7 @@
 import type { GroupVersionKind } from '../meta/gvk.js';
 import { copyUnvalidated, type ParsedBody, printJson } from '../util/json.js';
 
-export type { DuplicateKeys, ParsedBody } from '../util/json.js';
+export type { ParsedBody } from '../util/json.js';
 
 export interface RequestBody {
   /**

@@ -57,4 +57,4 @@ function childOf(node: SchemaNode, key: string): SchemaNode | undefined {
 }
 
 /** The schema that accepts any value. */
-export const ANYTHING: SchemaNode = uniform({ type: 'any', goType: '', checked: false, atomic: true });
+export const ANYTHING: SchemaNode = uniform({ type: 'any', goType: '', atomic: true });

@@ -1,6 +1,7 @@
 /**
- * Converts a zod schema to a structural schema, once per kind when it is defined; no other code inspects zod schemas
- * (except for `crd/zod`). A zod type that is not supported in API objects throws an error that names the field.
+ * Converts the zod schemas of a user-defined kind to a schema node, once when the kind is defined; no other code inspects
+ * zod schemas (except for `crd/zod`). A zod type that is not supported in API objects throws an error that names the
+ * field.
  */
 import type * as z from 'zod';
 import { deepFreeze } from '../util/json.js';
@@ -8,9 +9,10 @@ import type { Hint } from './hints.js';
 import { hintOf } from './hints.js';
 import {
   type Field,
+  GO_TYPES,
   type ListNode,
   type ObjectNode,
-  type Presence,
+  presenceOf,
   type ScalarType,
   type SchemaNode,
   uniform,
@@ -25,8 +27,6 @@ interface Unwrapped {
   readonly isOptional: boolean;
   readonly isNullable: boolean;
   readonly default?: unknown;
-  /** A wrapper has its own checks. */
-  readonly checked: boolean;
 }
 
 /**
@@ -41,11 +41,14 @@ interface Walk {
   nodes: number;
 }
 
-/** Converts an object schema. `path` and `owner` are only used in error messages. */
-export function objectFromZod(schema: z.core.$ZodType, path = '', owner = 'the schema'): ObjectNode {
-  const node = nodeFromZod(unwrap(schema, path), path, undefined, { owner, nodes: 0 });
-  if (node.type !== 'object') throw new TypeError(`${path || 'the schema'} must be a z.object`);
-  return node;
+/** The body of a kind as zod would see it, for code that reads schemas. It cannot parse. */
+export function zodObjectOf(shape: z.core.$ZodShape): z.core.$ZodObject {
+  return { _zod: { def: { type: 'object', shape } } } as unknown as z.core.$ZodObject;
+}
+
+/** Converts the body of a kind. `owner` is only used in error messages. */
+export function objectFromZod(shape: z.core.$ZodShape, owner: string): ObjectNode {
+  return objectNode(unwrap(zodObjectOf(shape), ''), '', { owner, nodes: 0 });
 }
 
 function unwrap(schema: ZodNode, path: string): Unwrapped {
@@ -53,13 +56,11 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
   let hint: Hint = {};
   let isOptional = false;
   let isNullable = false;
-  let checked = false;
   let fallback: unknown;
   for (;;) {
     // Outer hints (`pointer`) take precedence over inner ones.
     hint = { ...hintOf(current), ...hint };
     const def = (current as z.core.$ZodTypes)._zod.def;
-    checked ||= (def.checks?.length ?? 0) > 0;
     rejectTransforms(def, path);
     if (def.type === 'optional') isOptional = true;
     else if (def.type === 'nullable') isNullable = true;
@@ -74,7 +75,6 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
     hint,
     isOptional,
     isNullable,
-    checked,
     ...(fallback === undefined ? {} : { default: fallback }),
   };
 }
@@ -92,13 +92,7 @@ function rejectTransforms(def: z.core.$ZodTypes['_zod']['def'], path: string): v
   );
 }
 
-/** `representation` is that of the enclosing object; nested objects without a Go name inherit it. */
-function nodeFromZod(
-  from: Unwrapped,
-  path: string,
-  representation: ObjectNode['representation'] | undefined,
-  walk: Walk,
-): SchemaNode {
+function nodeFromZod(from: Unwrapped, path: string, walk: Walk): SchemaNode {
   if (++walk.nodes > MAX_SCHEMA_NODES) {
     const limit = `${MAX_SCHEMA_NODES} fields, counting each place of a schema that is used in several`;
     throw new TypeError(`orchplane: ${walk.owner}: the schema has more than ${limit}; use z.unknown() in some`);
@@ -109,84 +103,54 @@ function nodeFromZod(
     ...(from.isNullable ? { nullable: true } : {}),
   };
   const def = (from.schema as z.core.$ZodTypes)._zod.def;
-  // In the API's own types raw documents are atomic; in user-defined kinds they are merged.
-  const isAtomic = () => hint.atomic ?? representation === 'struct';
+  if (hint.builtIn !== undefined) {
+    // A type has one node in all places, so that caches for it are shared between kinds.
+    return Object.keys(extras).length === 0 ? hint.builtIn : uniform({ ...hint.builtIn, ...extras });
+  }
+  const atomic = hint.atomic ?? false;
   switch (def.type) {
-    case 'object': {
-      // A type has one node in all places, so that caches for it are shared between kinds.
-      const node = objectNode(from, path, representation, walk);
-      return Object.keys(extras).length === 0 ? node : uniform({ ...node, ...extras });
-    }
+    case 'object':
+      return uniform({ ...objectNode(from, path, walk), ...extras });
     case 'record': {
-      const values = nodeFromZod(unwrap(def.valueType, path), `${path}[*]`, representation, walk);
-      const goType = hint.goType ?? `map[string]${values.goType}`;
-      const checked = from.checked || values.checked || hasChecks(def.keyType);
-      return uniform({ type: 'map', values, goType, checked, atomic: hint.atomic ?? false, ...extras });
+      const values = nodeFromZod(unwrap(def.valueType, path), `${path}[*]`, walk);
+      return uniform({ type: 'map', values, goType: `map[string]${values.goType}`, atomic, ...extras });
     }
     case 'array': {
-      const items = nodeFromZod(unwrap(def.element, path), `${path}[*]`, representation, walk);
+      const items = nodeFromZod(unwrap(def.element, path), `${path}[*]`, walk);
       checkListType(items, hint, path);
-      return uniform({ ...listNode(items, hint, from.checked || items.checked), ...extras });
+      return uniform({ ...listNode(items, hint), ...extras });
     }
     case 'string':
     case 'template_literal':
-      return scalar(hint.scalar ?? 'string', from, extras);
+      return scalar('string', extras);
     case 'number': {
       // z.int32(), z.int() etc. have their range as a format on the schema itself.
       const format = 'format' in def ? def.format : undefined;
       const isInt = format === 'int32' || format === 'safeint';
-      return scalar(hint.scalar ?? (format === 'int32' ? 'int32' : isInt ? 'int64' : 'number'), from, extras);
+      return scalar(format === 'int32' ? 'int32' : isInt ? 'int64' : 'number', extras);
     }
     case 'boolean':
-      return scalar('boolean', from, extras);
+      return scalar('boolean', extras);
     case 'enum':
     case 'literal':
       // zod validates the allowed values; the decoder only needs the type.
-      return uniform({ ...scalar(hint.scalar ?? 'string', from, extras), checked: true });
+      return scalar('string', extras);
     case 'unknown':
     case 'any':
     case 'custom':
-      if (hint.scalar !== undefined) return scalar(hint.scalar, from, extras);
-      return uniform({
-        type: 'any',
-        goType: hint.goType ?? 'interface {}',
-        checked: from.checked,
-        atomic: isAtomic(),
-        ...extras,
-      });
+      return uniform({ type: 'any', goType: 'interface {}', atomic, ...extras });
     case 'union':
     case 'intersection':
       // A union has no single structure: the value is kept as sent and validated by zod.
-      return uniform({
-        type: 'any',
-        goType: hint.goType ?? 'interface {}',
-        checked: true,
-        atomic: isAtomic(),
-        ...extras,
-      });
+      return uniform({ type: 'any', goType: 'interface {}', atomic, ...extras });
     default:
       throw new TypeError(`${path || 'the schema'}: zod type "${def.type}" is not supported in API objects`);
   }
 }
 
-function scalar(type: ScalarType, from: Unwrapped, extras: object): SchemaNode {
-  const goType = from.hint.goType ?? GO_TYPES[type];
-  return uniform({ type: 'scalar', scalar: type, goType, checked: from.checked, ...extras });
+function scalar(type: ScalarType, extras: object): SchemaNode {
+  return uniform({ type: 'scalar', scalar: type, goType: GO_TYPES[type], ...extras });
 }
-
-const GO_TYPES: Readonly<Record<ScalarType, string>> = {
-  string: 'string',
-  int32: 'int32',
-  int64: 'int64',
-  number: 'float64',
-  boolean: 'bool',
-  bytes: '[]uint8',
-  time: 'v1.Time',
-  microTime: 'v1.MicroTime',
-  quantity: 'resource.Quantity',
-  intOrString: 'intstr.IntOrString',
-  duration: 'v1.Duration',
-};
 
 /** The items of a list that is merged must be identifiable. */
 function checkListType(items: SchemaNode, hint: Hint, path: string): void {
@@ -207,15 +171,13 @@ function checkListType(items: SchemaNode, hint: Hint, path: string): void {
   }
 }
 
-function listNode(items: SchemaNode, hint: Hint, checked: boolean): ListNode {
+function listNode(items: SchemaNode, hint: Hint): ListNode {
   return {
     type: 'list',
     items,
-    goType: hint.goType ?? `[]${items.goType}`,
-    checked,
+    goType: `[]${items.goType}`,
     listType: hint.listType ?? 'atomic',
     mapKeys: hint.mapKeys ?? [],
-    ...(hint.keyFallbacks === undefined ? {} : { keyFallbacks: hint.keyFallbacks }),
     ...(hint.patchMergeKey === undefined ? {} : { patchMergeKey: hint.patchMergeKey }),
     ...(hint.patchStrategy === undefined ? {} : { patchStrategy: hint.patchStrategy }),
   };
@@ -224,75 +186,35 @@ function listNode(items: SchemaNode, hint: Hint, checked: boolean): ListNode {
 /** No API object is deeper. A schema that refers to itself has no structural schema. */
 const MAX_SCHEMA_DEPTH = 64;
 
-function objectNode(
-  from: Unwrapped,
-  path: string,
-  outer: ObjectNode['representation'] | undefined,
-  walk: Walk,
-): ObjectNode {
+function objectNode(from: Unwrapped, path: string, walk: Walk): ObjectNode {
   if (path.split('.').length > MAX_SCHEMA_DEPTH) {
     const start = path.split('.').slice(0, 4).join('.');
     throw new TypeError(`${start}…: recursive schemas are not supported in API objects; use z.unknown() there`);
   }
-  const isShared = isSharable(from);
-  const present = isShared ? structs.get(from.schema) : undefined;
-  if (present !== undefined) return present;
   const def = (from.schema as z.core.$ZodObject)._zod.def;
-  const representation = from.hint.goName === undefined ? (outer ?? 'document') : 'struct';
-  let names = Object.keys(def.shape);
-  // The reference server writes a document as a sorted map, and a struct in declaration order.
-  if (representation === 'document') names = names.sort();
   const fields = new Map<string, Field>();
-  const result: Mutable<ObjectNode> = uniform({
-    type: 'object',
-    representation,
-    goName: from.hint.goName ?? '',
-    goType: from.hint.goType ?? `v1.${from.hint.goName ?? ''}`,
-    fields,
-    checked: from.checked,
-    preserveUnknown: from.hint.preserveUnknown ?? def.catchall?._zod.def.type === 'unknown',
-    atomic: from.hint.atomic ?? false,
-    ...(from.hint.patchStrategy === undefined ? {} : { patchStrategy: from.hint.patchStrategy }),
-    ...(from.hint.reusable === undefined ? {} : { reusable: from.hint.reusable }),
-  });
-  // Before the fields are converted, because one of them may have the same type.
-  if (isShared) structs.set(from.schema, result);
-  for (const name of names) {
+  // The reference server writes a document as a sorted map.
+  for (const name of Object.keys(def.shape).sort()) {
     const inner = def.shape[name];
     if (inner === undefined) continue;
     const fieldPath = path === '' ? name : `${path}.${name}`;
     const unwrapped = unwrap(inner, fieldPath);
-    const node = nodeFromZod(unwrapped, fieldPath, representation, walk);
-    // In a document the schema also validates presence and type, so every field must be checked.
-    if (node.checked || representation === 'document') result.checked = true;
+    const node = nodeFromZod(unwrapped, fieldPath, walk);
     fields.set(name, {
       name,
       node,
-      presence: unwrapped.hint.presence ?? presenceOf(unwrapped, node),
+      presence: presenceOf(node, unwrapped.isOptional),
       required: !unwrapped.isOptional,
     });
   }
-  return result;
-}
-
-type Mutable<Node> = { -readonly [Key in keyof Node]: Node[Key] };
-
-/** Structs by schema: a pod template has the same node in every kind. */
-const structs = new WeakMap<ZodNode, ObjectNode>();
-
-/** True if the wrappers around a struct declare nothing that its node has to contain. */
-function isSharable({ schema, hint, checked }: Unwrapped): boolean {
-  if (hint.goName === undefined) return false;
-  const own = hintOf(schema);
-  const same = own.atomic === hint.atomic && own.patchStrategy === hint.patchStrategy && own.goType === hint.goType;
-  return same && checked === hasChecks(schema);
-}
-
-function presenceOf(from: Unwrapped, node: SchemaNode): Presence {
-  if (!from.isOptional) return 'always';
-  return node.type === 'object' ? 'pointer' : 'omitEmpty';
-}
-
-function hasChecks(schema: ZodNode): boolean {
-  return ((schema as z.core.$ZodTypes)._zod.def.checks?.length ?? 0) > 0;
+  return uniform({
+    type: 'object',
+    representation: 'document',
+    goName: '',
+    goType: 'v1.',
+    fields,
+    preserveUnknown: def.catchall?._zod.def.type === 'unknown',
+    atomic: from.hint.atomic ?? false,
+    ...(from.hint.patchStrategy === undefined ? {} : { patchStrategy: from.hint.patchStrategy }),
+  });
 }

@@ -5,35 +5,58 @@
  * reference server decodes them separately, without reporting unknown fields; so does
  * `crd/definition/normalize-schema.ts`.
  */
-import * as z from 'zod';
 import { type Dialect, orchDialect } from '../meta/dialect.js';
-import { objectFromZod } from './from-zod.js';
-import { enumString, hint, int64, mapList, namedString, optional, pointer } from './hints.js';
+import {
+  anything,
+  boolean,
+  type Declaration,
+  hint,
+  int64,
+  list,
+  map,
+  mapList,
+  namedString,
+  number,
+  optional,
+  pointer,
+  type Shape,
+  string,
+  type Type,
+  type,
+} from './declare.js';
 import { schemaInDialect } from './in-dialect.js';
 import type { ObjectNode } from './schema-node.js';
-import { type Input, type Output, once, type Type, type } from './type.js';
 
-const externalDocumentationShape = () => ({ description: optional(z.string()), url: optional(z.string()) });
-interface ExternalDocumentation extends Output<typeof externalDocumentationShape> {}
-interface ExternalDocumentationInput extends Input<typeof externalDocumentationShape> {}
-const externalDocumentation: Type<ExternalDocumentation, ExternalDocumentationInput> = type(
-  'ExternalDocumentation',
-  externalDocumentationShape,
-);
+interface ExternalDocumentation {
+  description?: string;
+  url?: string;
+}
+
+const externalDocumentation: Type = type('ExternalDocumentation', () => ({
+  description: optional(string()),
+  url: optional(string()),
+}));
 
 type FieldValueErrorReason = 'FieldValueDuplicate' | 'FieldValueForbidden' | 'FieldValueInvalid' | 'FieldValueRequired';
 
-const validationRuleShape = () => ({
-  rule: z.string(),
-  message: optional(z.string()),
-  messageExpression: optional(z.string()),
-  reason: pointer(enumString<FieldValueErrorReason>('v1.FieldValueErrorReason')),
-  fieldPath: optional(z.string()),
-  optionalOldSelf: pointer(z.boolean()),
-});
-export interface ValidationRule extends Output<typeof validationRuleShape> {}
-export interface ValidationRuleInput extends Input<typeof validationRuleShape> {}
-const validationRule: Type<ValidationRule, ValidationRuleInput> = type('ValidationRule', validationRuleShape);
+export interface ValidationRule {
+  rule: string;
+  message?: string;
+  messageExpression?: string;
+  reason?: FieldValueErrorReason;
+  fieldPath?: string;
+  optionalOldSelf?: boolean;
+}
+export interface ValidationRuleInput extends ValidationRule {}
+
+const validationRule: Type = type('ValidationRule', () => ({
+  rule: string(),
+  message: optional(string()),
+  messageExpression: optional(string()),
+  reason: pointer(namedString('v1.FieldValueErrorReason')),
+  fieldPath: optional(string()),
+  optionalOldSelf: pointer(boolean()),
+}));
 
 /** A JSON schema. Extensions have the names of the cluster's dialect. */
 export interface JSONSchemaProps {
@@ -80,12 +103,12 @@ export interface JSONSchemaProps {
 
 /** The extensions in wire order, without their prefix. */
 const EXTENSIONS = {
-  'preserve-unknown-fields': () => pointer(z.boolean()),
-  'embedded-resource': () => optional(z.boolean()),
-  'int-or-string': () => optional(z.boolean()),
-  'list-map-keys': () => optional(z.array(z.string())),
-  'list-type': () => pointer(z.string()),
-  'map-type': () => pointer(z.string()),
+  'preserve-unknown-fields': () => pointer(boolean()),
+  'embedded-resource': () => optional(boolean()),
+  'int-or-string': () => optional(boolean()),
+  'list-map-keys': () => optional(list(string())),
+  'list-type': () => pointer(string()),
+  'map-type': () => pointer(string()),
   validations: () => optional(hint(mapList(validationRule(), 'rule'), { goType: 'v1.ValidationRules' })),
 } as const;
 
@@ -95,83 +118,62 @@ export type ExtensionName = keyof typeof EXTENSIONS;
 export const extensionNames = Object.keys(EXTENSIONS) as ExtensionName[];
 
 /** Any JSON value, stored as it is. */
-const json = () => pointer(z.unknown());
-const schemas = () => optional(z.array(jsonSchemaProps()));
-const schemasByName = () => optional(z.record(z.string(), jsonSchemaProps()));
+const json = () => pointer(anything());
+const schemas = (): Declaration => optional(list(jsonSchemaProps()));
+const schemasByName = (): Declaration => optional(map(jsonSchemaProps()));
 
-const jsonSchemaPropsShape = (): z.ZodRawShape => {
-  const shape = {
-    id: optional(z.string()),
-    $schema: optional(namedString('v1.JSONSchemaURL')),
-    $ref: pointer(z.string()),
-    description: optional(z.string()),
-    type: optional(z.string()),
-    format: optional(z.string()),
-    title: optional(z.string()),
-    default: json(),
-    maximum: pointer(z.number()),
-    exclusiveMaximum: optional(z.boolean()),
-    minimum: pointer(z.number()),
-    exclusiveMinimum: optional(z.boolean()),
-    maxLength: pointer(int64()),
-    minLength: pointer(int64()),
-    pattern: optional(z.string()),
-    maxItems: pointer(int64()),
-    minItems: pointer(int64()),
-    uniqueItems: optional(z.boolean()),
-    multipleOf: pointer(z.number()),
-    enum: optional(hint(z.array(z.unknown()), { goType: '[]v1.JSON' })),
-    maxProperties: pointer(int64()),
-    minProperties: pointer(int64()),
-    required: optional(z.array(z.string())),
-    items: json(),
-    // Getters, because the schema refers to itself while it is being created.
-    get allOf(): z.ZodType {
-      return schemas();
-    },
-    get oneOf(): z.ZodType {
-      return schemas();
-    },
-    get anyOf(): z.ZodType {
-      return schemas();
-    },
-    get not(): z.ZodType {
-      return pointer(jsonSchemaProps());
-    },
-    get properties(): z.ZodType {
-      return schemasByName();
-    },
-    additionalProperties: json(),
-    get patternProperties(): z.ZodType {
-      return schemasByName();
-    },
-    // Rejected even if empty, so it must stay on the wire.
-    dependencies: pointer(hint(z.record(z.string(), z.unknown()), { goType: 'v1.JSONSchemaDependencies' })),
-    additionalItems: json(),
-    get definitions(): z.ZodType {
-      return optional(hint(z.record(z.string(), jsonSchemaProps()), { goType: 'v1.JSONSchemaDefinitions' }));
-    },
-    externalDocs: pointer(externalDocumentation()),
-    example: json(),
-    nullable: optional(z.boolean()),
-  };
-  for (const name of extensionNames) {
-    Object.defineProperty(shape, orchDialect.extension(name), { value: EXTENSIONS[name](), enumerable: true });
-  }
-  return shape;
-};
+const jsonSchemaPropsShape = (): Shape => ({
+  id: optional(string()),
+  $schema: optional(namedString('v1.JSONSchemaURL')),
+  $ref: pointer(string()),
+  description: optional(string()),
+  type: optional(string()),
+  format: optional(string()),
+  title: optional(string()),
+  default: json(),
+  maximum: pointer(number()),
+  exclusiveMaximum: optional(boolean()),
+  minimum: pointer(number()),
+  exclusiveMinimum: optional(boolean()),
+  maxLength: pointer(int64()),
+  minLength: pointer(int64()),
+  pattern: optional(string()),
+  maxItems: pointer(int64()),
+  minItems: pointer(int64()),
+  uniqueItems: optional(boolean()),
+  multipleOf: pointer(number()),
+  enum: optional(hint(list(anything()), { goType: '[]v1.JSON' })),
+  maxProperties: pointer(int64()),
+  minProperties: pointer(int64()),
+  required: optional(list(string())),
+  items: json(),
+  allOf: schemas(),
+  oneOf: schemas(),
+  anyOf: schemas(),
+  not: pointer(jsonSchemaProps()),
+  properties: schemasByName(),
+  additionalProperties: json(),
+  patternProperties: schemasByName(),
+  // Rejected even if empty, so it must stay on the wire.
+  dependencies: pointer(hint(map(anything()), { goType: 'v1.JSONSchemaDependencies' })),
+  additionalItems: json(),
+  definitions: optional(hint(map(jsonSchemaProps()), { goType: 'v1.JSONSchemaDefinitions' })),
+  externalDocs: pointer(externalDocumentation()),
+  example: json(),
+  nullable: optional(boolean()),
+  ...Object.fromEntries(extensionNames.map((name) => [orchDialect.extension(name), EXTENSIONS[name]()])),
+});
 
-/** The zod schema of JSONSchemaProps. */
-export const jsonSchemaProps: Type<JSONSchemaProps> = type('JSONSchemaProps', jsonSchemaPropsShape);
+/** The type JSONSchemaProps in the library's own dialect. */
+export const jsonSchemaProps: Type = type('JSONSchemaProps', jsonSchemaPropsShape);
 
-const canonicalNode = once(() => objectFromZod(jsonSchemaProps()));
 const nodesByDialect = new Map<string, ObjectNode>();
 
 /** The structural schema of JSONSchemaProps in a dialect. */
 export function jsonSchemaNode(dialect: Dialect): ObjectNode {
   let node = nodesByDialect.get(dialect.name);
   if (node === undefined) {
-    node = schemaInDialect(canonicalNode(), dialect);
+    node = schemaInDialect(jsonSchemaProps().node as ObjectNode, dialect);
     nodesByDialect.set(dialect.name, node);
   }
   return node;

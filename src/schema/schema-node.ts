@@ -1,6 +1,7 @@
 /**
  * The schema tree that all generic code uses: decoding, defaulting, pruning, field ownership, strategic merge,
- * OpenAPI. It is created once per kind, from zod (`from-zod.ts`) or from a CRD, and is immutable.
+ * OpenAPI. It is created once per kind, from the declaration of a built-in kind (`declare.ts`), from zod (`from-zod.ts`)
+ * or from a CRD, and is immutable.
  *
  * There are two representations. Built-in kinds are `struct`s: like Go structs of the reference server, they omit empty
  * optional fields and always contain required structs. User-defined kinds are `document`s: they are stored as sent.
@@ -16,8 +17,6 @@ interface NodeBase {
   readonly default?: unknown;
   /** Only in documents: an explicit null is kept. */
   readonly nullable?: boolean;
-  /** True if this node or one below it has value rules, so that zod must validate it. */
-  readonly checked: boolean;
 }
 
 /** An object with declared fields. */
@@ -44,6 +43,12 @@ export interface ObjectNode extends NodeBase {
  * - `pointer`: whenever it was given
  */
 export type Presence = 'always' | 'omitEmpty' | 'pointer';
+
+/** When a field is on the wire unless it declares otherwise. */
+export function presenceOf({ type }: SchemaNode, isOptional: boolean): Presence {
+  if (!isOptional) return 'always';
+  return type === 'object' ? 'pointer' : 'omitEmpty';
+}
 
 /** A declared field. */
 export interface Field {
@@ -88,6 +93,21 @@ export type ScalarType =
   | 'quantity'
   | 'intOrString'
   | 'duration';
+
+/** The Go types of scalars. */
+export const GO_TYPES: Readonly<Record<ScalarType, string>> = {
+  string: 'string',
+  int32: 'int32',
+  int64: 'int64',
+  number: 'float64',
+  boolean: 'bool',
+  bytes: '[]uint8',
+  time: 'v1.Time',
+  microTime: 'v1.MicroTime',
+  quantity: 'resource.Quantity',
+  intOrString: 'intstr.IntOrString',
+  duration: 'v1.Duration',
+};
 
 /** A scalar. */
 export interface ScalarNode extends NodeBase {
@@ -171,7 +191,6 @@ export function uniform<Node extends SchemaNode>(node: Node): Node {
   const members: AllMembers = {
     type: given.type,
     goType: given.goType,
-    checked: given.checked,
     default: given.default,
     nullable: given.nullable,
     scalar: given.scalar,

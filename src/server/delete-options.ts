@@ -1,32 +1,28 @@
 /**
  * The options of a delete: from the body if there is one, otherwise from the query.
  */
-import * as z from 'zod';
 import { type Dialect, OPTIONS_SCHEME, serviceGroup } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import { BodyError, type TypeMeta } from '../protocol/body.js';
 import type { ApiRequest, RequestOptions } from '../protocol/request.js';
+import { boolean, int64, list, namedString, objectNode, optional, pointer, string, struct } from '../schema/declare.js';
 import { decode } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-scalar.js';
-import { objectFromZod } from '../schema/from-zod.js';
-import { int64, namedString, optional, pointer, struct } from '../schema/hints.js';
 import { quote } from '../text/go/go-text.js';
-import { claimedType, readTypeMeta, unreadable } from './decode-body.js';
+import { claimedType, malformedBodyMessage, readTypeMeta } from './decode-body.js';
 
-const schema = objectFromZod(
-  struct('DeleteOptions', {
-    kind: optional(z.string()),
-    apiVersion: optional(z.string()),
-    gracePeriodSeconds: pointer(int64()),
-    preconditions: pointer(
-      struct('Preconditions', { uid: pointer(namedString('types.UID')), resourceVersion: pointer(z.string()) }),
-    ),
-    orphanDependents: pointer(z.boolean()),
-    propagationPolicy: pointer(namedString('v1.DeletionPropagation')),
-    dryRun: optional(z.array(z.string())),
-    ignoreStoreReadErrorWithClusterBreakingPotential: pointer(z.boolean()),
-  }),
-);
+const schema = objectNode('DeleteOptions', {
+  kind: optional(string()),
+  apiVersion: optional(string()),
+  gracePeriodSeconds: pointer(int64()),
+  preconditions: pointer(
+    struct('Preconditions', { uid: pointer(namedString('types.UID')), resourceVersion: pointer(string()) }),
+  ),
+  orphanDependents: pointer(boolean()),
+  propagationPolicy: pointer(namedString('v1.DeletionPropagation')),
+  dryRun: optional(list(string())),
+  ignoreStoreReadErrorWithClusterBreakingPotential: pointer(boolean()),
+});
 
 /** Throws a 500 without a reason for a malformed body, as the reference server does. */
 export function deleteOptionsOf(request: ApiRequest, dialect: Dialect): RequestOptions {
@@ -38,7 +34,7 @@ export function deleteOptionsOf(request: ApiRequest, dialect: Dialect): RequestO
     return decode(schema, body).value as RequestOptions;
   } catch (error) {
     if (error instanceof BodyError && claimed !== undefined) throw errors.plain(error.message);
-    if (error instanceof BodyError) throw errors.plain(unreadable(error));
+    if (error instanceof BodyError) throw errors.plain(malformedBodyMessage(error));
     if (error instanceof DecodeError) throw errors.plain(error.message);
     throw error;
   }

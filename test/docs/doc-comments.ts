@@ -52,8 +52,8 @@ export function examplesInSources(): Example[] {
   }
   return sources.flatMap((source) => {
     const names = new Map(common);
-    // Declarations are emitted per file, so internal modules can be imported as well.
-    const own = `../../dist/${source.path.slice('src/'.length).replace(/\.ts$/, '.js')}`;
+    // Names that no entry exports are imported from the source.
+    const own = `../../src/${source.path.slice('src/'.length).replace(/\.ts$/, '.js')}`;
     for (const name of exportsOf(source)) if (!names.has(name)) names.set(name, own);
     const given = GIVEN + (/^src\/(testing|vitest)\//.test(source.path) ? TEST_CLUSTER : CLUSTER);
     return examplesOf(source).map(({ line, code }) => ({

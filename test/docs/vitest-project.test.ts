@@ -77,9 +77,7 @@ function install(): void {
   const target = join(modules, manifest.name);
   mkdirSync(target, { recursive: true });
   cpSync(join(root, 'package.json'), join(target, 'package.json'));
-  // Files for bundlers only are half of the package.
-  const isForNode = (file: string): boolean => file !== join(root, 'dist/modules') && !file.endsWith('.map');
-  cpSync(join(root, 'dist'), join(target, 'dist'), { recursive: true, filter: isForNode });
+  cpSync(join(root, 'dist'), join(target, 'dist'), { recursive: true });
   for (const name of [...Object.keys(manifest.dependencies ?? {}), 'zod', 'vitest', 'typescript']) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), join(modules, name), 'junction');

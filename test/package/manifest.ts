@@ -52,9 +52,7 @@ export const entries: readonly Entry[] = Object.entries(manifest.exports).flatMa
 
 /** Throws a clear error if the build is missing. */
 export function requireBuild(): void {
-  const missing = entries
-    .flatMap((entry) => [entry.file, entry.types])
-    .filter((file) => !existsSync(file));
+  const missing = entries.flatMap((entry) => [entry.file, entry.types]).filter((file) => !existsSync(file));
   if (missing.length > 0) {
     throw new Error(
       `not built: ${missing.map((file) => file.slice(root.length)).join(', ')}; run "npm run build" first`,

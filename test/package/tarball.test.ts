@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, posix } from 'node:path';
+import { join } from 'node:path';
 import type { Package, Problem, ResolutionKind } from '@arethetypeswrong/core';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { problemAffectsResolutionKind } from '@arethetypeswrong/core/problems';
@@ -43,7 +43,9 @@ describe('the packed package', () => {
         /(^|\/)(playground|node_modules)\//.test(file),
     );
     expect(unexpected).toEqual([]);
-    const unbuilt = files.filter((file) => file.startsWith('dist/') && !/(\.js|\.d\.ts|\/THIRD-PARTY-LICENSES\.txt)$/.test(file));
+    const unbuilt = files.filter(
+      (file) => file.startsWith('dist/') && !/(\.js|\.d\.ts|\/THIRD-PARTY-LICENSES\.txt)$/.test(file),
+    );
     expect(unbuilt).toEqual([]);
   });
 
@@ -100,17 +102,6 @@ function pack(): Buffer {
 
 function read(file: string): string {
   return packed.readFile(`/node_modules/${packed.packageName}/${file}`);
-}
-
-function sourceMapFindings(file: string, text: string): string[] {
-  const map = JSON.parse(text) as { sources: string[]; sourcesContent?: (string | null)[]; sourceRoot?: string };
-  return map.sources.flatMap((source, index) => {
-    const path = posix.join(posix.dirname(file), map.sourceRoot ?? '', source);
-    if (!path.startsWith('src/')) return [`${file}: ${source} is not one of our sources`];
-    return map.sourcesContent?.[index]
-      ? []
-      : [`${file}: ${source} is not in the package and its text is not in the map`];
-  });
 }
 
 function describeProblem(problem: Problem): string {

@@ -18,7 +18,7 @@ import type {
 } from '../../kinds/generated/admissionregistration-v1alpha1.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { DeepReadonly } from '../../meta/object.js';
-import { once } from '../../schema/type.js';
+import { once } from '../../util/once.js';
 import type { CompiledVariables, NamedExpression } from '../cel/evaluate.js';
 import type { CompiledCondition } from '../cel/match-conditions.js';
 import { cacheUntilChanged } from '../policy/policies.js';

@@ -3,22 +3,33 @@
  * the webhook's failure policy decides what becomes of it.
  */
 
-import * as z from 'zod';
 import type { WebhookCaller } from '../../kinds/reconciler.js';
 import { type ReviewType, reviewTypeProblem, typeMetaOf } from '../../kinds/review-answer.js';
 import { errors, StatusError } from '../../meta/errors.js';
 import { parseApiVersion, printGvk } from '../../meta/gvk.js';
 import { qualifiedNameProblems } from '../../meta/names.js';
 import type { Status, StatusDetails, StatusReason } from '../../meta/status.js';
+import {
+  boolean,
+  bytes,
+  int32,
+  int64,
+  list,
+  map,
+  namedString,
+  objectNode,
+  optional,
+  pointer,
+  string,
+  struct,
+} from '../../schema/declare.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
-import { objectFromZod } from '../../schema/from-zod.js';
-import { bytes, hint, int32, int64, namedString, optional, pointer, struct } from '../../schema/hints.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
-import { once } from '../../schema/type.js';
 import { quote } from '../../text/go/go-text.js';
 import { decodeBase64Text } from '../../util/base64.js';
 import { messageOf } from '../../util/message-of.js';
+import { once } from '../../util/once.js';
 import { createWebhookCaller, UnreadableBundle, withTimeLimit } from '../../webhook/caller.js';
 import type { ClusterView } from '../types.js';
 import type { Hook, HookType } from './hooks.js';
@@ -212,7 +223,7 @@ interface Response {
   readonly warnings?: readonly string[];
 }
 
-const text = () => optional(z.string());
+const text = () => optional(string());
 
 const statusCause = () => struct('StatusCause', { reason: text(), message: text(), field: text() });
 
@@ -222,7 +233,7 @@ const statusDetails = () =>
     group: text(),
     kind: text(),
     uid: optional(namedString('types.UID')),
-    causes: optional(z.array(statusCause())),
+    causes: optional(list(statusCause())),
     retryAfterSeconds: optional(int32()),
   });
 
@@ -248,18 +259,17 @@ const status = () =>
 
 const reviewSchema = (version: string) =>
   once((): ObjectNode => {
-    const fields = struct('AdmissionResponse', {
+    const response = struct(`${version}.AdmissionResponse`, {
       uid: namedString('types.UID'),
-      allowed: z.boolean(),
+      allowed: boolean(),
       status: pointer(status()),
       patch: optional(bytes()),
       patchType: pointer(namedString(`${version}.PatchType`)),
-      auditAnnotations: optional(z.record(z.string(), z.string())),
-      warnings: optional(z.array(z.string())),
+      auditAnnotations: optional(map(string())),
+      warnings: optional(list(string())),
     });
-    const response = hint(fields, { goType: `${version}.AdmissionResponse` });
     const review = { kind: text(), apiVersion: text(), response: pointer(response) };
-    return objectFromZod(struct('AdmissionReview', review));
+    return objectNode('AdmissionReview', review);
   });
 
 const REVIEW_SCHEMAS = { v1: reviewSchema('v1'), v1beta1: reviewSchema('v1beta1') } as const;

@@ -21,7 +21,6 @@ export interface SchemaLoss {
 
 export type ZodNode = z.core.$ZodType;
 export type ZodDef = z.core.$ZodTypes['_zod']['def'];
-export type ZodCheck = z.core.$ZodCheck;
 
 /** A schema that is being built. */
 export type Draft = JSONSchemaProps;

@@ -2,8 +2,8 @@
  * Converts zod schemas to structural schemas: every field with its type, and all constraints that a CRD can express.
  * The result follows what `defineKind` does with the same zod schema.
  */
-import * as z from 'zod';
-import { MAX_SCHEMA_NODES } from '../../schema/from-zod.js';
+import type * as z from 'zod';
+import { MAX_SCHEMA_NODES, zodObjectOf } from '../../schema/from-zod.js';
 import { type Hint, hintOf } from '../../schema/hints.js';
 import type { MutableRecord } from '../../util/json.js';
 import { setOwn } from '../../util/json.js';
@@ -23,17 +23,21 @@ import { intersectionSchema, tupleItems, unionSchema } from './unions.js';
 
 /** Converts the body of a kind. Constraints that cannot be expressed are passed to `report`. */
 export function schemaFromZod(
-  body: ZodNode,
+  body: z.core.$ZodShape,
   options: Pick<ZodPosition, 'owner' | 'dialect' | 'report' | 'datesAreTexts'>,
 ): Draft {
-  return convert(body, {
-    path: '',
-    noDefaults: false,
-    enclosing: [],
-    closed: new WeakSet(),
-    count: { nodes: 0 },
-    ...options,
-  });
+  return convertInner(
+    zodObjectOf(body),
+    {},
+    {
+      path: '',
+      noDefaults: false,
+      enclosing: [],
+      closed: new WeakSet(),
+      count: { nodes: 0 },
+      ...options,
+    },
+  );
 }
 
 /** A schema without its wrappers, and what the wrappers declare. */
@@ -92,7 +96,7 @@ function unwrap(schema: ZodNode, position: ZodPosition): Unwrapped {
 
 /** The documentation of a schema. */
 function documentationOf(schema: ZodNode): Draft {
-  const { title, description, examples } = z.globalRegistry.get(schema) ?? {};
+  const { title, description, examples } = (schema as z.ZodType).meta() ?? {};
   return {
     ...(typeof title === 'string' ? { title } : {}),
     ...(typeof description === 'string' ? { description } : {}),
@@ -191,7 +195,7 @@ function objectSchema(def: z.core.$ZodObjectDef, hint: Hint, position: ZodPositi
   for (const name of names) setOwn(properties, name, convert(def.shape[name] as ZodNode, below(position, name)));
   const required = names.filter((name) => def.shape[name]?._zod.optin === undefined);
   const others = def.catchall === undefined ? 'never' : defOf(def.catchall).type;
-  const isOpen = hint.preserveUnknown ?? others !== 'never';
+  const isOpen = others !== 'never';
   if (isOpen && !['unknown', 'any', 'never'].includes(others)) reportLoss(position, 'the schema of unknown fields');
   const draft: Draft = {
     type: 'object',

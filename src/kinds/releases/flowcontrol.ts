@@ -6,7 +6,7 @@
 import { LEAF } from '../../merge/apply/field-set.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { always } from '../../schema/hints.js';
+import { always } from '../../schema/declare.js';
 import { sortedRecord } from '../../util/order.js';
 import { mergeStrategies } from '../build-kind.js';
 import type { Column } from '../columns.js';
@@ -14,6 +14,7 @@ import { anotherVersion } from '../define-kind.js';
 import { priorityLevelColumns } from '../flowcontrol/v1/columns.js';
 import { FlowSchema } from '../flowcontrol/v1/flow-schema/flow-schema.js';
 import { PriorityLevelConfiguration, zeroSharesAnnotation } from '../flowcontrol/v1/priority-level-configuration.js';
+import { flowSchemaBody, priorityLevelConfigurationBody } from '../generated/flowcontrol-v1.js';
 import {
   flowSchemaStatus,
   priorityLevelConfigurationSpec as priorityLevelConfigurationSpecV1beta2,
@@ -44,7 +45,7 @@ function named(version: Version, kind: string): { readonly apiVersion: string; r
   return { apiVersion: `${GROUP}/${version}`, lifecycle: { ...lifecycle, servedByDefault: true, replacement } };
 }
 
-const flowBody = () => ({ ...FlowSchema.body.shape, status: always(flowSchemaStatus()) });
+const flowBody = () => ({ ...flowSchemaBody(), status: always(flowSchemaStatus()) });
 
 interface Limited {
   readonly [field: string]: unknown;
@@ -172,7 +173,7 @@ export const flowcontrolBetaKinds: readonly Kind[] = [
   anotherVersion(PriorityLevelConfiguration, {
     ...named('v1beta3', 'PriorityLevelConfiguration'),
     ...nominal,
-    body: () => ({ ...PriorityLevelConfiguration.body.shape, spec: always(priorityLevelConfigurationSpecV1beta3()) }),
+    body: () => ({ ...priorityLevelConfigurationBody(), spec: always(priorityLevelConfigurationSpecV1beta3()) }),
     strategy: nominalStrategy(),
   }),
   assuredLevel('v1beta2'),

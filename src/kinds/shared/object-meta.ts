@@ -2,59 +2,68 @@
  * The schema of `metadata`, the same for every kind. Validation is not part of the schema (see `server/steps/validate`),
  * because it needs the kind's name rule and the live object.
  */
-import * as z from 'zod';
-import type { ObjectMetaInput } from '../../meta/object.js';
-import { objectFromZod } from '../../schema/from-zod.js';
-import { hint, int64, mapList, namedString, optional, pointer, struct, time } from '../../schema/hints.js';
+import {
+  anything,
+  boolean,
+  hint,
+  int64,
+  list,
+  map,
+  mapList,
+  namedString,
+  optional,
+  pointer,
+  type Shape,
+  string,
+  type Type,
+  time,
+  type,
+} from '../../schema/declare.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
-import { once, type Type, type as typeNamed } from '../../schema/type.js';
 
-const ownerReference = once(() =>
-  hint(
-    struct('OwnerReference', {
-      apiVersion: z.string(),
-      kind: z.string(),
-      name: z.string(),
-      uid: namedString('types.UID'),
-      controller: pointer(z.boolean()),
-      blockOwnerDeletion: pointer(z.boolean()),
-    }),
-    { atomic: true },
-  ),
-);
-
-const managedFieldsEntry = once(() =>
-  struct('ManagedFieldsEntry', {
-    manager: optional(z.string()),
-    operation: optional(namedString('v1.ManagedFieldsOperationType')),
-    apiVersion: optional(z.string()),
-    time: pointer(time()),
-    fieldsType: optional(z.string()),
-    fieldsV1: pointer(hint(z.unknown(), { goType: 'v1.FieldsV1' })),
-    subresource: optional(z.string()),
+const ownerReference: Type = type(
+  'OwnerReference',
+  () => ({
+    apiVersion: string(),
+    kind: string(),
+    name: string(),
+    uid: namedString('types.UID'),
+    controller: pointer(boolean()),
+    blockOwnerDeletion: pointer(boolean()),
   }),
+  { atomic: true },
 );
+
+const managedFieldsEntry: Type = type('ManagedFieldsEntry', () => ({
+  manager: optional(string()),
+  operation: optional(namedString('v1.ManagedFieldsOperationType')),
+  apiVersion: optional(string()),
+  time: pointer(time()),
+  fieldsType: optional(string()),
+  fieldsV1: pointer(anything('v1.FieldsV1')),
+  subresource: optional(string()),
+}));
 
 /** In wire order. */
-const metaShape = () => ({
-  name: optional(z.string()),
-  generateName: optional(z.string()),
-  namespace: optional(z.string()),
-  selfLink: optional(z.string()),
+const metaShape = (): Shape => ({
+  name: optional(string()),
+  generateName: optional(string()),
+  namespace: optional(string()),
+  selfLink: optional(string()),
   uid: optional(namedString('types.UID')),
-  resourceVersion: optional(z.string()),
+  resourceVersion: optional(string()),
   generation: optional(int64()),
   creationTimestamp: hint(optional(time()), { presence: 'always' }),
   deletionTimestamp: pointer(time()),
   deletionGracePeriodSeconds: pointer(int64()),
-  labels: optional(z.record(z.string(), z.string())),
-  annotations: optional(z.record(z.string(), z.string())),
+  labels: optional(map(string())),
+  annotations: optional(map(string())),
   ownerReferences: optional(mapList(ownerReference(), 'uid')),
-  finalizers: optional(hint(z.array(z.string()), { listType: 'set', patchStrategy: 'merge' })),
-  managedFields: optional(z.array(managedFieldsEntry())),
+  finalizers: optional(hint(list(string()), { listType: 'set', patchStrategy: 'merge' })),
+  managedFields: optional(list(managedFieldsEntry())),
 });
 
 /** Metadata that is part of another object, such as a pod template or a claim template. */
-export const templateMeta: Type<ObjectMetaInput> = typeNamed('ObjectMeta', metaShape);
+export const templateMeta: Type = type('ObjectMeta', metaShape);
 
-export const objectMetaNode: () => ObjectNode = once(() => objectFromZod(templateMeta(), 'metadata'));
+export const objectMetaNode = (): ObjectNode => templateMeta().node as ObjectNode;

@@ -1,5 +1,5 @@
 /**
- * Generates TypeScript types, zod schemas and protobuf message types from the tables in this folder.
+ * Generates TypeScript types, schema declarations and protobuf message types from the tables in this folder.
  *
  *     node src/kinds/types/generate.mjs           writes the generated files
  *     node src/kinds/types/generate.mjs --check   fails when a generated file is not current

@@ -91,8 +91,8 @@ function createSection(group, version, like) {
 function parseLine(section, keyword, rest) {
   if (keyword === 'kinds') section.kinds = rest;
   else if (keyword === 'string') declare(section, parseString(section, rest[0], undefined, false));
-  else if (keyword === 'enum' || keyword === 'strict') {
-    declare(section, parseString(section, rest[0], rest.slice(1).join(' ').split('|'), keyword === 'strict'));
+  else if (keyword === 'enum') {
+    declare(section, parseString(section, rest[0], rest.slice(1).join(' ').split('|')));
   } else if (keyword === 'variant') declare(section, parseVariant(section, rest));
   else if (['kind', 'part', 'message'].includes(keyword)) declare(section, parseEntry(section, keyword, rest));
   else declare(section, parseEntry(section, 'type', [keyword, ...rest]));
@@ -117,11 +117,11 @@ function parseHead(text) {
   return { visibility, name, goName, flags: parseAttributes(flags, ',') };
 }
 
-function parseString(section, head, values, isStrict) {
+function parseString(section, head, values) {
   const { visibility, name, goName } = parseHead(head);
   const goType =
     goName === 'string' ? goName : qualifiedGoName(section, goName === '%' ? `%.${name}` : (goName ?? name));
-  return { kind: 'string', section, name, goType, values, isStrict, isPublic: visibility === '+', fields: [] };
+  return { kind: 'string', section, name, goType, values, isPublic: visibility === '+', fields: [] };
 }
 
 /** The same fields under other flags. */

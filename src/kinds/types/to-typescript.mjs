@@ -1,11 +1,8 @@
 /**
- * Writes interfaces and zod schemas for the types of one version of a group.
+ * Writes interfaces and schema declarations for the types of one version of a group.
  */
 
-const HINTS = '../../schema/hints.js';
-const REQUIRED_POINTER = '../shared/required-pointer.js';
-/** Hand-written rules that a field may name. */
-const RULES = { configKeys: '../shared/config-keys.js' };
+const DECLARE = '../../schema/declare.js';
 
 /** Wrappers by presence mark; the second is used when the field has a default. */
 const WRAPPERS = {
@@ -13,13 +10,6 @@ const WRAPPERS = {
   '*': ['pointer', 'defaultedPointer'],
   '!': ['always'],
   '*!': ['requiredPointer'],
-};
-
-const SCHEMAS = {
-  string: 'z.string()',
-  number: 'z.number()',
-  bool: 'z.boolean()',
-  extraValue: "hint(z.array(z.string()), { goType: 'v1.ExtraValue' })",
 };
 
 /** TypeScript types of scalars; the second is that of inputs where it differs. */
@@ -105,9 +95,8 @@ function createImports(section) {
     },
     text() {
       const lines = [...byModule]
-        .sort(([left], [right]) => (left === 'zod' || (right !== 'zod' && left < right) ? -1 : 1))
+        .sort(([left], [right]) => (left < right ? -1 : 1))
         .map(([from, names]) => {
-          if (from === 'zod') return `import ${names.has('*') ? '*' : 'type *'} as z from 'zod';`;
           const list = [...names].sort((left, right) =>
             left.replace('type ', '') < right.replace('type ', '') ? -1 : 1,
           );
@@ -185,7 +174,7 @@ function typeText(type, isInput, imports) {
 }
 
 function schemaOf(entry, imports) {
-  const { kind, schema, typeName, goType, flags, isVersioned } = entry;
+  const { kind, schema, goType, flags, isVersioned } = entry;
   if (kind === 'part') return '';
   const version = isVersioned ? 'version' : quote(imports.section.version);
   const fields = flatFields(entry).map(
@@ -193,8 +182,8 @@ function schemaOf(entry, imports) {
   );
   const object = fields.length === 0 ? '({})' : `({\n${fields.join('\n')}\n})`;
   if (kind === 'kind') {
-    imports.add('zod', fields.some((text) => text.includes('z.')) ? '*' : 'type *');
-    return `export const ${schema} = (): z.ZodRawShape => ${object};`;
+    imports.add(DECLARE, 'type Shape');
+    return `export const ${schema} = (): Shape => ${object};`;
   }
   const { hiddenInput: _hiddenInput, ...hints } = flags;
   const more = Object.keys(hints).length === 0 ? '' : `, ${objectText(hints)}`;
@@ -202,17 +191,16 @@ function schemaOf(entry, imports) {
     imports.add('../resource/versions.js', 'type VersionedType');
     imports.add('../resource/versions.js', 'versioned');
     const parameter = fields.some((text) => /\(version\)|\$\{version\}/.test(text)) ? 'version' : '';
-    return `export const ${schema}: VersionedType<${typeName}, ${typeName}Input> = /* @__PURE__ */ versioned(${quote(goType)}, (${parameter}) => ${object}${more});`;
+    return `export const ${schema}: VersionedType = /* @__PURE__ */ versioned(${quote(goType)}, (${parameter}) => ${object}${more});`;
   }
-  imports.add('../../schema/type.js', 'type Type');
-  imports.add('../../schema/type.js', 'type');
-  return `export const ${schema}: Type<${typeName}, ${typeName}Input> = /* @__PURE__ */ type(${quote(goType.replace(/^v1\./, ''))}, () => ${object}${more});`;
+  imports.add(DECLARE, 'type Type');
+  imports.add(DECLARE, 'type');
+  return `export const ${schema}: Type = /* @__PURE__ */ type(${quote(goType.replace(/^v1\./, ''))}, () => ${object}${more});`;
 }
 
 function fieldSchema(field, version, imports) {
   const { mark, attributes, isNullable, fallback, type } = field;
   const {
-    rule,
     keys,
     go: _go,
     proto: _proto,
@@ -226,22 +214,12 @@ function fieldSchema(field, version, imports) {
   let text = typeSchema(type, version, imports);
   if (keys !== undefined) text = use(imports, 'hint', text, `{ goType: ${mapGoType(keys, type.of, version)} }`);
   if (atomic) text = use(imports, 'atomic', text);
-  if (rule !== undefined) {
-    imports.add(RULES[rule], rule);
-    text = `${rule}(${text})`;
-  }
-  if (isNullable) text = `${text}.nullable()`;
+  if (isNullable) text = use(imports, 'nullable', text);
   if (mark === '~') text = use(imports, 'hint', use(imports, 'optional', text), "{ presence: 'always' }");
   else if (mark !== '') {
     const [plain, withDefault] = WRAPPERS[mark];
-    if (mark === '*!') {
-      imports.add(REQUIRED_POINTER, plain);
-      text = `${plain}(${text})`;
-    } else
-      text =
-        fallback === undefined
-          ? use(imports, plain, text)
-          : use(imports, withDefault, text, defaultText(fallback, type));
+    text =
+      fallback === undefined ? use(imports, plain, text) : use(imports, withDefault, text, defaultText(fallback, type));
   }
   if (Object.keys(hints).length > 0) text = use(imports, 'hint', text, objectText(hints));
   return text;
@@ -249,13 +227,10 @@ function fieldSchema(field, version, imports) {
 
 function typeSchema(type, version, imports) {
   if (type.form === 'list') return listSchema(type.list, typeSchema(type.of, version, imports), imports);
-  if (type.form === 'map') return zod(imports, `z.record(z.string(), ${typeSchema(type.of, version, imports)})`);
-  if (type.scalar !== undefined) {
-    const text = SCHEMAS[type.scalar];
-    if (text === undefined) return use(imports, type.scalar);
-    if (text.startsWith('hint')) imports.add(HINTS, 'hint');
-    return zod(imports, text);
-  }
+  if (type.form === 'map') return use(imports, 'map', typeSchema(type.of, version, imports));
+  if (type.scalar === 'extraValue')
+    return use(imports, 'hint', use(imports, 'list', use(imports, 'string')), "{ goType: 'v1.ExtraValue' }");
+  if (type.scalar !== undefined) return use(imports, type.scalar === 'bool' ? 'boolean' : type.scalar);
   if (type.handWritten !== undefined) {
     imports.add(type.handWritten.from, type.handWritten.schema);
     return `${type.handWritten.schema}()`;
@@ -265,22 +240,18 @@ function typeSchema(type, version, imports) {
   return `${imports.of(target.section, target.schema)}(${target.isVersioned ? version : ''})`;
 }
 
-function stringSchema({ section, name, goType, values, isStrict }, version, imports) {
+function stringSchema({ goType }, version, imports) {
   const goText = goType.startsWith('%.')
     ? version === 'version'
       ? `\`\${version}${goType.slice(1)}\``
       : quote(version.slice(1, -1) + goType.slice(1))
     : quote(goType);
-  if (isStrict)
-    return zod(imports, use(imports, 'hint', `z.enum([${values.map(quote).join(', ')}])`, `{ goType: ${goText} }`));
-  if (values === undefined) return use(imports, 'namedString', goText);
-  imports.add(HINTS, 'enumString');
-  return `enumString<${imports.of(section, name)}>(${goText})`;
+  return use(imports, 'namedString', goText);
 }
 
 /** `''` is atomic, `set` a set, `=key` a map for apply, `key` a map for apply and strategic merge. */
 function listSchema(list, item, imports) {
-  if (list === '') return zod(imports, `z.array(${item})`);
+  if (list === '') return use(imports, 'list', item);
   if (list === 'set') return use(imports, 'setList', item);
   const keys = list.replace('=', '').split(',').map(quote);
   return use(
@@ -305,13 +276,8 @@ function defaultText(fallback, type) {
 }
 
 function use(imports, helper, ...args) {
-  imports.add(HINTS, helper);
+  imports.add(DECLARE, helper);
   return `${helper}(${args.join(', ')})`;
-}
-
-function zod(imports, text) {
-  imports.add('zod', '*');
-  return text;
 }
 
 function objectText(value) {

@@ -15,7 +15,7 @@ import { fieldElement, keyElement, type PathElement, valueElement } from './path
 export type MemberNode = ObjectNode | MapNode | AnyNode;
 
 /** The type of values without a schema. */
-export const UNTYPED: AnyNode = Object.freeze({ type: 'any', goType: 'interface {}', checked: false, atomic: false });
+export const UNTYPED: AnyNode = Object.freeze({ type: 'any', goType: 'interface {}', atomic: false });
 
 /** Reports whether the members of the node have their own owners; for an untyped node the value decides. */
 export function hasMembers(node: SchemaNode, value: unknown): node is MemberNode {

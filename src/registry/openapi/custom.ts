@@ -6,8 +6,7 @@
  * reject fields that are not listed. So where a value may be null or may have unknown fields, the schema omits details.
  */
 
-import * as z from 'zod';
-import { $ZodRegistry } from 'zod/v4/core';
+import type * as z from 'zod';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { JSONSchemaProps } from '../../schema/json-schema.js';
@@ -223,22 +222,27 @@ export function userDefinedKindSchema(
     unionType: () => undefined,
     describe: () => undefined,
   });
-  const annotated = z.toJSONSchema(kind.body, {
-    target: 'openapi-3.0',
-    io: 'input',
-    unrepresentable: 'any',
-    metadata: new MetadataWithoutIds(),
-  });
-  return withAnnotations(structural as JSONSchemaProps, annotated as JSONSchemaProps);
+  const properties: Record<string, JSONSchemaProps> = {};
+  for (const [field, type] of Object.entries(kind.body ?? {})) {
+    properties[field] = (type as z.ZodType).toJSONSchema(JSON_SCHEMA_OPTIONS) as JSONSchemaProps;
+  }
+  return withAnnotations(structural as JSONSchemaProps, { type: 'object', properties });
 }
 
-/** Omits ids: a zod schema with an id would otherwise become a reference. */
-class MetadataWithoutIds extends $ZodRegistry<z.core.JSONSchemaMeta> {
-  override get(schema: z.core.$ZodType): z.core.JSONSchemaMeta | undefined {
-    const { id: _, ...metadata } = z.globalRegistry.get(schema) ?? {};
+/** zod reads only `get`. Ids are omitted: a schema with an id would otherwise become a reference. */
+const metadataWithoutIds = {
+  get(schema: z.ZodType): Omit<z.GlobalMeta, 'id'> {
+    const { id: _, ...metadata } = schema.meta() ?? {};
     return metadata;
-  }
-}
+  },
+} as unknown as z.core.$ZodRegistry<Record<string, unknown>>;
+
+const JSON_SCHEMA_OPTIONS = {
+  target: 'openapi-3.0',
+  io: 'input',
+  unrepresentable: 'any',
+  metadata: metadataWithoutIds,
+} as const;
 
 /** The bounds that zod adds to every integer. */
 const INTEGER_BOUNDS: readonly unknown[] = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 2 ** 31 - 1, -(2 ** 31)];

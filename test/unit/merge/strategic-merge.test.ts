@@ -3,55 +3,55 @@
  * and the promises about the arguments. The responses of the server are tested in test/unit/server/strategic-patch.test.ts.
  */
 import { describe, expect, it, test } from 'vitest';
-import * as z from 'zod';
 import { applyStrategicMerge } from '../../../src/merge/strategic-merge.js';
 import { StatusError } from '../../../src/meta/errors.js';
-import { objectFromZod } from '../../../src/schema/from-zod.js';
 import {
   applyMapList,
   hint,
   int32,
+  list as listOf,
+  map,
   mapList,
+  objectNode,
   optional,
   pointer,
   rawExtension,
+  string,
   struct,
-} from '../../../src/schema/hints.js';
+} from '../../../src/schema/declare.js';
 import type { ObjectNode } from '../../../src/schema/schema-node.js';
 import { deepFreeze, isRecord } from '../../../src/util/json.js';
 
-const env = () => struct('EnvVar', { name: z.string(), value: optional(z.string()), more: pointer(labelled()) });
-const labelled = () => struct('Labelled', { labels: optional(z.record(z.string(), z.string())) });
+const env = () => struct('EnvVar', { name: string(), value: optional(string()), more: pointer(labelled()) });
+const labelled = () => struct('Labelled', { labels: optional(map(string())) });
 const item = () =>
   struct('Item', {
-    name: z.string(),
-    image: optional(z.string()),
+    name: string(),
+    image: optional(string()),
     env: optional(mapList(env(), 'name')),
-    args: optional(z.array(z.string())),
+    args: optional(listOf(string())),
   });
 
-const schema: ObjectNode = objectFromZod(
-  struct('Thing', {
-    tags: optional(hint(z.array(z.string()), { patchStrategy: 'merge' })),
-    items: optional(mapList(item(), 'name')),
-    ports: optional(mapList(struct('Port', { port: int32(), note: optional(z.string()) }), 'port')),
-    volumes: optional(hint(mapList(item(), 'name'), { patchStrategy: 'merge,retainKeys' })),
-    whole: optional(applyMapList(item(), 'name')),
-    words: optional(z.array(z.string())),
-    keyless: optional(hint(z.array(item()), { patchStrategy: 'merge' })),
-    nested: optional(hint(z.array(z.array(z.string())), { patchStrategy: 'merge' })),
-    labels: optional(z.record(z.string(), z.string())),
-    byName: optional(z.record(z.string(), labelled())),
-    inner: pointer(labelled()),
-    union: hint(pointer(struct('Union', { type: optional(z.string()), a: optional(z.string()) })), {
-      patchStrategy: 'retainKeys',
-    }),
-    selector: hint(pointer(labelled()), { patchStrategy: 'replace' }),
-    raw: pointer(rawExtension()),
-    count: optional(int32()),
-    limit: pointer(int32()),
+const schema: ObjectNode = objectNode('Thing', {
+  tags: optional(hint(listOf(string()), { patchStrategy: 'merge' })),
+  items: optional(mapList(item(), 'name')),
+  ports: optional(mapList(struct('Port', { port: int32(), note: optional(string()) }), 'port')),
+  volumes: optional(hint(mapList(item(), 'name'), { patchStrategy: 'merge,retainKeys' })),
+  whole: optional(applyMapList(item(), 'name')),
+  words: optional(listOf(string())),
+  keyless: optional(hint(listOf(item()), { patchStrategy: 'merge' })),
+  nested: optional(hint(listOf(listOf(string())), { patchStrategy: 'merge' })),
+  labels: optional(map(string())),
+  byName: optional(map(labelled())),
+  inner: pointer(labelled()),
+  union: hint(pointer(struct('Union', { type: optional(string()), a: optional(string()) })), {
+    patchStrategy: 'retainKeys',
   }),
-);
+  selector: hint(pointer(labelled()), { patchStrategy: 'replace' }),
+  raw: pointer(rawExtension()),
+  count: optional(int32()),
+  limit: pointer(int32()),
+});
 
 /** Parses JSON, because `__proto__` in an object literal would not be a key. */
 const json = (text: string): unknown => JSON.parse(text);

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { defineKind } from '../../../src/kinds/define-kind.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { mapList } from '../../../src/schema/hints.js';
+import { zodBody } from '../../../src/zod/index.js';
 import { documentAt, servedIn, wholeDocument } from './openapi/documents.js';
 
 const Shared = z.string().max(9).meta({ id: 'openapi-custom-shared', description: 'Has an id.' });
@@ -115,7 +116,7 @@ test('refers to a built-in type that a user-defined kind uses', () => {
     apiVersion: 'example.com/v1',
     kind: 'Fleet',
     scope: 'Cluster',
-    body: { template: Deployment.body.shape['spec'] as z.ZodType },
+    body: { template: zodBody(Deployment).spec },
   });
   const { components } = documentAt('apis/example.com/v1', servedIn(kubernetesDialect, [Fleet]), kubernetesDialect);
   const text = JSON.stringify(components.schemas['com.example.v1.Fleet']?.properties?.['template']);

@@ -1,79 +1,93 @@
 /** Decoding of documents: types, presence, defaults, order and findings. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { decode } from '../../../src/schema/decode.js';
-import { DecodeError } from '../../../src/schema/decode-scalar.js';
-import { objectFromZod } from '../../../src/schema/from-zod.js';
 import {
+  anything,
+  boolean,
   bytes,
-  hint,
+  defaulted,
   int32,
   int64,
   intOrString,
+  list,
+  map,
   microTime,
   namedString,
+  number,
+  objectNode,
   optional,
   pointer,
   quantity,
   rawExtension,
+  type Shape,
+  string,
   struct,
   time,
-} from '../../../src/schema/hints.js';
+} from '../../../src/schema/declare.js';
+import { decode } from '../../../src/schema/decode.js';
+import { DecodeError } from '../../../src/schema/decode-scalar.js';
+import { objectFromZod } from '../../../src/schema/from-zod.js';
+import type { ObjectNode } from '../../../src/schema/schema-node.js';
 import { parseJson } from '../../../src/text/json/parse-json.js';
 import { NumberText } from '../../../src/util/json.js';
 
 /** The value that a struct with these fields decodes to. */
-function decoded(shape: z.ZodRawShape, value: unknown): Record<string, unknown> {
-  return decode(objectFromZod(struct('Thing', shape)), { value }).value;
+function decoded(shape: Shape, value: unknown): Record<string, unknown> {
+  return decode(objectNode('Thing', shape), { value }).value;
 }
 
 /** The same of a document. */
 function decodedDocument(shape: z.ZodRawShape, value: unknown): Record<string, unknown> {
-  return decode(objectFromZod(z.object(shape)), { value }).value;
+  return decode(objectFromZod(shape, 'Thing'), { value }).value;
+}
+
+/** A document whose unknown fields are preserved. */
+function looseDocument(shape: z.ZodRawShape): ObjectNode {
+  return { ...objectFromZod(shape, 'Thing'), preserveUnknown: true };
 }
 
 describe('presence in a struct', () => {
-  test('a required field is present even if it was not sent', () => {
-    const inner = struct('Inner', { count: int32(), note: optional(z.string()) });
+  test('sets a required field that was not sent', () => {
+    const inner = struct('Inner', { count: int32(), note: optional(string()) });
     const shape = {
-      text: z.string(),
-      on: z.boolean(),
-      list: z.array(z.string()),
-      map: z.record(z.string(), z.string()),
+      text: string(),
+      on: boolean(),
+      list: list(string()),
+      map: map(string()),
       inner,
     };
     expect(decoded(shape, {})).toEqual({ text: '', on: false, list: null, map: null, inner: { count: 0 } });
   });
 
-  test('an optional field is omitted if it is empty', () => {
+  test('omits an optional field that is empty', () => {
     const shape = {
-      text: optional(z.string()),
+      text: optional(string()),
       count: optional(int32()),
-      on: optional(z.boolean()),
-      list: optional(z.array(z.string())),
-      map: optional(z.record(z.string(), z.string())),
+      on: optional(boolean()),
+      list: optional(list(string())),
+      map: optional(map(string())),
     };
     expect(decoded(shape, { text: '', count: 0, on: false, list: [], map: {} })).toEqual({});
     const full = { text: 'x', count: 1, on: true, list: [''], map: { k: '' } };
     expect(decoded(shape, full)).toEqual(full);
   });
 
-  test('a pointer field is present whenever it was given, empty or not', () => {
-    const shape = { text: pointer(z.string()), count: pointer(int32()), inner: pointer(struct('Inner', {})) };
+  test('keeps a pointer field that was sent, empty or not', () => {
+    const shape = { text: pointer(string()), count: pointer(int32()), inner: pointer(struct('Inner', {})) };
     expect(decoded(shape, { text: '', count: 0, inner: {} })).toEqual({ text: '', count: 0, inner: {} });
     expect(decoded(shape, {})).toEqual({});
   });
 
-  test('null counts as absent', () => {
-    const shape = { text: z.string(), given: pointer(z.string()), list: optional(z.array(z.string())) };
+  test('treats null as absent', () => {
+    const shape = { text: string(), given: pointer(string()), list: optional(list(string())) };
     expect(decoded(shape, { text: null, given: null, list: null })).toEqual({ text: '' });
   });
 
-  test('null inside a list or a map becomes the zero value of its type', () => {
+  test('replaces null inside a list or a map by the zero value of its type', () => {
     const shape = {
-      list: z.array(z.string()),
-      map: z.record(z.string(), int32()),
-      things: z.array(struct('T', { a: z.string() })),
+      list: list(string()),
+      map: map(int32()),
+      things: list(struct('T', { a: string() })),
     };
     expect(decoded(shape, { list: [null], map: { k: null }, things: [null] })).toEqual({
       list: [''],
@@ -82,8 +96,8 @@ describe('presence in a struct', () => {
     });
   });
 
-  test('undefined counts as an absent key in objects and maps', () => {
-    const shape = { text: optional(z.string()), map: z.record(z.string(), z.string()) };
+  test('treats undefined as an absent key in objects and maps', () => {
+    const shape = { text: optional(string()), map: map(string()) };
     expect(decoded(shape, { text: undefined, map: { k: undefined, l: 'x' } })).toEqual({ map: { l: 'x' } });
   });
 });
@@ -118,9 +132,7 @@ describe('defaults', () => {
   });
 
   test('applies a default to an empty struct field that would be omitted on the wire', () => {
-    expect(
-      decoded({ type: hint(namedString('T').default('Opaque'), { presence: 'omitEmpty' }) }, { type: '' }),
-    ).toEqual({
+    expect(decoded({ type: defaulted(namedString('T'), 'Opaque') }, { type: '' })).toEqual({
       type: 'Opaque',
     });
   });
@@ -145,23 +157,20 @@ describe('defaults', () => {
 
 describe('order', () => {
   test('orders fields as in the schema and sorts map keys', () => {
-    const value = decoded(
-      { b: z.string(), a: z.string(), map: z.record(z.string(), z.string()) },
-      { a: '1', map: { z: '', y: '' }, b: '2' },
-    );
+    const value = decoded({ b: string(), a: string(), map: map(string()) }, { a: '1', map: { z: '', y: '' }, b: '2' });
     expect(Object.keys(value)).toEqual(['b', 'a', 'map']);
     expect(Object.keys(value['map'] as object)).toEqual(['y', 'z']);
   });
 
   test('puts unknown fields of a loose document after the known ones', () => {
-    const node = objectFromZod(z.looseObject({ known: z.string() }));
+    const node = looseDocument({ known: z.string() });
     expect(Object.keys(decode(node, { value: { z: 1, known: '', a: 2 } }).value)).toEqual(['known', 'z', 'a']);
   });
 });
 
 describe('types', () => {
   const spec = {
-    spec: struct('ThingSpec', { count: int32(), total: int64(), names: z.array(z.string()), when: pointer(time()) }),
+    spec: struct('ThingSpec', { count: int32(), total: int64(), names: list(string()), when: pointer(time()) }),
   };
 
   test.each([
@@ -227,8 +236,8 @@ describe('types', () => {
     }
   });
 
-  test('the spelling matters only for integers and quantities', () => {
-    const shape = { free: rawExtension(), real: z.number(), amount: quantity() };
+  test('ignores the spelling of numbers except for integers and quantities', () => {
+    const shape = { free: rawExtension(), real: number(), amount: quantity() };
     const value = new NumberText('1e3');
     expect(decoded(shape, { free: [value], real: value, amount: value })).toEqual({
       free: [1000],
@@ -237,23 +246,23 @@ describe('types', () => {
     });
   });
 
-  test('the smallest and the largest 32-bit integers are accepted', () => {
+  test('accepts the smallest and the largest 32-bit integers', () => {
     expect(decoded({ low: int32(), high: int32() }, { low: -(2 ** 31), high: 2 ** 31 - 1 })).toEqual({
       low: -2147483648,
       high: 2147483647,
     });
   });
 
-  test('an integer beyond the precision of a double is kept exact', () => {
+  test('keeps an integer beyond the precision of a double exact', () => {
     expect(decoded({ total: int64() }, { total: 2n ** 62n })).toEqual({ total: 4611686018427387904n });
   });
 
-  test('bytes are stored in canonical base64', () => {
+  test('stores bytes in canonical base64', () => {
     expect(decoded({ data: bytes() }, { data: 'YWJj\nZA==' })).toEqual({ data: 'YWJjZA==' });
     expect(() => decoded({ data: bytes() }, { data: 'not base64' })).toThrow('illegal base64 data at input byte 3');
   });
 
-  test('times are stored in UTC and whole seconds, micro times with six digits', () => {
+  test('stores times in UTC and whole seconds, and micro times with six digits', () => {
     const shape = { at: time(), exactly: microTime() };
     expect(decoded(shape, { at: '2030-01-01T02:00:00.9+02:00', exactly: '2030-01-01T00:00:00.123456Z' })).toEqual({
       at: '2030-01-01T00:00:00Z',
@@ -265,7 +274,7 @@ describe('types', () => {
 describe('the decoded object', () => {
   test('decodes to an object that shares nothing with the document', () => {
     const sent = { list: ['a'], any: { deep: [1] } };
-    const value = decoded({ list: z.array(z.string()), any: z.unknown() }, sent);
+    const value = decoded({ list: list(string()), any: anything() }, sent);
     sent.list.push('b');
     sent.any.deep.push(2);
     expect(value).toEqual({ list: ['a'], any: { deep: [1] } });
@@ -273,33 +282,29 @@ describe('the decoded object', () => {
 
   test('rejects a document that is not a plain object', () => {
     const sent: unknown = Object.create({ text: 'inherited' });
-    expect(() => decoded({ text: optional(z.string()) }, sent)).toThrow(DecodeError);
+    expect(() => decoded({ text: optional(string()) }, sent)).toThrow(DecodeError);
     const bare: unknown = Object.assign(Object.create(null), { text: 'own' });
-    expect(decoded({ text: optional(z.string()) }, bare)).toEqual({ text: 'own' });
+    expect(decoded({ text: optional(string()) }, bare)).toEqual({ text: 'own' });
   });
 
   test('accepts a key named __proto__', () => {
-    const map = decoded({ map: z.record(z.string(), z.string()) }, { map: JSON.parse('{"__proto__":"x"}') })[
-      'map'
-    ] as object;
-    expect(Object.entries(map)).toEqual([['__proto__', 'x']]);
-    expect(Object.getPrototypeOf(map)).toBe(Object.prototype);
+    const { texts } = decoded({ texts: map(string()) }, { texts: JSON.parse('{"__proto__":"x"}') });
+    expect(Object.entries(texts as object)).toEqual([['__proto__', 'x']]);
+    expect(Object.getPrototypeOf(texts)).toBe(Object.prototype);
   });
 });
 
 describe('findings', () => {
-  const schema = objectFromZod(
-    struct('Thing', {
-      name: optional(z.string()),
-      spec: optional(
-        struct('Spec', {
-          a: optional(z.string()),
-          list: optional(z.array(struct('Item', { x: optional(z.string()) }))),
-        }),
-      ),
-      labels: optional(z.record(z.string(), z.string())),
-    }),
-  );
+  const schema = objectNode('Thing', {
+    name: optional(string()),
+    spec: optional(
+      struct('Spec', {
+        a: optional(string()),
+        list: optional(list(struct('Item', { x: optional(string()) }))),
+      }),
+    ),
+    labels: optional(map(string())),
+  });
   const findings = (text: string) => decode(schema, parseJson(text)).findings;
 
   test('returns no findings for a document without unknown and duplicate fields', () => {
@@ -350,7 +355,7 @@ describe('findings', () => {
   });
 
   test('returns no findings for fields that a loose document preserves', () => {
-    const loose = objectFromZod(z.looseObject({ known: z.string() }));
+    const loose = looseDocument({ known: z.string() });
     expect(decode(loose, { value: { known: '', more: { and: 'more' } } }).findings).toEqual([]);
   });
 
@@ -362,11 +367,11 @@ describe('findings', () => {
 
 describe('the order of fields in the document', () => {
   const shape = {
-    first: z.string(),
+    first: string(),
     second: optional(int32()),
-    third: struct('Third', { a: optional(z.string()), b: z.boolean() }),
-    fourth: optional(z.array(z.string())),
-    fifth: z.array(z.string()),
+    third: struct('Third', { a: optional(string()), b: boolean() }),
+    fourth: optional(list(string())),
+    fifth: list(string()),
   };
 
   test('returns the same result and order for any order of fields in the document', () => {
@@ -401,9 +406,9 @@ describe('the order of fields in the document', () => {
 
 describe('several errors', () => {
   const nested = {
-    map: optional(z.record(z.string(), int32())),
+    map: optional(map(int32())),
     amount: optional(quantity()),
-    last: optional(z.string()),
+    last: optional(string()),
   };
 
   test('reports an error in a map in document order', () => {

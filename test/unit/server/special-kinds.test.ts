@@ -6,7 +6,6 @@ import type { Kind } from 'orchplane';
 import { mergePatch, StatusError } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import * as z from 'zod';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../../src/kinds/define-kind.js';
 import type { StrategyContext } from '../../../src/kinds/kind.js';
 import { invalid } from '../../../src/meta/field-error.js';

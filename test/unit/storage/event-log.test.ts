@@ -4,7 +4,7 @@ import { EventLog } from '../../../src/storage/event-log.js';
 import { CompactedError } from '../../../src/storage/types.js';
 import { event, object } from './objects.js';
 
-const NO_HISTORY = { entries: [], head: 0, compacted: 0, past: { chunks: [], count: 0, forgotten: 0 } };
+const NO_HISTORY = { entries: [], head: 0, compacted: 0, retired: { chunks: [], count: 0, droppedRevision: 0 } };
 const ROOMY = { maxEvents: 1_000, maxAgeMs: 60_000 };
 
 function logOf(bounds: { maxEvents: number; maxAgeMs: number }, ...revisions: number[]): EventLog {

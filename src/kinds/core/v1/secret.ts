@@ -5,6 +5,7 @@
 import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
+import { configMapKeyProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { jsonType } from '../../../schema/decode-scalar.js';
 import { parseJson } from '../../../text/json/parse-json.js';
@@ -63,7 +64,10 @@ function validate(object: Secret, { dialect }: HookContext): readonly FieldError
   const { data = {}, type } = object;
   const problems: FieldError[] = [];
   let total = 0;
-  for (const key of Object.keys(data)) total += base64ByteLength(data[key] ?? '');
+  for (const key of Object.keys(data)) {
+    problems.push(...configMapKeyProblems(key).map((detail) => invalid(keyPath('data', key), key, detail)));
+    total += base64ByteLength(data[key] ?? '');
+  }
   if (total > MAX_BYTES) problems.push(tooLong('data', MAX_BYTES));
   return [...problems, ...typeProblems(type, data, { dialect, annotations: object.metadata.annotations ?? {} })];
 }

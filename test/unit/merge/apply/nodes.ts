@@ -10,7 +10,7 @@ import type {
   SchemaNode,
 } from '../../../../src/schema/schema-node.js';
 
-const base = { goType: 'x', checked: false };
+const base = { goType: 'x' };
 
 function scalarOf(scalar: ScalarType): ScalarNode {
   return { ...base, type: 'scalar', scalar };

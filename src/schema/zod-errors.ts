@@ -1,63 +1,44 @@
 /**
- * Value rules: checks on zod schemas, reported as field errors with the reference server's messages.
- *
- * `rule` attaches a check to a schema; `bodyProblems` validates a body and converts zod's issues. Rules of built-in
- * kinds have their own messages; zod's issues (types, enums, ranges) get the messages of the same violation in a CRD
- * schema.
+ * Validates the body of a user-defined kind with its zod schemas. zod's issues (types, enums, ranges) get the messages
+ * of the same violation in a CRD schema.
  */
 import type * as z from 'zod';
-import type { FieldError, FieldErrorDetail, FieldErrorType } from '../meta/field-error.js';
+import type { FieldError } from '../meta/field-error.js';
 import { fieldError, invalid, keyPath, notSupported, required, tooMany } from '../meta/field-error.js';
 import { verbatim } from '../text/go/go-text.js';
+import { own } from '../util/json.js';
 import type { ObjectNode, SchemaNode } from './schema-node.js';
 
-/** A violation found by a rule, relative to the value of its schema. */
-export interface RuleProblem extends FieldErrorDetail {
-  readonly type: FieldErrorType;
-  /** Steps below the value: a map key, an index. */
-  readonly path?: readonly (string | number)[];
-}
-
-/**
- * Adds a value rule to a schema.
- *
- * @example
- * rule(z.number(), (n) => (n > 0 ? [] : [{ type: 'invalid', value: n, detail: 'must be greater than 0' }]))
- */
-export function rule<Schema extends z.ZodType>(
-  schema: Schema,
-  check: (value: z.output<Schema>) => readonly RuleProblem[],
-): Schema {
-  const checked = schema.check((context) => {
-    for (const problem of check(context.value as z.output<Schema>)) {
-      const path = [...(problem.path ?? [])];
-      context.issues.push({ code: 'custom', input: context.value, path, params: { problem } });
+/** Validates the body of an object of a user-defined kind, whose types have already been decoded. */
+export function bodyProblems(
+  body: z.ZodRawShape,
+  schema: ObjectNode,
+  object: Readonly<Record<string, unknown>>,
+): readonly FieldError[] {
+  const problems: FieldError[] = [];
+  for (const [field, type] of Object.entries(body)) {
+    const value = own(object, field);
+    const { optin, optout } = type._zod;
+    // As in a z.object: an absent optional field has no issues, and every other field is required.
+    if (value === undefined && optin !== undefined && optout === 'optional') continue;
+    const result = (type as z.ZodType).safeParse(value, PARSING);
+    if (result.success) {
+      if (value === undefined && optin === undefined) problems.push(required(field));
+      continue;
     }
-  });
-  return checked as Schema;
-}
-
-/** Validates the body of an object whose types have already been decoded. */
-export function bodyProblems(body: z.ZodObject, schema: ObjectNode, object: unknown): readonly FieldError[] {
-  if (!schema.checked) return NONE;
-  const result = body.safeParse(object, PARSING);
-  if (result.success) return NONE;
-  return result.error.issues.flatMap((issue) => fromIssue(issue, schema));
+    for (const issue of result.error.issues) {
+      problems.push(...fromIssue({ ...issue, path: [field, ...issue.path] }, schema));
+    }
+  }
+  return problems;
 }
 
 // zod copies the context and sets `async`; with the key present the copy is about 1 µs faster.
 const PARSING: z.core.ParseContextInternal<z.core.$ZodIssue> = { reportInput: true, async: false };
 
-const NONE: readonly FieldError[] = Object.freeze([]);
-
 function fromIssue(issue: z.core.$ZodIssue, schema: ObjectNode): FieldError[] {
   const field = printPath(schema, issue.path);
   switch (issue.code) {
-    case 'custom': {
-      const problem = issue.params?.['problem'] as RuleProblem | undefined;
-      if (problem !== undefined) return [fieldError(problem.type, field, problem)];
-      return [invalid(field, issue.input, issue.message)];
-    }
     case 'invalid_type': {
       if (issue.input === undefined) return [required(field)];
       const expected = issue.expected === 'int' ? 'integer' : issue.expected === 'record' ? 'object' : issue.expected;

@@ -1,48 +1,14 @@
-/** Value rules on zod schemas, reported as field errors with the reference server's messages. */
+/** Validation of a body with zod, reported as field errors with the reference server's messages. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { printFieldError } from '../../../src/meta/field-error.js';
 import { objectFromZod } from '../../../src/schema/from-zod.js';
-import { bodyProblems, rule } from '../../../src/schema/rules.js';
+import { bodyProblems } from '../../../src/schema/zod-errors.js';
 
 /** What is wrong with an object, one text per problem. */
-function problems(shape: z.ZodRawShape, object: unknown): string[] {
-  const body = z.object(shape);
-  return bodyProblems(body, objectFromZod(body), object).map(printFieldError);
+function problems(shape: z.ZodRawShape, object: Record<string, unknown>): string[] {
+  return bodyProblems(shape, objectFromZod(shape, 'Widget'), object).map(printFieldError);
 }
-
-describe('a custom rule', () => {
-  const positive = rule(z.number(), (value) =>
-    value > 0 ? [] : [{ type: 'invalid', value, detail: 'must be greater than 0' }],
-  );
-
-  test('reports its type, value and detail', () => {
-    expect(problems({ size: positive }, { size: -1 })).toEqual(['size: Invalid value: -1: must be greater than 0']);
-    expect(problems({ size: positive }, { size: 1 })).toEqual([]);
-  });
-
-  test('may refer to a key or an item below', () => {
-    const noEmpty = rule(z.record(z.string(), z.string()), (map) =>
-      Object.keys(map)
-        .filter((key) => map[key] === '')
-        .map((key) => ({ type: 'required' as const, path: [key], detail: 'say something' })),
-    );
-    expect(problems({ data: noEmpty }, { data: { 'my.key': '', other: 'x' } })).toEqual([
-      'data[my.key]: Required value: say something',
-    ]);
-  });
-
-  test('may report several problems', () => {
-    const both = rule(z.string(), (value) => [
-      { type: 'invalid', value, detail: 'first' },
-      { type: 'forbidden', detail: 'second' },
-    ]);
-    expect(problems({ text: both }, { text: 'x' })).toEqual([
-      'text: Invalid value: "x": first',
-      'text: Forbidden: second',
-    ]);
-  });
-});
 
 describe('an issue of zod', () => {
   test.each([
@@ -181,9 +147,9 @@ describe('all problems of an object', () => {
     ]);
   });
 
-  test('reports no problems for a schema without rules, which is not parsed', () => {
-    const body = z.object({ a: z.string() });
-    const unchecked = { ...objectFromZod(body), checked: false };
-    expect(bodyProblems(body, unchecked, { a: 5 })).toEqual([]);
+  test('requires a field whose schema accepts undefined, and ignores an absent optional field', () => {
+    expect(problems({ a: z.unknown(), b: z.exactOptional(z.string()), c: z.string().optional() }, {})).toEqual([
+      'a: Required value',
+    ]);
   });
 });

@@ -1,0 +1,87 @@
+/**
+ * The entry `orchplane/zod`: types of built-in kinds as zod schemas, to validate documents without a cluster and to use a
+ * built-in type in a kind of your own. It is the only entry that imports zod at run time.
+ */
+import * as z from 'zod';
+import type { Kind } from '../kinds/kind.js';
+import { hint } from '../schema/hints.js';
+import type { ObjectNode, ScalarType, SchemaNode } from '../schema/schema-node.js';
+
+type CommonField = 'apiVersion' | 'kind' | 'metadata';
+type Member<Type, Field> = Field extends keyof Type ? Type[Field] : unknown;
+
+/** The zod schemas of the fields of a kind other than `apiVersion`, `kind` and `metadata`. */
+export type ZodBody<Object, Input> = {
+  [Field in Exclude<keyof Object, CommonField>]-?: z.ZodType<Member<Object, Field>, Member<Input, Field>>;
+};
+
+/**
+ * Returns the fields of a built-in kind as zod schemas. They check types and required fields; the server's validation
+ * of values is not part of them.
+ *
+ * @example
+ * const { spec } = zodBody(Deployment);
+ * const Fleet = defineKind({ apiVersion: 'example.com/v1', kind: 'Fleet', scope: 'Cluster', body: { template: spec } });
+ */
+export function zodBody<Object, Input>(kind: Kind<Object, Input>): ZodBody<Object, Input> {
+  const body: Record<string, z.ZodType> = {};
+  for (const { name, node, required } of kind.schema.fields.values()) {
+    if (COMMON_FIELDS.includes(name)) continue;
+    body[name] = required ? zodOf(node) : zodOf(node).optional();
+  }
+  return body as ZodBody<Object, Input>;
+}
+
+const COMMON_FIELDS: readonly string[] = ['apiVersion', 'kind', 'metadata'] satisfies CommonField[];
+
+const made = new WeakMap<SchemaNode, z.ZodType>();
+
+function zodOf(node: SchemaNode): z.ZodType {
+  let schema = made.get(node);
+  if (schema === undefined) {
+    const plain = plainZodOf(node);
+    const wrapped = node.nullable === true ? plain.nullable() : plain;
+    schema = node.default === undefined ? wrapped : wrapped.default(node.default);
+    made.set(node, schema);
+  }
+  return schema;
+}
+
+function plainZodOf(node: SchemaNode): z.ZodType {
+  switch (node.type) {
+    case 'object':
+      return hint(objectOf(node), { builtIn: node });
+    case 'list':
+      return hint(z.array(zodOf(node.items)), { builtIn: node });
+    case 'map':
+      return hint(z.record(z.string(), zodOf(node.values)), { builtIn: node });
+    case 'scalar':
+      return hint(SCALARS[node.scalar](), { builtIn: node });
+    case 'any':
+      return hint(z.unknown(), { builtIn: node });
+  }
+}
+
+function objectOf({ fields }: ObjectNode): z.ZodType {
+  const shape: Record<string, z.ZodType> = {};
+  for (const { name, node, required } of fields.values()) {
+    // A getter, because JSONSchemaProps contains itself.
+    const get = () => (required ? zodOf(node) : zodOf(node).optional());
+    Object.defineProperty(shape, name, { get, enumerable: true });
+  }
+  return z.object(shape);
+}
+
+const SCALARS: Readonly<Record<ScalarType, () => z.ZodType>> = {
+  string: () => z.string(),
+  int32: () => z.int32(),
+  int64: () => z.int(),
+  number: () => z.number(),
+  boolean: () => z.boolean(),
+  bytes: () => z.string(),
+  time: () => z.string(),
+  microTime: () => z.string(),
+  quantity: () => z.union([z.string(), z.number()]),
+  intOrString: () => z.union([z.string(), z.int32()]),
+  duration: () => z.string(),
+};
