@@ -4,7 +4,7 @@
  *
  * Both walks stop as soon as the case is not that simple; the caller then uses the general algorithm (`ownership.ts`).
  */
-import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
+import type { ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { deepEqual, isRecord } from '../../util/json.js';
 import { ownableFields } from './compare.js';
 import { childOf, EMPTY_SET, type FieldSet, isEmptySet, isMember, SELF, sameSet } from './field-set.js';
@@ -12,7 +12,6 @@ import { fieldElement } from './path-element.js';
 import {
   type DeclaredField,
   declaredByName,
-  elementOrNone,
   hasItems,
   hasMembers,
   type MemberNode,
@@ -179,22 +178,7 @@ function isAllOwnable(node: SchemaNode, value: unknown, set: FieldSet): boolean 
     return sameSet(ownableFields(node, value), set);
   }
   if (!hasItems(node)) return isEmptySet(set);
-  return isOnlyItem(node, value, set) || sameSet(ownableFields(node, value), set);
-}
-
-/** Fast path: most `map` and `set` lists have a single item (an owner reference, a port). */
-function isOnlyItem(node: ListNode, value: unknown, set: FieldSet): boolean {
-  if (!Array.isArray(value) || value.length !== 1) return false;
-  const element = elementOrNone(node, value[0]);
-  if (!Object.hasOwn(set, SELF)) return false;
-  // Compared, not looked up: looking up a newly built string would have to intern it.
-  let only: FieldSet | undefined;
-  for (const step in set) {
-    if (step === SELF) continue;
-    if (step !== element || only !== undefined) return false;
-    only = set[step];
-  }
-  return only !== undefined && isAllOwnable(node.items, value[0], only);
+  return sameSet(ownableFields(node, value), set);
 }
 
 function isEveryMember(node: MemberNode, record: Members, set: FieldSet): boolean {
