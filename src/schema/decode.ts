@@ -22,7 +22,6 @@ import {
 import { decodingFindings } from './findings.js';
 import { firstAbortingError, firstErrorInDocument } from './first-error.js';
 import { rememberQuantityText } from './quantity-texts.js';
-import { thawStruct } from './reuse.js';
 import {
   areInWireOrder,
   type Field,
@@ -43,10 +42,10 @@ export interface Decoded {
 }
 
 /**
- * Tells whether a list or a reusable struct was created by this library and is frozen: it is then reused as it is, or
- * copied if it will be changed.
+ * Tells whether a list or a reusable struct was created by this library, is frozen and will not be changed: it is then
+ * reused as it is.
  */
-export type IsReusable = (value: object, node: ListNode | ObjectNode) => boolean | 'copy';
+export type IsReusable = (value: object, node: ListNode | ObjectNode) => boolean;
 
 /**
  * Decodes a whole object. Throws {@link DecodeError}. `metadata` is that of a stored object: if the body has the same
@@ -278,11 +277,7 @@ function decodeNode(node: SchemaNode, given: unknown, position: FieldPosition | 
       return walk.isReusable?.(raw, node) === true ? raw : decodeList(node, raw, position, walk);
     case 'object':
       if (raw === walk.metadata && isRecord(raw) && isMetadata(position)) return { ...raw };
-      if (node.reusable === true && walk.isReusable !== undefined && isRecord(raw)) {
-        const reusable = walk.isReusable(raw, node);
-        if (reusable === true) return raw;
-        if (reusable === 'copy') return thawStruct(node, raw, (part, inner) => walk.isReusable?.(part, inner) === true);
-      }
+      if (node.reusable === true && isRecord(raw) && walk.isReusable?.(raw, node) === true) return raw;
       return node.representation === 'document'
         ? decodeLoose(node, raw, position, walk)
         : decodeObject(node, raw, position, walk);
@@ -310,7 +305,7 @@ function decodeList(
   for (let index = 0; index < raw.length; index++) {
     const item = raw[index];
     if (mayBeReusable) {
-      if (typeof item === 'object' && item !== null && isReusable(item, itemNode) === true) {
+      if (typeof item === 'object' && item !== null && isReusable(item, itemNode)) {
         items.push(item);
         continue;
       }

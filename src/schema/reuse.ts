@@ -144,11 +144,7 @@ export function thawValue(node: SchemaNode | undefined, value: unknown, isShared
  * Copies the struct itself and all parts that are not shared. Field names of structs are known, so plain assignment is
  * safe.
  */
-export function thawStruct(
-  node: ObjectNode,
-  struct: Readonly<Record<string, unknown>>,
-  isShared: IsShared,
-): MutableRecord {
+function thawStruct(node: ObjectNode, struct: Readonly<Record<string, unknown>>, isShared: IsShared): MutableRecord {
   const out: MutableRecord = { ...struct };
   for (const name in struct) {
     const item = struct[name];

@@ -17,8 +17,6 @@ export function reusableParts(context: ServerContext, request: ApiRequest, serve
   const spec = schema.fields.get('spec')?.node;
   const { reusableParts: known } = context;
   // A kind changes members of its own spec but nothing deeper. A status write leaves the spec unchanged.
-  if (request.subresource === undefined) {
-    return (part, node) => known.has(part, node) && (node === spec ? 'copy' : true);
-  }
+  if (request.subresource === undefined) return (part, node) => node !== spec && known.has(part, node);
   return request.subresource === 'status' ? (part, node) => known.has(part, node) : undefined;
 }
