@@ -164,22 +164,9 @@ function compareSameItems(list: ListNode, before: readonly unknown[], after: rea
   return { added: LEAF, removed: was === undefined ? undefined : ownableFields(list.items, was) };
 }
 
-/** The field sets inside reusable parts. A part always has the same type. */
-const fieldsByPart = new WeakMap<object, FieldSet>();
-
 /** The field set of a value that is added or removed as a whole: the node itself and everything ownable below it. */
 export function ownableFields(node: SchemaNode, value: unknown): FieldSet {
-  if (hasMembers(node, value)) {
-    const record = recordOf(value);
-    if (node.type !== 'object' || node.reusable !== true || !Object.isFrozen(record)) return everyMember(node, record);
-    // The same part is used in many objects.
-    let fields = fieldsByPart.get(record);
-    if (fields === undefined) {
-      fields = everyMember(node, record);
-      fieldsByPart.set(record, fields);
-    }
-    return fields;
-  }
+  if (hasMembers(node, value)) return everyMember(node, recordOf(value));
   if (hasItems(node)) return everyItem(node, listOf(value));
   return LEAF;
 }

@@ -172,11 +172,7 @@ function sameBelow(left: FieldSet, right: FieldSet): boolean {
 /** Reports whether a set contains exactly what is ownable of a new value, itself included; see {@link ownableFields}. */
 function isAllOwnable(node: SchemaNode, value: unknown, set: FieldSet): boolean {
   if (node.type === 'scalar') return isEmptySet(set);
-  if (hasMembers(node, value)) {
-    if (!isRecord(value)) return isEmptySet(set);
-    if (node.type !== 'object' || node.reusable !== true) return isEveryMember(node, value, set);
-    return sameSet(ownableFields(node, value), set);
-  }
+  if (hasMembers(node, value)) return isRecord(value) ? isEveryMember(node, value, set) : isEmptySet(set);
   if (!hasItems(node)) return isEmptySet(set);
   return sameSet(ownableFields(node, value), set);
 }
