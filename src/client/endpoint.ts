@@ -12,7 +12,6 @@ import type { ApiResponse, ObjectResponse } from '../protocol/response.js';
 import type { Transport } from '../protocol/transport.js';
 import type { WatchStream } from '../protocol/watch-event.js';
 import { untilAborted } from '../util/abort.js';
-import { pinHiddenClass } from '../util/hidden-class.js';
 import { invariant } from '../util/invariant.js';
 import { isRecord, own } from '../util/json.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
@@ -211,11 +210,3 @@ function bodyKindOf(kind: Kind, subresource: string | undefined): Kind {
 export function describeValue(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : value === null ? 'null' : typeof value;
 }
-
-/** A dummy, used only to pin hidden classes at load time. */
-export const DUMMY_ENDPOINT = new Endpoint(
-  resolveDefaults({ dialect: dialects[0] } as Transport, {}),
-  { group: '', version: '', names: { plural: '' }, subresources: { status: { verbs: [] } } } as unknown as Kind,
-  { namespace: '', subresource: '' },
-);
-pinHiddenClass(DUMMY_ENDPOINT);

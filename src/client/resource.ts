@@ -10,7 +10,6 @@ import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import type { RequestOptions } from '../protocol/request.js';
-import { pinHiddenClass } from '../util/hidden-class.js';
 import { own } from '../util/json.js';
 import type {
   ApplyInputOf,
@@ -22,7 +21,6 @@ import type {
   SubresourceOf,
 } from './api.js';
 import type { Endpoint } from './endpoint.js';
-import { DUMMY_ENDPOINT } from './endpoint.js';
 import type { ApplyPlan } from './explain/apply-plan.js';
 import { explainApply } from './explain/apply-plan.js';
 import type { Ownership } from './explain/ownership.js';
@@ -232,9 +230,6 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
     return explainApply(this.#endpoint, { name, input: withName(configuration, name) }, options);
   }
 }
-
-pinHiddenClass(new ObjectResource(DUMMY_ENDPOINT));
-pinHiddenClass(new SubresourceResource(DUMMY_ENDPOINT, 'status'));
 
 /** Pages, each requested on demand. Ends silently on abort; throws Expired when the token is too old. */
 async function* pagesOf<Object>(

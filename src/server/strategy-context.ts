@@ -10,7 +10,6 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import type { Store } from '../storage/store.js';
 import { type KeyIndex, type KeysOf, StorageError } from '../storage/types.js';
-import { pinHiddenClass } from '../util/hidden-class.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, isRecord, type MutableRecord } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
@@ -189,5 +188,3 @@ function copyOfParts(object: ApiObject): DraftObject {
   for (const name in copy) if (isRecord(copy[name])) copy[name] = { ...copy[name] };
   return copy as unknown as DraftObject;
 }
-
-pinHiddenClass(new WriteObjects({} as WriteOperation, () => undefined));

@@ -3,7 +3,6 @@
  * of its activities is busy.
  */
 import { nextTurn, systemClock, type Undo } from './clock.js';
-import { pinHiddenClass } from './hidden-class.js';
 
 /** A source of background work. */
 export interface Activity {
@@ -147,5 +146,3 @@ function joinLimited(texts: readonly string[]): string {
   const rest = texts.length > MAX_LISTED ? `; and ${texts.length - MAX_LISTED} more` : '';
   return `${texts.slice(0, MAX_LISTED).join('; ')}${rest}`;
 }
-
-pinHiddenClass(new StuckDetector(new Activities()));

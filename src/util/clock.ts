@@ -1,7 +1,6 @@
 /**
  * The only module that calls Date and setTimeout. A test controls time by passing its own Clock to `createCluster`.
  */
-import { pinHiddenClass } from './hidden-class.js';
 
 /** Cancels the operation that returned it; further calls do nothing. */
 export type Undo = () => void;
@@ -68,8 +67,6 @@ const { setImmediate: immediate, MessageChannel: Channel } = globalThis as {
   MessageChannel: typeof MessageChannel;
 };
 const soon = immediate ?? messageTurns();
-const turn = immediate?.(() => undefined);
-if (typeof turn === 'object' && turn !== null) pinHiddenClass(turn);
 
 /** Browsers have no setImmediate and delay nested timers by milliseconds; a message on a MessageChannel takes one turn. */
 function messageTurns(): (run: () => void) => void {

@@ -1,17 +1,6 @@
 /**
- * Keeps V8's hidden classes (object layouts) stable, so that compiled code is not discarded or slowed down.
+ * Lazily computed members that keep V8's hidden classes (object layouts) stable.
  */
-
-/**
- * The engine drops the hidden class of a type when its last object is collected, and with it the code compiled for it. This
- * happens to types whose objects exist only during a request. One object of each such type is therefore kept.
- */
-const pinned: object[] = [];
-
-/** Keeps an object alive. It should have members of the usual types and refer to no large data. */
-export function pinHiddenClass(object: object): void {
-  pinned.push(object);
-}
 
 /** The property with the value from which an object computes its lazy members. */
 export const SOURCE: unique symbol = Symbol('source');

@@ -7,7 +7,6 @@
  * few fields of an object.
  */
 import { append } from '../../util/arrays.js';
-import { pinHiddenClass } from '../../util/hidden-class.js';
 import type { PathElement } from './path-element.js';
 import { compareElements, fieldElement, printElement, sortElements } from './path-element.js';
 
@@ -303,5 +302,3 @@ export function setOfPath(names: readonly string[]): FieldSet {
 export function setOfFields(paths: readonly string[]): FieldSet {
   return unionOf(paths.map((path) => setOfPath(path.split('.'))));
 }
-
-pinHiddenClass(new FieldSetBuilder(false));

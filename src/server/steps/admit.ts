@@ -8,7 +8,6 @@ import type { GroupVersionKind } from '../../meta/gvk.js';
 import { apiVersionOf } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { User } from '../../protocol/request.js';
-import { pinHiddenClass } from '../../util/hidden-class.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { metaGroup } from '../context.js';
 import type { WriteOperation } from '../write-operation.js';
@@ -160,9 +159,6 @@ class AdmissionRounds implements Rounds {
     this.isReinvocationRequested = true;
   }
 }
-
-pinHiddenClass(new WriteAdmissionRequest({ operation: 'CREATE' }, { served: undefined } as unknown as WriteOperation));
-pinHiddenClass(new AdmissionRounds());
 
 function admissionOptions(operation: Operation, write: WriteOperation): Readonly<Record<string, unknown>> {
   const kind = OPTIONS_KINDS[operation];
