@@ -4,7 +4,7 @@
  * times the usual time.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { compile, jsonValue, plan } from '../../../src/cel/index.js';
+import { compile, jsonValue, plan } from '../../src/cel/index.js';
 import {
   CelBudgetError,
   CelError,
@@ -13,8 +13,8 @@ import {
   CelObject,
   CelOpaque,
   type CelValue,
-} from '../../../src/cel/values.js';
-import { environment, variables } from './evaluate-fixtures.js';
+} from '../../src/cel/values.js';
+import { environment, variables } from '../unit/cel/evaluate-fixtures.js';
 
 const COST_LIMIT = 1_000_000;
 const MOST_MILLISECONDS = 1000;
