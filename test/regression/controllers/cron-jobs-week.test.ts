@@ -5,8 +5,8 @@ import { type Controller, type ControllerContext, controllers, cronJobs } from '
 import { CronJob, Job } from 'orchplane/kinds';
 import { fakeClock, sequentialIds } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { template } from '../../unit/controllers/job-fixture.js';
 import { readVectors } from '../../vectors/read.js';
-import { template } from './job-fixture.js';
 
 const WEEK = 7 * 86_400_000;
 const MINUTE = 60_000;
