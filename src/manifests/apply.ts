@@ -146,7 +146,7 @@ class ManifestApplier {
   readonly #settings: ApplySettings;
   /** All CRDs of this call, for messages about kinds they should have defined. */
   readonly #crds: readonly Manifest[];
-  /** Cache: type → why it is not served. */
+  /** Why types are not served, by type. */
   readonly #missingReasons = new Map<string, string>();
 
   constructor(target: ManifestTarget, settings: ApplySettings, crds: readonly Manifest[]) {

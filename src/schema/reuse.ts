@@ -19,7 +19,7 @@ interface Route {
 export class ReusableParts {
   readonly #nodeOf = new WeakMap<object, ObjectNode>();
   /**
-   * First item → all items of the last stored list that begins with it; all of them are registered, with one type. A
+   * The first item and all items of the last stored list that begins with it; all of them are registered, with one type. A
    * copy, because engines read frozen arrays slowly.
    */
   readonly #listByFirst = new WeakMap<object, readonly unknown[]>();

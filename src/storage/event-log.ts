@@ -67,7 +67,7 @@ export interface History {
   readonly entries: readonly LogEntry[];
   /** The index of the first entry that is not compacted. */
   readonly head: number;
-  readonly compacted: number;
+  readonly compactRevision: number;
   /** Retired events before the entries. */
   readonly retired: RetiredEvents;
 }
@@ -86,13 +86,13 @@ export const NO_HISTORY: History = emptyHistoryAfter(0);
 
 export class EventLog {
   readonly #bounds: LogBounds;
-  /** Live entries are `#entries[#head…]`; earlier ones are compacted and removed by a later append. */
+  /** Live entries are `#entries[#head, ...]`; earlier ones are compacted and removed by a later append. */
   #entries: LogEntry[];
   #head = 0;
   /** Absolute position of `#entries[0]`; it only grows, so a cursor's position stays meaningful. */
   #base = 0;
   /** The revision of the newest compacted event: watches can start at or after it. */
-  #compacted: number;
+  #compactRevision: number;
   /** Retired events before the array. */
   #retired: RetiredEvents;
   /** Open cursors over all namespaces. */
@@ -107,7 +107,7 @@ export class EventLog {
     this.#bounds = bounds;
     this.#entries = history.entries as LogEntry[];
     this.#head = history.head;
-    this.#compacted = history.compacted;
+    this.#compactRevision = history.compactRevision;
     this.#retired = history.retired;
     this.#isShared = true;
   }
@@ -122,12 +122,12 @@ export class EventLog {
 
   /** The oldest revision from which a watch can start. */
   get oldestStart(): number {
-    return this.#compacted;
+    return this.#compactRevision;
   }
 
   /** The revision of the newest event, compacted or not. */
   get lastRevision(): number {
-    return this.#entries[this.#entries.length - 1]?.revision ?? this.#compacted;
+    return this.#entries[this.#entries.length - 1]?.revision ?? this.#compactRevision;
   }
 
   entryAt(position: number): LogEntry {
@@ -155,7 +155,7 @@ export class EventLog {
     while (head < this.#entries.length) {
       const entry = this.#entries[head];
       if (entry === undefined || (head >= excess && entry.time >= oldest)) break;
-      this.#compacted = entry.revision;
+      this.#compactRevision = entry.revision;
       head++;
     }
     this.#head = head;
@@ -174,7 +174,7 @@ export class EventLog {
 
   /** Opens a cursor for events after a revision. Throws {@link CompactedError} if some of them are compacted. */
   watch(after: number, filter: CursorFilter): Cursor {
-    if (after < this.#compacted) throw new CompactedError(after, this.#compacted + 1);
+    if (after < this.#compactRevision) throw new CompactedError(after, this.#compactRevision + 1);
     const cursor = new Cursor(this, { after, position: this.#positionAfter(after) }, filter);
     this.#cursorSetOf(cursor).add(cursor);
     return cursor;
@@ -182,7 +182,7 @@ export class EventLog {
 
   /** Events after a revision, newest first, for rewinding to an older state. */
   *entriesNewestFirst(after: number): Iterable<LogEntry> {
-    if (after < this.#compacted) throw new CompactedError(after, this.#compacted);
+    if (after < this.#compactRevision) throw new CompactedError(after, this.#compactRevision);
     for (let i = this.#entries.length - 1; i >= this.#head; i--) {
       const entry = this.#entries[i];
       if (entry === undefined || entry.revision <= after) return;
@@ -198,7 +198,7 @@ export class EventLog {
 
   /** All kept events. Valid until the next write. */
   history(): History {
-    return { entries: this.#entries, head: this.#head, compacted: this.#compacted, retired: this.#retired };
+    return { entries: this.#entries, head: this.#head, compactRevision: this.#compactRevision, retired: this.#retired };
   }
 
   /** Drops all events up to a revision and ends every watch. */
@@ -208,7 +208,7 @@ export class EventLog {
     this.#entries = [];
     this.#head = 0;
     this.#isShared = false;
-    this.#compacted = revision;
+    this.#compactRevision = revision;
     this.#retired = noRetiredEvents(revision);
   }
 

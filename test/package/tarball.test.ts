@@ -57,6 +57,13 @@ describe('the packed package', () => {
     expect(bytes).toBeLessThanOrEqual(8e6);
   });
 
+  // V8 stores a source with any other character in two bytes per character, which slows down loading.
+  test('has only Latin-1 characters in its JavaScript', () => {
+    const scripts = files.filter((file) => file.startsWith('dist/') && file.endsWith('.js'));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the range starts at zero.
+    expect(scripts.filter((file) => /[^\u0000-\u00ff]/.test(read(file)))).toEqual([]);
+  });
+
   test('contains no path of the build machine', () => {
     const home = root.replace(/\/$/, '');
     expect(files.filter((file) => read(file).includes(home))).toEqual([]);

@@ -98,7 +98,7 @@ function scaled(mantissa: bigint, power: number): number {
 }
 
 /** Tested first, because the duration parser would format the whole text into an error message. */
-const DURATION = /^[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const DURATION = /^[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/;
 
 function durationOfText(text: string): Result {
   spendWork(text.length * 50);

@@ -58,7 +58,7 @@ abstract class JsonMap extends CelMap {
 /** The readers of a schema's properties, created once. */
 export class ObjectFields {
   readonly #readers = new Map<string, Reader>();
-  /** Escaped name → JSON name. */
+  /** JSON names by escaped name. */
   readonly #names = new Map<string, string>();
 
   constructor(readers: Iterable<readonly [name: string, reader: Reader]>) {

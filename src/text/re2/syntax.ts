@@ -300,7 +300,7 @@ class PatternParser {
     this.#literal(code);
   }
 
-  /** Parses `\Q…\E`: literal text, up to the end if it is not closed. */
+  /** Parses `\Q...\E`: literal text, up to the end if it is not closed. */
   #quoted(): void {
     const end = this.#text.indexOf('\\E', this.#at + 2);
     const inside = this.#text.slice(this.#at + 2, end < 0 ? undefined : end);
