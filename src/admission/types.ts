@@ -12,7 +12,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
-import type { AccessAttributes, AccessDecision, AccessReader } from '../protocol/access.js';
+import type { AccessAttributes, AccessDecision, ClusterAuthorizer } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
@@ -76,7 +76,7 @@ export interface ClusterView extends ObjectReader {
   readonly features: FeatureGates;
   readonly clock: Clock;
   /** For CEL expressions: these checks are not recorded as part of the request. */
-  readonly access: AccessReader;
+  readonly access: ClusterAuthorizer;
   /** Authorizes an action that the request implies; access recorders see the check. */
   authorize(user: User, attributes: AccessAttributes): AccessDecision;
   /** For names that a plugin generates. */

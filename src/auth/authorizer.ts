@@ -7,7 +7,7 @@ import type { ObjectReader } from '../kinds/objects.js';
 import type { Dialect } from '../meta/dialect.js';
 import { errors, failure, type StatusError } from '../meta/errors.js';
 import type { GroupResource } from '../meta/gvk.js';
-import type { AccessAttributes, AccessDecision, AccessReader, AccessRules } from '../protocol/access.js';
+import type { AccessAttributes, AccessDecision, AccessRules, ClusterAuthorizer } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import { quote } from '../text/go/go-text.js';
 
@@ -57,7 +57,7 @@ const ALL_RULES: AccessRules = Object.freeze({
 });
 
 /** Wraps an authorizer: `system:masters` are always allowed. */
-export function createAccessReader(factory: AuthorizerFactory, setting: AuthorizerContext): AccessReader {
+export function createClusterAuthorizer(factory: AuthorizerFactory, setting: AuthorizerContext): ClusterAuthorizer {
   const authorizer = typeof factory === 'function' ? factory(setting) : undefined;
   if (typeof authorizer?.decide !== 'function') {
     throw new TypeError(

@@ -7,7 +7,7 @@
 import type { CelIssue, ParsedExpression } from './ast.js';
 import type { FunctionDeclaration, Library, Macro } from './library.js';
 import type { CelType, TypeProvider } from './types.js';
-import type { CelBudgetError, CelError, CelValue } from './values.js';
+import type { CelCostLimitError, CelError, CelValue } from './values.js';
 
 export interface EnvironmentOptions {
   /** Libraries in addition to the standard library, which is always present. */
@@ -78,7 +78,7 @@ export interface Program {
 }
 
 export interface EvaluateOptions {
-  /** The evaluation stops with a CelBudgetError when its cost exceeds this limit. */
+  /** The evaluation stops with a CelCostLimitError when its cost exceeds this limit. */
   readonly costLimit?: number;
 }
 
@@ -87,4 +87,4 @@ export type Variables = ReadonlyMap<string, CelValue | (() => CelValue)>;
 
 export type Outcome =
   | { readonly value: CelValue; readonly error?: undefined; readonly cost: number }
-  | { readonly value?: undefined; readonly error: CelError | CelBudgetError; readonly cost: number };
+  | { readonly value?: undefined; readonly error: CelError | CelCostLimitError; readonly cost: number };

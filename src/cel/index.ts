@@ -60,8 +60,8 @@ export {
   type TypeProvider,
 } from './types.js';
 export {
-  CelBudgetError,
   CelBytes,
+  CelCostLimitError,
   CelDuration,
   CelError,
   CelList,

@@ -129,7 +129,7 @@ export class CelError extends Error {
   override name = 'CelError';
 }
 
-/** The evaluation exceeded its cost limit. An expression cannot absorb this error. */
-export class CelBudgetError extends Error {
-  override name = 'CelBudgetError';
+/** One evaluation exceeded its cost limit. An expression cannot absorb this error. */
+export class CelCostLimitError extends Error {
+  override name = 'CelCostLimitError';
 }

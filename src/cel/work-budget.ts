@@ -6,7 +6,7 @@
  * The budget is a module variable because functions in many modules spend from it and expressions are evaluated one at
  * a time. Outside of an evaluation the budget is unlimited.
  */
-import { CelBudgetError } from './values.js';
+import { CelCostLimitError } from './values.js';
 
 export const COST_LIMIT_EXCEEDED = 'operation cancelled: actual cost limit exceeded';
 
@@ -15,10 +15,10 @@ const WORK_PER_COST = 200;
 
 let remaining = Number.POSITIVE_INFINITY;
 
-/** Deducts work. Throws a CelBudgetError if the budget is exhausted. */
+/** Deducts work. Throws a CelCostLimitError if the budget is exhausted. */
 export function spendWork(units: number): void {
   remaining -= units;
-  if (remaining < 0) throw new CelBudgetError(COST_LIMIT_EXCEEDED);
+  if (remaining < 0) throw new CelCostLimitError(COST_LIMIT_EXCEEDED);
 }
 
 /** Adds to the budget the work that a charged cost covers. */

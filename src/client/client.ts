@@ -8,8 +8,8 @@ import { isRecord } from '../util/json.js';
 import type { Api, Collection } from './api.js';
 import type { ClientConfig, EndpointScope } from './endpoint.js';
 import { describeValue, Endpoint, resolveDefaults } from './endpoint.js';
+import { CollectionClient, ObjectClient } from './object-client.js';
 import type { ClientDefaults } from './options.js';
-import { CollectionResource, ObjectResource } from './resource.js';
 
 /** The options of {@link createClient}. */
 export interface ClientOptions extends ClientDefaults {
@@ -59,29 +59,29 @@ export function createClient({ transport, ...defaults }: ClientOptions): Client 
   return clientOf(resolveDefaults(transport, defaults));
 }
 
-function clientOf(connection: ClientConfig): Client {
+function clientOf(config: ClientConfig): Client {
   return {
     api: <AnyKind extends Kind>(kind: AnyKind, ...[namespace]: [namespace?: string]) => {
-      const endpoint = new Endpoint(connection, requireKind(kind), scopeOf(connection, kind, namespace));
+      const endpoint = new Endpoint(config, requireKind(kind), scopeOf(config, kind, namespace));
       // Only the types know whether the kind has `status`; the class has it for all.
-      return new ObjectResource<AnyKind>(endpoint) as Collection<AnyKind> as Api<AnyKind>;
+      return new ObjectClient<AnyKind>(endpoint) as Collection<AnyKind> as Api<AnyKind>;
     },
-    all: (kind) => new CollectionResource(new Endpoint(connection, requireKind(kind), ALL_NAMESPACES)),
-    with: (defaults) => clientOf(resolveDefaults(connection.transport, { ...connection.defaults, ...defaults })),
+    all: (kind) => new CollectionClient(new Endpoint(config, requireKind(kind), CLUSTER_WIDE)),
+    with: (defaults) => clientOf(resolveDefaults(config.transport, { ...config.defaults, ...defaults })),
   };
 }
 
-/** Cluster scope, or all namespaces. */
-const ALL_NAMESPACES: EndpointScope = Object.freeze({ namespace: undefined, subresource: undefined });
+/** Addresses a cluster-scoped kind, or a namespaced kind in all namespaces. */
+const CLUSTER_WIDE: EndpointScope = Object.freeze({ namespace: undefined, subresource: undefined });
 
-function scopeOf(connection: ClientConfig, kind: Kind, namespace: unknown): EndpointScope {
+function scopeOf(config: ClientConfig, kind: Kind, namespace: unknown): EndpointScope {
   if (kind.scope === 'Cluster') {
-    if (namespace === undefined) return ALL_NAMESPACES;
+    if (namespace === undefined) return CLUSTER_WIDE;
     throw new TypeError(
       `orchplane: ${kind.kind} is cluster-scoped: api takes no namespace, got ${describeValue(namespace)}`,
     );
   }
-  const name = namespace ?? connection.namespace;
+  const name = namespace ?? config.namespace;
   if (typeof name === 'string' && name !== '') return { namespace: name, subresource: undefined };
   throw new TypeError(
     `orchplane: api of ${kind.kind} needs the name of a namespace, got ${describeValue(name)}; all() spans every namespace`,

@@ -18,7 +18,7 @@ export interface AbortOptions {
 
 /** The options of `get` and `find`. */
 export interface GetOptions extends AbortOptions {
-  /** Not older than this version; absent: the most recent. */
+  /** Not older than this resourceVersion; absent: the most recent. */
   readonly resourceVersion?: string;
 }
 
@@ -28,7 +28,7 @@ export interface SelectOptions {
   readonly fields?: FieldsOption;
 }
 
-/** The version at which a collection is read. spec: Consistent reads */
+/** The revision at which a collection is read. spec: Consistent reads */
 export interface VersionOptions {
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
@@ -50,7 +50,7 @@ export interface PagesOptions extends SelectOptions, VersionOptions, AbortOption
 
 /** The options of `watch`. */
 export interface WatchOptions extends SelectOptions, AbortOptions {
-  /** Changes after this version; absent: all existing objects as ADDED, then changes. */
+  /** Changes after this resourceVersion; absent: all existing objects as ADDED, then changes. */
   readonly resourceVersion?: string;
   /** Requires `sendInitialEvents`. */
   readonly resourceVersionMatch?: 'NotOlderThan';

@@ -14,7 +14,12 @@
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { RequestOptions } from '../protocol/request.js';
-import type { BookmarkEvent, ChangeEvent, ServerWatchEvent, TimeoutFreeStream } from '../protocol/watch-event.js';
+import type {
+  BookmarkEvent,
+  CancellableTimeoutStream,
+  ChangeEvent,
+  ServerWatchEvent,
+} from '../protocol/watch-event.js';
 import { onAbort } from '../util/abort.js';
 import type { Clock } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
@@ -184,7 +189,7 @@ type ObjectOrBookmarkEvent = ChangeEvent | BookmarkEvent;
  * Reads a stream of this process to its end, one event per microtask, so that observers can write and other work can
  * run in between. Rejects with the stream's error or with what `onEvent` throws, after which no event is delivered.
  */
-function readToEnd(stream: TimeoutFreeStream, onEvent: (event: ObjectOrBookmarkEvent) => void): Promise<void> {
+function readToEnd(stream: CancellableTimeoutStream, onEvent: (event: ObjectOrBookmarkEvent) => void): Promise<void> {
   stream.follow();
   return new Promise((resolve, reject) => new StreamReader(stream, { onEvent, resolve, reject }).wait());
 }
@@ -198,12 +203,12 @@ interface StreamReaderCallbacks {
 const RESOLVED = Promise.resolve();
 
 class StreamReader {
-  readonly #stream: TimeoutFreeStream;
+  readonly #stream: CancellableTimeoutStream;
   readonly #reader: StreamReaderCallbacks;
   /** The received event; undefined: the end. */
   #received: ServerWatchEvent | undefined;
 
-  constructor(stream: TimeoutFreeStream, reader: StreamReaderCallbacks) {
+  constructor(stream: CancellableTimeoutStream, reader: StreamReaderCallbacks) {
     this.#stream = stream;
     this.#reader = reader;
   }

@@ -1,6 +1,6 @@
 /**
  * Requests that address one object or a subresource of it. They are synchronous where the transport is, and throw; the
- * async methods of `resource.ts` turn that into promises.
+ * async methods of `object-client.ts` turn that into promises.
  */
 
 import { Immer } from 'immer';
@@ -15,20 +15,20 @@ import { applyOptions, getOptions, writeOptions } from './options.js';
 import type { Patch } from './patches.js';
 import { patchBody } from './patches.js';
 
-export function getObject<Stored>(endpoint: Endpoint, name: string, options?: GetOptions): MaybePromise<Stored> {
+export function sendGet<Stored>(endpoint: Endpoint, name: string, options?: GetOptions): MaybePromise<Stored> {
   const request = endpoint.request('get', getOptions(options), options?.signal);
   request.name = endpoint.checkName(name, 'get');
   return endpoint.send(request);
 }
 
-export function createObject<Stored>(endpoint: Endpoint, input: unknown, options?: WriteOptions): MaybePromise<Stored> {
+export function sendCreate<Stored>(endpoint: Endpoint, input: unknown, options?: WriteOptions): MaybePromise<Stored> {
   const request = endpoint.request('create', writeOptions(endpoint.config.writeOptions, options), options?.signal);
   request.body = valueBody(endpoint.body(input, 'create'));
   return endpoint.send(request);
 }
 
 /** Creates a subresource of the named object. */
-export function createSubresource<Result>(
+export function sendCreateSubresource<Result>(
   endpoint: Endpoint,
   target: { readonly name: string; readonly input: unknown },
   options?: WriteOptions,
@@ -40,7 +40,7 @@ export function createSubresource<Result>(
 }
 
 /** Replaces the named object; absent: the name in the input. */
-export function updateObject<Stored>(
+export function sendUpdate<Stored>(
   endpoint: Endpoint,
   change: { readonly name?: string; readonly input: unknown },
   options?: WriteOptions,
@@ -54,7 +54,7 @@ export function updateObject<Stored>(
   return endpoint.send(request);
 }
 
-export function patchObject<Stored>(
+export function sendPatch<Stored>(
   endpoint: Endpoint,
   change: { readonly name: string; readonly patch: Patch<unknown> },
   options?: WriteOptions,
@@ -67,7 +67,7 @@ export function patchObject<Stored>(
 }
 
 /** Applies a configuration to the named object; absent: the name in the configuration. */
-export function applyObject<Stored>(
+export function sendApply<Stored>(
   endpoint: Endpoint,
   change: { readonly name?: string; readonly input: unknown },
   options?: ApplyOptions,
@@ -94,8 +94,8 @@ export function editObject<Stored, Object>(
   const signal = options?.signal;
   return retryEdit<Stored, Object>(
     {
-      read: async () => getObject(endpoints.read, change.name, signal === undefined ? {} : { signal }),
-      write: async (next) => updateObject(endpoints.write, { name: change.name, input: next }, options),
+      read: async () => sendGet(endpoints.read, change.name, signal === undefined ? {} : { signal }),
+      write: async (next) => sendUpdate(endpoints.write, { name: change.name, input: next }, options),
     },
     change.recipe,
     options?.attempts,

@@ -7,11 +7,11 @@ import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
 import {
   type BookmarkEvent,
+  type CancellableTimeoutStream,
   type ChangeEvent,
+  canDisableTimeout,
   type DirectWatchStream,
-  isTimeoutFree,
   type ServerWatchEvent,
-  type TimeoutFreeStream,
   type WatchStream,
 } from '../protocol/watch-event.js';
 import { onAbort } from '../util/abort.js';
@@ -23,12 +23,12 @@ import type { Endpoint } from './endpoint.js';
 export type WatchEvent<Object> = ChangeEvent<Object> | BookmarkEvent;
 
 /**
- * A running watch. It has one reader: a loop, or sequential calls of `next()`.
+ * The changes of a collection, as the client reads them. It has one reader: a loop, or sequential calls of `next()`.
  *
  * - It ends without an error on `close()`, on abort of its signal, on leaving a loop over it, and when the server ends
  *   it (its timeout).
- * - It throws StatusError when the server rejects or aborts it, and has then ended. Expired means that its version is
- *   no longer in the history and the client has to list again.
+ * - It throws StatusError when the server rejects or aborts it, and has then ended. Expired means that its
+ *   resourceVersion is no longer in the history and the client has to list again.
  */
 export interface Watch<Object> extends AsyncIterable<WatchEvent<Object>>, AsyncDisposable {
   /** The next event. Rejects while another call is pending, because two readers would each miss events. */
@@ -74,9 +74,9 @@ export class ClientWatch<Object> implements Watch<Object> {
     if (!this.#isEnded) this.#offSignal = onAbort(signal, () => this.close());
   }
 
-  /** The underlying stream, for direct reading; absent for a remote stream, or when the request was rejected. */
-  get directStream(): TimeoutFreeStream | undefined {
-    return this.#stream !== undefined && isTimeoutFree(this.#stream) ? this.#stream : undefined;
+  /** The server's stream, for reading without promises; absent for a remote stream, or when the request was rejected. */
+  get directStream(): CancellableTimeoutStream | undefined {
+    return this.#stream !== undefined && canDisableTimeout(this.#stream) ? this.#stream : undefined;
   }
 
   next(): Promise<IteratorResult<WatchEvent<Object>, undefined>> {

@@ -167,7 +167,7 @@ interface ClusterParts extends ContextParts {
   readonly extend: ExtendCluster<object>;
 }
 
-function storageReaderOf({ store, registry }: ClusterParts, { view }: ServerContext): StorageReader {
+function storageReaderOf({ store, registry }: ClusterParts, { clusterView: view }: ServerContext): StorageReader {
   return {
     objects: objectReader(store, registry),
     everything: () => store.allObjects(),
@@ -215,7 +215,7 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
     journal,
     closing: closing.signal,
   });
-  const { send } = receiver;
+  const { receive: send } = receiver;
 
   async function close(): Promise<void> {
     receiver.close();

@@ -97,7 +97,7 @@ function buildVersionKind(
       scope: spec.scope as Scope,
       names: { plural, singular, listKind, shortNames: shortNames ?? [], categories: categories ?? [] },
       subresources: subresourcesOf(version),
-      custom: handler,
+      customResourceHandler: handler,
       ...(stored === undefined ? {} : { storageVersion: { kind: stored } }),
       ...(columns === undefined ? {} : { columns }),
       ...(warning === undefined ? {} : { deprecation: () => warning }),

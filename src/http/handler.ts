@@ -301,7 +301,7 @@ function serveDiscovery(exchange: Exchange, route: DiscoveryRoute): MaybePromise
   const page = respondDiscovery(pageRequest(exchange, exchange.path), route, exchange.settings.aggregator);
   if (page !== undefined) return page;
   const hasBuiltIns = route.version !== undefined && exchange.settings.target.hasBuiltIns(route.group ?? '');
-  return hasBuiltIns ? refuse(exchange, errors.router('NotFound')) : respondNotFound(exchange);
+  return hasBuiltIns ? refuse(exchange, errors.genericServerResponse('NotFound')) : respondNotFound(exchange);
 }
 
 function pageRequest(exchange: Exchange, path: string): PageRequest {

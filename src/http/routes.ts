@@ -71,14 +71,14 @@ function routeBuiltIn(served: ServedResource, route: ResourceRoute, call: Call):
   if (verb === undefined || !serves(verb)) {
     const allow = Object.entries(methods).flatMap(([method, allowed]) => (serves(allowed) ? [method] : []));
     if (allow.length === 0) return NOT_FOUND;
-    return { type: 'refused', error: errors.router('MethodNotAllowed'), allow };
+    return { type: 'refused', error: errors.genericServerResponse('MethodNotAllowed'), allow };
   }
   if (verb === 'list' && call.watch)
     return serves('watch') ? toAction('watch', route) : methodNotSupported(served, 'watch');
   return toAction(verb, route);
 }
 
-const NOT_FOUND: Routed = { type: 'refused', error: errors.router('NotFound') };
+const NOT_FOUND: Routed = { type: 'refused', error: errors.genericServerResponse('NotFound') };
 
 /** Undefined when the path is invalid for a kind of this scope. */
 function pathLevelOf(route: ResourceRoute, kind: Kind): keyof typeof METHODS | undefined {

@@ -53,7 +53,7 @@ export function serveResource(
   if (served === undefined) {
     // Everything under /api belongs to the core group, whatever version the path names.
     const hasBuiltIns = target.hasBuiltIns(route.group);
-    return hasBuiltIns ? refuse(exchange, errors.router('NotFound')) : respondNotFound(exchange);
+    return hasBuiltIns ? refuse(exchange, errors.genericServerResponse('NotFound')) : respondNotFound(exchange);
   }
   const routed = routeResource(served, route, { method: request.method, watch: context.watch });
   switch (routed.type) {

@@ -188,7 +188,7 @@ class IndexedDbJournal implements Journal {
     this.#group.noteWritten(record.revision);
   }
 
-  durable(): Promise<void> | undefined {
+  whenDurable(): Promise<void> | undefined {
     return this.#group.wait();
   }
 

@@ -11,7 +11,7 @@ import type { Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { isRecord } from '../util/json.js';
-import type { Kind, KindNames, NameRule, Scope, Strategy, StrategyDefinition } from './kind.js';
+import type { Kind, KindNames, NameValidator, Scope, Strategy, StrategyDefinition } from './kind.js';
 import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
 import type { AnySubresource } from './subresource.js';
 
@@ -41,7 +41,7 @@ export type OptionalMember =
   | 'fieldAnnotations'
   | 'referenceStorageVersion'
   | 'rules'
-  | 'custom'
+  | 'customResourceHandler'
   | 'reconciler';
 
 /** The schemas of a kind. The schema node is built on first access. */
@@ -66,7 +66,7 @@ export function buildKind<Result extends Kind>(
   const gv = parseApiVersion(described.apiVersion);
   if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
   // A CRD's kind is validated with the CRD and need not be in CamelCase.
-  if (described.custom === undefined && !/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) {
+  if (described.customResourceHandler === undefined && !/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) {
     throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
   }
   if (described.scope !== 'Namespaced' && described.scope !== 'Cluster') {
@@ -99,7 +99,7 @@ export function buildKind<Result extends Kind>(
     fieldAnnotations: described.fieldAnnotations,
     referenceStorageVersion: described.referenceStorageVersion,
     rules: described.rules,
-    custom: described.custom,
+    customResourceHandler: described.customResourceHandler,
     reconciler: described.reconciler,
   };
   return Object.freeze(withSchemas(parts, forms)) as Kind as Result;
@@ -119,7 +119,7 @@ function strategyWithDefaults({
   delete: deletion,
 }: StrategyDefinition): Strategy {
   const whole: { readonly [Group in keyof Strategy]: WithAbsent<Strategy[Group]> } = {
-    name: { validate: name?.validate ?? requireSubdomainName, generate: name?.generate },
+    name: { validate: name?.validate ?? subdomainNameProblems, generate: name?.generate },
     decode: {
       decodeError: decode?.decodeError,
       defaults: decode?.defaults,
@@ -182,7 +182,7 @@ export function mergeStrategies<Object = unknown>(
 }
 
 /** Requires a DNS subdomain, as most kinds do. */
-export const requireSubdomainName: NameRule = (name, prefix) =>
+export const subdomainNameProblems: NameValidator = (name, prefix) =>
   dnsSubdomainProblems(prefix ? maskTrailingDash(name) : name);
 
 const ALL_VERBS: readonly Verb[] = Object.freeze([

@@ -1,7 +1,7 @@
 /**
  * Builds kinds from definitions: `defineKind` for user-defined kinds, `defineBuiltIn` for built-in kinds and
  * `anotherVersion` for their further versions. Built-in kinds are structs on the wire, user-defined kinds are documents
- * (see `schema/structural.ts`).
+ * (see `schema/schema-node.ts`).
  */
 import type * as z from 'zod';
 import type { FieldError } from '../meta/field-error.js';
@@ -168,7 +168,7 @@ function checkBody(kind: string, body: unknown): void {
  * and columns receive.
  */
 export interface BuiltInDefinition<ObjectScope extends Scope, Subresources extends string, Object = unknown>
-  extends Pick<Kind, Exclude<OptionalMember, 'storageVersion' | 'custom' | 'rules' | TypedMember>> {
+  extends Pick<Kind, Exclude<OptionalMember, 'storageVersion' | 'customResourceHandler' | 'rules' | TypedMember>> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: ObjectScope;

@@ -9,7 +9,7 @@ import type { Dialect } from '../meta/dialect.js';
 import type { FieldError } from '../meta/field-error.js';
 import type { GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
-import type { AccessReader } from '../protocol/access.js';
+import type { ClusterAuthorizer } from '../protocol/access.js';
 import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
@@ -61,7 +61,7 @@ export interface Kind<
   readonly names: KindNames;
   /** The verbs of its objects and its collection. */
   readonly verbs: readonly Verb[];
-  /** `struct` for built-in kinds, `document` for user-defined kinds; see `schema/structural.ts`. */
+  /** `struct` for built-in kinds, `document` for user-defined kinds; see `schema/schema-node.ts`. */
   readonly representation: ObjectNode['representation'];
   /** The schema of the whole object, metadata included. Built on first access. */
   readonly schema: ObjectNode;
@@ -105,7 +105,7 @@ export interface Kind<
   /** The CEL validation rules of a user-defined kind. */
   readonly rules?: readonly KindRule[];
   /** Present on kinds that a CustomResourceDefinition declares while the cluster runs. */
-  readonly custom?: CustomResourceHandler;
+  readonly customResourceHandler?: CustomResourceHandler;
   /** Present on kinds whose objects change what the server does. */
   readonly reconciler?: (server: ReconcilerHost) => ServerReconciler;
   readonly [types]?: KindTypes<Object, Input, Subresource>;
@@ -136,7 +136,7 @@ export interface HookContext {
 /** The context of hooks and actions that read or change other objects. */
 export interface StrategyContext extends HookContext {
   readonly objects: Objects;
-  readonly access: AccessReader;
+  readonly access: ClusterAuthorizer;
   readonly tokens: TokenService;
   readonly request: ApiRequest;
   readonly user: User;
@@ -188,7 +188,7 @@ export interface VirtualKind<Object = unknown> {
 }
 
 /** Returns error messages for a name. `prefix` is true for a generateName, which may end in a dash. */
-export type NameRule = (name: string, prefix: boolean, object?: ApiObject) => readonly string[];
+export type NameValidator = (name: string, prefix: boolean, object?: ApiObject) => readonly string[];
 
 /**
  * How a kind differs from the default behaviour, grouped by operation. Hooks that take a draft change it in place; no
@@ -212,7 +212,7 @@ export type StrategyDefinition<Object = unknown> = {
 
 /** Rules for names. */
 export interface NameStrategy {
-  readonly validate: NameRule;
+  readonly validate: NameValidator;
   /** Builds a name from a generateName prefix; absent: appends five random characters. */
   readonly generate?: (prefix: string) => string;
 }
@@ -302,7 +302,7 @@ export interface UpdateStrategy<Object = unknown> {
   readonly allowUnconditionalUpdate: boolean;
   /** PUT to an absent name creates the object. */
   readonly allowCreateOnUpdate: boolean;
-  /** The order of validation after the rules for any object; absent: metadata, change, schema. */
+  /** The steps of validation, in this order, after the checks for any object; absent: the order of `server/steps/validate.ts`. */
   readonly validationOrder?: readonly UpdateStep[];
   readonly prepare?: (draft: DraftObject & Object, live: ApiObject & Object, context: HookContext) => void;
   readonly validate?: ValidateUpdate<Object>;
@@ -344,10 +344,10 @@ export type ValidateUpdate<Object = unknown> = (
 
 /**
  * The server validates the metadata of every object before the kind's own rules. Most kinds of the reference server
- * validate it again, so that its errors occur twice: `plain`, by the same rules; `strict`, also rejecting finalizers
+ * validate it again, so that its errors occur twice: `repeated`, by the same checks; `strict`, also rejecting finalizers
  * without a domain. `none`: the kind does not validate metadata again.
  */
-export type MetadataStrictness = 'strict' | 'plain' | 'none';
+export type MetadataStrictness = 'strict' | 'repeated' | 'none';
 
 /** Metadata errors of a changed object, with the strictness of {@link CreateStrategy}. */
 export interface MetadataErrors {

@@ -1,6 +1,7 @@
 /**
- * Server-side reconcilers, for kinds whose objects change what the server does: a CRD makes it serve another kind. The
- * server calls the reconciler of a kind after every write of its objects, before it responds.
+ * Server-side reconcilers, for kinds whose objects change what the server does: a CRD makes it serve another kind. After
+ * every mutating request, before the response, the server checks whether a table that any reconciler has read has changed.
+ * If so, it runs all reconcilers, until nothing changes any more.
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource } from '../meta/gvk.js';
@@ -20,10 +21,10 @@ export interface ReconcilerHost {
   /** The current time in wire format. */
   now(): string;
   /**
-   * Serves exactly these versions of the kind of a CRD. `storageVersion` is served or not; if it is undefined, the kind
+   * Serves exactly these versions of the kind of a CRD. `storageKind`, the storage version, is served or not; if it is undefined, the kind
    * is no longer served. Stored objects are not deleted: see `deleteAll`.
    */
-  serveCustomKinds(crdName: string, versions: readonly Kind[], storageVersion: Kind | undefined): void;
+  serveCustomKinds(crdName: string, versions: readonly Kind[], storageKind: Kind | undefined): void;
   /** Ends the watches of a resource after they have sent all events so far. */
   endWatches(resource: GroupResource): void;
   /** The kinds of a group (in the cluster's dialect) that do not come from a CRD. */

@@ -1,5 +1,5 @@
 /**
- * A kind as a cluster serves it: its names and its schema in the cluster's dialect, computed once.
+ * A kind in the dialect of a cluster: its names and its schema, computed once.
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
@@ -10,7 +10,7 @@ import type { ObjectNode } from '../schema/schema-node.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import type { Kind } from './kind.js';
 
-/** A kind in a dialect. */
+/** One version of a kind in a dialect. It need not be served: a storage version that clients cannot request has one too. */
 export interface ServedKind {
   readonly kind: Kind;
   readonly dialect: Dialect;

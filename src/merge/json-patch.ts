@@ -366,5 +366,5 @@ function stringSize(text: string): number {
 
 /** All operations fail with the same error: the server does not report the cause. */
 function invalidPatch(): Error {
-  return errors.router('Invalid');
+  return errors.genericServerResponse('Invalid');
 }

@@ -300,7 +300,7 @@ function kindOfItems(live: Items, patch: Items): ReturnType<typeof goKind> {
   const all = [...live, ...patch];
   if (all.length === 0) throw errors.plain('no elements in any of the given slices');
   const kind = goKind(all[0]);
-  if (kind === 'slice') throw errors.router('Invalid');
+  if (kind === 'slice') throw errors.genericServerResponse('Invalid');
   // The server panics if the first item is null; a later null has another kind than the first item.
   if (kind === 'nil') throw serverPanic();
   if (all.some((item) => goKind(item) !== kind)) {

@@ -244,12 +244,15 @@ export const errors = {
   serviceUnavailable: (message: string): StatusError => failure({ reason: 'ServiceUnavailable', message }),
   /** A failure with a message only (code 500, no reason, no details), as the reference server returns in some cases. */
   plain: (message: string): StatusError => failure({ message }),
-  /** Failures of the HTTP router, and JSON patches that cannot be applied: fixed messages, empty details. */
-  router: (reason: 'NotFound' | 'MethodNotAllowed' | 'Invalid'): StatusError =>
-    failure({ reason, message: ROUTER_TEXT[reason], details: {} }),
+  /**
+   * Failures of the HTTP router, and JSON patches that cannot be applied: fixed messages, empty details.
+   * upstream: apimachinery/pkg/api/errors/errors.go NewGenericServerResponse
+   */
+  genericServerResponse: (reason: 'NotFound' | 'MethodNotAllowed' | 'Invalid'): StatusError =>
+    failure({ reason, message: GENERIC_SERVER_TEXT[reason], details: {} }),
 } as const;
 
-const ROUTER_TEXT = {
+const GENERIC_SERVER_TEXT = {
   NotFound: 'the server could not find the requested resource',
   MethodNotAllowed: 'the server does not allow this method on the requested resource',
   Invalid: 'the server rejected our request due to an error in our request',

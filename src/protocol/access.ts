@@ -66,15 +66,18 @@ export interface AccessRules {
   readonly missing?: readonly string[];
 }
 
-/** An authorizer. It is synchronous because CEL expressions in policies call it. */
-export interface AccessReader {
+/**
+ * The authorizer of a cluster, as the server, plugins and strategies use it; a user's `Authorizer` decides behind it. It is
+ * synchronous because CEL expressions in policies call it.
+ */
+export interface ClusterAuthorizer {
   decide(user: User, attributes: AccessAttributes): AccessDecision;
   /** The rules that apply to a user in a namespace (`''`: cluster scope), as far as they can be listed. */
   rules(user: User, namespace: string): AccessRules;
 }
 
 /** Allows every request. */
-export const allowAll: AccessReader = Object.freeze({
+export const allowAll: ClusterAuthorizer = Object.freeze({
   decide: () => ({ allowed: true, reason: '' }),
   rules: () => ({
     resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],

@@ -3,14 +3,16 @@
  *
  * The types of a watch, from the store to the reader:
  *
- *   Cursor              storage/cursor.ts                a position in the event log with a filter
- *   ServerWatchStream   server/watch-stream.ts           implements a watch in the server: initial events, then a cursor
- *   RunningWatch        server/watch-stream.ts           what the server and its middleware see of it while it is open
- *   WatchStage          this file                        a filter between that stream and its reader, for test faults
- *   WatchStream         this file                        what a transport returns: any reader, with promises
- *   DirectWatchStream   this file                        a WatchStream in this process, also readable without promises
- *   HttpWatchStream     http/transport/watch-stream.ts   implements WatchStream over fetch
- *   Watch               client/watch.ts                  what `api.watch()` returns; ClientWatch implements it
+ *   Cursor                     storage/cursor.ts                a position in the event log with a filter
+ *   ServerWatchStream          server/watch-stream.ts           implements a watch in the server: initial events, then a cursor
+ *   RunningWatch               server/watch-stream.ts           what the server and its middleware see of it while it is open
+ *   InterceptableStream        this file                        the part of it into which test faults insert stages
+ *   WatchStage                 this file                        a filter between that stream and its reader, for test faults
+ *   WatchStream                this file                        what a transport returns: any reader, with promises
+ *   DirectWatchStream          this file                        a WatchStream in this process, also readable without promises
+ *   CancellableTimeoutStream   this file                        a DirectWatchStream whose timeout the reader can disable
+ *   HttpWatchStream            http/transport/watch-stream.ts   implements WatchStream over fetch
+ *   Watch                      client/watch.ts                  what `api.watch()` returns; ClientWatch implements it
  */
 import type { ChangeEvent } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
@@ -47,7 +49,7 @@ export interface ErrorEvent {
 export type ServerWatchEvent = ChangeEvent | BookmarkEvent | ErrorEvent;
 
 /**
- * A running watch; it is live when it is created. It has one consumer. `close` ends it and releases its resources. After
+ * The events of one watch, as a transport returns them; it is live when it is created. It has one consumer. `close` ends it and releases its resources. After
  * an ERROR event, after `close` and after the request's timeout, pending and later calls of `next` return `done`.
  */
 export interface WatchStream extends AsyncIterable<ServerWatchEvent> {
@@ -68,8 +70,8 @@ export interface DirectWatchStream extends WatchStream {
   follow(): void;
 }
 
-/** An in-process stream for a reader that would reconnect at once when the server ends the watch. */
-export interface TimeoutFreeStream extends DirectWatchStream {
+/** An in-process stream with a timeout that the reader can disable, because it would reconnect at once. */
+export interface CancellableTimeoutStream extends DirectWatchStream {
   /**
    * Disables the server's watch timeout, unless the request set one or the user's permissions may have been revoked.
    * `onBookmark`, which must not throw, receives a bookmark while the reader waits for an event; otherwise the bookmark is
@@ -78,7 +80,7 @@ export interface TimeoutFreeStream extends DirectWatchStream {
   disableTimeout(onBookmark: (resourceVersion: string) => void): void;
 }
 
-export function isTimeoutFree(stream: WatchStream): stream is TimeoutFreeStream {
+export function canDisableTimeout(stream: WatchStream): stream is CancellableTimeoutStream {
   return 'disableTimeout' in stream;
 }
 
@@ -88,10 +90,10 @@ export interface WatchStage extends DirectWatchStream {
   stopReading(): ((event: ServerWatchEvent | undefined) => void) | undefined;
 }
 
-/** A running stream in front of which a stage can be inserted: a test fault that delays or ends it. */
+/** An open stream in front of which a stage can be inserted: a test fault that delays or ends it. */
 export interface InterceptableStream extends DirectWatchStream {
   /** `make` receives the previous stage, from which the new one reads. A pending read moves to the new stage. */
-  insertStage(make: (behind: WatchStage) => WatchStage): void;
+  insertStage(make: (previous: WatchStage) => WatchStage): void;
 }
 
 export function isInterceptable(stream: WatchStream): stream is InterceptableStream {

@@ -81,7 +81,7 @@ export function resourceList(served: readonly ServedKind[], gv: GroupVersion): o
     .flatMap((kind) => resourceEntries(kind, publishesStorageVersion(kind, served)));
   if (resources.length === 0) return undefined;
   // Entries of a custom resource are not sorted: status comes before scale.
-  const isCustom = inVersion(served, gv).some(({ kind }) => kind.custom !== undefined);
+  const isCustom = inVersion(served, gv).some(({ kind }) => kind.customResourceHandler !== undefined);
   const list = { groupVersion: apiVersionOf(gv), resources: isCustom ? resources : resources.sort(byName) };
   // The document of the core group has no apiVersion.
   return gv.group === ''
@@ -147,7 +147,7 @@ function inVersion(served: readonly ServedKind[], { group, version }: GroupVersi
 function publishesStorageVersion({ kind }: ServedKind, served: readonly ServedKind[]): boolean {
   if (kind.virtual !== undefined) return false;
   const { storageVersion: stored } = kind;
-  return kind.custom === undefined || stored === undefined || served.some((other) => other.kind === stored.kind);
+  return kind.customResourceHandler === undefined || stored === undefined || served.some((other) => other.kind === stored.kind);
 }
 
 function resourceEntries(served: ServedKind, hasStorageHash: boolean): ResourceEntry[] {
@@ -184,7 +184,7 @@ function resourceDiscovery(served: ServedKind): object {
   const { shortNames, categories, singular } = kind.names;
   // Built-in kinds leave out a group and version that equal those of the enclosing entry.
   const responseKind = (payload: { group: string; version: string; kind: string }) =>
-    kind.custom === undefined && payload.group === gvr.group && payload.version === gvr.version
+    kind.customResourceHandler === undefined && payload.group === gvr.group && payload.version === gvr.version
       ? { group: '', version: '', kind: payload.kind }
       : payload;
   const subresources = subresourcesOf(served).map(([subresource, { verbs: allowed }, payload]) => ({
@@ -218,7 +218,7 @@ const CUSTOM_VERBS: readonly Verb[] = [
 /** The verbs of custom resources while their CRD is being deleted. */
 const TERMINATING_VERBS: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 
-function publishedVerbs({ custom }: Kind, verbs: readonly Verb[]): readonly Verb[] {
+function publishedVerbs({ customResourceHandler: custom }: Kind, verbs: readonly Verb[]): readonly Verb[] {
   if (custom === undefined) return [...verbs].sort();
   return custom.isTerminating ? TERMINATING_VERBS : CUSTOM_VERBS;
 }
@@ -240,7 +240,7 @@ function subresourcesOf(
         : { group: dialect.group(payload.group), version: payload.version, kind: payload.kind };
     return [name, subresource, payloadKind] as const;
   });
-  if (kind.custom !== undefined) return subresources;
+  if (kind.customResourceHandler !== undefined) return subresources;
   return [...connections, ...subresources].sort(byKey);
 }
 

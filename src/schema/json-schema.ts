@@ -169,7 +169,7 @@ export const jsonSchemaProps: Type = type('JSONSchemaProps', jsonSchemaPropsShap
 
 const nodesByDialect = new Map<string, ObjectNode>();
 
-/** The structural schema of JSONSchemaProps in a dialect. */
+/** The schema node of JSONSchemaProps in a dialect. */
 export function jsonSchemaNode(dialect: Dialect): ObjectNode {
   let node = nodesByDialect.get(dialect.name);
   if (node === undefined) {

@@ -1,5 +1,5 @@
 /**
- * Converts structural schemas to OpenAPI schemas, version 2 or 3, one type at a time. The context provides the names of
+ * Converts schema nodes to OpenAPI schemas, version 2 or 3, one type at a time. The context provides the names of
  * other types and the field descriptions.
  *
  * The versions differ in what is allowed beside a reference and in defaults: version 3 states them (those of the

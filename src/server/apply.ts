@@ -27,7 +27,7 @@ import {
   requireJson,
 } from '../util/json.js';
 import { type DecodeErrors, decodeDocument } from './decode-body.js';
-import type { FieldValidation, WriteOptions } from './options.js';
+import type { CheckedWriteOptions, FieldValidation } from './options.js';
 import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/managed-fields.js';
 import type { WriteOperation } from './write-operation.js';
 
@@ -62,7 +62,7 @@ function notAMap(value: unknown): string {
 
 interface ApplyOperation {
   readonly intent: AppliedConfiguration;
-  readonly options: WriteOptions;
+  readonly options: CheckedWriteOptions;
   readonly write: WriteOperation;
 }
 

@@ -43,7 +43,7 @@ export function clusterView(
     access,
     authorize,
     externalCalls: external,
-    namespace: (name) => store.get({ resource: 'namespaces', namespace: '', name }),
+    namespace: (name) => store.get({ storageKey: 'namespaces', namespace: '', name }),
     lastChange: lastChangeOf(store, dialect),
     kindNamed: (gvk) => registry.byKind(gvk),
     resourceNamed: (gvr) => registry.byResource(gvr),

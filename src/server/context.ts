@@ -9,7 +9,7 @@ import type { HookContext } from '../kinds/kind.js';
 import type { Release } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
-import type { AccessAttributes, AccessDecision, AccessReader } from '../protocol/access.js';
+import type { AccessAttributes, AccessDecision, ClusterAuthorizer } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { Registry } from '../registry/registry.js';
 import type { ReusableParts } from '../schema/reuse.js';
@@ -31,10 +31,15 @@ export interface ServerContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly admission: Plugins;
-  readonly view: ClusterView;
-  /** False when no plugin can make a write of the kind asynchronous or write itself: then no other write comes between. */
-  readonly pluginsMayBeAsynchronous: (served: ServedKind) => boolean;
-  readonly access: AccessReader;
+  readonly clusterView: ClusterView;
+  /**
+   * Whether the chain contains a plugin about which nothing is known: a user's plugin without `mayBeAsynchronous`, or a plugin
+   * whose `mayBeAsynchronous` is true for the kind. Such a plugin may return a promise, write objects itself, change any part
+   * of the draft, managedFields included, and keep references to what it sees. If false, no other write comes between the
+   * steps of a write, and built-in plugins change the draft only as they declare.
+   */
+  readonly hasUntrustedPlugins: (served: ServedKind) => boolean;
+  readonly access: ClusterAuthorizer;
   /** Decides about a request, and notifies the access listeners. */
   readonly authorize: (user: User, attributes: AccessAttributes) => AccessDecision;
   /** Called with every decision about a request. */
@@ -58,7 +63,7 @@ export function metaGroup(dialect: Dialect): string {
   return dialect.group(serviceGroup('meta'));
 }
 
-/** The WriteContext of the current second; all writes within a second share it. */
+/** The HookContext of the current second; all writes within a second share it. */
 export function hookContext(context: ServerContext): HookContext {
   const second = Math.floor(context.clock.now() / 1000);
   const last = context.hookContextCache;

@@ -31,7 +31,7 @@ export interface DecodeErrors {
   unrecognized(why: string): StatusError;
   /** It has a type, but cannot be decoded as the expected kind. */
   mismatch(why: string, gvk: GroupVersionKind): StatusError;
-  /** Its fields have the right types but an impossible value; absent: as `unfit`. */
+  /** Its fields have the right types but an impossible value; absent: as `mismatch`. */
   invalidValue?(why: string): StatusError;
 }
 
@@ -55,17 +55,17 @@ export interface DecodeTarget {
 export function decodeRequestBody(body: RequestBody | undefined, target: DecodeTarget): DecodedBody {
   const expected = target.served.gvk.kind;
   const summary = () => body?.summary() ?? '<empty>';
-  const refusals: DecodeErrors = {
+  const decodeErrors: DecodeErrors = {
     unrecognized: (why) =>
       errors.badRequest(`the object provided is unrecognized (must be of type ${expected}): ${why} (${summary()})`),
     mismatch: (why, gvk) =>
       errors.badRequest(`${gvk.kind} in version "${gvk.version}" cannot be handled as a ${expected}: ${why}`),
   };
-  const document = readBody(body, target, refusals);
+  const document = readBody(body, target, decodeErrors);
   const repeatedKeys = body?.repeatedKeys?.() ?? [];
   const written = () => body?.text?.();
-  const whole = { ...target, ...(target.served.kind.custom === undefined ? {} : { written }) };
-  return decodeDocument(document, repeatedKeys.length === 0 ? whole : { ...whole, repeatedKeys }, refusals);
+  const whole = { ...target, ...(target.served.kind.customResourceHandler === undefined ? {} : { written }) };
+  return decodeDocument(document, repeatedKeys.length === 0 ? whole : { ...whole, repeatedKeys }, decodeErrors);
 }
 
 /**
@@ -81,18 +81,18 @@ export function malformedBodyMessage(error: BodyError): string {
   return error.isWhole ? error.message : parseFailure(error.message);
 }
 
-function readBody(body: RequestBody | undefined, target: DecodeTarget, refusals: DecodeErrors): ParsedBody {
-  if (body === undefined) throw refusals.unrecognized(parseFailure('unexpected end of JSON input'));
-  const claimed = readTypeMeta(body, refusals.unrecognized);
+function readBody(body: RequestBody | undefined, target: DecodeTarget, decodeErrors: DecodeErrors): ParsedBody {
+  if (body === undefined) throw decodeErrors.unrecognized(parseFailure('unexpected end of JSON input'));
+  const claimed = readTypeMeta(body, decodeErrors.unrecognized);
   try {
     return body.read(target.served.gvk);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
-    if (claimed === undefined) throw refusals.unrecognized(malformedBodyMessage(error));
+    if (claimed === undefined) throw decodeErrors.unrecognized(malformedBodyMessage(error));
     // An unknown type is reported before malformed fields.
-    const gvk = acceptedType(typeOf(claimed, target.served.gvk, refusals), target);
-    requireRegisteredType(gvk, target, refusals);
-    throw refusals.mismatch(error.message, gvk);
+    const gvk = acceptedType(typeOf(claimed, target.served.gvk, decodeErrors), target);
+    requireRegisteredType(gvk, target, decodeErrors);
+    throw decodeErrors.mismatch(error.message, gvk);
   }
 }
 
@@ -107,25 +107,25 @@ export function readTypeMeta(body: RequestBody, refuse: (why: string) => StatusE
 }
 
 /** Decodes a document as an object of the kind: type, fields, defaults, warnings. */
-export function decodeDocument(document: ParsedBody, target: DecodeTarget, refusals: DecodeErrors): DecodedBody {
+export function decodeDocument(document: ParsedBody, target: DecodeTarget, decodeErrors: DecodeErrors): DecodedBody {
   const { served, fieldValidation } = target;
-  if (served.kind.custom !== undefined) return decodeCustom(document, target, refusals);
-  const isPlain = hasExpectedType(document.value, served);
-  const gvk = isPlain ? served.gvk : acceptedType(typeOf(document.value, served.gvk, refusals), target);
-  const actual = isPlain ? served : requireRegisteredType(gvk, target, refusals);
+  if (served.kind.customResourceHandler !== undefined) return decodeCustom(document, target, decodeErrors);
+  const isExpectedType = hasExpectedType(document.value, served);
+  const gvk = isExpectedType ? served.gvk : acceptedType(typeOf(document.value, served.gvk, decodeErrors), target);
+  const actual = isExpectedType ? served : requireRegisteredType(gvk, target, decodeErrors);
   // null is decoded as an empty object.
   const whole = document.value === null ? { value: {} } : document;
-  const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.mismatch(why, gvk), target);
+  const { value, findings: found } = decodeAs(actual, whole, (why) => decodeErrors.mismatch(why, gvk), target);
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (actual !== served && actual.storageKey === served.storageKey) throw otherVersion(actual.apiVersion, served);
-  if (actual !== served) throw refusals.mismatch(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
+  if (actual !== served) throw decodeErrors.mismatch(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
   const draft = asDraft(value, document.value, served);
   const why = served.kind.strategy.decode.decodeError?.(draft);
-  if (why !== undefined) throw refusals.invalidValue?.(why) ?? refusals.mismatch(why, gvk);
+  if (why !== undefined) throw decodeErrors.invalidValue?.(why) ?? decodeErrors.mismatch(why, gvk);
   if (findings.length > 0 && fieldValidation === 'Strict') {
-    throw refusals.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk);
+    throw decodeErrors.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
-  refuseUnknownFields(findings, served, (finding) => refusals.mismatch(finding, gvk));
+  refuseUnknownFields(findings, served, (finding) => decodeErrors.mismatch(finding, gvk));
   return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [] };
 }
 
@@ -139,26 +139,26 @@ function hasExpectedType(value: unknown, { gvk, apiVersion }: ServedKind): boole
  * Decodes a custom resource. The document must have a kind, and the apiVersion of the endpoint. Another kind is reported by
  * validation.
  */
-function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: DecodeErrors): DecodedBody {
+function decodeCustom(document: ParsedBody, target: DecodeTarget, decodeErrors: DecodeErrors): DecodedBody {
   const { served, fieldValidation } = target;
   // null is a document without a type.
-  const { kind, apiVersion } = claimedType(document.value ?? {}, refusals.unrecognized);
+  const { kind, apiVersion } = claimedType(document.value ?? {}, decodeErrors.unrecognized);
   if (kind === '') {
     const shown = target.written?.() ?? printJson(document.value);
     const why = `Object 'Kind' is missing in '${shown}'`;
     // With Ignore the reference server uses a decoder that knows the expected kind.
-    throw fieldValidation === 'Ignore' ? refusals.mismatch(why, served.gvk) : refusals.unrecognized(why);
+    throw fieldValidation === 'Ignore' ? decodeErrors.mismatch(why, served.gvk) : decodeErrors.unrecognized(why);
   }
-  if (apiVersion !== served.apiVersion) requireVersion(apiVersion, refusals.unrecognized);
+  if (apiVersion !== served.apiVersion) requireVersion(apiVersion, decodeErrors.unrecognized);
   const gvk = { ...served.gvk, kind };
-  const decoded = decodeAs(served, document, (why) => refusals.mismatch(fromMetadata(why), gvk));
+  const decoded = decodeAs(served, document, (why) => decodeErrors.mismatch(fromMetadata(why), gvk));
   if (apiVersion !== served.apiVersion) throw otherVersion(apiVersion, served);
   // A document with items is decoded as a list, which has no unknown fields.
   const isList = kind !== served.gvk.kind && isRecord(document.value) && Array.isArray(document.value['items']);
   const found = isList ? [] : decoded.findings;
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (findings.length > 0 && fieldValidation === 'Strict') {
-    throw refusals.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk);
+    throw decodeErrors.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
   const draft = asDraft(decoded.value, document.value, served);
   draft.kind = kind;
@@ -173,18 +173,20 @@ export function fromMetadata(why: string): string {
 function requireRegisteredType(
   gvk: GroupVersionKind,
   { served, registry }: DecodeTarget,
-  refusals: DecodeErrors,
+  decodeErrors: DecodeErrors,
 ): ServedKind {
   if (sameType(gvk, served.gvk)) return served;
   const known = areInSameScheme(gvk, served) ? registry.byKind(gvk) : undefined;
-  if (known !== undefined && known.kind.custom === undefined) return known;
+  if (known !== undefined && known.kind.customResourceHandler === undefined) return known;
   const registered = registeredType(gvk, { registry, served });
   if (registered === undefined) {
-    throw refusals.mismatch(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served), gvk);
+    throw decodeErrors.mismatch(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served), gvk);
   }
   const { goType, groupKind } = registered;
   const isSameKind = groupKind?.group === served.groupKind.group && groupKind.kind === served.groupKind.kind;
-  throw isSameKind ? otherVersion(apiVersionOf(gvk), served) : refusals.mismatch(unconvertible(goType, served), gvk);
+  throw isSameKind
+    ? otherVersion(apiVersionOf(gvk), served)
+    : decodeErrors.mismatch(unconvertible(goType, served), gvk);
 }
 
 function otherVersion(apiVersion: string, served: ServedKind): StatusError {
@@ -251,17 +253,19 @@ function acceptedType(gvk: GroupVersionKind, { served, alsoAccepts = [] }: Decod
 
 /** Decodes; `refuse` builds the error. */
 export function decodeAs(
-  { kind, schema }: { readonly kind: Pick<Kind, 'custom'>; readonly schema: ObjectNode },
+  { kind, schema }: { readonly kind: Pick<Kind, 'customResourceHandler'>; readonly schema: ObjectNode },
   document: ParsedBody,
   refuse: (why: string) => StatusError,
-  { isReusable: isKnown, metadata }: Pick<DecodeTarget, 'isReusable' | 'metadata'> = {},
+  { isReusable, metadata }: Pick<DecodeTarget, 'isReusable' | 'metadata'> = {},
 ): ReturnType<typeof decode> {
   try {
-    if (kind.custom !== undefined) return kind.custom.decode(document);
+    if (kind.customResourceHandler !== undefined) return kind.customResourceHandler.decode(document);
     // managedFields that the server returned are neither validated nor copied.
-    const isOurs: IsReusable =
-      isKnown === undefined ? isWrittenByServer : (value, node) => isKnown(value, node) || isWrittenByServer(value);
-    return decode(schema, document, isOurs, metadata);
+    const isReusableOrWritten: IsReusable =
+      isReusable === undefined
+        ? isWrittenByServer
+        : (value, node) => isReusable(value, node) || isWrittenByServer(value);
+    return decode(schema, document, isReusableOrWritten, metadata);
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message);
     throw error;
@@ -287,14 +291,14 @@ export function claimedType(value: unknown, refuse: Unrecognized): ClaimedType {
 }
 
 /** The type of a document; absent parts come from the endpoint. */
-export function typeOf(value: unknown, fallback: GroupVersionKind, refusals: DecodeErrors): GroupVersionKind {
+export function typeOf(value: unknown, fallback: GroupVersionKind, decodeErrors: DecodeErrors): GroupVersionKind {
   if (value === null) return fallback;
-  const { kind: claimedKind, apiVersion } = claimedType(value, refusals.unrecognized);
+  const { kind: claimedKind, apiVersion } = claimedType(value, decodeErrors.unrecognized);
   const kind = claimedKind || fallback.kind;
   // The usual case.
   if (kind === fallback.kind && (apiVersion === '' || apiVersion === apiVersionOf(fallback))) return fallback;
   if (apiVersion === '') return { ...fallback, kind };
-  return { ...requireVersion(apiVersion, refusals.unrecognized), kind };
+  return { ...requireVersion(apiVersion, decodeErrors.unrecognized), kind };
 }
 
 function requireVersion(apiVersion: string, refuse: Unrecognized): GroupVersion {

@@ -71,7 +71,7 @@ function isUnversioned(value: unknown, { write, refuse }: PatchedTarget): boolea
 function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const { write, refuse } = target;
   const { served, server, hookContext } = write;
-  if (served.kind.custom !== undefined) {
+  if (served.kind.customResourceHandler !== undefined) {
     const { kind, apiVersion } = claimedType(document.value, refuse);
     if (kind === '') throw refuse(`Object 'Kind' is missing in '${target.print()}'`);
     const { value, findings } = decodeAs(served, document, (why) => refuse(fromMetadata(why)));

@@ -12,7 +12,7 @@ import { formatTime, timeToMs } from '../text/time/time.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { preconditionFailed } from './precondition.js';
 import { runAdmissionPhase, runCommitEffects } from './steps/admit.js';
-import { commitDelete, commitDraft, commitMetadata, readLive, storageFailure } from './steps/commit.js';
+import { commitDelete, commitDraft, commitMetadata, readLive, storageErrorToStatus } from './steps/commit.js';
 import { zeroFields } from './steps/prepare.js';
 import { seal } from './steps/seal.js';
 import { strategyContext } from './strategy-context.js';
@@ -45,7 +45,7 @@ export function deleteObject(
   const again = (error: unknown): MaybePromise<Deleted> => {
     if (!(error instanceof StorageError)) throw error;
     if (attempt < MAX_ATTEMPTS) return deleteObject(name, deletion, write, attempt + 1);
-    throw storageFailure(error, { verb: 'delete', draft: { metadata: { name } } }, write);
+    throw storageErrorToStatus(error, { verb: 'delete', draft: { metadata: { name } } }, write);
   };
   return rescue(() => deleteLive(name, deletion, write), again);
 }

@@ -47,14 +47,14 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
   // Authorized first, so that a denied user does not learn which resources exist.
   authorizeRequest(context, request);
   const served = context.registry.byResource(request.resource);
-  if (served === undefined) throw errors.router('NotFound');
+  if (served === undefined) throw errors.genericServerResponse('NotFound');
   checkAddress(request, served);
-  const { deprecation: isDeprecated, lifecycle, custom } = served.kind;
+  const { deprecation: warningOf, lifecycle, customResourceHandler: custom } = served.kind;
   const run = () =>
     custom?.mayBeAsynchronous === true
       ? whenConverted(context, detached(request), served)
       : handle(context, request, served);
-  if (isDeprecated === undefined && lifecycle === undefined) return run();
+  if (warningOf === undefined && lifecycle === undefined) return run();
   const deprecation = deprecationOf(served.kind, context.dialect, context.release);
   if (deprecation === undefined) return run();
   request.audit?.deprecated?.(deprecation);
@@ -86,7 +86,7 @@ function whenConverted(
     return error.ready.then(() => {
       // The CRD may have changed meanwhile.
       const again = context.registry.byResource(request.resource);
-      if (again === undefined) throw errors.router('NotFound');
+      if (again === undefined) throw errors.genericServerResponse('NotFound');
       checkAddress(request, again);
       return whenConverted(context, request, again, attempt + 1);
     });
@@ -96,8 +96,8 @@ function whenConverted(
 
 function handle(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiResponse> {
   const { virtual } = served.kind;
-  const connection = connectSubresourceOf(served, request.subresource);
-  if (connection !== undefined) return onConnect(context, request, { served, connection });
+  const connectSubresource = connectSubresourceOf(served, request.subresource);
+  if (connectSubresource !== undefined) return onConnect(context, request, { served, connectSubresource });
   const subresource = subresourceOf(served, request.subresource);
   if (subresource?.type === 'view') return onView(context, request, { served, view: subresource });
   if (subresource?.type === 'action') return onAction(context, request, { served, action: subresource });
@@ -107,15 +107,15 @@ function handle(context: ServerContext, request: ApiRequest, served: ServedKind)
 
 /** Checks verb, scope and name. Over HTTP the router has rejected most of these; a client in process has no router. */
 function checkAddress(request: ApiRequest, served: ServedKind): void {
-  const { verb, subresource, name, namespace } = request;
+  const { verb, name, namespace } = request;
   // Authorization was for this namespace, so a cluster-scoped resource must not be reachable through it.
-  if (namespace && !served.namespaced) throw errors.router('NotFound');
-  if (subresource !== undefined) {
-    const strategy = subresourceOf(served, subresource) ?? connectSubresourceOf(served, subresource);
-    if (strategy === undefined) throw errors.router('NotFound');
-    if (!strategy.verbs.includes(verb)) throw errors.router('MethodNotAllowed');
+  if (namespace && !served.namespaced) throw errors.genericServerResponse('NotFound');
+  if (request.subresource !== undefined) {
+    const subresource = subresourceOf(served, request.subresource) ?? connectSubresourceOf(served, request.subresource);
+    if (subresource === undefined) throw errors.genericServerResponse('NotFound');
+    if (!subresource.verbs.includes(verb)) throw errors.genericServerResponse('MethodNotAllowed');
   } else if (!served.verbs.includes(verb)) {
-    throw errors.router('MethodNotAllowed');
+    throw errors.genericServerResponse('MethodNotAllowed');
   }
   if (NAMED.has(verb)) {
     if (!name) throw errors.badRequest('name must be provided');
@@ -126,6 +126,7 @@ function checkAddress(request: ApiRequest, served: ServedKind): void {
     if (served.namespaced && !namespace) throw errors.badRequest('Namespace parameter required.');
     return;
   }
-  if (verb === 'create' && served.namespaced && !namespace) throw errors.router('MethodNotAllowed');
-  if (verb === 'deletecollection' && served.namespaced && !namespace) throw errors.router('MethodNotAllowed');
+  if (verb === 'create' && served.namespaced && !namespace) throw errors.genericServerResponse('MethodNotAllowed');
+  if (verb === 'deletecollection' && served.namespaced && !namespace)
+    throw errors.genericServerResponse('MethodNotAllowed');
 }

@@ -28,7 +28,7 @@ export function respondWhenDurable(journal: Journal | undefined, handle: Request
 }
 
 function whenDurable(journal: Journal, response: ApiResponse): MaybePromise<ApiResponse> {
-  const waits = journal.durable();
+  const waits = journal.whenDurable();
   if (waits === undefined) return response;
   return waits.then(
     () => response,
@@ -42,7 +42,7 @@ function whenDurable(journal: Journal, response: ApiResponse): MaybePromise<ApiR
 
 /** Errors are delayed too, because they can reveal state. */
 function failWhenDurable(journal: Journal, error: unknown): MaybePromise<never> {
-  const waits = journal.durable();
+  const waits = journal.whenDurable();
   if (waits === undefined || error instanceof JournalError) throw journalErrorToStatus(error);
   return waits.then(
     () => {

@@ -63,7 +63,7 @@ export function historyOf(
   options: HistoryOptions = {},
 ): readonly ChangeRecord[] {
   const { served, key } = addressOf(context, what, name, options);
-  const changes = context.store.changesOf({ resource: served.storageKey, ...key });
+  const changes = context.store.changesOf({ storageKey: served.storageKey, ...key });
   return Object.freeze(changes.map((entry) => recordOf(served, entry)));
 }
 
@@ -130,7 +130,7 @@ function recordOf(served: ServedKind, entry: LogEntry): ChangeRecord {
  * asynchronous, is returned as it was stored: the current CRD does not describe past states.
  */
 function toServedOrStored(served: ServedKind, stored: ApiObject): ApiObject {
-  if (served.kind.custom !== undefined && stored.apiVersion === served.apiVersion) return stored;
+  if (served.kind.customResourceHandler !== undefined && stored.apiVersion === served.apiVersion) return stored;
   try {
     return toServed(served, stored);
   } catch (error) {

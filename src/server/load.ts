@@ -107,7 +107,10 @@ function kindOf({ apiVersion, kind }: ApiObject, registry: Registry): ServedKind
   if (served !== undefined) return served;
   return registry
     .storageKinds()
-    .find((stored) => stored.kind.custom !== undefined && stored.gvk.group === gv.group && stored.gvk.kind === kind);
+    .find(
+      (stored) =>
+        stored.kind.customResourceHandler !== undefined && stored.gvk.group === gv.group && stored.gvk.kind === kind,
+    );
 }
 
 function toPlacedObject(object: ApiObject, served: ServedKind, taken: Set<string>): PlacedObject {
@@ -119,12 +122,12 @@ function toPlacedObject(object: ApiObject, served: ServedKind, taken: Set<string
       `${description} ${served.namespaced ? 'has no namespace' : 'has a namespace, which its kind has not'}`,
     );
   }
-  const key = { resource: served.storageKey, namespace: namespace ?? '', name };
-  const text = `${key.resource} ${key.namespace}/${name}`;
+  const key = { storageKey: served.storageKey, namespace: namespace ?? '', name };
+  const text = `${key.storageKey} ${key.namespace}/${name}`;
   if (taken.has(text)) throw invalidState(`${description} is there twice`);
   taken.add(text);
   // A custom resource may be stored in any of its versions.
-  const isAsStored = served.storageKind === undefined || served.kind.custom !== undefined;
+  const isAsStored = served.storageKind === undefined || served.kind.customResourceHandler !== undefined;
   const stored = inStoredOrder(served, object);
   return { key, object: isAsStored ? stored : toStored(served, stored) };
 }

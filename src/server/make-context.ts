@@ -2,7 +2,7 @@
  * Builds the ServerContext, which every part of the server receives.
  */
 import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
-import { type AuthorizerFactory, createAccessReader } from '../auth/authorizer.js';
+import { type AuthorizerFactory, createClusterAuthorizer } from '../auth/authorizer.js';
 import {
   type AccountTokensFactory,
   type AuthenticationOptions,
@@ -37,7 +37,7 @@ export function makeContext(parts: ContextParts): ServerContext {
   const { store, registry, features, dialect, clock, ids, release } = parts;
   const objects = objectReader(store, registry);
   const setting = { dialect, objects, lastChange: lastChangeOf(store, dialect) };
-  const access = createAccessReader(parts.authorizer, setting);
+  const access = createClusterAuthorizer(parts.authorizer, setting);
   const listeners = new Set<AccessListener>();
   const authorize = (user: User, attributes: AccessAttributes): AccessDecision => {
     const decision = access.decide(user, attributes);
@@ -58,8 +58,8 @@ export function makeContext(parts: ContextParts): ServerContext {
     authorize,
     admission,
     release,
-    view: clusterView(base, parts.external, () => context),
-    pluginsMayBeAsynchronous: createAsynchronyTest(admission, () => context.view),
+    clusterView: clusterView(base, parts.external, () => context),
+    hasUntrustedPlugins: createUntrustedPluginTest(admission, () => context.clusterView),
     accessListeners: listeners,
     authentication: createAuthentication(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
     continueTokenMs: parts.storage.continueTokenMs,
@@ -71,21 +71,21 @@ export function makeContext(parts: ContextParts): ServerContext {
   return context;
 }
 
-/** Which plugins of a chain can make a write asynchronous. */
-interface AsynchronyOfPlugins {
-  /** A plugin of a user does not declare it. */
+/** The untrusted plugins of a chain; see {@link ServerContext.hasUntrustedPlugins}. */
+interface UntrustedPlugins {
+  /** There is a plugin of a user that does not declare when it is asynchronous. */
   readonly always: boolean;
-  /** The plugins that declare it for a kind. */
+  /** `mayBeAsynchronous` of the plugins that declare it. */
   readonly sometimes: readonly NonNullable<AdmissionPlugin['mayBeAsynchronous']>[];
 }
 
-const SYNCHRONOUS: AsynchronyOfPlugins = Object.freeze({ always: false, sometimes: Object.freeze([]) });
+const NO_UNTRUSTED_PLUGINS: UntrustedPlugins = Object.freeze({ always: false, sometimes: Object.freeze([]) });
 
 /** Computed once per chain of plugins, which forks share. */
-const asynchronyByChain = new WeakMap<readonly AdmissionPlugin[], AsynchronyOfPlugins>();
+const untrustedByChain = new WeakMap<readonly AdmissionPlugin[], UntrustedPlugins>();
 
-function asynchronyOf(admission: readonly AdmissionPlugin[]): AsynchronyOfPlugins {
-  const known = asynchronyByChain.get(admission);
+function untrustedPluginsOf(admission: readonly AdmissionPlugin[]): UntrustedPlugins {
+  const known = untrustedByChain.get(admission);
   if (known !== undefined) return known;
   const always = admission.some(
     ({ mayBeAsynchronous, isBuiltIn }) => mayBeAsynchronous === undefined && isBuiltIn !== true,
@@ -93,23 +93,23 @@ function asynchronyOf(admission: readonly AdmissionPlugin[]): AsynchronyOfPlugin
   const sometimes = admission.flatMap(({ mayBeAsynchronous }) =>
     mayBeAsynchronous === undefined ? [] : [mayBeAsynchronous],
   );
-  const races = { always, sometimes };
-  asynchronyByChain.set(admission, races);
-  return races;
+  const untrusted = { always, sometimes };
+  untrustedByChain.set(admission, untrusted);
+  return untrusted;
 }
 
 /** Plugins of users may be asynchronous or write themselves; built-in plugins declare when they are. */
-function createAsynchronyTest(admission: Plugins, view: () => ClusterView): (served: ServedKind) => boolean {
+function createUntrustedPluginTest(admission: Plugins, view: () => ClusterView): (served: ServedKind) => boolean {
   let known: readonly AdmissionPlugin[] | undefined;
-  let races: AsynchronyOfPlugins = SYNCHRONOUS;
+  let untrusted: UntrustedPlugins = NO_UNTRUSTED_PLUGINS;
   return (served) => {
     const active = admission.active();
     if (active !== known) {
       known = active;
-      races = asynchronyOf(active);
+      untrusted = untrustedPluginsOf(active);
     }
-    if (races.always) return true;
-    for (const mayBeAsynchronous of races.sometimes) if (mayBeAsynchronous(served, view())) return true;
+    if (untrusted.always) return true;
+    for (const mayBeAsynchronous of untrusted.sometimes) if (mayBeAsynchronous(served, view())) return true;
     return false;
   };
 }

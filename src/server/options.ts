@@ -12,8 +12,8 @@ import { managerNameProblems } from './manager-name.js';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** The options of a write, checked. */
-export interface WriteOptions {
+/** The validated options of a write. */
+export interface CheckedWriteOptions {
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
   readonly fieldManager: string | undefined;
@@ -27,12 +27,16 @@ export function checkWriteOptions(
   options: RequestOptions,
   kind: 'CreateOptions' | 'UpdateOptions',
   dialect: Dialect,
-): WriteOptions {
+): CheckedWriteOptions {
   return checkOptions(options, writeProblems(options), { kind, dialect });
 }
 
 /** As {@link checkWriteOptions}; apply requires a field manager, and only apply allows `force`. */
-export function checkPatchOptions(options: RequestOptions, patchType: PatchType, dialect: Dialect): WriteOptions {
+export function checkPatchOptions(
+  options: RequestOptions,
+  patchType: PatchType,
+  dialect: Dialect,
+): CheckedWriteOptions {
   const problems: FieldError[] = [];
   if (patchType === 'apply' && !options.fieldManager) {
     problems.push(required('fieldManager', 'is required for apply patch'));
@@ -47,7 +51,7 @@ function checkOptions(
   options: RequestOptions,
   problems: readonly FieldError[],
   optionsType: { kind: OptionsKind; dialect: Dialect },
-): WriteOptions {
+): CheckedWriteOptions {
   refuse(problems, optionsType);
   return {
     dryRun: (options.dryRun?.length ?? 0) > 0,
@@ -77,10 +81,10 @@ const NONE: readonly FieldError[] = Object.freeze([]);
 
 const FIELD_VALIDATION = ['', 'Ignore', 'Strict', 'Warn'];
 
-function fieldValidationProblems(word: string | undefined): FieldError[] {
-  return word === undefined || FIELD_VALIDATION.includes(word)
+function fieldValidationProblems(value: string | undefined): FieldError[] {
+  return value === undefined || FIELD_VALIDATION.includes(value)
     ? []
-    : [notSupported('fieldValidation', word, FIELD_VALIDATION)];
+    : [notSupported('fieldValidation', value, FIELD_VALIDATION)];
 }
 
 /** Throws 422 for a list whose options contradict each other. */
@@ -105,16 +109,16 @@ export function checkListOptions(options: RequestOptions, dialect: Dialect): voi
 }
 
 /** The validated options of a watch. */
-export interface WatchOptions {
+export interface CheckedWatchOptions {
   readonly sendInitialEvents: boolean;
   readonly allowBookmarks: boolean;
   readonly timeoutSeconds: number;
 }
 
 /** Throws 422 for a watch whose options contradict each other. spec: Streaming lists */
-export function checkWatchOptions(options: RequestOptions, dialect: Dialect): WatchOptions {
+export function checkWatchOptions(options: RequestOptions, dialect: Dialect): CheckedWatchOptions {
   const fromState = !options.resourceVersion || options.resourceVersion === '0';
-  // A watch without a version implies initial events.
+  // A watch without a resourceVersion implies initial events.
   const implied = fromState && options.sendInitialEvents === undefined && !options.resourceVersionMatch;
   const sendInitialEvents = implied ? true : options.sendInitialEvents;
   const match = implied ? 'NotOlderThan' : options.resourceVersionMatch;

@@ -37,7 +37,7 @@ function leavesNestedPartsUnchanged({ served, server, request }: WriteOperation)
   const { decode, update, write } = served.kind.strategy;
   const changesDraft = decode.defaults ?? update.prepare ?? write.canonicalize ?? write.allocate;
   if (request.subresource !== undefined || changesDraft !== undefined) return false;
-  return !server.pluginsMayBeAsynchronous(served) && !mayMutateKind(server.admission.active(), served);
+  return !server.hasUntrustedPlugins(served) && !mayMutateKind(server.admission.active(), served);
 }
 
 /** The live object with the patched values; unchanged parts are shared. */

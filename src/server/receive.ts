@@ -27,13 +27,13 @@ export interface ReceiverParts {
 }
 
 export interface Receiver {
-  send(request: ApiRequest): MaybePromise<ApiResponse>;
+  receive(request: ApiRequest): MaybePromise<ApiResponse>;
   /** Rejects all further requests, including those that wait in a middleware. */
   close(): void;
 }
 
 /**
- * A request passes these functions in order: `send` → middleware → `handleIfOpen` → `handleWithAudit` → `handleDurably` →
+ * A request passes these functions in order: `receive` → middleware → `handleIfOpen` → `handleWithAudit` → `handleDurably` →
  * `dispatch`.
  */
 export function createReceiver(parts: ReceiverParts): Receiver {
@@ -41,11 +41,11 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   /** A plain flag, because `signal.aborted` is slow. */
   let isClosed = false;
 
-  function send(request: ApiRequest): MaybePromise<ApiResponse> {
+  function receive(request: ApiRequest): MaybePromise<ApiResponse> {
     if (isClosed) throw closing.reason;
     if (request.user !== undefined) {
       const user = completeImpersonatedUser(request.user);
-      if (user !== request.user) return send({ ...request, user });
+      if (user !== request.user) return receive({ ...request, user });
     }
     return middlewares.isEmpty ? handleWithAudit(request) : middlewares.run(request, handleIfOpen);
   }
@@ -79,7 +79,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   });
 
   return {
-    send,
+    receive,
     close: () => {
       isClosed = true;
     },

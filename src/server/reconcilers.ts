@@ -1,6 +1,6 @@
 /**
  * Runs the server reconcilers: kinds whose objects change what the server does (CRDs, API services) bring the server in
- * line after each write of such objects. The contract is in `kinds/reconciler.ts`.
+ * line with these objects. The contract is in `kinds/reconciler.ts`.
  */
 
 import type { Kind } from '../kinds/kind.js';
@@ -34,7 +34,7 @@ export class ServerReconcilers {
   #kinds: readonly ServedKind[] = [];
   #reconcilers = new Map<Kind, ServerReconciler>();
   #isReconciling = false;
-  /** All tables that a reconciler has read. */
+  /** The storage keys of all tables that a reconciler has read. */
   readonly #watchedTables = new Set<string>();
   /** Counts the changes of these tables. */
   readonly #changeCounter: ChangeCounter;
@@ -45,12 +45,15 @@ export class ServerReconcilers {
   /** Reconcilers act as the server itself, so the context is used without its plugins. */
   constructor(context: ServerContext, external: ExternalCalls, extra: ExtraReconcilers = new Map()) {
     this.#extra = extra;
-    this.#context = { ...context, admission: NO_PLUGINS, pluginsMayBeAsynchronous: () => false };
+    this.#context = { ...context, admission: NO_PLUGINS, hasUntrustedPlugins: () => false };
     this.#external = external;
     this.#changeCounter = context.store.changeCounter([]);
   }
 
-  /** Called after every request, and after a restore. `isDue`: a timer of a reconciler has fired. */
+  /**
+   * Called after every mutating request, after a restore and when a kind is installed; see `kinds/reconciler.ts`. `isDue`: a
+   * timer of a reconciler has fired.
+   */
   reconcile(isDue = false): void {
     if (this.#isReconciling || (!isDue && this.#isUpToDate())) return;
     this.#isReconciling = true;
@@ -119,35 +122,35 @@ export class ServerReconcilers {
     const context = this.#context;
     const { registry, store, dialect } = context;
     // Cached, because reconcilers ask after every write.
-    const tables = new WeakMap<GroupResource, string>();
-    const tableOf = (resource: GroupResource): string => {
-      let table = tables.get(resource);
-      if (table === undefined) {
-        table = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
-        tables.set(resource, table);
+    const storageKeys = new WeakMap<GroupResource, string>();
+    const storageKeyOf = (resource: GroupResource): string => {
+      let storageKey = storageKeys.get(resource);
+      if (storageKey === undefined) {
+        storageKey = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
+        storageKeys.set(resource, storageKey);
       }
-      return table;
+      return storageKey;
     };
     const objects = objectReader(store, registry);
     return {
       dialect,
       objects: {
         get: (address) => {
-          this.#watch(tableOf(address));
+          this.#watch(storageKeyOf(address));
           return objects.get(address);
         },
         list: (resource, namespace) => {
-          this.#watch(tableOf(resource));
+          this.#watch(storageKeyOf(resource));
           return objects.list(resource, namespace);
         },
       },
       external: this.#external,
       clock: context.clock,
       now: () => hookContext(context).now,
-      serveCustomKinds: (crdName, kinds, storageVersion) => registry.setCustomKinds(crdName, kinds, storageVersion),
+      serveCustomKinds: (crdName, kinds, storageKind) => registry.setCustomKinds(crdName, kinds, storageKind),
       endWatches: (resource) => {
-        const name = tableOf(resource);
-        for (const watch of [...context.watches]) if (watch.storageKey === name) watch.finish(store.revision);
+        const storageKey = storageKeyOf(resource);
+        for (const watch of [...context.watches]) if (watch.storageKey === storageKey) watch.finish(store.revision);
       },
       installedKinds: (group) => {
         const served = registry.all().filter((other) => other.gvr.group === group && !registry.isCustomKind(other));
@@ -179,17 +182,17 @@ export class ServerReconcilers {
       wakeAfter: (afterMs) => this.#wakeAfter(afterMs),
       deleteAll: (resource) => this.#deleteAll(resource),
       lastChange: (resource) => {
-        this.#watch(tableOf(resource));
-        return store.lastChange(tableOf(resource));
+        this.#watch(storageKeyOf(resource));
+        return store.lastChange(storageKeyOf(resource));
       },
     };
   }
 
   /** From now on a change of the table makes the reconcilers run. */
-  #watch(table: string): void {
-    if (this.#watchedTables.has(table)) return;
-    this.#watchedTables.add(table);
-    this.#context.store.extendChangeCounter(this.#changeCounter, table);
+  #watch(storageKey: string): void {
+    if (this.#watchedTables.has(storageKey)) return;
+    this.#watchedTables.add(storageKey);
+    this.#context.store.extendChangeCounter(this.#changeCounter, storageKey);
     this.#reconciledCount = -1;
   }
 
@@ -251,7 +254,7 @@ export class ServerReconcilers {
     const served = this.#context.registry.storageKindOf(resource);
     if (served === undefined) return;
     const namespaces = new Set(
-      this.#context.store.list({ resource: served.storageKey }).items.map(({ metadata }) => metadata.namespace ?? ''),
+      this.#context.store.list({ storageKey: served.storageKey }).items.map(({ metadata }) => metadata.namespace ?? ''),
     );
     for (const namespace of namespaces) {
       const request: ApiRequest = {

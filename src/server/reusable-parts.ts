@@ -12,8 +12,7 @@ import { needsRedecoding } from './steps/redecode.js';
 export function reusableParts(context: ServerContext, request: ApiRequest, served: ServedKind): IsReusable | undefined {
   const { schema } = served;
   // Plugins of users may change any part of the draft.
-  if (!hasReusableParts(schema) || context.pluginsMayBeAsynchronous(served) || needsRedecoding(context))
-    return undefined;
+  if (!hasReusableParts(schema) || context.hasUntrustedPlugins(served) || needsRedecoding(context)) return undefined;
   const spec = schema.fields.get('spec')?.node;
   const { reusableParts: known } = context;
   // A kind changes members of its own spec but nothing deeper. A status write leaves the spec unchanged.

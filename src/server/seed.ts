@@ -22,7 +22,7 @@ export const DEFAULT_NAMESPACES: readonly string[] = ['default', 'kube-system', 
 export function seedNamespaces(context: ServerContext): void {
   const resource = { group: '', version: 'v1', resource: 'namespaces' };
   for (const name of DEFAULT_NAMESPACES) {
-    if (context.store.get({ resource: 'namespaces', namespace: '', name }) !== undefined) continue;
+    if (context.store.get({ storageKey: 'namespaces', namespace: '', name }) !== undefined) continue;
     // Synchronous, because the context has no plugins.
     const options = { fieldManager: SERVER_MANAGER };
     void dispatch(context, { verb: 'create', resource, options, body: valueBody({ metadata: { name } }) });
@@ -40,7 +40,7 @@ export function seedInitialObjects(context: SeedContext, kinds: readonly ServedK
   // In a cluster that resumes from a journal, a new initial object is a write with an event.
   const put = (key: ObjectKey, object: ApiObject): void => {
     if (store.journal === undefined) store.seed(key, object);
-    else store.commit({ type: 'create', key, seal: (version) => withResourceVersion(object, version) });
+    else store.commit({ type: 'create', key, makeObject: (version) => withResourceVersion(object, version) });
   };
   const resourceVersion = String(store.revision);
   const creationTimestamp = formatTime(clock.now());
@@ -52,7 +52,7 @@ export function seedInitialObjects(context: SeedContext, kinds: readonly ServedK
     for (const initial of objects(dialect, creationTimestamp, () => servedVersions(context.registry.all()))) {
       const { metadata, ...body } = initial;
       const { name, namespace, generation, labels, annotations, managers } = metadata;
-      const key = { resource: storageKey, namespace: namespace ?? '', name };
+      const key = { storageKey, namespace: namespace ?? '', name };
       if (store.get(key) !== undefined) continue;
       const before = lastSeeded.get(initial);
       if (

@@ -15,7 +15,7 @@ import { copyJson, isRecord, type MutableRecord } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { NO_PLUGINS } from './plugins.js';
 import { commitCreate, commitDelete, commitDraft, readLive } from './steps/commit.js';
-import { trackUpdate } from './steps/managed-fields.js';
+import { trackOwnershipOnUpdate } from './steps/managed-fields.js';
 import { seal } from './steps/seal.js';
 import { startWrite, type WriteOperation } from './write-operation.js';
 
@@ -53,7 +53,7 @@ export function objectReader(store: Store, registry: Registry): ObjectReader {
 function readStored(address: ObjectAddress, store: Store, registry: Registry): ApiObject | undefined {
   const stored = registry.storageKindOf(address);
   if (stored === undefined) return undefined;
-  return store.get({ resource: stored.storageKey, namespace: address.namespace, name: address.name });
+  return store.get({ storageKey: stored.storageKey, namespace: address.namespace, name: address.name });
 }
 
 function listStored(
@@ -64,7 +64,7 @@ function listStored(
   const stored = registry.storageKindOf(resource);
   if (stored === undefined) return [];
   const range = stored.namespaced && namespace !== undefined ? { namespace } : {};
-  return store.list({ resource: stored.storageKey, ...range }).items;
+  return store.list({ storageKey: stored.storageKey, ...range }).items;
 }
 
 /** The index of a kind that is not served. */
@@ -133,7 +133,7 @@ class WriteObjects implements Objects {
     return commitChange(address, byServer, (before) => {
       const draft = copyOfParts(before);
       change(draft);
-      trackUpdate(draft, before, byServer);
+      trackOwnershipOnUpdate(draft, before, byServer);
       return draft;
     });
   }

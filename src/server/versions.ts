@@ -37,7 +37,7 @@ const storedByServed = new WeakMap<ApiObject, ApiObject>();
 
 /** Whether a served object may differ from the stored one. */
 export function differsFromStored({ storageKind, kind }: ServedKind): boolean {
-  return storageKind !== undefined || kind.custom !== undefined;
+  return storageKind !== undefined || kind.customResourceHandler !== undefined;
 }
 
 /** A stored object in the version of `served`. */
@@ -46,7 +46,7 @@ export function toServed(served: ServedKind, stored: ApiObject): ApiObject {
   const known = servedObjectCache(served);
   let object = known.get(stored);
   if (object === undefined) {
-    const { custom } = served.kind;
+    const { customResourceHandler: custom } = served.kind;
     if (custom === undefined) object = convert(stored, served, served.kind.storageVersion?.fromStored);
     else [object] = convertNow(served, custom, [stored]) as [ApiObject];
     cacheConverted(served, stored, object);
@@ -57,7 +57,7 @@ export function toServed(served: ServedKind, stored: ApiObject): ApiObject {
 /** Converts many stored objects, with one webhook call for all of them. */
 export function toServedAll(served: ServedKind, stored: readonly ApiObject[]): readonly ApiObject[] {
   if (!differsFromStored(served)) return stored;
-  const { custom } = served.kind;
+  const { customResourceHandler: custom } = served.kind;
   if (custom?.mayBeAsynchronous === true) {
     const known = servedObjectCache(served);
     const missing = stored.filter((object) => !known.has(object));
@@ -109,7 +109,7 @@ const convertedWrites = new WeakMap<ApiObject, { readonly stored: ApiObject; rea
 
 /** Runs the asynchronous conversions of a write before its commit. */
 export function convertBeforeCommit(served: ServedKind, sealed: ApiObject): MaybePromise<void> {
-  const { custom } = served.kind;
+  const { customResourceHandler: custom } = served.kind;
   if (custom?.mayBeAsynchronous !== true) return undefined;
   return chain(custom.convertToStorage(sealed), (stored) =>
     chain(custom.convertFromStorage([stored]), ([object]) => {
@@ -122,12 +122,12 @@ export function convertBeforeCommit(served: ServedKind, sealed: ApiObject): Mayb
 export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?: string): ApiObject {
   const object = resourceVersion === undefined ? sealed : withResourceVersion(sealed, resourceVersion);
   const { storageKind, kind } = served;
-  if (kind.custom === undefined) {
+  if (kind.customResourceHandler === undefined) {
     return storageKind === undefined ? object : convert(object, storageKind, kind.storageVersion?.toStored);
   }
   const converted = convertedWrites.get(sealed);
   if (converted === undefined) {
-    const stored = kind.custom.convertToStorage(object);
+    const stored = kind.customResourceHandler.convertToStorage(object);
     invariant(!isPromise(stored), 'convertBeforeCommit has run the asynchronous conversion');
     return stored;
   }

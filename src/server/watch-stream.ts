@@ -1,5 +1,5 @@
 /**
- * A running watch: initial events first, then a cursor over the event log, with bookmarks and a timeout.
+ * The server's end of a watch: initial events first, then a cursor over the event log, with bookmarks and a timeout.
  *
  * It buffers no events beyond the initial ones: `next` pulls from the cursor, so a consumer that stops reading costs
  * nothing, and gets an ERROR event when the log has been compacted past it.
@@ -9,9 +9,9 @@ import type { ApiObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type {
   Bookmark,
+  CancellableTimeoutStream,
   InterceptableStream,
   ServerWatchEvent,
-  TimeoutFreeStream,
   WatchStage,
 } from '../protocol/watch-event.js';
 import type { Cursor } from '../storage/cursor.js';
@@ -34,15 +34,15 @@ export interface ServerWatchStreamOptions {
   /** The client set the timeout and may wait for it. */
   readonly timeoutIsAwaited?: boolean;
   /** Makes a bookmark for the current revision if anything is new; absent: the client wants none. */
-  readonly bookmark?: () => Bookmark | undefined;
+  readonly makeBookmark?: () => Bookmark | undefined;
   /** Converts a stored object to the version of the request; absent: no conversion. */
   readonly toServedVersion?: (object: ApiObject) => ApiObject;
   /** Events are delivered when they are durable in this journal. */
   readonly journal?: Journal | undefined;
-  /** When bookmarks are due. */
-  readonly bookmarks: BookmarkTicker;
-  /** The set of running watches; the stream removes itself when it ends. */
-  readonly running: Set<RunningWatch>;
+  /** Calls back when bookmarks are due. */
+  readonly bookmarkTicker: BookmarkTicker;
+  /** The open watches of the cluster; the stream removes itself when it ends. */
+  readonly watches: Set<RunningWatch>;
   /** The storage key of the watched resource. */
   readonly storageKey?: string;
   readonly request?: ApiRequest;
@@ -65,7 +65,7 @@ const DONE: Result = Object.freeze({ done: true, value: undefined });
 const LAST_BOOKMARK_MS = 2_000;
 const IN_BACKGROUND = { background: true, minor: true };
 
-export class ServerWatchStream implements RunningWatch, TimeoutFreeStream {
+export class ServerWatchStream implements RunningWatch, CancellableTimeoutStream {
   readonly #options: ServerWatchStreamOptions;
   readonly #cursor: Cursor | undefined;
   /** Events to deliver before those of the cursor: initial events, a bookmark, a final error. `#queueIndex` is next. */
@@ -93,7 +93,7 @@ export class ServerWatchStream implements RunningWatch, TimeoutFreeStream {
     this.#options = options;
     this.#cursor = options.cursor;
     this.#queue = [...options.initial];
-    options.running.add(this);
+    options.watches.add(this);
     this.#cleanups.push(onAbort(options.signal, () => this.close()));
     if (!this.#isClosed && this.#cursor !== undefined) this.#startTimers();
   }
@@ -151,10 +151,10 @@ export class ServerWatchStream implements RunningWatch, TimeoutFreeStream {
     for (const undo of this.#timeoutTimers.splice(0)) undo();
   }
 
-  insertStage(make: (behind: WatchStage) => WatchStage): void {
-    const behind = this.#frontStage ?? this.#asStage();
-    const waiting = behind.stopReading();
-    const front = make(behind);
+  insertStage(make: (previous: WatchStage) => WatchStage): void {
+    const previous = this.#frontStage ?? this.#asStage();
+    const waiting = previous.stopReading();
+    const front = make(previous);
     if (this.#isFollowed) front.follow();
     this.#frontStage = front;
     if (waiting !== undefined) front.read(waiting);
@@ -233,7 +233,8 @@ export class ServerWatchStream implements RunningWatch, TimeoutFreeStream {
     try {
       const event = this.#cursor?.poll();
       if (event === undefined && this.#finalRevision === undefined) return undefined;
-      if (this.#finalRevision === undefined || isUpTo(this.#finalRevision, event)) return this.#afterDurable(event);
+      if (this.#finalRevision === undefined || isUpTo(this.#finalRevision, event))
+        return this.#prepareForDelivery(event);
       this.#end();
       return undefined;
     } catch (error) {
@@ -254,31 +255,31 @@ export class ServerWatchStream implements RunningWatch, TimeoutFreeStream {
 
   /** Called without an event when the cursor has expired. */
   readonly #onEvent = (event: ServerWatchEvent | undefined): void => {
-    const next = event === undefined ? this.#take() : this.#afterDurableOrFailure(event);
+    const next = event === undefined ? this.#take() : this.#prepareForDeliveryOrFail(event);
     if (this.#delayedEvent === undefined) this.#deliver(next);
   };
 
-  #afterDurableOrFailure(event: ServerWatchEvent): ServerWatchEvent | undefined {
+  #prepareForDeliveryOrFail(event: ServerWatchEvent): ServerWatchEvent | undefined {
     try {
-      return this.#afterDurable(event);
+      return this.#prepareForDelivery(event);
     } catch (error) {
       return this.#fail(error);
     }
   }
 
-  /** The event in the requested version; undefined while it is delayed. */
-  #afterDurable(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
+  /** The event in the requested version, when it is durable; undefined while it is delayed. */
+  #prepareForDelivery(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
     const waits = this.#options.journal === undefined ? undefined : untilDurable(event, this.#options.journal);
     if (waits === undefined) return this.#toServedVersion(event);
     this.#delayedEvent = event;
     waits.then(
-      () => this.#deliverDelayed(() => this.#toServedVersionOrFailure(event)),
+      () => this.#deliverDelayed(() => this.#toServedVersionOrFail(event)),
       (failure: unknown) => this.#deliverDelayed(() => this.#fail(journalErrorToStatus(failure))),
     );
     return undefined;
   }
 
-  #toServedVersionOrFailure(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
+  #toServedVersionOrFail(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
     try {
       return this.#toServedVersion(event);
     } catch (error) {
@@ -297,7 +298,7 @@ export class ServerWatchStream implements RunningWatch, TimeoutFreeStream {
       if (!(error instanceof ConversionPending)) throw error;
       this.#delayedEvent = event;
       error.ready.then(
-        () => this.#deliverDelayed(() => this.#toServedVersionOrFailure(event)),
+        () => this.#deliverDelayed(() => this.#toServedVersionOrFail(event)),
         (failure: unknown) => this.#deliverDelayed(() => this.#fail(failure)),
       );
       return undefined;
@@ -321,7 +322,7 @@ export class ServerWatchStream implements RunningWatch, TimeoutFreeStream {
   }
 
   #startTimers(): void {
-    const { clock, timeoutMs, timeoutIsAwaited, bookmark, bookmarks } = this.#options;
+    const { clock, timeoutMs, timeoutIsAwaited, makeBookmark: bookmark, bookmarkTicker: bookmarks } = this.#options;
     if (timeoutMs !== undefined) {
       const background = timeoutIsAwaited !== true;
       this.#timeoutTimers.push(clock.after(timeoutMs, () => this.#close(), { background, minor: background }));
@@ -339,8 +340,8 @@ export class ServerWatchStream implements RunningWatch, TimeoutFreeStream {
     // A reader that is behind, or whose next event is delayed, gets none.
     if (this.#waitingReader === undefined || this.#delayedEvent !== undefined) return false;
     // A client must not resume from a revision that a crash could undo.
-    if (this.#options.journal?.durable() !== undefined) return false;
-    const object = this.#options.bookmark?.();
+    if (this.#options.journal?.whenDurable() !== undefined) return false;
+    const object = this.#options.makeBookmark?.();
     if (object === undefined) return true;
     if (this.#onBookmark !== undefined && this.#frontStage === undefined) {
       this.#onBookmark(object.metadata.resourceVersion);
@@ -354,7 +355,7 @@ export class ServerWatchStream implements RunningWatch, TimeoutFreeStream {
   #end(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#options.running.delete(this);
+    this.#options.watches.delete(this);
     this.#cursor?.close();
     for (const undo of this.#cleanups.splice(0)) undo();
     for (const undo of this.#timeoutTimers.splice(0)) undo();
@@ -366,7 +367,7 @@ function untilDurable(event: ServerWatchEvent | undefined, journal: Journal): Pr
   if (event === undefined || event.type === 'ERROR') return undefined;
   // Compares with the event's own revision: waiting for all writes would never end under constant load.
   if (Number(event.object.metadata.resourceVersion) <= journal.durableRevision) return undefined;
-  return journal.durable();
+  return journal.whenDurable();
 }
 
 /** Whether an event is within the revisions that a finishing stream still delivers. */

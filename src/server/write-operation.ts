@@ -32,7 +32,7 @@ export interface WriteOperation {
 
 /** Whether another write may happen before this one commits, because a plugin or a conversion is asynchronous. */
 export function mayRace({ server, served }: WriteOperation): boolean {
-  return server.pluginsMayBeAsynchronous(served) || served.kind.custom?.mayBeAsynchronous === true;
+  return server.hasUntrustedPlugins(served) || served.kind.customResourceHandler?.mayBeAsynchronous === true;
 }
 
 export function startWrite(

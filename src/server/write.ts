@@ -20,13 +20,13 @@ import { deleteObject, removeObject } from './deletion.js';
 import { preconditionFailed } from './precondition.js';
 import { parseRevision } from './revision.js';
 import { type AdmissionInput, runAdmissionPhase, runCommitEffects } from './steps/admit.js';
-import { commitCreate, commitUpdate, readLive, rejectResourceVersion, storageFailure } from './steps/commit.js';
-import { detachManagedFields, trackCreate, trackUpdate } from './steps/managed-fields.js';
+import { commitCreate, commitUpdate, readLive, rejectResourceVersion, storageErrorToStatus } from './steps/commit.js';
+import { detachManagedFields, trackOwnershipOnCreate, trackOwnershipOnUpdate } from './steps/managed-fields.js';
 import { dedupOwnerReferences, ensureNameMatches, ensureNamespaceMatches } from './steps/match-address.js';
 import { clearSystemFields, prepare } from './steps/prepare.js';
 import { redecodeMutated } from './steps/redecode.js';
 import { liveIfSame } from './steps/same-as-live.js';
-import { seal, sealExceptMetadata } from './steps/seal.js';
+import { seal, sealContent } from './steps/seal.js';
 import { validate } from './steps/validate.js';
 import { strategyContext } from './strategy-context.js';
 import { convertBeforeCommit } from './versions.js';
@@ -88,7 +88,7 @@ export function createObject(
   clearSystemFields(draft.metadata);
   ensureNamespaceMatches(draft.metadata, write);
   dedupOwnerReferences(draft.metadata, 'as sent', write.warnings);
-  if (parameters.hasManagedFields !== true) trackCreate(draft, write);
+  if (parameters.hasManagedFields !== true) trackOwnershipOnCreate(draft, write);
   const restoreManagedFields = detachManagedFields(draft, write);
   return chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft }, write), () => {
     const mutated = redecodeMutated(draft, write);
@@ -118,7 +118,7 @@ function finishCreate(
     if (fromUpdate && error.failure === 'exists') throw error;
     const isRetried = hasGeneratedName || error.failure === 'stale';
     if (original === undefined || !isRetried || attempt >= MAX_CREATE_ATTEMPTS) {
-      throw storageFailure(error, { verb: 'create', draft }, write);
+      throw storageErrorToStatus(error, { verb: 'create', draft }, write);
     }
     return finishCreate(original, write, parameters, attempt + 1);
   };
@@ -136,7 +136,7 @@ export function updateObject(info: UpdatedObjectInfo, write: WriteOperation, att
   const recover = (error: unknown): MaybePromise<WriteResult> => {
     if (!(error instanceof StorageError)) throw error;
     if (attempt < MAX_UPDATE_ATTEMPTS) return updateObject(info, write, attempt + 1);
-    throw storageFailure(error, { verb: 'update', draft }, write);
+    throw storageErrorToStatus(error, { verb: 'update', draft }, write);
   };
   return rescue(() => {
     if (live === undefined) return createAbsent(draft, info, write);
@@ -152,7 +152,7 @@ export function updateObject(info: UpdatedObjectInfo, write: WriteOperation, att
 const MAX_UPDATE_ATTEMPTS = 100;
 
 function createAbsent(draft: DraftObject, info: UpdatedObjectInfo, write: WriteOperation): MaybePromise<WriteResult> {
-  // There is no live version to compare with, but the syntax of a given version is checked.
+  // There is no live object to compare with, but the syntax of a given resourceVersion is checked.
   checkResourceVersionSyntax(draft);
   draft.metadata.resourceVersion = undefined;
   return createObject(draft, write, { hasManagedFields: info.hasManagedFields, fromUpdate: true });
@@ -164,7 +164,7 @@ function updateLive(
   info: UpdatedObjectInfo,
   write: WriteOperation,
 ): MaybePromise<ApiObject> {
-  if (info.hasManagedFields !== true) trackUpdate(draft, live, write);
+  if (info.hasManagedFields !== true) trackOwnershipOnUpdate(draft, live, write);
   const restoreManagedFields = detachManagedFields(draft, write);
   return chain(runAdmissionPhase('mutate', { operation: 'UPDATE', object: draft, oldObject: live }, write), () => {
     const mutated = redecodeMutated(draft, write);
@@ -211,7 +211,8 @@ function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperat
   addWarnings(draft, target, write);
   strategy.write.canonicalize?.(draft, write.hookContext);
   const { resourceVersion } = draft.metadata;
-  // From here on the object cannot change, even if a plugin kept the draft.
+  // From here on the content cannot change, even if a plugin kept the draft. After `sealContent` the object and its
+  // metadata stay mutable until the commit.
   const sealed = sealDraft(draft, live, write);
   server.reusableParts.register(served.schema, sealed, live);
   strategy.write.authorizeValidated?.(sealed, live, strategyContext(write, deleteObject));
@@ -246,12 +247,16 @@ function addWarnings(draft: DraftObject, { live, subresource }: WriteTarget, wri
   if (warnings !== undefined) write.warnings.push(...warnings);
 }
 
-/** The object to store: frozen and in wire order. An update without a change returns the live object itself. */
+/**
+ * The object to store: in wire order and frozen, by `sealContent` only below the object and its metadata. An update without a
+ * change returns the live object itself.
+ */
 function sealDraft(draft: DraftObject, live: ApiObject | undefined, write: WriteOperation): ApiObject {
   const { served, dryRun, server } = write;
-  const isStoredAsIs = served.storageKind === undefined && served.kind.custom === undefined;
-  // If no plugin sees the object before it is stored, the commit sets the version in place and freezes it then.
-  const sealer = isStoredAsIs && !dryRun && !server.pluginsMayBeAsynchronous(served) ? sealExceptMetadata : seal;
+  const isStoredAsIs = served.storageKind === undefined && served.kind.customResourceHandler === undefined;
+  // Built-in plugins see the object but do not keep it, so the commit can set the resourceVersion in place and freeze it
+  // then. An untrusted plugin needs a frozen object, and the commit copies it.
+  const sealer = isStoredAsIs && !dryRun && !server.hasUntrustedPlugins(served) ? sealContent : seal;
   if (live !== undefined) return liveIfSame(live, sealer(served.schema, draft, live.metadata.resourceVersion));
   return sealer(served.schema, draft, dryRun ? undefined : '');
 }
@@ -308,7 +313,7 @@ function checkResourceVersionSyntax(draft: DraftObject): number {
 
 /** Optimistic locking: the resourceVersion in the draft must be that of the live object. */
 function checkResourceVersion(draft: DraftObject, live: ApiObject, { served }: WriteOperation): void {
-  // The usual case needs no parsing: the live version is well formed.
+  // The usual case needs no parsing: the live resourceVersion is well formed.
   if (draft.metadata.resourceVersion === live.metadata.resourceVersion) return;
   const wanted = checkResourceVersionSyntax(draft);
   if (wanted === 0) {
@@ -322,5 +327,5 @@ function checkResourceVersion(draft: DraftObject, live: ApiObject, { served }: W
     ]);
   }
   if (wanted === Number(live.metadata.resourceVersion)) return;
-  throw storageFailure(new StorageError('stale'), { verb: 'update', draft }, { served });
+  throw storageErrorToStatus(new StorageError('stale'), { verb: 'update', draft }, { served });
 }

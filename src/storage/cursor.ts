@@ -1,12 +1,12 @@
 /**
  * A watcher: a position in one resource's log plus a filter. It holds no events of its own.
  *
- * Worked example, a watcher of `app=x` at position 7:
+ * Worked example, a watcher of `app=x` that has read everything up to revision 41:
  *
- *   log:   … 6 ADDED a{x}   7 MODIFIED a{x→y}   8 MODIFIED b{x}   9 DELETED a{y}
- *   poll() → DELETED a{x} at revision 7: it no longer matches, so its last matching content is sent
+ *   log:   … 41 ADDED a{x}   42 MODIFIED a{x→y}   43 MODIFIED b{x}   44 DELETED a{y}
+ *   poll() → DELETED a{x} at revision 42: it no longer matches, so its last matching content is sent
  *   poll() → MODIFIED b{x}
- *   poll() → undefined: 9 never matched; the cursor has caught up
+ *   poll() → undefined: 44 never matched; the cursor has caught up
  *
  * A cursor that has caught up has no position. The log offers it every new entry that can match, and the first match
  * becomes its position. So an idle watcher of one namespace never tests events of another and is not affected by their
@@ -43,7 +43,7 @@ export class Cursor {
     this.filter = filter;
   }
 
-  /** Whether the reader has been offered all events. */
+  /** Whether the reader has read all events. */
   get isCaughtUp(): boolean {
     return this.#caughtUp;
   }

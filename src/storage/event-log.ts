@@ -67,6 +67,7 @@ export interface History {
   readonly entries: readonly LogEntry[];
   /** The index of the first entry that is not compacted. */
   readonly head: number;
+  /** The revision of the newest compacted event; 0, or that of the loaded state, if none was compacted. */
   readonly compactRevision: number;
   /** Retired events before the entries. */
   readonly retired: RetiredEvents;
@@ -77,7 +78,7 @@ export function emptyHistoryAfter(revision: number): History {
   return Object.freeze({
     entries: Object.freeze([]),
     head: 0,
-    compacted: revision,
+    compactRevision: revision,
     retired: noRetiredEvents(revision),
   });
 }
@@ -91,7 +92,7 @@ export class EventLog {
   #head = 0;
   /** Absolute position of `#entries[0]`; it only grows, so a cursor's position stays meaningful. */
   #base = 0;
-  /** The revision of the newest compacted event: watches can start at or after it. */
+  /** The revision of the newest compacted event, as etcd's compact revision: watches and reads can start at or after it. */
   #compactRevision: number;
   /** Retired events before the array. */
   #retired: RetiredEvents;
@@ -143,8 +144,8 @@ export class EventLog {
     this.compact(event.time);
     const position = this.endPosition - 1;
     for (const cursor of this.#cursors) cursor.offer(entry, position);
-    const local = this.#cursorsByNamespace.get(event.namespace);
-    if (local !== undefined) for (const cursor of local) cursor.offer(entry, position);
+    const ofNamespace = this.#cursorsByNamespace.get(event.namespace);
+    if (ofNamespace !== undefined) for (const cursor of ofNamespace) cursor.offer(entry, position);
   }
 
   /** Compacts events beyond the bounds. */

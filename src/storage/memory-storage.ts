@@ -1,18 +1,18 @@
 /**
- * Limits of the history in memory. spec: Limits
+ * `memoryStorage`: storage in memory, whose options are limits of its history. spec: Limits
  */
 import type { LogBounds } from './event-log.js';
 
 const FIVE_MINUTES_MS = 5 * 60_000;
 
 export interface MemoryStorageOptions {
-  /** Events per resource for watches and reads at older versions; default: 10,000. */
+  /** Events per resource for watches and reads at older revisions; default: 10,000. */
   readonly history?: number;
   /** The maximum age of these events; default: five minutes. */
   readonly historyMs?: number;
   /**
-   * Events per resource, of any age, for `cluster.history` and `cluster.at`. Watches and reads at a version do not reach
-   * them, as on a real server. Default: the same events as `history`.
+   * Events per resource, of any age, for `cluster.history` and `cluster.at`. Watches and reads at a revision do not
+   * reach them, as on a real server. Default: the same events as `history`.
    */
   readonly keepHistory?: number;
   /** How long continue tokens are valid; default: five minutes. */

@@ -49,9 +49,9 @@ export function retireEvents(retired: RetiredEvents, entries: readonly LogEntry[
 
 /** The oldest revision that can be reconstructed. */
 export function oldestKeptRevision(history: History, bounds: LogBounds): number {
-  const { entries, head, compacted, retired } = history;
+  const { entries, head, compactRevision, retired } = history;
   const { keepEvents = 0 } = bounds;
-  if (keepEvents === 0) return compacted;
+  if (keepEvents === 0) return compactRevision;
   // Events within the bounds of the log are always kept.
   let surplus = retired.count + Math.min(head, entries.length - keepEvents);
   if (surplus <= 0) return retired.droppedRevision;
@@ -90,13 +90,13 @@ export function lastEventUpTo(history: History, revision: number): LogEntry | un
  */
 export function historyAt(history: History, revision: number, bounds: LogBounds): History {
   if (bounds.keepEvents === undefined || bounds.keepEvents === 0) {
-    const { entries, head, compacted } = history;
+    const { entries, head, compactRevision } = history;
     const end = countUpTo(entries, revision);
     return {
       entries: entries.slice(Math.min(head, end), end),
       head: 0,
-      compacted,
-      retired: noRetiredEvents(compacted),
+      compactRevision,
+      retired: noRetiredEvents(compactRevision),
     };
   }
   const chunks = [...history.retired.chunks, history.entries];
@@ -115,7 +115,7 @@ export function historyAt(history: History, revision: number, bounds: LogBounds)
   return {
     entries: recent.flat(),
     head: 0,
-    compacted: before?.[before.length - 1]?.revision ?? droppedRevision,
+    compactRevision: before?.[before.length - 1]?.revision ?? droppedRevision,
     retired: { chunks, count: chunks.reduce((sum, chunk) => sum + chunk.length, 0), droppedRevision },
   };
 }

@@ -83,13 +83,13 @@ export class Store {
   }
 
   get(key: ObjectKey): ApiObject | undefined {
-    return this.#find(key.resource)?.get(key);
+    return this.#find(key.storageKey)?.get(key);
   }
 
   /** Commits a write and returns the stored object, or for a deletion the deleted one. Throws StorageError. */
   commit(write: Write): ApiObject {
     const { key } = write;
-    const table = this.#table(key.resource);
+    const table = this.#table(key.storageKey);
     const present = table.get(key);
     if (write.type === 'create') {
       if (present !== undefined) throw new StorageError('exists');
@@ -97,7 +97,7 @@ export class Store {
       throw new StorageError(present === undefined ? 'missing' : 'stale');
     }
     const revision = this.#revision + 1;
-    const object = write.seal(String(revision));
+    const object = write.makeObject(String(revision));
     const type = EVENT_TYPE[write.type];
     const time = this.#options.clock.now();
     if (this.#journal !== undefined) this.#journal.append({ revision, type, key, object, time }, this.#state);
@@ -106,7 +106,7 @@ export class Store {
     this.#highestRevision = Math.max(this.#highestRevision, revision);
     if (type === 'DELETED') table.delete(key);
     else table.set(key, object);
-    this.#countChange(table, key.resource);
+    this.#countChange(table, key.storageKey);
     table.log.append({
       revision,
       type,
@@ -123,13 +123,13 @@ export class Store {
   /** Repeats a write from a journal, with its event. */
   replay({ revision, type, key, object, time }: JournalRecord): void {
     this.#hasUnvalidatedObjects = true;
-    const table = this.#table(key.resource);
+    const table = this.#table(key.storageKey);
     const present = table.get(key);
     this.#revision = revision;
     this.#highestRevision = Math.max(this.#highestRevision, revision);
     if (type === 'DELETED') table.delete(key);
     else table.set(key, object);
-    this.#countChange(table, key.resource);
+    this.#countChange(table, key.storageKey);
     table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, previous: present, time });
   }
 
@@ -146,9 +146,9 @@ export class Store {
 
   /** Adds an object of the initial state, without an event. */
   seed(key: ObjectKey, object: ApiObject): void {
-    const table = this.#table(key.resource);
+    const table = this.#table(key.storageKey);
     table.set(key, object);
-    this.#countChange(table, key.resource);
+    this.#countChange(table, key.storageKey);
   }
 
   /**
@@ -168,7 +168,7 @@ export class Store {
 
   /** Reads a collection or a part of it. Throws CompactedError if `at` is compacted. */
   list(query: ListQuery): ListPage {
-    const table = this.#find(query.resource);
+    const table = this.#find(query.storageKey);
     const revision = query.at ?? this.#revision;
     if (table === undefined) return { items: [], revision };
     table.release(this.#options.clock.now());
@@ -192,7 +192,7 @@ export class Store {
     if (query.after > this.#revision && query.after <= this.#highestRevision) {
       throw new CompactedError(query.after, this.#revision);
     }
-    const { log } = this.#table(query.resource);
+    const { log } = this.#table(query.storageKey);
     log.compact(this.#options.clock.now());
     return log.watch(query.after, query);
   }
@@ -278,12 +278,12 @@ export class Store {
 
   /** Where history begins: 0, or the revision of the state that was loaded. */
   get firstRevision(): number {
-    return this.#initialHistory.compacted;
+    return this.#initialHistory.compactRevision;
   }
 
   /** The oldest revision that `snapshotAt` can rebuild. */
   oldestRevision(): number {
-    let oldest = this.#initialHistory.compacted;
+    let oldest = this.#initialHistory.compactRevision;
     for (const [, table] of this.#allTables()) {
       table.log.compact(this.#options.clock.now());
       oldest = Math.max(oldest, oldestKeptRevision(table.log.history(), this.#options));
@@ -293,7 +293,7 @@ export class Store {
 
   /** The kept events of one object key, oldest first. Older events have been dropped. */
   changesOf(key: ObjectKey): readonly LogEntry[] {
-    const table = this.#find(key.resource);
+    const table = this.#find(key.storageKey);
     if (table === undefined) return [];
     table.log.compact(this.#options.clock.now());
     const history = table.log.history();

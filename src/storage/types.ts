@@ -8,10 +8,10 @@
  */
 import type { ApiObject } from '../meta/object.js';
 
-/** The address of a stored object: a resource, and `namespace/name` or `name` in it. */
+/** The address of a stored object: a table, and `namespace/name` or `name` in it. */
 export interface ObjectKey {
-  /** The storage key of the resource (`ServedKind.storageKey`); all API versions of one kind share it. */
-  readonly resource: string;
+  /** The name of the table (`ServedKind.storageKey`); all API versions of one kind share it. */
+  readonly storageKey: string;
   /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
   readonly name: string;
@@ -31,14 +31,14 @@ export interface StoredEvent {
   readonly time: number;
 }
 
-/** Makes the object to store when its resourceVersion is known. It must return a deeply frozen object. */
-export type Seal = (resourceVersion: string) => ApiObject;
+/** Makes the object to store, with the resourceVersion of the write. It must return a deeply frozen object. */
+export type MakeObject = (resourceVersion: string) => ApiObject;
 
 /** A change to one key, on the condition that it still holds `expected`. */
 export type Write =
-  | { readonly type: 'create'; readonly key: ObjectKey; readonly seal: Seal }
-  | { readonly type: 'update'; readonly key: ObjectKey; readonly expected: ApiObject; readonly seal: Seal }
-  | { readonly type: 'delete'; readonly key: ObjectKey; readonly expected: ApiObject; readonly seal: Seal };
+  | { readonly type: 'create'; readonly key: ObjectKey; readonly makeObject: MakeObject }
+  | { readonly type: 'update'; readonly key: ObjectKey; readonly expected: ApiObject; readonly makeObject: MakeObject }
+  | { readonly type: 'delete'; readonly key: ObjectKey; readonly expected: ApiObject; readonly makeObject: MakeObject };
 
 /** Why a write failed. A failed write has changed nothing. */
 export type StorageFailure = 'exists' | 'missing' | 'stale';
@@ -57,7 +57,10 @@ export class CompactedError extends Error {
 
   constructor(
     readonly requested: number,
-    /** The oldest revision from which a watch could start. */
+    /**
+     * A revision that could be used instead, for messages: the compact revision; for a watch that is behind it, the one after
+     * (as kube-apiserver prints); after a restore, the current revision.
+     */
     readonly oldest: number,
   ) {
     super(`storage: revision ${requested} is compacted, ${oldest} is the oldest`);
@@ -84,7 +87,7 @@ export interface Range {
 }
 
 export interface ListQuery extends Range {
-  readonly resource: string;
+  readonly storageKey: string;
   /** The revision to read; absent: the current one. */
   readonly at?: number;
   /** Continues after this key, a `nextAfter` of an earlier page. */
@@ -106,7 +109,7 @@ export interface ListPage {
 }
 
 export interface WatchQuery extends Range {
-  readonly resource: string;
+  readonly storageKey: string;
   /** Events after this revision. */
   readonly after: number;
   readonly matches?: (object: ApiObject) => boolean;

@@ -156,7 +156,7 @@ describe('journal on a failing disk', () => {
         }
         if (rejected > 3) disk.faults = {};
       }
-      await driver.journal.durable();
+      await driver.journal.whenDurable();
       const last = fingerprintOf(driver.store);
       expect(fingerprintOf(openStore(simulatedJournal(disk.afterKill(), OPTIONS)))).toBe(last);
       expect(fingerprintOf(openStore(simulatedJournal(disk.afterPowerLoss(new Random(seed)), OPTIONS)))).toBe(last);

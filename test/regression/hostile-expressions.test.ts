@@ -6,7 +6,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { compile, jsonValue, plan } from '../../src/cel/index.js';
 import {
-  CelBudgetError,
+  CelCostLimitError,
   CelError,
   CelList,
   CelMap,
@@ -72,8 +72,8 @@ function outcome(expression: string): Omit<Ending, 'milliseconds'> {
   try {
     const { value, error, cost } = plan(compiled.checked, environment).evaluate(world, { costLimit: COST_LIMIT });
     if (error === undefined) return { how: 'value', message: '', value, cost };
-    expect(error instanceof CelError || error instanceof CelBudgetError).toBe(true);
-    return { how: error instanceof CelBudgetError ? 'cost' : 'error', message: error.message, cost };
+    expect(error instanceof CelError || error instanceof CelCostLimitError).toBe(true);
+    return { how: error instanceof CelCostLimitError ? 'cost' : 'error', message: error.message, cost };
   } catch (error) {
     // Planning rejects expressions that can never succeed.
     if (error instanceof CelError) return { how: 'error', message: error.message, cost: 0 };

@@ -15,7 +15,7 @@ import { readFieldRequirements, readLabelRequirements } from '../../kinds/select
 import type { GroupVersionKind, GroupVersionResource } from '../../meta/gvk.js';
 import { SelectorError } from '../../meta/label-selector-text.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import type { AccessAttributes, AccessReader, SelectorRequirement } from '../../protocol/access.js';
+import type { AccessAttributes, ClusterAuthorizer, SelectorRequirement } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
 
@@ -142,7 +142,7 @@ export function namespaceObject(namespace: ApiObject): Json {
 }
 
 /** Authorizes the requester, or a service account that the expression names. */
-function authorizerFor(user: User, access: AccessReader): CelAuthorizer {
+function authorizerFor(user: User, access: ClusterAuthorizer): CelAuthorizer {
   return {
     authorize(question) {
       const { serviceAccount } = question;

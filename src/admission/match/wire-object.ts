@@ -110,7 +110,7 @@ export function decodeDraft(
   view: Pick<ClusterView, 'clock' | 'dialect' | 'features'>,
 ) {
   const { kind, schema } = served;
-  const decoded = kind.custom?.decode({ value }) ?? decode(schema, { value });
+  const decoded = kind.customResourceHandler?.decode({ value }) ?? decode(schema, { value });
   const draft = decoded.value as unknown as DraftObject;
   kind.strategy.decode.defaults?.(draft, writeContextOf(view));
   return draft;

@@ -248,7 +248,9 @@ function declTypeOfKind(served: ServedKind): ObjectDeclType {
 
 function readKind({ kind, schema, dialect }: ServedKind): ObjectDeclType {
   const whole = objectDeclType(schema, []);
-  const given = kind.custom && declTypeOf(structuralSchemaOf(kind.custom.publishedSchema, dialect), true);
+  const given =
+    kind.customResourceHandler &&
+    declTypeOf(structuralSchemaOf(kind.customResourceHandler.publishedSchema, dialect), true);
   if (given?.kind !== 'object') return whole;
   // CRD schemas say little about metadata; the published schema has all of it.
   const fields = new Map(given.fields);

@@ -33,7 +33,7 @@ export const validatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWi
 function mayBeAsynchronous(served: ServedKind, view: ClusterView): boolean {
   const policies = boundPolicies(view);
   if (policies.length === 0) return false;
-  const waits = (kind: ServedKind | undefined) => kind?.kind.custom?.mayBeAsynchronous === true;
+  const waits = (kind: ServedKind | undefined) => kind?.kind.customResourceHandler?.mayBeAsynchronous === true;
   return view.versionsOf(served).some(waits) || policies.some(({ spec }) => waits(paramKindOf(spec.paramKind, view)));
 }
 

@@ -1,6 +1,6 @@
 /** Cost estimates of calls that no library estimates. */
 import type { CallEstimate, NodeToEstimate } from '../library.js';
-import type { Range } from './range.js';
+import type { Estimate } from './range.js';
 import { add, fixed, multiply, multiplyByFactor, UNKNOWN, union, wrapping } from './range.js';
 
 /** Cost per character of a string traversal. */
@@ -13,10 +13,10 @@ export interface Call {
   readonly target: NodeToEstimate | undefined;
   readonly args: readonly NodeToEstimate[];
   /** The costs of the arguments. */
-  readonly argCosts: readonly Range[];
+  readonly argCosts: readonly Estimate[];
 }
 
-export function sizeOf(node: NodeToEstimate | undefined): Range {
+export function sizeOf(node: NodeToEstimate | undefined): Estimate {
   return node?.computedSize ?? UNKNOWN;
 }
 
@@ -24,11 +24,11 @@ export function sizeOf(node: NodeToEstimate | undefined): Range {
 export function callCost({ overload, target, args, argCosts }: Call): CallEstimate {
   const [first, second, third] = args;
   const [firstCost = ZERO, secondCost = ZERO, thirdCost = ZERO] = argCosts;
-  const withArgs = (own: Range, resultSize?: Range): CallEstimate => {
+  const withArgs = (own: Estimate, resultSize?: Estimate): CallEstimate => {
     const cost = add(own, ...argCosts);
     return resultSize === undefined ? { cost } : { cost, resultSize };
   };
-  const traversed = (size: Range) => multiplyByFactor(size, TRAVERSAL);
+  const traversed = (size: Estimate) => multiplyByFactor(size, TRAVERSAL);
   switch (overload) {
     case 'string_format':
       return withArgs(traversed(sizeOf(target)));
@@ -99,7 +99,7 @@ const COMPARISONS: ReadonlySet<string> = new Set([
 ]);
 
 /** The first item may differ; the shorter operand bounds the traversal. */
-function comparisonCost(left: Range, right: Range): Range {
+function comparisonCost(left: Estimate, right: Estimate): Estimate {
   const max = Math.min(left.max, right.max);
   return { min: max > 0 ? 1 : 0, max };
 }

@@ -24,12 +24,12 @@ import { DYN } from '../types.js';
 import { CelBytes } from '../values.js';
 import { callCost } from './calls.js';
 import { Path } from './path.js';
-import type { Range } from './range.js';
-import { add, fixed, multiply, NONE, UNKNOWN, union } from './range.js';
+import type { Estimate } from './range.js';
+import { add, EMPTY, fixed, multiply, UNKNOWN, union } from './range.js';
 
 /** Cost of reading a variable or a field. */
 const ACCESS = fixed(1);
-const NOTHING = fixed(0);
+const ZERO = fixed(0);
 const LIST = fixed(10);
 const MAP = fixed(30);
 const STRUCT = fixed(40);
@@ -52,13 +52,13 @@ export function estimateCost(
 /** Sizes of the entries of a list or map; the keys of a list are its indexes. */
 interface EntrySizes {
   readonly container: 'list' | 'map';
-  readonly key: Range;
-  readonly value: Range;
+  readonly key: Estimate;
+  readonly value: Estimate;
 }
 
 interface LocalVariable {
   readonly path: Path;
-  readonly size: Range | undefined;
+  readonly size: Estimate | undefined;
   readonly entries: EntrySizes | undefined;
 }
 
@@ -68,7 +68,7 @@ class CostEstimator {
   readonly #sizes: SizeEstimator;
   /** By node id. */
   readonly #paths = new Map<number, Path>();
-  readonly #known = new Map<number, Range>();
+  readonly #known = new Map<number, Estimate>();
   readonly #entries = new Map<number, EntrySizes>();
   /** Variables by name, innermost last. */
   readonly #locals = new Map<string, LocalVariable[]>();
@@ -79,10 +79,10 @@ class CostEstimator {
     this.#sizes = sizes;
   }
 
-  cost(expr: Expr): Range {
+  cost(expr: Expr): Estimate {
     switch (expr.type) {
       case 'literal':
-        return NOTHING;
+        return ZERO;
       case 'ident':
         return this.#costIdent(expr);
       case 'select':
@@ -100,12 +100,12 @@ class CostEstimator {
     }
   }
 
-  #costIdent(expr: IdentExpr): Range {
+  #costIdent(expr: IdentExpr): Estimate {
     this.#paths.set(expr.id, this.#local(expr.name)?.path ?? Path.of(expr.name));
     return ACCESS;
   }
 
-  #costSelect(expr: SelectExpr): Range {
+  #costSelect(expr: SelectExpr): Estimate {
     const cost = this.cost(expr.operand);
     // A presence test costs no more than its operand.
     if (expr.testOnly) return cost;
@@ -114,7 +114,7 @@ class CostEstimator {
     return kind === 'map' || kind === 'object' || kind === 'param' ? add(cost, ACCESS) : cost;
   }
 
-  #costDyn(expr: CallExpr): Range {
+  #costDyn(expr: CallExpr): Estimate {
     const [arg] = expr.args as readonly [Expr];
     const cost = this.cost(arg);
     this.#copySizes(expr, arg);
@@ -122,19 +122,19 @@ class CostEstimator {
   }
 
   /** The cost range covers all matching overloads. */
-  #costCall(expr: CallExpr): Range {
-    const argCosts: Range[] = [];
+  #costCall(expr: CallExpr): Estimate {
+    const argCosts: Estimate[] = [];
     const args: NodeToEstimate[] = [];
     for (const arg of expr.args) {
       argCosts.push(this.cost(arg));
       args.push(this.#node(arg));
     }
     const reference = this.#checked.references.get(expr.id);
-    if (reference?.type !== 'function') return NOTHING;
-    const targetCost = expr.target === undefined ? NOTHING : this.cost(expr.target);
+    if (reference?.type !== 'function') return ZERO;
+    const targetCost = expr.target === undefined ? ZERO : this.cost(expr.target);
     const target = expr.target === undefined ? undefined : this.#node(expr.target);
-    let cost = NONE;
-    let size: Range | undefined;
+    let cost = EMPTY;
+    let size: Estimate | undefined;
     for (const overload of reference.overloads) {
       const estimate = this.#callEstimate(expr, { overload, target, args, argCosts });
       cost = union(cost, estimate.cost);
@@ -176,8 +176,8 @@ class CostEstimator {
     });
   }
 
-  #costList(expr: ListExpr): Range {
-    let value = expr.elements.length === 0 ? NOTHING : NONE;
+  #costList(expr: ListExpr): Estimate {
+    let value = expr.elements.length === 0 ? ZERO : EMPTY;
     let cost = LIST;
     for (const element of expr.elements) {
       cost = add(cost, this.cost(element));
@@ -187,8 +187,8 @@ class CostEstimator {
     return cost;
   }
 
-  #costMap(expr: MapExpr): Range {
-    const start = expr.entries.length === 0 ? NOTHING : NONE;
+  #costMap(expr: MapExpr): Estimate {
+    const start = expr.entries.length === 0 ? ZERO : EMPTY;
     let key = start;
     let value = start;
     let cost = MAP;
@@ -201,11 +201,11 @@ class CostEstimator {
     return cost;
   }
 
-  #costStruct(expr: StructExpr): Range {
+  #costStruct(expr: StructExpr): Estimate {
     return add(STRUCT, ...expr.fields.map(({ value }) => this.cost(value)));
   }
 
-  #costComprehension(expr: ComprehensionExpr): Range {
+  #costComprehension(expr: ComprehensionExpr): Estimate {
     const rangeCost = this.cost(expr.range);
     const initCost = this.cost(expr.accuInit);
     this.#pushBound(expr.accuVar, expr.accuInit);
@@ -227,7 +227,7 @@ class CostEstimator {
   }
 
   /** A comprehension that never loops and only binds a variable, as `cel.bind` does. */
-  #costBinding(expr: ComprehensionExpr): Range {
+  #costBinding(expr: ComprehensionExpr): Estimate {
     const cost = add(this.cost(expr.range), this.cost(expr.accuInit));
     this.#pushBound(expr.accuVar, expr.accuInit);
     const resultCost = this.cost(expr.result);
@@ -292,11 +292,11 @@ class CostEstimator {
     return new EstimatedNode(expr, { type: this.#type(expr), path, computedSize: this.#size(expr) });
   }
 
-  #sizeOrUnknown(expr: Expr): Range {
+  #sizeOrUnknown(expr: Expr): Estimate {
     return this.#size(expr) ?? UNKNOWN;
   }
 
-  #size(expr: Expr): Range | undefined {
+  #size(expr: Expr): Estimate | undefined {
     const known = this.#known.get(expr.id) ?? writtenSize(expr);
     if (known !== undefined) return known;
     const part = new EstimatedNode(expr, { type: this.#type(expr), path: this.#path(expr), computedSize: undefined });
@@ -313,7 +313,7 @@ class CostEstimator {
     return this.#entries.get(expr.id) ?? (expr.type === 'ident' ? this.#local(expr.name)?.entries : undefined);
   }
 
-  #setSize(expr: Expr, size: Range | undefined): void {
+  #setSize(expr: Expr, size: Estimate | undefined): void {
     if (size !== undefined) this.#known.set(expr.id, size);
   }
 
@@ -349,7 +349,7 @@ function isBinding({ range, loopCondition, accuVar }: ComprehensionExpr): boolea
 }
 
 /** The size of a literal, list or map literal. */
-function writtenSize(expr: Expr): Range | undefined {
+function writtenSize(expr: Expr): Estimate | undefined {
   switch (expr.type) {
     case 'literal':
       if (typeof expr.value === 'string') return fixed(Array.from(expr.value).length);

@@ -1,10 +1,10 @@
 /**
- * Ranges of sizes and costs. cel-go counts with saturating 64-bit integers; these are doubles that saturate at 2^64.
+ * Estimates of sizes and costs: ranges. cel-go counts with saturating 64-bit integers; these are doubles that saturate at 2^64.
  * Between 2^53 and 2^64 they are rounded, which no limit is fine enough to notice.
  */
 import type { SizeEstimate } from '../library.js';
 
-export type Range = SizeEstimate;
+export type Estimate = SizeEstimate;
 
 /** The saturation value. */
 export const MAX_UINT64 = 2 ** 64;
@@ -14,31 +14,31 @@ const MAX_UINT64_BIGINT = 2n ** 64n - 1n;
 const LARGEST_DOUBLE_BELOW_MAX = MAX_UINT64 - 2 ** 11;
 
 /** An unbounded size. */
-export const UNKNOWN: Range = Object.freeze({ min: 0, max: MAX_UINT64 });
+export const UNKNOWN: Estimate = Object.freeze({ min: 0, max: MAX_UINT64 });
 /** The neutral element of {@link union}. */
-export const NONE: Range = Object.freeze({ min: MAX_UINT64, max: 0 });
+export const EMPTY: Estimate = Object.freeze({ min: MAX_UINT64, max: 0 });
 
-export function fixed(value: number): Range {
+export function fixed(value: number): Estimate {
   return { min: value, max: value };
 }
 
-export function add(...ranges: readonly Range[]): Range {
+export function add(...ranges: readonly Estimate[]): Estimate {
   return ranges.reduce((sum, range) => ({
     min: Math.min(sum.min + range.min, MAX_UINT64),
     max: Math.min(sum.max + range.max, MAX_UINT64),
   }));
 }
 
-export function multiply(left: Range, right: Range): Range {
+export function multiply(left: Estimate, right: Estimate): Estimate {
   return { min: Math.min(left.min * right.min, MAX_UINT64), max: Math.min(left.max * right.max, MAX_UINT64) };
 }
 
 /** Multiplies by a factor and rounds up. */
-export function multiplyByFactor(range: Range, factor: number): Range {
+export function multiplyByFactor(range: Estimate, factor: number): Estimate {
   return { min: scaled(range.min, factor), max: scaled(range.max, factor) };
 }
 
-export function union(left: Range, right: Range): Range {
+export function union(left: Estimate, right: Estimate): Estimate {
   return { min: Math.min(left.min, right.min), max: Math.max(left.max, right.max) };
 }
 

@@ -36,7 +36,7 @@ export interface CallCost {
 
 export const UNIT_COST: CallCost = { before: () => 1, after: () => 1 };
 
-/** Names of operators. Libraries are not evaluated about these or about the functions below. */
+/** Names of operators. Libraries are not asked for the cost of these and of the functions below. */
 const OPERATORS = /^[@!_-]/;
 
 const STANDARD = new Set(['contains', 'startsWith', 'endsWith', 'matches', 'size', 'dyn', 'type', 'int', 'string']);

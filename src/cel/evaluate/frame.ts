@@ -2,7 +2,7 @@
 
 import type { Variables } from '../engine.js';
 import { failureOf, MissingVariable, type Result } from '../failure.js';
-import { CelBudgetError, type CelValue } from '../values.js';
+import { CelCostLimitError, type CelValue } from '../values.js';
 import { COST_LIMIT_EXCEEDED, grantWork } from '../work-budget.js';
 
 /** A node of a program. */
@@ -22,12 +22,12 @@ export class Frame {
     this.locals = new Array<undefined>(locals);
   }
 
-  /** Adds to the cost. Throws a CelBudgetError if it exceeds the limit. */
+  /** Adds to the cost. Throws a CelCostLimitError if it exceeds the limit. */
   charge(cost: number): void {
     this.cost += cost;
     // The cost is negative only if a presence test refunds what was never charged; cel-go's unsigned counter then
     // exceeds any limit.
-    if (this.cost > this.limit || this.cost < 0) throw new CelBudgetError(COST_LIMIT_EXCEEDED);
+    if (this.cost > this.limit || this.cost < 0) throw new CelCostLimitError(COST_LIMIT_EXCEEDED);
     grantWork(cost);
   }
 

@@ -27,7 +27,7 @@ import type {
 } from '../engine.js';
 import { Failure, type Result } from '../failure.js';
 import type { CelType } from '../types.js';
-import { CelBudgetError, CelError, type CelValue } from '../values.js';
+import { CelCostLimitError, CelError, type CelValue } from '../values.js';
 import { isWellKnownMessage } from '../well-known-messages.js';
 import { closeWorkBudget, openWorkBudget } from '../work-budget.js';
 import { listStep, mapStep, objectStep } from './aggregates.js';
@@ -360,8 +360,8 @@ function evaluate(run: Step, slots: number, variables: Variables, options: Evalu
   }
 }
 
-function evaluationError(error: unknown): CelError | CelBudgetError {
-  if (error instanceof CelBudgetError || error instanceof CelError) return error;
+function evaluationError(error: unknown): CelError | CelCostLimitError {
+  if (error instanceof CelCostLimitError || error instanceof CelError) return error;
   // The stack overflows on deeply nested values and strings may get too long; an expression can cause both.
   if (error instanceof RangeError) return new CelError(`internal error: ${error.message}`);
   throw error;

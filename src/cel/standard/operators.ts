@@ -10,7 +10,16 @@ import { intOf, MAX_INT, MAX_UINT, MIN_INT } from '../numbers.js';
 import { celCompare } from '../ordering.js';
 import { typeNameOf } from '../runtime-type.js';
 import type { CelValue } from '../values.js';
-import { CelBudgetError, CelBytes, CelDuration, CelList, CelMap, CelObject, CelTimestamp, CelUint } from '../values.js';
+import {
+  CelBytes,
+  CelCostLimitError,
+  CelDuration,
+  CelList,
+  CelMap,
+  CelObject,
+  CelTimestamp,
+  CelUint,
+} from '../values.js';
 import { COST_LIMIT_EXCEEDED, spendWork } from '../work-budget.js';
 import { addTime, negateDuration, subtractTime } from './time.js';
 
@@ -109,7 +118,7 @@ export function add(left: CelValue, right: CelValue): Result {
 const MAX_TEXT = 16 * 1024 * 1024;
 
 function addText(left: string, right: string): string {
-  if (left.length + right.length > MAX_TEXT) throw new CelBudgetError(COST_LIMIT_EXCEEDED);
+  if (left.length + right.length > MAX_TEXT) throw new CelCostLimitError(COST_LIMIT_EXCEEDED);
   // JavaScript engines concatenate lazily when the string is read.
   spendWork(right.length);
   return left + right;
@@ -123,7 +132,7 @@ function addList(left: CelList, right: CelList): CelList {
 
 function addBytes(left: CelBytes, right: CelBytes): CelBytes {
   const size = left.bytes.length + right.bytes.length;
-  if (size > MAX_TEXT) throw new CelBudgetError(COST_LIMIT_EXCEEDED);
+  if (size > MAX_TEXT) throw new CelCostLimitError(COST_LIMIT_EXCEEDED);
   spendWork(size);
   const bytes = new Uint8Array(size);
   bytes.set(left.bytes);

@@ -31,7 +31,7 @@ import type { ObjectNode } from '../../schema/schema-node.js';
 import { own } from '../../util/json.js';
 import type { Endpoint } from '../endpoint.js';
 import type { ApplyOptions } from '../options.js';
-import { applyObject, getObject } from '../requests.js';
+import { sendApply, sendGet } from '../requests.js';
 import { FieldReader, hasPath, INSPECT, nodeAt, type Path, printRows, printValue, walkPaths } from './field-values.js';
 import { type FieldOwner, ownerOf, printOwner } from './ownership.js';
 
@@ -97,7 +97,7 @@ export async function explainApply<Object>(
   const name = endpoint.checkName(change.name ?? given, 'explain');
   const live = await findObject(endpoint, name, options.signal);
   const rehearse = async (force: boolean): Promise<ApiObject> =>
-    applyObject<ApiObject>(endpoint, { name, input }, { ...options, force, dryRun: true });
+    sendApply<ApiObject>(endpoint, { name, input }, { ...options, force, dryRun: true });
   let conflict: StatusError | undefined;
   let object: ApiObject;
   try {
@@ -130,7 +130,7 @@ function bodyKind({ kind, scope: place }: Endpoint): Kind {
 
 async function findObject(endpoint: Endpoint, name: string, signal?: AbortSignal): Promise<ApiObject | undefined> {
   try {
-    return await getObject<ApiObject>(endpoint, name, signal === undefined ? {} : { signal });
+    return await sendGet<ApiObject>(endpoint, name, signal === undefined ? {} : { signal });
   } catch (error) {
     if (StatusError.is(error, 'NotFound')) return undefined;
     throw error;

@@ -13,7 +13,7 @@ import type { ObjectNode } from '../../schema/schema-node.js';
 import { deepFreeze } from '../../util/json.js';
 import type { Endpoint } from '../endpoint.js';
 import type { GetOptions } from '../options.js';
-import { getObject } from '../requests.js';
+import { sendGet } from '../requests.js';
 import { FieldReader, hasPath, INSPECT, nodeAt, type Path, printRows, printValue, walkPaths } from './field-values.js';
 
 /** A field manager, as an owner of fields. */
@@ -56,7 +56,7 @@ export interface Ownership {
 
 /** Reads an object and explains its field ownership. */
 export async function explainObject(endpoint: Endpoint, name: string, options?: GetOptions): Promise<Ownership> {
-  const object = await getObject<ApiObject>(endpoint, name, options);
+  const object = await sendGet<ApiObject>(endpoint, name, options);
   return ownershipOf(endpoint.kind, object, endpoint.config.transport.dialect);
 }
 

@@ -92,7 +92,7 @@ export class WatchedKinds {
     const { context, observe } = this.#options;
     // Every object has metadata, and nothing else of it is used.
     const kind = served.kind as ObjectKind;
-    const isCustom = served.kind.custom !== undefined;
+    const isCustom = served.kind.customResourceHandler !== undefined;
     const informer = isCustom
       ? new SharedInformer(context.client, kind, (error) => context.report(error, `the informer of ${storage}`))
       : context.informer(kind);

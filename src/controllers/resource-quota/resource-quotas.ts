@@ -92,7 +92,7 @@ class QuotaCounter {
   /** Queues quotas that already named resources of a kind before its CRD was created. */
   #queueQuotasOfNewKinds(): void {
     const unknown = this.#countable().filter(({ kind, storageKey }) => {
-      return kind.custom !== undefined && !this.#watched.has(storageKey);
+      return kind.customResourceHandler !== undefined && !this.#watched.has(storageKey);
     });
     if (unknown.length === 0) return;
     for (const quota of this.#quotas.list()) {
@@ -142,7 +142,7 @@ class QuotaCounter {
     const known = this.#watched.get(storageKey);
     if (known !== undefined) return known;
     const { client, report } = this.#context;
-    const isCustom = kind.custom !== undefined;
+    const isCustom = kind.customResourceHandler !== undefined;
     const informer = isCustom
       ? new SharedInformer(client, kind, (error) => report(error, `the informer of ${storageKey}`))
       : this.#context.informer(kind);

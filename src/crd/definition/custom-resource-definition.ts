@@ -19,6 +19,7 @@ import type { DraftObject } from '../../meta/object.js';
 import type { MutableRecord } from '../../util/json.js';
 import { markTerminating } from '../lifecycle/deletion.js';
 import { createDefinitionReconciler } from '../lifecycle/reconciler.js';
+import { internStrings } from './intern-strings.js';
 import { normalizeSchema } from './normalize-schema.js';
 import { definitionNameRule, validate, validateStatus, validateUpdate } from './validate.js';
 
@@ -39,9 +40,9 @@ export const CustomResourceDefinition: Kind<
   body: customResourceDefinitionBody,
   strategy: {
     name: { validate: definitionNameRule },
-    create: { metadataValidation: 'plain', prepare: recordStorageVersion, validate },
+    create: { metadataValidation: 'repeated', prepare: recordStorageVersion, validate },
     update: {
-      metadataValidation: 'plain',
+      metadataValidation: 'repeated',
       allowUnconditionalUpdate: false,
       prepare: recordStorageVersion,
       validate: validateUpdate,
@@ -54,7 +55,7 @@ export const CustomResourceDefinition: Kind<
   subresources: {
     status: statusSubresource({
       tables: false,
-      metadataValidation: 'plain',
+      metadataValidation: 'repeated',
       ownableFields: { except: ['metadata', 'spec'] },
       validate: validateStatus,
     }),
@@ -85,6 +86,7 @@ function defaults(draft: DraftObject & CustomResourceDefinition, { dialect }: Ho
     const schema = version.schema?.openAPIV3Schema;
     if (schema !== undefined) normalizeSchema(schema as MutableRecord, dialect);
   }
+  internStrings(draft);
 }
 
 function isEmptyWebhook({ clientConfig, conversionReviewVersions }: WebhookConversion): boolean {

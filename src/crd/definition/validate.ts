@@ -4,12 +4,12 @@
  * and reported there (`spec.validation…`, `spec.subresources…`).
  */
 
-import { requireSubdomainName } from '../../kinds/build-kind.js';
+import { subdomainNameProblems } from '../../kinds/build-kind.js';
 import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../kinds/generated/apiextensions-v1.js';
-import type { HookContext, NameRule } from '../../kinds/kind.js';
+import type { HookContext, NameValidator } from '../../kinds/kind.js';
 import { listReporter } from '../../kinds/shared/list-reporter.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
@@ -53,10 +53,10 @@ export function validateStatus(next: ApiObject): readonly FieldError[] {
 }
 
 /** The name of a CRD is `<plural>.<group>`. */
-export const definitionNameRule: NameRule = (name, prefix, object) => {
+export const definitionNameRule: NameValidator = (name, prefix, object) => {
   const { spec } = object as unknown as CustomResourceDefinition;
   const isOwn = name === `${spec.names.plural}.${spec.group}`;
-  return [...requireSubdomainName(name, prefix), ...(isOwn ? [] : ['must be spec.names.plural+"."+spec.group'])];
+  return [...subdomainNameProblems(name, prefix), ...(isOwn ? [] : ['must be spec.names.plural+"."+spec.group'])];
 };
 
 /** The group and the plural name are immutable; scope and kind are too once the CRD is established. */

@@ -4,7 +4,7 @@
  */
 
 import {
-  CelBudgetError,
+  CelCostLimitError,
   CelError,
   CelList,
   CelMap,
@@ -147,7 +147,7 @@ class RuleEvaluation {
       return;
     }
     this.budget -= outcome.cost;
-    if (outcome.error instanceof CelBudgetError) {
+    if (outcome.error instanceof CelCostLimitError) {
       const why = `'${outcome.error.message}': no further validation rules will be run due to call cost exceeds limit for rule`;
       this.#abort(node, at, `${why}: ${printRule(rule)}`);
     } else if (outcome.error !== undefined) {
@@ -262,7 +262,7 @@ function messageStop(
   if (outcome.cost > details.budget) {
     return 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run';
   }
-  if (!(outcome.error instanceof CelBudgetError)) return undefined;
+  if (!(outcome.error instanceof CelCostLimitError)) return undefined;
   return `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(details.text)}`;
 }
 

@@ -64,7 +64,7 @@ export type DefinitionManifest = CustomResourceDefinitionInput & {
  */
 export function toCRD(kind: Kind, options: ToCRDOptions = {}): DefinitionManifest {
   refuseUnknownOptions('toCRD', options, OPTIONS);
-  if (kind.representation !== 'document' || kind.custom !== undefined) {
+  if (kind.representation !== 'document' || kind.customResourceHandler !== undefined) {
     throw new TypeError(`orchplane: toCRD accepts kinds created by defineKind; ${kind.kind} is not one`);
   }
   const dialect = options.dialect === undefined ? kubernetesDialect : dialectNamed(options.dialect);

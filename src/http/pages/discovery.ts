@@ -51,7 +51,7 @@ export function respondDiscovery(
   if (document === undefined) return undefined;
   // Custom resources are not behind the router; their discovery handler ignores the method.
   const isCustom = kinds.some(
-    ({ kind, gvr }) => kind.custom !== undefined && gvr.group === group && gvr.version === version,
+    ({ kind, gvr }) => kind.customResourceHandler !== undefined && gvr.group === group && gvr.version === version,
   );
   if (isCustom) return respondPlain(request, document, offers.versions);
   return refuseAtRouter(request, offers.versions) ?? respondPlain(request, document, offers.versions);
@@ -61,7 +61,7 @@ export function respondDiscovery(
 export function refuseAtRouter(request: PageRequest, offer: Offer): Answer | undefined {
   const { envelope, method, accept } = request;
   if (method !== 'GET') {
-    const error = errors.router('MethodNotAllowed');
+    const error = errors.genericServerResponse('MethodNotAllowed');
     return respondError(envelope, { error, form: errorRepresentation(request, offer), allow: ['GET'] });
   }
   const error = routerRefusal(offer, accept, { streams: false, empty: false });

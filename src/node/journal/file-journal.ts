@@ -181,7 +181,7 @@ export class FileJournal implements Journal {
     else this.#group.noteDurable(record.revision);
   }
 
-  durable(): Promise<void> | undefined {
+  whenDurable(): Promise<void> | undefined {
     return this.#group.wait();
   }
 

@@ -208,7 +208,7 @@ function restrictionSchema(part: JSONSchemaProps, context: CustomContext): OpenA
 }
 
 /**
- * The schema of a user-defined kind: the structure from its structural schema, annotations and restrictions from zod.
+ * The schema of a user-defined kind: the structure from its schema node, annotations and restrictions from zod.
  * `reference` resolves built-in types that the kind uses.
  */
 export function userDefinedKindSchema(
@@ -250,7 +250,7 @@ const INTEGER_BOUNDS: readonly unknown[] = [Number.MAX_SAFE_INTEGER, Number.MIN_
 function withAnnotations(structural: JSONSchemaProps, annotated: JSONSchemaProps): JSONSchemaProps {
   const made: JSONSchemaProps = { ...structural, ...pickDefined(annotated, ANNOTATIONS) };
   if (annotated.enum !== undefined && typeof annotated.type === 'string') {
-    // The structural schema has no enums.
+    // The schema node has no enums.
     Object.assign(made, { type: annotated.type, enum: annotated.enum });
   } else if (structural.type === annotated.type) {
     Object.assign(made, restrictionsOf(structural, annotated));

@@ -131,7 +131,7 @@ export class Definitions {
   #customObject(served: ServedKind): OpenApiSchema {
     const home: Package = { path: '', group: '' };
     const schema =
-      served.kind.custom?.publishedSchema ?? userDefinedKindSchema(served, (type) => this.#struct(type, home));
+      served.kind.customResourceHandler?.publishedSchema ?? userDefinedKindSchema(served, (type) => this.#struct(type, home));
     return customSchema(schema, {
       version: this.#version,
       dialect: this.#dialect,

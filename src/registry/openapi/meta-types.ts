@@ -119,7 +119,7 @@ const SCHEMAS = {
 
 export type MetaType = keyof typeof SCHEMAS;
 
-/** The structural schema of a meta type. */
+/** The schema node of a meta type. */
 export function metaTypeNode(name: MetaType): ObjectNode {
   return SCHEMAS[name]().node as ObjectNode;
 }

@@ -40,7 +40,7 @@ export function runAdmissionPhase(
   admitted: AdmissionInput,
   write: WriteOperation,
 ): MaybePromise<void> {
-  const { admission, view } = write.server;
+  const { admission, clusterView: view } = write.server;
   const plugins = pluginsFor(write);
   if (plugins.length === 0) return undefined;
   const request = new WriteAdmissionRequest(admitted, write);
@@ -58,7 +58,7 @@ export function runAdmissionPhase(
 
 /** With asynchronous conversion, an idle plugin may become active during the write, so no plugin is skipped. */
 function pluginsFor({ served, server: { admission } }: WriteOperation): readonly AdmissionPlugin[] {
-  return served.kind.custom?.mayBeAsynchronous === true ? admission.all : admission.active();
+  return served.kind.customResourceHandler?.mayBeAsynchronous === true ? admission.all : admission.active();
 }
 
 /** Runs the functions that plugins passed to {@link AdmissionRequest.beforeCommit}. The commit follows synchronously. */

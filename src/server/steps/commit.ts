@@ -28,7 +28,7 @@ export function requireLive(write: WriteOperation): ApiObject {
 }
 
 export function keyFor(write: WriteOperation, name: string): ObjectKey {
-  return { resource: write.served.storageKey, namespace: write.namespace, name };
+  return { storageKey: write.served.storageKey, namespace: write.namespace, name };
 }
 
 /** Rejects a new object that has a resourceVersion. Dry runs accept it. */
@@ -52,18 +52,18 @@ export function commitCreate(sealed: ApiObject, write: WriteOperation): ApiObjec
     store.commit({
       type: 'create',
       key,
-      seal: (resourceVersion) => toStored(served, sealed, resourceVersion),
+      makeObject: (resourceVersion) => toStored(served, sealed, resourceVersion),
     }),
   );
 }
 
 /** The CRD may have been deleted, or started terminating, while a plugin or conversion ran. */
 function requireServed({ served, server }: WriteOperation): void {
-  if (served.kind.custom === undefined) return;
+  if (served.kind.customResourceHandler === undefined) return;
   const now = server.registry.byResource(served.gvr);
   if (now === served) return;
-  if (now === undefined || now.namespaced !== served.namespaced) throw errors.router('NotFound');
-  if (now.kind.custom?.isTerminating === true) throw errors.terminatingDefinition(served.groupResource);
+  if (now === undefined || now.namespaced !== served.namespaced) throw errors.genericServerResponse('NotFound');
+  if (now.kind.customResourceHandler?.isTerminating === true) throw errors.terminatingDefinition(served.groupResource);
 }
 
 /**
@@ -79,7 +79,7 @@ function hasResourceVersion(text: string | undefined): boolean {
   }
 }
 
-/** Seals a draft and stores it as a new version. */
+/** Seals a draft and stores it at a new revision. */
 export function commitDraft(draft: DraftObject, live: ApiObject, write: WriteOperation): ApiObject {
   const next = seal(write.served.schema, draft, live.metadata.resourceVersion);
   return commitUpdate(deepEqual(next, live) ? live : next, live, write);
@@ -87,11 +87,11 @@ export function commitDraft(draft: DraftObject, live: ApiObject, write: WriteOpe
 
 /**
  * Stores the next state, which is sealed with the live resourceVersion. An update without a change passes the live object
- * as `next` and keeps its version.
+ * as `next` and keeps its resourceVersion.
  */
 export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
   const key = keyFor(write, live.metadata.name);
-  if (next === live && isStoredVersionCurrent(next, live, write.served)) {
+  if (next === live && isStoredObjectCurrent(next, live, write.served)) {
     // The comparison is void if the object has changed meanwhile.
     if (write.server.store.get(key) !== storedObjectOf(live)) throw new StorageError('stale');
     return live;
@@ -104,7 +104,7 @@ export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOpera
       type: 'update',
       key,
       expected: storedObjectOf(live),
-      seal: (resourceVersion) => toStored(served, next, resourceVersion),
+      makeObject: (resourceVersion) => toStored(served, next, resourceVersion),
     }),
   );
 }
@@ -113,9 +113,9 @@ export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOpera
  * Whether the stored object is what a write of `next` would store. After a change of the CRD it may not be; then an update
  * without a change stores the object in its current form.
  */
-function isStoredVersionCurrent(next: ApiObject, live: ApiObject, served: ServedKind): boolean {
+function isStoredObjectCurrent(next: ApiObject, live: ApiObject, served: ServedKind): boolean {
   const stored = storedObjectOf(live);
-  if (served.kind.custom === undefined) return true;
+  if (served.kind.customResourceHandler === undefined) return true;
   // Even an object that is served as it is stored may have another storage version now.
   if (stored === live && served.storageKind === undefined) return true;
   return deepEqual(toStored(served, next), stored);
@@ -126,19 +126,19 @@ export function commitMetadata(draft: DraftMeta, live: ApiObject, write: WriteOp
   const { served } = write;
   const metadata = sealMetadata(draft, live.metadata.resourceVersion);
   if (deepEqual(metadata, live.metadata))
-    return served.kind.custom === undefined ? commitUpdate(live, live, write) : live;
+    return served.kind.customResourceHandler === undefined ? commitUpdate(live, live, write) : live;
   const next: ApiObject = Object.freeze({ ...live, metadata });
-  if (served.kind.custom === undefined) return commitUpdate(next, live, write);
+  if (served.kind.customResourceHandler === undefined) return commitUpdate(next, live, write);
   if (write.dryRun) return next;
   const before = storedObjectOf(live);
   const unversioned = Object.freeze({ ...before, metadata });
-  const sealStored = (resourceVersion: string): ApiObject => {
+  const makeStored = (resourceVersion: string): ApiObject => {
     const stored = withResourceVersion(unversioned, resourceVersion);
     cacheConverted(served, stored, withResourceVersion(next, resourceVersion));
     return stored;
   };
   const key = keyFor(write, live.metadata.name);
-  return toServed(served, write.server.store.commit({ type: 'update', key, expected: before, seal: sealStored }));
+  return toServed(served, write.server.store.commit({ type: 'update', key, expected: before, makeObject: makeStored }));
 }
 
 /** Removes an object. The result and the event have the resourceVersion of the deletion. */
@@ -146,20 +146,23 @@ export function commitDelete(live: ApiObject, write: WriteOperation): ApiObject 
   if (write.dryRun) return live;
   const { served } = write;
   const stored = storedObjectOf(live);
-  const sealDeleted = (resourceVersion: string): ApiObject => {
+  const makeDeleted = (resourceVersion: string): ApiObject => {
     const last = withResourceVersion(stored, resourceVersion);
     if (stored !== live) cacheConverted(served, last, withResourceVersion(live, resourceVersion));
     return last;
   };
   const key = keyFor(write, live.metadata.name);
-  return toServed(served, write.server.store.commit({ type: 'delete', key, expected: stored, seal: sealDeleted }));
+  return toServed(
+    served,
+    write.server.store.commit({ type: 'delete', key, expected: stored, makeObject: makeDeleted }),
+  );
 }
 
 /**
  * The Status of a write that storage rejected, after the last attempt. This is the only translation of StorageErrors.
  * `update`: another client changed the object. `delete`, and a create that lost its allocation: server timeout.
  */
-export function storageFailure(
+export function storageErrorToStatus(
   { failure }: StorageError,
   { verb, draft }: FailedWrite,
   write: Pick<WriteOperation, 'served'> & Partial<Pick<WriteOperation, 'server' | 'namespace'>>,
@@ -169,7 +172,7 @@ export function storageFailure(
   if (verb === 'update') return errors.conflict(groupResource, name, MODIFIED);
   if (verb === 'delete' || failure === 'stale') return errors.serverTimeout(groupResource, verb, 2);
   const { server, namespace = '' } = write;
-  const taken = server?.store.get({ resource: write.served.storageKey, namespace, name });
+  const taken = server?.store.get({ storageKey: write.served.storageKey, namespace, name });
   const terminating = taken?.metadata.deletionTimestamp !== undefined;
   // A generateName, even beside a name, means that the client accepts a generated one.
   if (draft.metadata.generateName) return errors.generateNameConflict(groupResource, name, { terminating });

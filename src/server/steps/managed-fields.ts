@@ -44,12 +44,12 @@ import { zeroFields } from './prepare.js';
 import { sameButTime } from './same-as-live.js';
 
 /** The creator owns all fields of a new object, besides the managers that the client sends. */
-export function trackCreate(draft: DraftObject, write: WriteOperation): void {
+export function trackOwnershipOnCreate(draft: DraftObject, write: WriteOperation): void {
   const { served } = write;
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, write);
   // A plugin may change the entries before they are stored, so they are not shared then.
-  const mayBeAsynchronous = write.server.pluginsMayBeAsynchronous(served);
+  const mayBeAsynchronous = write.server.hasUntrustedPlugins(served);
   const last = mayBeAsynchronous ? undefined : lastManagers.get(served);
   const like = managersOfLastCreated(draft, { before, managers, last }, write);
   const next = like ?? updateOrDropManagers(draft, before, { managers, after: managersAfterUpdate }, write);
@@ -70,7 +70,7 @@ function managersOfLastCreated(
   const { before, managers, last } = state;
   const { served, hookContext } = write;
   const [entry] = last ?? [];
-  if (entry === undefined || last?.length !== 1 || managers.size > 0 || served.kind.custom !== undefined)
+  if (entry === undefined || last?.length !== 1 || managers.size > 0 || served.kind.customResourceHandler !== undefined)
     return undefined;
   const by = writerOf(write);
   const { manager = '', operation, apiVersion, subresource = '', fieldsV1 } = entry;
@@ -88,7 +88,7 @@ function writerOf({ served, request }: WriteOperation): ManagerIdentity {
 }
 
 /** The writer owns the fields that an update changes. */
-export function trackUpdate(draft: DraftObject, live: ApiObject, write: WriteOperation): void {
+export function trackOwnershipOnUpdate(draft: DraftObject, live: ApiObject, write: WriteOperation): void {
   const again = fastPathEntries(draft, live, write);
   if (again !== undefined && again !== 'other') {
     draft.metadata.managedFields = again as ManagedFieldsEntry[];
@@ -110,7 +110,7 @@ function fastPathEntries(draft: DraftObject, live: ApiObject, write: WriteOperat
   const entries = live.metadata.managedFields;
   const given = request.subresource === undefined ? draft.metadata.managedFields : undefined;
   if (entries === undefined || (given !== undefined && given !== entries)) return undefined;
-  if (served.kind.custom !== undefined) return undefined;
+  if (served.kind.customResourceHandler !== undefined) return undefined;
   const before = asVersioned(served, live);
   const after = asVersioned(served, ownablePartsOnly(draft, live, write));
   return entriesAfterOwnChange({ before, after, by: writerOf(write), now: hookContext.now }, entries);
@@ -125,7 +125,8 @@ function updateOrDropManagers(
 ): Managers {
   const { kind, schema } = write.served;
   try {
-    if (kind.custom !== undefined && hasNonScalarSets(schema)) requireDeclared(schema, draft as unknown as ApiObject);
+    if (kind.customResourceHandler !== undefined && hasNonScalarSets(schema))
+      requireDeclared(schema, draft as unknown as ApiObject);
     return updateManagers(draft, before, owners, write);
   } catch (error) {
     if (error instanceof IncompatibleVersionError) return NO_MANAGERS;
@@ -244,7 +245,7 @@ function sharedEntries(before: Entries, entries: ManagedFieldsEntry[]): ManagedF
 export function detachManagedFields(draft: DraftObject, write: WriteOperation): (returned: DraftObject) => void {
   const own = draft.metadata.managedFields;
   // The built-in plugins do not touch managedFields.
-  if (!write.server.pluginsMayBeAsynchronous(write.served)) return () => undefined;
+  if (!write.server.hasUntrustedPlugins(write.served)) return () => undefined;
   draft.metadata.managedFields = copyJson(own);
   return ({ metadata }) => {
     try {
@@ -280,7 +281,8 @@ export function versionsOf(write: WriteOperation): Versions {
       const from = servedIn(write, object.apiVersion);
       const to = servedIn(write, apiVersion);
       if (from === undefined || to === undefined) return undefined;
-      if (to.kind.custom !== undefined) return inCustomVersion(to, to.kind.custom, object.value as ApiObject);
+      if (to.kind.customResourceHandler !== undefined)
+        return inCustomVersion(to, to.kind.customResourceHandler, object.value as ApiObject);
       return asVersioned(to, toServed(to, toStorageVersion(from, object.value as ApiObject)));
     },
   };

@@ -18,7 +18,7 @@ export function redecodeMutated(draft: DraftObject, write: WriteOperation): Draf
 }
 
 /** Whether a plugin of a user may have changed the draft. The built-in plugins keep it well formed. */
-export function needsRedecoding({ admission, view }: Pick<ServerContext, 'admission' | 'view'>): boolean {
+export function needsRedecoding({ admission, clusterView }: Pick<ServerContext, 'admission' | 'clusterView'>): boolean {
   const active = admission.active();
   let plugins = unknownMutators.get(active);
   if (plugins === undefined) {
@@ -28,7 +28,7 @@ export function needsRedecoding({ admission, view }: Pick<ServerContext, 'admiss
     unknownMutators.set(active, plugins);
   }
   for (const { changesNothing } of plugins) {
-    if (typeof changesNothing !== 'function' || !changesNothing(view)) return true;
+    if (typeof changesNothing !== 'function' || !changesNothing(clusterView)) return true;
   }
   return false;
 }
@@ -55,7 +55,7 @@ function redecoded(draft: DraftObject, served: ServedKind, write: WriteOperation
 
 function decodeMutated(draft: DraftObject, { kind, schema }: ServedKind): DraftObject {
   try {
-    const decoded = kind.custom?.decode({ value: draft }) ?? decode(schema, { value: draft });
+    const decoded = kind.customResourceHandler?.decode({ value: draft }) ?? decode(schema, { value: draft });
     return decoded.value as unknown as DraftObject;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;

@@ -10,17 +10,13 @@ import { deepFreeze, setOwn } from '../../util/json.js';
 
 /** `resourceVersion` is undefined for a dry-run create. */
 export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
-  const sealed = sealExceptMetadata(schema, draft, resourceVersion);
+  const sealed = sealContent(schema, draft, resourceVersion);
   Object.freeze(sealed.metadata);
   return Object.freeze(sealed);
 }
 
 /** As {@link seal}, but the object and its metadata stay mutable, so that the commit can set the resourceVersion in place. */
-export function sealExceptMetadata(
-  schema: ObjectNode,
-  draft: DraftObject,
-  resourceVersion: string | undefined,
-): ApiObject {
+export function sealContent(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
   const metadata = metadataInWireOrder(draft.metadata, resourceVersion);
   if (schema.representation === 'struct') return structInWireOrder(schema, draft, metadata) as unknown as ApiObject;
   const object = documentInWireOrder(schema, draft, metadata);

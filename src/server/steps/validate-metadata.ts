@@ -5,7 +5,7 @@
  * can occur several times; `validate.ts` decides how often.
  * upstream: apiserver/pkg/registry/rest/update.go BeforeUpdate
  */
-import type { Kind, NameRule } from '../../kinds/kind.js';
+import type { Kind, NameValidator } from '../../kinds/kind.js';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, unqualifiedFinalizerProblems } from '../../kinds/shared/finalizers.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
@@ -29,9 +29,9 @@ export interface MetadataRules {
   readonly anyName?: true;
 }
 
-export const BUILT_IN_RULES: MetadataRules = { strictFinalizers: true };
-export const DOCUMENT_RULES: MetadataRules = { strictFinalizers: false };
-export const GENERIC_RULES: MetadataRules = { strictFinalizers: false, anyName: true };
+export const BUILT_IN_METADATA_CHECKS: MetadataRules = { strictFinalizers: true };
+export const DOCUMENT_METADATA_CHECKS: MetadataRules = { strictFinalizers: false };
+export const GENERIC_METADATA_CHECKS: MetadataRules = { strictFinalizers: false, anyName: true };
 
 /** Rules for a new object and for every update. `shared`: see {@link sharedProblems}. */
 export function metadataProblems(
@@ -99,9 +99,9 @@ export function sharedProblems(metadata: Meta): readonly FieldError[] {
   return problems;
 }
 
-const NO_RULE: NameRule = () => [];
+const NO_RULE: NameValidator = () => [];
 
-function nameProblems(object: ApiObject, rule: NameRule, problems: FieldError[]): void {
+function nameProblems(object: ApiObject, rule: NameValidator, problems: FieldError[]): void {
   const { name = '', generateName = '' } = object.metadata as { name?: string; generateName?: string };
   if (generateName !== '') {
     for (const detail of rule(generateName, true, object)) {

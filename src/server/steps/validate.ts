@@ -1,5 +1,5 @@
 /**
- * Validation: metadata, the schema's value rules and the kind's own rules. Throws one 422 with all field errors, in the
+ * Validation: metadata, the schema and the kind's `validate` hook. Throws one 422 with all field errors, in the
  * order and number in which the reference server reports them.
  */
 import type { CustomResourceHandler, CustomValidationOptions } from '../../kinds/custom-resource-handler.js';
@@ -18,9 +18,9 @@ import { encodeSorted, isRecord } from '../../util/json.js';
 import type { WriteTarget } from '../write.js';
 import type { WriteOperation } from '../write-operation.js';
 import {
-  BUILT_IN_RULES,
-  DOCUMENT_RULES,
-  GENERIC_RULES,
+  BUILT_IN_METADATA_CHECKS,
+  DOCUMENT_METADATA_CHECKS,
+  GENERIC_METADATA_CHECKS,
   metadataProblems,
   metadataUpdateProblems,
   sharedProblems,
@@ -40,14 +40,14 @@ function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: Write
   const { kind } = write.served;
   const shared = sharedProblems(next.metadata);
   const updateProblems = metadataUpdateProblems(next, live, shared);
-  const problems = metadataProblems(next, kind, GENERIC_RULES, shared);
+  const problems = metadataProblems(next, kind, GENERIC_METADATA_CHECKS, shared);
   append(problems, updateProblems);
-  const rules = (subresource ?? kind.strategy.update).validate;
+  const validateHook = (subresource ?? kind.strategy.update).validate;
   const metadata = metadataErrorsOf(next, kind, { shared, updateProblems });
   if (subresource === undefined && kind.strategy.update.validationOrder !== undefined) {
     for (const step of kind.strategy.update.validationOrder) {
       if (step === 'metadata') append(problems, metadata.forUpdate());
-      else if (step === 'update') append(problems, rules?.(next, live, write.hookContext, metadata) ?? NONE);
+      else if (step === 'update') append(problems, validateHook?.(next, live, write.hookContext, metadata) ?? NONE);
       else append(problems, createErrors(next, write, live));
     }
     reject(next, write, problems);
@@ -55,18 +55,21 @@ function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: Write
   }
   // The kind validates metadata again.
   const strictness = strictnessOnUpdate(kind, subresource);
-  if (strictness === 'plain' || strictness === 'strict') append(problems, updateProblems);
+  if (strictness === 'repeated' || strictness === 'strict') append(problems, updateProblems);
   if (strictness === 'strict') append(problems, unqualifiedFinalizerErrors(next.metadata));
-  if (kind.custom !== undefined) {
+  if (kind.customResourceHandler !== undefined) {
     const part = write.request.subresource === 'status' ? 'status' : 'object';
-    append(problems, customResourceErrors(kind.custom, next, live, { part, metadataErrors: [...problems], write }));
+    append(
+      problems,
+      customResourceErrors(kind.customResourceHandler, next, live, { part, metadataErrors: [...problems], write }),
+    );
   } else if (kind.representation === 'document') {
     append(
       problems,
-      documentProblems(next, live, { write, rules: () => rules?.(next, live, write.hookContext, metadata) }),
+      documentProblems(next, live, { write, runHook: () => validateHook?.(next, live, write.hookContext, metadata) }),
     );
   } else {
-    append(problems, rules?.(next, live, write.hookContext, metadata) ?? NONE);
+    append(problems, validateHook?.(next, live, write.hookContext, metadata) ?? NONE);
   }
   reject(next, write, problems);
 }
@@ -76,11 +79,11 @@ function strictnessOnUpdate(
   subresource: SubresourceStrategy | undefined,
 ): MetadataStrictness | 'inValidate' {
   const own = (subresource ?? kind.strategy.update).metadataValidation;
-  return own ?? (isBuiltIn(kind) ? 'strict' : 'plain');
+  return own ?? (isBuiltIn(kind) ? 'strict' : 'repeated');
 }
 
 function strictnessOnCreate(kind: Kind): MetadataStrictness {
-  return kind.strategy.create.metadataValidation ?? (isBuiltIn(kind) ? 'strict' : 'plain');
+  return kind.strategy.create.metadataValidation ?? (isBuiltIn(kind) ? 'strict' : 'repeated');
 }
 
 function metadataErrorsOf(
@@ -91,55 +94,56 @@ function metadataErrorsOf(
   const { shared, updateProblems } = found;
   const isStrict = strictnessOnCreate(kind) === 'strict';
   return {
-    forCreate: () => metadataProblems(next, kind, isStrict ? BUILT_IN_RULES : DOCUMENT_RULES, shared),
+    forCreate: () =>
+      metadataProblems(next, kind, isStrict ? BUILT_IN_METADATA_CHECKS : DOCUMENT_METADATA_CHECKS, shared),
     forUpdate: () => (isStrict ? [...updateProblems, ...unqualifiedFinalizerErrors(next.metadata)] : updateProblems),
   };
 }
 
-function isBuiltIn({ representation, custom }: Kind): boolean {
+function isBuiltIn({ representation, customResourceHandler: custom }: Kind): boolean {
   return representation === 'struct' && custom === undefined;
 }
 
 function createErrors(object: ApiObject, write: WriteOperation, live?: ApiObject): FieldError[] {
   const { kind } = write.served;
-  if (kind.custom !== undefined) {
-    const metadataErrors = metadataProblems(object, kind, DOCUMENT_RULES);
+  if (kind.customResourceHandler !== undefined) {
+    const metadataErrors = metadataProblems(object, kind, DOCUMENT_METADATA_CHECKS);
     return [
       ...metadataErrors,
-      ...customResourceErrors(kind.custom, object, undefined, {
+      ...customResourceErrors(kind.customResourceHandler, object, undefined, {
         part: 'object',
         metadataErrors: metadataErrors,
         write,
       }),
     ];
   }
-  const rules = () => kind.strategy.create.validate?.(object, write.hookContext, live);
+  const runHook = () => kind.strategy.create.validate?.(object, write.hookContext, live);
   const ofBody =
-    kind.representation === 'document' ? documentProblems(object, undefined, { write, rules }) : (rules() ?? NONE);
+    kind.representation === 'document' ? documentProblems(object, undefined, { write, runHook }) : (runHook() ?? NONE);
   const strictness = strictnessOnCreate(kind);
   // Kinds that do not validate metadata report it only if the rest is valid.
   if (strictness === 'none' && ofBody.length > 0) return [...ofBody];
   const isStrict = strictness === 'strict';
-  const problems = metadataProblems(object, kind, isStrict ? BUILT_IN_RULES : DOCUMENT_RULES);
+  const problems = metadataProblems(object, kind, isStrict ? BUILT_IN_METADATA_CHECKS : DOCUMENT_METADATA_CHECKS);
   append(problems, ofBody);
   return problems;
 }
 
 /**
- * A document is validated by its schema, types and required fields included, then by its rules in CEL and in TypeScript.
+ * A document is validated by its schema, types and required fields included, then by its CEL rules and its `validate` hook.
  */
 function documentProblems(
   object: ApiObject,
   live: ApiObject | undefined,
-  { write, rules }: { readonly write: WriteOperation; readonly rules: () => readonly FieldError[] | undefined },
+  { write, runHook }: { readonly write: WriteOperation; readonly runHook: () => readonly FieldError[] | undefined },
 ): readonly FieldError[] {
   const { kind } = write.served;
   const problems = [...bodyProblems(kind.body ?? {}, kind.schema, object), ...repeatedItems(kind.schema, object)];
-  if (problems.length === 0) return [...kindRuleErrors(object, live, write), ...runValidateHook(rules, write)];
+  if (problems.length === 0) return [...kindRuleErrors(object, live, write), ...runValidateHook(runHook, write)];
   try {
-    return [...problems, ...(rules() ?? [])];
+    return [...problems, ...(runHook() ?? [])];
   } catch {
-    // Rules may throw for an object that violates the schema; the schema errors are reported.
+    // The hook may throw for an object that violates the schema; the schema errors are reported.
     return problems;
   }
 }
@@ -163,9 +167,9 @@ function customResourceErrors(
   return errors;
 }
 
-/** Rejects a custom resource with another kind or apiVersion before all other rules. */
+/** Rejects a custom resource with another kind or apiVersion before all other checks. */
 function requireType(object: ApiObject, { served }: WriteOperation): void {
-  if (served.kind.custom === undefined) return;
+  if (served.kind.customResourceHandler === undefined) return;
   const { kind, apiVersion } = object;
   const problems = [
     ...(kind === served.gvk.kind ? [] : [invalid('kind', kind, `must be ${served.gvk.kind}`)]),
@@ -176,10 +180,13 @@ function requireType(object: ApiObject, { served }: WriteOperation): void {
   throw errors.invalid({ group, kind }, object.metadata.name ?? '', problems);
 }
 
-/** A rule that throws is a bug of the kind: 500. */
-function runValidateHook(rules: () => readonly FieldError[] | undefined, write: WriteOperation): readonly FieldError[] {
+/** A hook that throws is a bug of the kind: 500. */
+function runValidateHook(
+  runHook: () => readonly FieldError[] | undefined,
+  write: WriteOperation,
+): readonly FieldError[] {
   try {
-    return rules() ?? [];
+    return runHook() ?? [];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw errors.internal(`validate of ${write.served.kind.kind} failed: ${why}`, error);

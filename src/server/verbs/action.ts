@@ -15,7 +15,7 @@ import { deleteObject } from '../deletion.js';
 import { checkWriteOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { runAdmissionPhase } from '../steps/admit.js';
-import { trackCreate } from '../steps/managed-fields.js';
+import { trackOwnershipOnCreate } from '../steps/managed-fields.js';
 import { ensureNamespaceMatches } from '../steps/match-address.js';
 import { redecodeMutated } from '../steps/redecode.js';
 import { strategyContext } from '../strategy-context.js';
@@ -41,7 +41,7 @@ export function onAction(
   asked.kind.strategy.decode.defaults?.(draft, write.hookContext);
   request.audit?.requestObject?.(draft);
   ensureNamespaceMatches(draft.metadata, write);
-  trackCreate(draft, { ...write, served: asked });
+  trackOwnershipOnCreate(draft, { ...write, served: asked });
   const done = withWarnings(write.warnings, () =>
     chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft, objectKind: asked }, write), () => {
       const body = redecodeMutated(draft, { ...write, served: asked });

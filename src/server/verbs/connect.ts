@@ -17,25 +17,25 @@ import { startWrite } from '../write-operation.js';
 export function onConnect(
   context: ServerContext,
   request: ApiRequest,
-  { served, connection }: { readonly served: ServedKind; readonly connection: ConnectSubresource },
+  { served, connectSubresource }: { readonly served: ServedKind; readonly connectSubresource: ConnectSubresource },
 ): MaybePromise<ApiResponse> {
   const { store, registry, features } = context;
   const write = startWrite(context, request, { served, dryRun: false });
   const query = request.options.connectQuery ?? {};
   // `log` is only read: it has no CONNECT admission.
-  const isConnect = connection.verbs.length > 1;
+  const isConnect = connectSubresource.verbs.length > 1;
   if (isConnect && query['dryRun'] !== undefined) throw errors.badRequest('dryRun is not supported');
-  const options = connection.options(query);
+  const options = connectSubresource.options(query);
   const answer = (): ApiResponse => {
     const objects = objectReader(store, registry);
-    connection.open({ name: request.name ?? '', namespace: write.namespace, query, objects, features });
+    connectSubresource.open({ name: request.name ?? '', namespace: write.namespace, query, objects, features });
     return { type: 'object', code: 204, object: NOTHING_TO_READ, warnings: write.warnings };
   };
   if (!isConnect) return answer();
   const admitted: AdmissionInput = {
     operation: 'CONNECT',
-    object: asObject({ kind: connection.optionsKind, apiVersion: 'v1', ...options }),
-    objectKind: { ...served, gvk: { group: '', version: 'v1', kind: connection.optionsKind } },
+    object: asObject({ kind: connectSubresource.optionsKind, apiVersion: 'v1', ...options }),
+    objectKind: { ...served, gvk: { group: '', version: 'v1', kind: connectSubresource.optionsKind } },
   };
   return chain(runAdmissionPhase('mutate', admitted, write), () =>
     chain(runAdmissionPhase('validate', admitted, write), answer),

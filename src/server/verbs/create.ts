@@ -15,7 +15,8 @@ import { createObject } from '../write.js';
 import { startWrite } from '../write-operation.js';
 
 export function create(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
-  if (served.kind.custom?.isTerminating === true) throw errors.terminatingDefinition(served.groupResource);
+  if (served.kind.customResourceHandler?.isTerminating === true)
+    throw errors.terminatingDefinition(served.groupResource);
   const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
   const { fieldValidation } = options;
   const { draft, warnings } = decodeRequestBody(request.body, {

@@ -31,7 +31,7 @@ function wantedRevision(text: string, { kind }: ServedKind): number {
 function readObject(context: ServerContext, request: ApiRequest, served: ServedKind): ObjectResponse {
   const name = request.name ?? '';
   const namespace = served.namespaced ? (request.namespace ?? '') : '';
-  const object = context.store.get({ resource: served.storageKey, namespace, name });
+  const object = context.store.get({ storageKey: served.storageKey, namespace, name });
   if (object === undefined) throw errors.notFound(served.groupResource, name);
   return objectResponse(200, toServed(served, object));
 }

@@ -42,7 +42,7 @@ export function readList(context: ServerContext, request: ApiRequest, served: Se
     const at = plan.at === undefined ? {} : { at: plan.at };
     const { limit, token } = plan;
     const query: ListQuery = {
-      resource: served.storageKey,
+      storageKey: served.storageKey,
       ...selection.range,
       ...at,
       ...(token === undefined ? {} : { after: absoluteKey(token.after, served, request) }),

@@ -26,7 +26,7 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { type AppliedConfiguration, draftOf, readConfiguration } from '../apply.js';
 import type { ServerContext } from '../context.js';
 import { decodePatched } from '../decode-patched.js';
-import { checkPatchOptions, type WriteOptions } from '../options.js';
+import { type CheckedWriteOptions, checkPatchOptions } from '../options.js';
 import { patchScalars } from '../plain-patch.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { requireLive } from '../steps/commit.js';
@@ -47,7 +47,7 @@ export function patch(context: ServerContext, request: ApiRequest, served: Serve
 }
 
 /** Server-side apply; creates the object if it does not exist. */
-function applyConfiguration(options: WriteOptions, write: WriteOperation): MaybePromise<WriteResult> {
+function applyConfiguration(options: CheckedWriteOptions, write: WriteOperation): MaybePromise<WriteResult> {
   const { request, served } = write;
   const name = request.name ?? '';
   const subresource = strategySubresourceOf(served, request.subresource);
@@ -83,7 +83,11 @@ export function readApply(request: ApiRequest, patch: PatchContext): (live: ApiO
   };
 }
 
-function applyPatch(patchType: DocumentPatch, options: WriteOptions, write: WriteOperation): MaybePromise<WriteResult> {
+function applyPatch(
+  patchType: DocumentPatch,
+  options: CheckedWriteOptions,
+  write: WriteOperation,
+): MaybePromise<WriteResult> {
   const { request, served } = write;
   const name = request.name ?? '';
   const subresource = strategySubresourceOf(served, request.subresource);
@@ -122,7 +126,7 @@ export type DocumentPatch = Exclude<PatchType, 'apply'>;
 type Change = (live: ApiObject) => DraftObject;
 
 interface PatchContext {
-  readonly options: WriteOptions;
+  readonly options: CheckedWriteOptions;
   readonly write: WriteOperation;
 }
 
@@ -188,7 +192,7 @@ function readDocument(request: ApiRequest, { options, write }: PatchContext): Pa
   }
 }
 
-function malformedPatchMessage(error: BodyError, request: ApiRequest, options: WriteOptions): string {
+function malformedPatchMessage(error: BodyError, request: ApiRequest, options: CheckedWriteOptions): string {
   if (request.patchType === 'strategic') return error.message;
   if (options.fieldValidation !== 'Ignore') return `${DECODING}${error.message}`;
   return request.patchType === 'merge' ? 'Invalid JSON Patch' : error.message;
@@ -206,7 +210,7 @@ function patched(
   const { fieldValidation } = options;
   const document = apply(live);
   // The reference server patches the JSON text of a custom resource, whose keys are sorted.
-  const shown = () => (write.served.kind.custom === undefined ? document : apply(inWireOrder(live)));
+  const shown = () => (write.served.kind.customResourceHandler === undefined ? document : apply(inWireOrder(live)));
   const print = () => printPatched(shown());
   const refuse = (why: string) => invalidPatch(print(), why);
   return decodePatched(document, { write, fieldValidation, findings, print, refuse });

@@ -37,7 +37,7 @@ export function update(context: ServerContext, request: ApiRequest, served: Serv
 function liveMetadata({ store }: ServerContext, request: ApiRequest, served: ServedKind): object | undefined {
   if (request.subresource !== 'status' || served.storageKind !== undefined) return undefined;
   const { namespace = '', name = '' } = request;
-  return store.get({ resource: served.storageKey, namespace, name })?.metadata;
+  return store.get({ storageKey: served.storageKey, namespace, name })?.metadata;
 }
 
 function replaceWith(draft: DraftObject, write: WriteOperation): MaybePromise<WriteResult> {

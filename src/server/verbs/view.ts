@@ -25,10 +25,10 @@ import { checkPatchOptions, checkWriteOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { managersAbove, managersBelow, type ScaleOwnership } from '../scale-managers.js';
 import { requireLive } from '../steps/commit.js';
-import { managersIn, servedIn, setManagers, trackUpdate } from '../steps/managed-fields.js';
+import { managersIn, servedIn, setManagers, trackOwnershipOnUpdate } from '../steps/managed-fields.js';
 import { ensureNameMatches, ensureNamespaceMatches } from '../steps/match-address.js';
 import { seal } from '../steps/seal.js';
-import { BUILT_IN_RULES, metadataProblems } from '../steps/validate-metadata.js';
+import { BUILT_IN_METADATA_CHECKS, metadataProblems } from '../steps/validate-metadata.js';
 import { updateObject, type WriteResult } from '../write.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 import { readApply, readPatch, requirePatchType } from './patch.js';
@@ -88,7 +88,7 @@ export function onView(
     case 'deletecollection':
     case 'list':
     case 'watch':
-      throw errors.router('MethodNotAllowed');
+      throw errors.genericServerResponse('MethodNotAllowed');
     default:
       return unreachable(request.verb);
   }
@@ -131,7 +131,7 @@ type Change = (view: ApiObject) => DraftObject;
 function withOwnership(viewKind: ServedKind, write: WriteOperation, change: Change): Change {
   return (before) => {
     const draft = change(before);
-    trackUpdate(draft, before, { ...write, served: viewKind });
+    trackOwnershipOnUpdate(draft, before, { ...write, served: viewKind });
     return draft;
   };
 }
@@ -186,7 +186,7 @@ function fromView(viewed: DraftObject, live: ApiObject, { view, viewKind, write 
   draft.metadata.resourceVersion = isCustom ? resourceVersion || live.metadata.resourceVersion : resourceVersion;
   view.write(asObject, draft, write.hookContext);
   const ownership = ownershipOf(live, { view, viewKind, write });
-  if (ownership === undefined) trackUpdate(draft, live, write);
+  if (ownership === undefined) trackOwnershipOnUpdate(draft, live, write);
   else {
     const above = storedManagers(viewed.metadata.managedFields);
     setManagers(draft.metadata, managersBelow(ownership, above, write.served.apiVersion), live.metadata.managedFields);
@@ -197,7 +197,7 @@ function fromView(viewed: DraftObject, live: ApiObject, { view, viewKind, write 
 /** The metadata of a view is validated although it is not stored. */
 function problemsOf(viewed: ApiObject, { kind }: ServedKind, { hookContext }: WriteOperation): readonly FieldError[] {
   return [
-    ...metadataProblems(viewed, kind, BUILT_IN_RULES),
+    ...metadataProblems(viewed, kind, BUILT_IN_METADATA_CHECKS),
     ...(kind.strategy.create.validate?.(viewed, hookContext) ?? []),
   ];
 }

@@ -17,7 +17,7 @@ import { checkWriteOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { selectionOf } from '../selection.js';
 import { runAdmissionPhase } from '../steps/admit.js';
-import { trackCreate } from '../steps/managed-fields.js';
+import { trackOwnershipOnCreate } from '../steps/managed-fields.js';
 import { ensureNamespaceMatches } from '../steps/match-address.js';
 import { clearSystemFields } from '../steps/prepare.js';
 import { redecodeMutated } from '../steps/redecode.js';
@@ -52,7 +52,7 @@ export function onVirtual(
       return objectResponse(200, Object.freeze(list) as unknown as ApiList);
     });
   }
-  throw errors.router('MethodNotAllowed');
+  throw errors.genericServerResponse('MethodNotAllowed');
 }
 
 function create(
@@ -73,7 +73,7 @@ function create(
   request.audit?.requestObject?.(draft);
   clearSystemFields(draft.metadata);
   ensureNamespaceMatches(draft.metadata, write);
-  trackCreate(draft, write);
+  trackOwnershipOnCreate(draft, write);
   const created = withWarnings(write.warnings, () =>
     chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft }, write), () => {
       const body = redecodeMutated(draft, write);

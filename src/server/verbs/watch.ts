@@ -1,7 +1,7 @@
 /**
  * watch: a stream of the changes of a collection. spec: Watch, Streaming lists
  *
- * The stream is live when this function returns. Invalid options fail the request; an expired version and later failures
+ * The stream is live when this function returns. Invalid options fail the request; an expired resourceVersion and later failures
  * are the last event of the stream.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -16,7 +16,7 @@ import { deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import type { ServerContext } from '../context.js';
-import { checkWatchOptions, type WatchOptions } from '../options.js';
+import { type CheckedWatchOptions, checkWatchOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { type Selection, selectionOf } from '../selection.js';
 import { zeroFields } from '../steps/prepare.js';
@@ -40,7 +40,7 @@ interface WatchParameters {
   readonly request: ApiRequest;
   readonly served: ServedKind;
   readonly selection: Selection;
-  readonly options: WatchOptions;
+  readonly options: CheckedWatchOptions;
   /** 0 if the request names none. */
   readonly revision: number;
 }
@@ -57,7 +57,7 @@ function parseWatchRevision(text: string): number {
   }
 }
 
-/** Waits for the requested version. If it does not arrive in time, the stream contains the error. */
+/** Waits for the requested revision. If it does not arrive in time, the stream contains the error. */
 function waitForRevision(parameters: WatchParameters, text: string): MaybePromise<ServerWatchStream | undefined> {
   const { context, request, revision } = parameters;
   const waited = untilRevision(context, revision, { text, signal: request.signal });
@@ -72,7 +72,7 @@ function waitForRevision(parameters: WatchParameters, text: string): MaybePromis
   );
 }
 
-/** Events after a version, without initial events. */
+/** Events after a revision, without initial events. */
 function openFromRevision(parameters: WatchParameters): ServerWatchStream {
   const { context, revision } = parameters;
   return openStream(parameters, revision === 0 ? context.store.revision : revision, []);
@@ -82,7 +82,7 @@ function openFromRevision(parameters: WatchParameters): ServerWatchStream {
 function openWithInitialEvents(parameters: WatchParameters): ServerWatchStream {
   const { context, served, selection, options } = parameters;
   const { range, matches } = selection;
-  const query = { resource: served.storageKey, ...range, ...(matches === undefined ? {} : { matches }) };
+  const query = { storageKey: served.storageKey, ...range, ...(matches === undefined ? {} : { matches }) };
   const page = selection.canMatch ? context.store.list(query) : { items: [], revision: context.store.revision };
   const initial: ServerWatchEvent[] = toServedAll(served, page.items).map(added);
   if (options.allowBookmarks) initial.push({ type: 'BOOKMARK', object: initialEventsEnd(parameters, page.revision) });
@@ -95,7 +95,7 @@ function added(object: ApiObject): ChangeEvent {
 
 /** Options that all streams of a cluster share. */
 function sharedStreamOptions({ clock, bookmarks, watches, store }: ServerContext) {
-  return { clock, bookmarks, running: watches, journal: store.journal };
+  return { clock, bookmarkTicker: bookmarks, watches, journal: store.journal };
 }
 
 function openStream(
@@ -108,7 +108,7 @@ function openStream(
   const matches = canMatch ? selection.matches : () => false;
   try {
     const cursor = context.store.watch({
-      resource: served.storageKey,
+      storageKey: served.storageKey,
       ...range,
       after,
       ...(matches === undefined ? {} : { matches }),
@@ -123,7 +123,7 @@ function openStream(
       timeoutMs: timeoutMs(options, context),
       timeoutIsAwaited: options.timeoutSeconds > 0,
       ...(differsFromStored(served) ? { toServedVersion: (object: ApiObject) => toServed(served, object) } : {}),
-      ...(options.allowBookmarks ? { bookmark: createBookmarkSource(parameters, after) } : {}),
+      ...(options.allowBookmarks ? { makeBookmark: createBookmarkSource(parameters, after) } : {}),
     });
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
@@ -144,7 +144,7 @@ function closedStream({ context, request }: WatchParameters): ServerWatchStream 
 const MIN_TIMEOUT_SECONDS = 1800;
 
 /** The default timeout is random, so that clients do not all reconnect at once. */
-function timeoutMs(options: WatchOptions, context: ServerContext): number {
+function timeoutMs(options: CheckedWatchOptions, context: ServerContext): number {
   const seconds =
     options.timeoutSeconds > 0 ? options.timeoutSeconds : MIN_TIMEOUT_SECONDS * (1 + context.ids.random());
   return seconds * 1000;
@@ -164,7 +164,7 @@ function createBookmarkSource(parameters: WatchParameters, after: number): () =>
 
 function bookmark(served: ServedKind, revision: number, annotations?: Readonly<Record<string, string>>): Bookmark {
   // The bookmark of a custom resource has no empty struct fields.
-  if (served.kind.custom !== undefined) {
+  if (served.kind.customResourceHandler !== undefined) {
     const metadata = { ...(annotations === undefined ? {} : { annotations }), resourceVersion: String(revision) };
     return Object.freeze({ apiVersion: served.apiVersion, kind: served.gvk.kind, metadata: deepFreeze(metadata) });
   }
@@ -198,7 +198,7 @@ function initialEventsEnd({ context, served }: WatchParameters, revision: number
   const { dialect } = context;
   const [kind, apiVersion] = [served.kind.names.listKind, served.apiVersion];
   const emptyList =
-    served.kind.custom === undefined
+    served.kind.customResourceHandler === undefined
       ? `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{},"items":null}\n`
       : `{"apiVersion":"${apiVersion}","items":[],"kind":"${kind}"}\n`;
   return bookmark(served, revision, {

@@ -45,7 +45,7 @@ function* placedObjects(tables: StoreSnapshot['tables']): IterableIterator<Place
     const { tree } = typeof state === 'function' ? state() : state;
     for (const object of tree.values()) {
       const { namespace = '', name } = object.metadata;
-      yield { key: { resource, namespace, name }, object };
+      yield { key: { storageKey: resource, namespace, name }, object };
     }
   }
 }

@@ -10,7 +10,7 @@ import type { PlacedObject } from '../state.js';
 import type { JournalRecord } from './types.js';
 
 export function encodeRecord({ revision, type, key, object, time }: JournalRecord): string {
-  const head = [revision, type, key.resource, key.namespace, key.name, time];
+  const head = [revision, type, key.storageKey, key.namespace, key.name, time];
   return isPlainJson(object) ? JSON.stringify([...head, object]) : encodeWithExceptions(head, object);
 }
 
@@ -20,7 +20,7 @@ export function decodeRecord(text: string): JournalRecord {
   return {
     revision: revision as number,
     type: type as JournalRecord['type'],
-    key: { resource: resource as string, namespace: namespace as string, name: name as string },
+    key: { storageKey: resource as string, namespace: namespace as string, name: name as string },
     object: restored(object, exceptions),
     time: time as number,
   };
@@ -28,14 +28,14 @@ export function decodeRecord(text: string): JournalRecord {
 
 /** An object of a checkpoint. */
 export function encodePlaced({ key, object }: PlacedObject): string {
-  const head = [key.resource, key.namespace, key.name];
+  const head = [key.storageKey, key.namespace, key.name];
   return isPlainJson(object) ? JSON.stringify([...head, object]) : encodeWithExceptions(head, object);
 }
 
 export function decodePlaced(text: string): PlacedObject {
   const [resource, namespace, name, object, exceptions] = parse(text, 4);
   return {
-    key: { resource: resource as string, namespace: namespace as string, name: name as string },
+    key: { storageKey: resource as string, namespace: namespace as string, name: name as string },
     object: restored(object, exceptions),
   };
 }

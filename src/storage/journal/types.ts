@@ -46,7 +46,7 @@ export interface Journal {
   /** Appends a write. `stateBefore` returns the state before it, for a new checkpoint. Throws JournalError. */
   append(record: JournalRecord, stateBefore: () => JournalState): void;
   /** Waits until all appended writes are on stable storage; undefined if they are. Rejects with JournalError. */
-  durable(): Promise<void> | undefined;
+  whenDurable(): Promise<void> | undefined;
   /** All writes up to this revision are on stable storage. */
   readonly durableRevision: number;
   /** Makes everything durable and unlocks the journal. */

@@ -11,7 +11,7 @@ import { ClusterTrustBundle } from '../../../src/kinds/certificates/v1beta1/clus
 import { featureGates } from '../../../src/kinds/feature-gates.js';
 import type { Kind } from '../../../src/kinds/kind.js';
 import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
-import type { AccessAttributes, AccessReader } from '../../../src/protocol/access.js';
+import type { AccessAttributes, ClusterAuthorizer } from '../../../src/protocol/access.js';
 import { fakeRequest, fakeView, finished, type Sketch } from './fake-cluster.js';
 import { OF_MASTERS, OF_NODE_N1 } from './requests.js';
 
@@ -19,9 +19,9 @@ const Request = CertificateSigningRequest as unknown as Kind;
 const Bundle = ClusterTrustBundle as unknown as Kind;
 
 /** Allows one verb on one signer and records the checks. */
-function allowing(verb: string, name: string): AccessReader & { readonly checks: AccessAttributes[] } {
+function allowing(verb: string, name: string): ClusterAuthorizer & { readonly checks: AccessAttributes[] } {
   const checks: AccessAttributes[] = [];
-  const decide: AccessReader['decide'] = (_, attributes) => {
+  const decide: ClusterAuthorizer['decide'] = (_, attributes) => {
     checks.push(attributes);
     const allowed = attributes.type === 'resource' && attributes.verb === verb && attributes.name === name;
     return { allowed, reason: '' };
@@ -42,7 +42,7 @@ describe.each([
   ['approve', 'approval', certificateApproval, {}],
   ['sign', 'status', certificateSigning, { certificate: 'Yw==' }],
 ] as const)('the permission to %s certificate requests', (verb, subresource, plugin, status) => {
-  const review = (access: AccessReader, next: Sketch = status, below: string = subresource) => {
+  const review = (access: ClusterAuthorizer, next: Sketch = status, below: string = subresource) => {
     const about = {
       kind: Request,
       operation: 'UPDATE',
@@ -109,7 +109,7 @@ describe('ClusterTrustBundleAttest', () => {
     metadata: { name: 'b', ...metadata },
     spec: { ...(signerName === undefined ? {} : { signerName }), trustBundle },
   });
-  const review = (access: AccessReader, object: Sketch, oldObject?: Sketch, isOn = true) => {
+  const review = (access: ClusterAuthorizer, object: Sketch, oldObject?: Sketch, isOn = true) => {
     const operation = oldObject === undefined ? 'CREATE' : 'UPDATE';
     const checks = fakeRequest({ kind: Bundle, operation, object, ...(oldObject === undefined ? {} : { oldObject }) });
     const features = featureGates({ ClusterTrustBundle: isOn });

@@ -5,7 +5,7 @@ import type { Kind } from '../../../src/kinds/kind.js';
 import { type ServedKind, serveKind } from '../../../src/kinds/served-kind.js';
 import { type Dialect, kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../src/meta/object.js';
-import { type AccessReader, allowAll } from '../../../src/protocol/access.js';
+import { allowAll, type ClusterAuthorizer } from '../../../src/protocol/access.js';
 import type { User } from '../../../src/protocol/request.js';
 import { type Clock, systemClock } from '../../../src/util/clock.js';
 import type { Ids } from '../../../src/util/ids.js';
@@ -18,7 +18,7 @@ export interface FakeOptions {
   readonly objects?: Readonly<Record<string, readonly Sketch[]>>;
   readonly dialect?: Dialect;
   readonly features?: FeatureGates;
-  readonly access?: AccessReader;
+  readonly access?: ClusterAuthorizer;
   readonly clock?: Clock;
   readonly kinds?: readonly Kind[];
 }

@@ -11,7 +11,7 @@ import { ServiceAccount } from '../../../src/kinds/core/v1/service-account.js';
 import type { FeatureGates } from '../../../src/kinds/feature-gates.js';
 import { ResourceSlice } from '../../../src/kinds/resource/index.js';
 import { CSINode } from '../../../src/kinds/storage/v1/csi-node.js';
-import type { AccessReader } from '../../../src/protocol/access.js';
+import type { ClusterAuthorizer } from '../../../src/protocol/access.js';
 import { type FakeOptions, type FakeRequest, fakeRequest, fakeView, type Sketch } from './fake-cluster.js';
 import { OF_MASTERS, OF_NODE_N1 } from './requests.js';
 
@@ -264,7 +264,7 @@ describe('node requests for tokens', () => {
       pods = [pod([tokenVolume('')])],
       access,
       ...objects
-    }: { pods?: Sketch[]; access?: AccessReader } & Record<string, unknown> = {},
+    }: { pods?: Sketch[]; access?: ClusterAuthorizer } & Record<string, unknown> = {},
   ) =>
     review(
       ServiceAccount,
@@ -275,7 +275,7 @@ describe('node requests for tokens', () => {
     name: 't',
     projected: { sources: [{ serviceAccountToken: { path: 't', ...(audience ? { audience } : {}) } }] },
   });
-  const noAccess: AccessReader = {
+  const noAccess: ClusterAuthorizer = {
     decide: () => ({ allowed: false, reason: '' }),
     rules: () => ({ resourceRules: [], nonResourceRules: [] }),
   };
@@ -324,7 +324,7 @@ describe('node requests for tokens', () => {
 
   test('allows token audiences that the node is authorized for', () => {
     const checks: unknown[] = [];
-    const access: AccessReader = {
+    const access: ClusterAuthorizer = {
       ...noAccess,
       decide: (_, attributes) => {
         checks.push(attributes);

@@ -5,13 +5,13 @@ import { Deployment } from '../../../src/kinds/apps/v1/deployment.js';
 import { Node } from '../../../src/kinds/core/v1/node/node.js';
 import { Pod } from '../../../src/kinds/core/v1/pod/pod.js';
 import type { Kind } from '../../../src/kinds/kind.js';
-import type { AccessReader, ResourceAttributes } from '../../../src/protocol/access.js';
+import type { ClusterAuthorizer, ResourceAttributes } from '../../../src/protocol/access.js';
 import { fakeRequest, fakeView, finished } from './fake-cluster.js';
 
 const kinds = [Pod, Deployment, Node] as unknown as Kind[];
 
 /** Allows what is listed as `verb group/resource/subresource namespace/name`. */
-function allowing(...list: string[]): AccessReader {
+function allowing(...list: string[]): ClusterAuthorizer {
   const print = ({ verb, group, resource, subresource, namespace, name }: ResourceAttributes) =>
     `${verb} ${group}/${resource}/${subresource} ${namespace}/${name}`;
   return {
@@ -26,7 +26,7 @@ function allowing(...list: string[]): AccessReader {
 const owner = (part: object = {}) => ({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'u', ...part });
 const blocking = (part: object = {}) => owner({ blockOwnerDeletion: true, ...part });
 
-function review(access: AccessReader, next: object[] | undefined, live?: object[], subresource = '') {
+function review(access: ClusterAuthorizer, next: object[] | undefined, live?: object[], subresource = '') {
   const object = (ownerReferences: object[] | undefined) => ({
     metadata: { name: 'p', namespace: 'ns', ...(ownerReferences === undefined ? {} : { ownerReferences }) },
   });

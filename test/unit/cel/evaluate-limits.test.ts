@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../src/cel/engine.js';
 import { compile, jsonValue, plan } from '../../../src/cel/index.js';
-import { CelBudgetError, CelError, type CelValue } from '../../../src/cel/values.js';
+import { CelCostLimitError, CelError, type CelValue } from '../../../src/cel/values.js';
 import { environment, variables } from './evaluate-fixtures.js';
 
 const CANCELLED = 'operation cancelled: actual cost limit exceeded';
@@ -115,19 +115,19 @@ describe('evaluation beyond the limits', () => {
     ['repeated time zone lookups', "li.all(x, ts.getHours('America/New_York') >= 0)"],
   ])('stops the evaluation with a budget error: %s', (_what, expression) => {
     const { error } = run(expression);
-    expect(error).toBeInstanceOf(CelBudgetError);
+    expect(error).toBeInstanceOf(CelCostLimitError);
     expect(error?.message).toBe(CANCELLED);
   });
 
   test('does not allow an expression to absorb a budget error', () => {
-    expect(run('li.all(x, li.all(y, x + y >= 0)) || true').error).toBeInstanceOf(CelBudgetError);
+    expect(run('li.all(x, li.all(y, x + y >= 0)) || true').error).toBeInstanceOf(CelCostLimitError);
     expect(run('li.exists(x, li.exists(y, x + y < 0)) || b', 100)).toMatchObject({ cost: 101 });
   });
 
   test('allows a cost equal to the limit', () => {
     const cost = run('li.all(x, x >= 0)').cost;
     expect(run('li.all(x, x >= 0)', cost)).toMatchObject({ value: true, cost });
-    expect(run('li.all(x, x >= 0)', cost - 1).error).toBeInstanceOf(CelBudgetError);
+    expect(run('li.all(x, x >= 0)', cost - 1).error).toBeInstanceOf(CelCostLimitError);
   });
 });
 

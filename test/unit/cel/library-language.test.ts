@@ -4,7 +4,7 @@ import { compile, createEnvironment, EntryMap, plan } from '../../../src/cel/ind
 import { BIND } from '../../../src/cel/library/bind.js';
 import { LANGUAGE_LIBRARIES, VALUE_LIBRARIES } from '../../../src/cel/library/environments.js';
 import { GrowingMap } from '../../../src/cel/library/two-variables.js';
-import { CelBudgetError, CelError, CelUint } from '../../../src/cel/values.js';
+import { CelCostLimitError, CelError, CelUint } from '../../../src/cel/values.js';
 import { readCases } from './check-fixtures.js';
 import { show } from './library-fixtures.js';
 
@@ -71,7 +71,7 @@ test('stops an evaluation that repeatedly searches a long string', () => {
   const long = compile("text.findAll('(?:a|ba)*c|a').size() > 0", variables);
   if (long.checked === undefined) expect.fail(long.text);
   const outcome = plan(long.checked, variables).evaluate(new Map([['text', 'a'.repeat(200_000)]]));
-  expect(outcome.error).toBeInstanceOf(CelBudgetError);
+  expect(outcome.error).toBeInstanceOf(CelCostLimitError);
 });
 
 describe('GrowingMap', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compile, plan } from '../../../src/cel/index.js';
 import { newExpressionsEnvironment, storedExpressionsEnvironment } from '../../../src/cel/library/environments.js';
 import { STRING } from '../../../src/cel/types.js';
-import { CelBudgetError, type CelValue } from '../../../src/cel/values.js';
+import { CelCostLimitError, type CelValue } from '../../../src/cel/values.js';
 import { readCases } from './check-fixtures.js';
 import { resultOf, type ValueCase } from './values-fixtures.js';
 
@@ -63,13 +63,13 @@ describe('work that the cost model does not count', () => {
   };
 
   test('stops an evaluation that parses a number with a million digits', () => {
-    expect(evaluate('quantity(s).isInteger()', '1'.repeat(1_000_000)).error).toBeInstanceOf(CelBudgetError);
+    expect(evaluate('quantity(s).isInteger()', '1'.repeat(1_000_000)).error).toBeInstanceOf(CelCostLimitError);
   });
 
   test('stops an evaluation that adds long numbers', () => {
     const chain = Array.from({ length: 200 }, () => '.add(quantity(s))').join('');
     const many = `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(i, quantity(s)${chain}.isInteger())`;
-    expect(evaluate(many, '1e9999').error).toBeInstanceOf(CelBudgetError);
+    expect(evaluate(many, '1e9999').error).toBeInstanceOf(CelCostLimitError);
     expect(evaluate(many, '100').error).toBeUndefined();
   });
 

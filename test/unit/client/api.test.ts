@@ -46,7 +46,7 @@ describe('reads', () => {
 
   test('find rejects when the kind is not served', async () => {
     const { widgets } = setup(
-      errors.router('NotFound'),
+      errors.genericServerResponse('NotFound'),
       errors.forbidden({ group: '', resource: 'widgets' }, 'w', 'no'),
     );
     await expect(widgets.find('w')).rejects.toSatisfy((e) => StatusError.is(e, 'NotFound'));

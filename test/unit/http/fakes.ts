@@ -2,7 +2,7 @@
  * A fake cluster that answers as a test scripts it, and helpers to call a handler on top of it.
  */
 import * as z from 'zod';
-import { allowAuthenticated, createAccessReader } from '../../../src/auth/authorizer.js';
+import { allowAuthenticated, createClusterAuthorizer } from '../../../src/auth/authorizer.js';
 import { createAuthentication } from '../../../src/auth/cluster-authentication.js';
 import type { FetchHandlerOptions, FetchTarget, ServedResource } from '../../../src/http/index.js';
 import { createFetchHandler } from '../../../src/http/index.js';
@@ -44,7 +44,7 @@ export const served = {
 type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 
 /** Every named user is authorized for everything. */
-const access = createAccessReader(allowAuthenticated(), {
+const access = createClusterAuthorizer(allowAuthenticated(), {
   dialect: kubernetesDialect,
   objects: { get: () => undefined, list: () => [] },
   lastChange: () => 0,

@@ -8,7 +8,7 @@ import { event, object } from './objects.js';
 function emptyLog(maxEvents = 1_000): EventLog {
   return new EventLog(
     { maxEvents, maxAgeMs: 60_000 },
-    { entries: [], head: 0, compacted: 0, retired: { chunks: [], count: 0, droppedRevision: 0 } },
+    { entries: [], head: 0, compactRevision: 0, retired: { chunks: [], count: 0, droppedRevision: 0 } },
   );
 }
 

@@ -4,7 +4,7 @@ import { EventLog } from '../../../src/storage/event-log.js';
 import { CompactedError } from '../../../src/storage/types.js';
 import { event, object } from './objects.js';
 
-const NO_HISTORY = { entries: [], head: 0, compacted: 0, retired: { chunks: [], count: 0, droppedRevision: 0 } };
+const NO_HISTORY = { entries: [], head: 0, compactRevision: 0, retired: { chunks: [], count: 0, droppedRevision: 0 } };
 const ROOMY = { maxEvents: 1_000, maxAgeMs: 60_000 };
 
 function logOf(bounds: { maxEvents: number; maxAgeMs: number }, ...revisions: number[]): EventLog {
@@ -115,12 +115,12 @@ describe('reading the event log backwards', () => {
 });
 
 describe('the history for a fork', () => {
-  test('copies the live entries and the compacted revision into a fork, which does not grow with its origin', () => {
+  test('copies the live entries and the compact revision into a fork, which does not grow with its origin', () => {
     const log = logOf({ maxEvents: 2, maxAgeMs: 60_000 }, 1, 2, 3);
     const history = log.shareHistory();
     log.append(event(4));
     expect(history.entries.slice(history.head).map(({ revision }) => revision)).toEqual([2, 3]);
-    expect(history.compacted).toBe(1);
+    expect(history.compactRevision).toBe(1);
     expect(revisionsAfter(new EventLog(ROOMY, history), 1)).toEqual(['2', '3']);
   });
 });

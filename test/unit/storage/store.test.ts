@@ -12,25 +12,25 @@ function newStore(options: Parameters<typeof memoryStorage>[0] = {}) {
   return { clock, store: new Store({ clock, ...memoryStorage(options) }) };
 }
 
-const keyOf = (name: string, resource = 'things'): ObjectKey => ({ resource, namespace: 'default', name });
+const keyOf = (name: string, resource = 'things'): ObjectKey => ({ storageKey: resource, namespace: 'default', name });
 const sealed = (name: string) => (revision: string) => object(name, Number(revision));
 
 function create(store: Store, name: string, resource = 'things'): ApiObject {
-  return store.commit({ type: 'create', key: keyOf(name, resource), seal: sealed(name) });
+  return store.commit({ type: 'create', key: keyOf(name, resource), makeObject: sealed(name) });
 }
 
 function update(store: Store, expected: ApiObject): ApiObject {
   const { name } = expected.metadata;
-  return store.commit({ type: 'update', key: keyOf(name), expected, seal: sealed(name) });
+  return store.commit({ type: 'update', key: keyOf(name), expected, makeObject: sealed(name) });
 }
 
 function remove(store: Store, expected: ApiObject): ApiObject {
   const { name } = expected.metadata;
-  return store.commit({ type: 'delete', key: keyOf(name), expected, seal: sealed(name) });
+  return store.commit({ type: 'delete', key: keyOf(name), expected, makeObject: sealed(name) });
 }
 
 const names = (store: Store, at?: number) =>
-  store.list({ resource: 'things', ...(at === undefined ? {} : { at }) }).items.map(({ metadata }) => metadata.name);
+  store.list({ storageKey: 'things', ...(at === undefined ? {} : { at }) }).items.map(({ metadata }) => metadata.name);
 
 describe('a commit', () => {
   test('takes the next revision of one counter for all resources', () => {
@@ -67,14 +67,14 @@ describe('a commit', () => {
   test('takes no revision and causes no event in a failed commit', () => {
     const { store } = newStore();
     const first = create(store, 'a');
-    const cursor = store.watch({ resource: 'things', after: 1 });
+    const cursor = store.watch({ storageKey: 'things', after: 1 });
     expect(() => create(store, 'a')).toThrow(StorageError);
     expect(() => {
       store.commit({
         type: 'update',
         key: keyOf('a'),
         expected: first,
-        seal: () => {
+        makeObject: () => {
           throw new Error('cannot seal');
         },
       });
@@ -106,7 +106,7 @@ describe('a list of the store', () => {
   test('returns an empty list at the current revision for a resource without writes', () => {
     const { store } = newStore();
     create(store, 'a', 'others');
-    expect(store.list({ resource: 'things' })).toEqual({ items: [], revision: 1 });
+    expect(store.list({ storageKey: 'things' })).toEqual({ items: [], revision: 1 });
   });
 
   test('undoes only changes of the listed resource in a list at a past revision', () => {
@@ -144,12 +144,12 @@ describe('a watch on the store', () => {
     const { store, clock } = newStore({ historyMs: 1_000 });
     create(store, 'a');
     await clock.advance(1_001);
-    expect(() => store.watch({ resource: 'things', after: 0 })).toThrow(CompactedError);
+    expect(() => store.watch({ storageKey: 'things', after: 0 })).toThrow(CompactedError);
   });
 
   test('returns a live watch for a resource without writes', () => {
     const { store } = newStore();
-    const cursor = store.watch({ resource: 'things', after: 0 });
+    const cursor = store.watch({ storageKey: 'things', after: 0 });
     create(store, 'a');
     expect(cursor.poll()).toMatchObject({ type: 'ADDED' });
   });
@@ -204,7 +204,7 @@ describe('a store snapshot', () => {
   test('ends open watches when a snapshot is restored', () => {
     const { store } = newStore();
     const snapshot = store.snapshot();
-    const cursor = store.watch({ resource: 'things', after: 0 });
+    const cursor = store.watch({ storageKey: 'things', after: 0 });
     store.restore(snapshot);
     expect(() => cursor.poll()).toThrow(CompactedError);
     create(store, 'a');
@@ -236,9 +236,9 @@ describe('a store fork', () => {
   test('does not send events of the origin to a fork, nor events of the fork to its origin', () => {
     const { store, clock } = newStore();
     create(store, 'a');
-    const cursor = store.watch({ resource: 'things', after: 1 });
+    const cursor = store.watch({ storageKey: 'things', after: 1 });
     const fork = new Store({ clock, ...memoryStorage() }, store.snapshot());
-    const forked = fork.watch({ resource: 'things', after: 1 });
+    const forked = fork.watch({ storageKey: 'things', after: 1 });
     create(fork, 'b');
     expect(cursor.poll()).toBeUndefined();
     create(store, 'c');

@@ -34,7 +34,7 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   names: { categories: ['api-extensions'] },
   body: validatingAdmissionPolicyBindingBody,
   strategy: {
-    create: { metadataValidation: 'plain', validate },
+    create: { metadataValidation: 'repeated', validate },
     update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
     write: { generation: specGeneration, authorizeValidated: authorizeParamRef(VALIDATING_BINDINGS) },
   },

@@ -47,7 +47,7 @@ export const ValidatingAdmissionPolicy: Kind<
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
   body: validatingAdmissionPolicyBody,
   strategy: {
-    create: { metadataValidation: 'plain', validate: (object, _context, live) => validate(object, live) },
+    create: { metadataValidation: 'repeated', validate: (object, _context, live) => validate(object, live) },
     update: { allowUnconditionalUpdate: false, validationOrder: ['update', 'create'] },
     write: { separateStatus: true, generation: specGeneration, authorizeValidated: authorizeParamKind },
   },

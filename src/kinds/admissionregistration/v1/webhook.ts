@@ -27,7 +27,7 @@ type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
 export const webhooksStrategy: StrategyDefinition = {
   update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
   create: {
-    metadataValidation: 'plain',
+    metadataValidation: 'repeated',
     validate: (object, _context, live) => webhookErrors(webhooksOf(object), live && webhooksOf(live)),
   },
   write: { generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']) },

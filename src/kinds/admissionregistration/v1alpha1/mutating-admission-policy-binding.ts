@@ -31,7 +31,7 @@ export const MutatingAdmissionPolicyBinding: Kind<
   body: mutatingAdmissionPolicyBindingBody,
   ownTypes: OWN_POLICY_TYPES,
   strategy: {
-    create: { metadataValidation: 'plain', validate },
+    create: { metadataValidation: 'repeated', validate },
     update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
     write: { generation: specGeneration, authorizeValidated: authorizeParamRef(MUTATING_BINDINGS) },
   },

@@ -45,7 +45,7 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     body: mutatingAdmissionPolicyBody,
     ownTypes: OWN_POLICY_TYPES,
     strategy: {
-      create: { metadataValidation: 'plain', validate },
+      create: { metadataValidation: 'repeated', validate },
       update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
       write: { generation: specGeneration, authorizeValidated: authorizeParamKind },
     },

@@ -15,7 +15,7 @@ import {
   type APIServiceSpec,
   apiServiceBody,
 } from '../../generated/apiregistration-v1.js';
-import type { HookContext, Kind, NameRule } from '../../kind.js';
+import type { HookContext, Kind, NameValidator } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { datedCondition, LOCAL } from './availability.js';
@@ -26,7 +26,7 @@ export interface APIService extends ObjectBase, APIServiceBody {}
 export interface APIServiceInput extends InputBase, APIServiceBodyInput {}
 
 /** Requires a path segment. Spec validation checks that the name is `<version>.<group>`. */
-const segmentName: NameRule = (name) => pathSegmentProblems(name);
+const segmentName: NameValidator = (name) => pathSegmentProblems(name);
 
 export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> = defineBuiltIn({
   apiVersion: `${serviceGroup('apiregistration')}/v1`,
@@ -43,7 +43,7 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   reconciler: apiServiceReconciler,
   body: apiServiceBody,
   strategy: {
-    create: { metadataValidation: 'plain', prepare: markLocalAvailable, validate },
+    create: { metadataValidation: 'repeated', prepare: markLocalAvailable, validate },
     name: { validate: segmentName },
     update: { allowUnconditionalUpdate: false, validationOrder: ['metadata', 'update', 'create'] },
     write: { separateStatus: true },
@@ -53,7 +53,7 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
       tables: false,
       metadata: ['labels', 'annotations', 'ownerReferences', 'finalizers'],
       ownableFields: { except: ['metadata', 'spec'] },
-      metadataValidation: 'plain',
+      metadataValidation: 'repeated',
       validate: validateStatus,
     }),
   },

@@ -20,7 +20,7 @@ import {
   type StatefulSetUpdateStrategy,
   statefulSetBody,
 } from '../../generated/apps-v1.js';
-import type { HookContext, Kind, MetadataErrors, NameRule } from '../../kind.js';
+import type { HookContext, Kind, MetadataErrors, NameValidator } from '../../kind.js';
 import { annotationErrors } from '../../shared/annotations.js';
 import { ageColumn, containerColumns, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
@@ -44,7 +44,7 @@ export interface StatefulSet extends ObjectBase, StatefulSetBody {}
 export interface StatefulSetInput extends InputBase, StatefulSetBodyInput {}
 
 /** Its pods are named after it, and their names are names of hosts. */
-const labelName: NameRule = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
+const labelName: NameValidator = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
 
 export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'status' | 'scale'> = defineBuiltIn({
   apiVersion: 'apps/v1',

@@ -13,7 +13,7 @@ import {
   type ClusterTrustBundleBodyInput,
   clusterTrustBundleBody,
 } from '../../generated/certificates-v1beta1.js';
-import type { HookContext, Kind, NameRule } from '../../kind.js';
+import type { HookContext, Kind, NameValidator } from '../../kind.js';
 import { NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../shared/signer-name.js';
 
@@ -21,7 +21,7 @@ export interface ClusterTrustBundle extends ObjectBase, ClusterTrustBundleBody {
 export interface ClusterTrustBundleInput extends InputBase, ClusterTrustBundleBodyInput {}
 
 /** The required prefix of the name depends on the signer. */
-const requireSignerPrefix: NameRule = (name, isPrefix, object) => {
+const requireSignerPrefix: NameValidator = (name, isPrefix, object) => {
   const { spec } = (object ?? {}) as Partial<ClusterTrustBundle>;
   const signerName = spec?.signerName ?? '';
   return trustBundleNameProblems(isPrefix ? maskTrailingDash(name) : name, signerName);

@@ -46,10 +46,10 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
     update: {
       allowUnconditionalUpdate: false,
       allowCreateOnUpdate: true,
-      metadataValidation: 'plain',
+      metadataValidation: 'repeated',
       validate: validateUpdate,
     },
-    create: { metadataValidation: 'plain', validate },
+    create: { metadataValidation: 'repeated', validate },
   },
 });
 

@@ -28,7 +28,7 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
   body: coreEventBody,
   columns: eventColumns((object) => object),
   strategy: {
-    create: { metadataValidation: 'plain', validate: (object) => coreProblems(object) },
+    create: { metadataValidation: 'repeated', validate: (object) => coreProblems(object) },
     name: {
       // Names derived from other objects' names may be any path segment.
       validate: () => [],

@@ -18,7 +18,7 @@ import {
   type NamespaceStatus,
   namespaceBody,
 } from '../../generated/core-v1.js';
-import type { DeletionDecision, DeletionRequest, HookContext, Kind, NameRule } from '../../kind.js';
+import type { DeletionDecision, DeletionRequest, HookContext, Kind, NameValidator } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { failedDeletePrecondition, finalizersAfterDelete, standardFinalizerProblems } from '../../shared/finalizers.js';
 import { copyAsDraft } from '../../shared/storage-conversion.js';
@@ -27,7 +27,7 @@ import { copyAsDraft } from '../../shared/storage-conversion.js';
 export interface Namespace extends ObjectBase, NamespaceBody {}
 export interface NamespaceInput extends InputBase, NamespaceBodyInput {}
 
-const labelName: NameRule = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
+const labelName: NameValidator = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
 
 export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'finalize'> = defineBuiltIn({
   apiVersion: 'v1',

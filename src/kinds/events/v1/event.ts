@@ -10,7 +10,7 @@ import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { goTimeString, ZERO_TIME } from '../../../text/time/time.js';
 import { deepEqual } from '../../../util/json.js';
-import { requireSubdomainName } from '../../build-kind.js';
+import { subdomainNameProblems } from '../../build-kind.js';
 import { CoreEvent, eventColumns, eventProblems, referenceSelectors } from '../../core/v1/event.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { EventSource, ObjectReference } from '../../generated/core-v1.js';
@@ -41,7 +41,7 @@ export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersio
   columns: eventColumns((object) => toStorageVersion<CoreEvent>(object, eventConversion, orchDialect)),
   ...eventConversion,
   strategy: {
-    name: { validate: requireSubdomainName },
+    name: { validate: subdomainNameProblems },
     create: { validate },
     update: { validationOrder: ['metadata', 'update'], validate: validateUpdate },
     read: {

@@ -20,7 +20,7 @@ import {
   type StorageVersionStatus,
   storageVersionBody,
 } from '../../generated/internal-v1alpha1.js';
-import type { Kind, NameRule } from '../../kind.js';
+import type { Kind, NameValidator } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
@@ -28,7 +28,7 @@ export interface StorageVersion extends ObjectBase, StorageVersionBody {}
 export interface StorageVersionInput extends InputBase, StorageVersionBodyInput {}
 
 /** Requires `<group>.<resource>`; the group may contain dots. */
-const storageVersionName: NameRule = (name) => {
+const storageVersionName: NameValidator = (name) => {
   const dot = name.lastIndexOf('.');
   if (dot < 0) return ['name must be in the form of <group>.<resource>'];
   return [

@@ -38,7 +38,7 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
       validate: validateUpdate,
     },
     decode: { defaults: (draft) => roundResourceList(draft.overhead?.podFixed) },
-    create: { metadataValidation: 'plain', validate },
+    create: { metadataValidation: 'repeated', validate },
     write: { warnings },
   },
 });

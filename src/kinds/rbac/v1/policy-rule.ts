@@ -5,10 +5,10 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { pathSegmentPrefixProblems, pathSegmentProblems } from '../../../meta/names.js';
 import type { PolicyRule } from '../../generated/rbac-v1.js';
-import type { NameRule } from '../../kind.js';
+import type { NameValidator } from '../../kind.js';
 
 /** Names of roles and bindings are path segments: `system:node`. */
-export const rbacName: NameRule = (name, prefix) =>
+export const rbacName: NameValidator = (name, prefix) =>
   prefix ? pathSegmentPrefixProblems(name) : pathSegmentProblems(name);
 
 /** Validates the rules of a role. Rules of a namespaced role cannot have non-resource URLs. */

@@ -8,7 +8,7 @@ import type { ExpressionInput } from '../../../../src/admission/cel/input.js';
 import { type Decision, evaluatePolicy } from '../../../../src/admission/policy/evaluate-policy.js';
 import { compiledPolicy, type PolicySpec } from '../../../../src/admission/policy/policies.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
-import type { AccessAttributes, AccessReader } from '../../../../src/protocol/access.js';
+import type { AccessAttributes, ClusterAuthorizer } from '../../../../src/protocol/access.js';
 import type { User } from '../../../../src/protocol/request.js';
 
 type Names = Readonly<Record<'Group' | 'Version', string>>;
@@ -59,7 +59,7 @@ const reference = JSON.parse(readFileSync(new URL('./evaluations.json', import.m
  * Allows the listed requests, fails for the listed failures and has no opinion otherwise; the recording used the same
  * authorizer.
  */
-function accessFor(allowed: readonly string[]): AccessReader {
+function accessFor(allowed: readonly string[]): ClusterAuthorizer {
   const keyOf = ({ user }: User, attributes: AccessAttributes): string => {
     const parts =
       attributes.type === 'path'

@@ -113,7 +113,7 @@ describe('type checking of custom resources', () => {
     group: 'x.io',
     kind: 'Widget',
     names: { ...Deployment.names, plural: 'widgets' },
-    custom: { publishedSchema: published },
+    customResourceHandler: { publishedSchema: published },
   };
   const widgets = serveKind(kind as unknown as Kind, kubernetesDialect);
   const check = (expression: string) => {

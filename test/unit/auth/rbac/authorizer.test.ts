@@ -1,6 +1,6 @@
 /** Caching of the RBAC authorizer, and aggregated roles. */
 import { describe, expect, test } from 'vitest';
-import { createAccessReader, MASTERS } from '../../../../src/auth/authorizer.js';
+import { createClusterAuthorizer, MASTERS } from '../../../../src/auth/authorizer.js';
 import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import { initialClusterRoleBindings, initialClusterRoles } from '../../../../src/kinds/rbac/bootstrap/objects.js';
 import {
@@ -48,7 +48,7 @@ describe('the cache of the authorizer', () => {
     for (const namespace of ['a', 'b', 'c']) {
       cluster.put(ROLE_BINDINGS, bind('x', 'r', { user: namespace, namespace }));
     }
-    const access = createAccessReader(rbac(), cluster);
+    const access = createClusterAuthorizer(rbac(), cluster);
     const asks = (namespace: string) =>
       access.decide({ user: namespace }, attributesOf('get', 'pods', { namespace })).allowed;
     expect([asks('a'), asks('b'), asks('c')]).toEqual([true, true, true]);
@@ -64,7 +64,7 @@ describe('the cache of the authorizer', () => {
 
   test('updates the authorizer cache when roles are created, changed and deleted', () => {
     const cluster = fakeCluster();
-    const access = createAccessReader(rbac(), cluster);
+    const access = createClusterAuthorizer(rbac(), cluster);
     const asks = (resource: string) => access.decide({ user: 'u' }, attributesOf('get', resource, { namespace: 'a' }));
     cluster.put(ROLE_BINDINGS, bind('x', 'r', { user: 'u', kind: 'Role', namespace: 'a' }));
     const notFound = { allowed: false, reason: `RBAC: role.${GROUP} "r" not found` };
@@ -82,7 +82,7 @@ describe('the cache of the authorizer', () => {
 
   test('decides for users with many bindings', () => {
     const cluster = fakeCluster();
-    const access = createAccessReader(rbac(), cluster);
+    const access = createClusterAuthorizer(rbac(), cluster);
     const names = Array.from({ length: 40 }, (_, index) => `r${String(index).padStart(2, '0')}`);
     for (const [index, name] of names.entries()) {
       cluster.put(CLUSTER_ROLES, role(name, [{ verbs: ['get'], apiGroups: [`g${index}`], resources: ['pods', name] }]));
@@ -118,7 +118,7 @@ describe('an aggregated role', () => {
     const cluster = fakeCluster();
     cluster.put(CLUSTER_ROLES, aggregatedRole('all', 'a'));
     cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'all', { user: 'u' }));
-    const access = createAccessReader(rbac(), cluster);
+    const access = createClusterAuthorizer(rbac(), cluster);
     const asks = (resource: string) => access.decide({ user: 'u' }, attributesOf('get', resource)).allowed;
     expect(asks('pods')).toBe(false);
     cluster.put(CLUSTER_ROLES, labelledRole('one', 'a', read('pods')));
@@ -154,7 +154,7 @@ describe('an aggregated role', () => {
       const cluster = fakeCluster({}, dialect);
       for (const object of initialClusterRoles(dialect)) cluster.put(CLUSTER_ROLES, object as unknown as RoleObject);
       cluster.put(ROLE_BINDINGS, bind('b', name, { user: 'u', namespace: 'a' }));
-      const access = createAccessReader(rbac(), cluster);
+      const access = createClusterAuthorizer(rbac(), cluster);
       const asks = (text: string) => {
         const [verb = '', what = ''] = text.split(' ');
         const [resource = '', group = what === 'roles' ? dialect.group('rbac.authorization.orch.io') : ''] =
@@ -175,7 +175,7 @@ test('allows administrators every request, and lists their granted rules', () =>
   for (const object of initialClusterRoleBindings(kubernetesDialect)) {
     cluster.put(CLUSTER_ROLE_BINDINGS, object as unknown as BindingObject);
   }
-  const access = createAccessReader(rbac(), cluster);
+  const access = createClusterAuthorizer(rbac(), cluster);
   const root = { user: 'root', groups: [MASTERS, 'system:authenticated'] };
   expect(access.decide(root, attributesOf('any', 'thing'))).toEqual({ allowed: true, reason: '' });
   const { resourceRules, nonResourceRules } = access.rules(root, 'a');
@@ -190,7 +190,7 @@ test('allows administrators every request, and lists their granted rules', () =>
 test('quotes names like the reference server', () => {
   const cluster = fakeCluster();
   cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'no "such"', { user: 'u' }));
-  expect(createAccessReader(rbac(), cluster).decide({ user: 'u' }, attributesOf('get', 'pods')).reason).toBe(
+  expect(createClusterAuthorizer(rbac(), cluster).decide({ user: 'u' }, attributesOf('get', 'pods')).reason).toBe(
     `RBAC: clusterrole.${GROUP} "no \\"such\\"" not found`,
   );
 });

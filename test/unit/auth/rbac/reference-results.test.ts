@@ -5,13 +5,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createAccessReader } from '../../../../src/auth/authorizer.js';
+import { createClusterAuthorizer } from '../../../../src/auth/authorizer.js';
 import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import type { StrategyContext } from '../../../../src/kinds/kind.js';
 import { authorizeRole } from '../../../../src/kinds/rbac/escalation.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
-import type { AccessReader } from '../../../../src/protocol/access.js';
+import type { ClusterAuthorizer } from '../../../../src/protocol/access.js';
 import { fakeCluster } from './fake-cluster.js';
 import { type Escalation, GROUP, makePolicySet } from './random-policies.js';
 
@@ -27,7 +27,7 @@ const hash = (text: string) => createHash('sha256').update(text).digest('hex').s
 
 const cases = recording.policySets.map((expected, index) => {
   const policySet = makePolicySet(index + 1);
-  return { index, expected, policySet, access: createAccessReader(rbac(), fakeCluster(policySet)) };
+  return { index, expected, policySet, access: createClusterAuthorizer(rbac(), fakeCluster(policySet)) };
 });
 
 test.each(cases)(
@@ -68,13 +68,13 @@ test.each(cases)(
   },
 );
 
-function mayEscalate(access: AccessReader, { user, groups, namespace }: Escalation): boolean {
+function mayEscalate(access: ClusterAuthorizer, { user, groups, namespace }: Escalation): boolean {
   const escalateRoles = { type: 'resource', verb: 'escalate', version: '*', subresource: '', name: '' } as const;
   return access.decide({ user, groups }, { ...escalateRoles, group: GROUP, resource: 'roles', namespace }).allowed;
 }
 
 /** The escalation error for such a role, after its name; empty if it is allowed. */
-function escalationError(access: AccessReader, { user, groups, namespace, rules }: Escalation): string {
+function escalationError(access: ClusterAuthorizer, { user, groups, namespace, rules }: Escalation): string {
   const role = { kind: 'Role', apiVersion: `${GROUP}/v1`, metadata: { name: 'x' }, rules } as unknown as ApiObject;
   const context = { access, user: { user, groups }, namespace, request: {}, dialect: kubernetesDialect };
   try {

@@ -36,7 +36,9 @@ export function openStore(journal: Journal): Store {
 }
 
 export function fingerprintOf(store: Store): Fingerprint {
-  const objects = RESOURCES.flatMap((resource) => store.list({ resource }).items.map((object) => [resource, object]));
+  const objects = RESOURCES.flatMap((resource) =>
+    store.list({ storageKey: resource }).items.map((object) => [resource, object]),
+  );
   return JSON.stringify([store.revision, objects]);
 }
 
@@ -93,7 +95,7 @@ export class Driver {
     const setAcknowledged = (): void => {
       this.acknowledged = Math.max(this.acknowledged, index);
     };
-    const waits = this.journal.durable();
+    const waits = this.journal.whenDurable();
     if (waits === undefined) setAcknowledged();
     else if (isAwaited) await waits.then(setAcknowledged);
     else waits.then(setAcknowledged, () => undefined);
@@ -108,7 +110,7 @@ export class Driver {
 
   #write(): void {
     const random = this.#random;
-    const key = { resource: random.pick(RESOURCES), namespace: 'default', name: `o${random.int(0, 5)}` };
+    const key = { storageKey: random.pick(RESOURCES), namespace: 'default', name: `o${random.int(0, 5)}` };
     const present = this.store.get(key);
     const seal = (resourceVersion: string): ApiObject => {
       const text = random.pick(['', 'x', 'é\u{1F600}', 'long '.repeat(random.int(1, 300))]);
@@ -124,8 +126,8 @@ export class Driver {
     };
     const type = present === undefined ? 'create' : random.chance(0.3) ? 'delete' : 'update';
     try {
-      if (type === 'create') this.store.commit({ type, key, seal });
-      else if (present !== undefined) this.store.commit({ type, key, expected: present, seal });
+      if (type === 'create') this.store.commit({ type, key, makeObject: seal });
+      else if (present !== undefined) this.store.commit({ type, key, expected: present, makeObject: seal });
     } catch (error) {
       if (error instanceof StorageError) throw new Error('a write of the test is wrong', { cause: error });
       throw error;
@@ -138,7 +140,7 @@ export class Driver {
     this.states.push(fingerprintOf(this.store));
   }
 
-  #with(key: { resource: string; namespace: string; name: string }, object: ApiObject, isGone: boolean): Fingerprint {
+  #with(key: { storageKey: string; namespace: string; name: string }, object: ApiObject, isGone: boolean): Fingerprint {
     const after = new Store({ clock: systemClock, ...memoryStorage() }, this.store.snapshot());
     after.replay({ revision: this.store.revision + 1, type: isGone ? 'DELETED' : 'MODIFIED', key, object, time: 0 });
     return fingerprintOf(after);

@@ -365,14 +365,14 @@ describe('a damaged file journal', () => {
     const fingerprints = [fingerprintOf(store)];
     for (let i = 0; i < 8; i++) {
       const name = `o${i}`;
-      const key = { resource: 'configmaps', namespace: 'default', name };
+      const key = { storageKey: 'configmaps', namespace: 'default', name };
       const seal = (resourceVersion: string) =>
         Object.freeze({
           kind: 'K',
           apiVersion: 'v1',
           metadata: { name, namespace: 'default', resourceVersion },
         }) as never;
-      store.commit({ type: 'create', key, seal });
+      store.commit({ type: 'create', key, makeObject: seal });
       fingerprints.push(fingerprintOf(store));
     }
     return { disk, fingerprints };

@@ -14,7 +14,7 @@ import {
   type ServiceStatus,
   serviceBody,
 } from '../../../generated/core-v1.js';
-import type { HookContext, Kind, NameRule } from '../../../kind.js';
+import type { HookContext, Kind, NameValidator } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { serviceConnectSubresources } from '../connect-subresources.js';
@@ -43,7 +43,8 @@ export interface Service extends ObjectBase, ServiceBody {}
 export interface ServiceInput extends InputBase, ServiceBodyInput {}
 
 /** The name becomes a DNS label that must not start with a digit. */
-const validateServiceName: NameRule = (name, prefix) => dns1035LabelProblems(prefix ? maskTrailingDash(name) : name);
+const validateServiceName: NameValidator = (name, prefix) =>
+  dns1035LabelProblems(prefix ? maskTrailingDash(name) : name);
 
 export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defineBuiltIn({
   apiVersion: 'v1',

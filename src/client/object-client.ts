@@ -43,13 +43,13 @@ import { deleteCollectionOptions, deleteOptions, listOptions, selectOptions, wat
 import type { Patch } from './patches.js';
 import type { Recipe } from './requests.js';
 import {
-  applyObject,
-  createObject,
-  createSubresource,
   editObject,
-  getObject,
-  patchObject,
-  updateObject,
+  sendApply,
+  sendCreate,
+  sendCreateSubresource,
+  sendGet,
+  sendPatch,
+  sendUpdate,
   withName,
 } from './requests.js';
 import type { UntilPresent } from './until.js';
@@ -61,7 +61,7 @@ import { ClientWatch } from './watch.js';
 const PAGE_SIZE = 500;
 
 /** The implementation of {@link Collection}. */
-export class CollectionResource<AnyKind extends Kind> implements Collection<AnyKind> {
+export class CollectionClient<AnyKind extends Kind> implements Collection<AnyKind> {
   protected readonly endpoint: Endpoint;
 
   constructor(endpoint: Endpoint) {
@@ -92,16 +92,16 @@ export class CollectionResource<AnyKind extends Kind> implements Collection<AnyK
 }
 
 /** The implementation of {@link ObjectApi}. */
-export class ObjectResource<AnyKind extends Kind> extends CollectionResource<AnyKind> implements ObjectApi<AnyKind> {
+export class ObjectClient<AnyKind extends Kind> extends CollectionClient<AnyKind> implements ObjectApi<AnyKind> {
   #status: SubresourceApi<AnyKind> | undefined;
 
   async get(name: string, options?: GetOptions): Promise<ObjectOf<AnyKind>> {
-    return getObject(this.endpoint, name, options);
+    return sendGet(this.endpoint, name, options);
   }
 
   async find(name: string, options?: GetOptions): Promise<ObjectOf<AnyKind> | undefined> {
     try {
-      return await getObject<ObjectOf<AnyKind>>(this.endpoint, name, options);
+      return await sendGet<ObjectOf<AnyKind>>(this.endpoint, name, options);
     } catch (error) {
       // Without a name in the details, the kind was not found, which does not tell whether the object exists.
       if (StatusError.is(error, 'NotFound') && error.status.details?.name !== undefined) return undefined;
@@ -110,11 +110,11 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
   }
 
   async create(input: InputOf<AnyKind>, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {
-    return createObject(this.endpoint, input, options);
+    return sendCreate(this.endpoint, input, options);
   }
 
   async update(input: InputOf<AnyKind> & Named, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {
-    return updateObject(this.endpoint, { input }, options);
+    return sendUpdate(this.endpoint, { input }, options);
   }
 
   async edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<ObjectOf<AnyKind>> {
@@ -122,11 +122,11 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
   }
 
   async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {
-    return patchObject(this.endpoint, { name, patch }, options);
+    return sendPatch(this.endpoint, { name, patch }, options);
   }
 
   async apply(configuration: ApplyInputOf<AnyKind>, options?: ApplyOptions): Promise<ObjectOf<AnyKind>> {
-    return applyObject(this.endpoint, { input: configuration }, options);
+    return sendApply(this.endpoint, { input: configuration }, options);
   }
 
   explain(name: string, options?: GetOptions): Promise<Ownership>;
@@ -199,15 +199,15 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
   }
 
   async create(name: string, input: unknown, options?: WriteOptions): Promise<ObjectOf<AnyKind> | Status> {
-    return createSubresource(this.#endpoint, { name, input: withName(input, name) }, options);
+    return sendCreateSubresource(this.#endpoint, { name, input: withName(input, name) }, options);
   }
 
   async get(name: string, options?: GetOptions): Promise<ObjectOf<AnyKind>> {
-    return getObject(this.#endpoint, name, options);
+    return sendGet(this.#endpoint, name, options);
   }
 
   async update(name: string, input: unknown, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {
-    return updateObject(this.#endpoint, { name, input: withName(input, name) }, options);
+    return sendUpdate(this.#endpoint, { name, input: withName(input, name) }, options);
   }
 
   async edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<ObjectOf<AnyKind>> {
@@ -215,11 +215,11 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
   }
 
   async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<ObjectOf<AnyKind>> {
-    return patchObject(this.#endpoint, { name, patch }, options);
+    return sendPatch(this.#endpoint, { name, patch }, options);
   }
 
   async apply(name: string, configuration: unknown, options?: ApplyOptions): Promise<ObjectOf<AnyKind>> {
-    return applyObject(this.#endpoint, { name, input: withName(configuration, name) }, options);
+    return sendApply(this.#endpoint, { name, input: withName(configuration, name) }, options);
   }
 
   async explain(
