@@ -50,11 +50,11 @@ function zodOf(node: SchemaNode): z.ZodType {
 function plainZodOf(node: SchemaNode): z.ZodType {
   switch (node.type) {
     case 'object':
-      return hint(objectOf(node), { builtIn: node, atomic: node.atomic });
+      return hint(objectOf(node), { builtIn: node });
     case 'list':
-      return hint(z.array(zodOf(node.items)), { builtIn: node, listType: node.listType, mapKeys: node.mapKeys });
+      return hint(z.array(zodOf(node.items)), { builtIn: node });
     case 'map':
-      return hint(z.record(z.string(), zodOf(node.values)), { builtIn: node, atomic: node.atomic });
+      return hint(z.record(z.string(), zodOf(node.values)), { builtIn: node });
     case 'scalar':
       return hint(SCALARS[node.scalar](), { builtIn: node });
     case 'any':
@@ -65,8 +65,8 @@ function plainZodOf(node: SchemaNode): z.ZodType {
 function objectOf({ fields }: ObjectNode): z.ZodType {
   const shape: Record<string, z.ZodType> = {};
   for (const { name, node, required } of fields.values()) {
-    // A getter, because JSONSchemaProps contains itself. The server decodes null like an absent value and also writes it.
-    const get = () => (required ? zodOf(node).nullable() : zodOf(node).nullish());
+    // A getter, because JSONSchemaProps contains itself.
+    const get = () => (required ? zodOf(node) : zodOf(node).optional());
     Object.defineProperty(shape, name, { get, enumerable: true });
   }
   return z.object(shape);
@@ -75,8 +75,7 @@ function objectOf({ fields }: ObjectNode): z.ZodType {
 const SCALARS: Readonly<Record<ScalarType, () => z.ZodType>> = {
   string: () => z.string(),
   int32: () => z.int32(),
-  // An int64 may exceed the safe integers of JavaScript.
-  int64: () => z.number(),
+  int64: () => z.int(),
   number: () => z.number(),
   boolean: () => z.boolean(),
   bytes: () => z.string(),

@@ -19,7 +19,6 @@ import type { DraftObject } from '../../meta/object.js';
 import type { MutableRecord } from '../../util/json.js';
 import { markTerminating } from '../lifecycle/deletion.js';
 import { createDefinitionReconciler } from '../lifecycle/reconciler.js';
-import { internStrings } from './intern-strings.js';
 import { normalizeSchema } from './normalize-schema.js';
 import { definitionNameRule, validate, validateStatus, validateUpdate } from './validate.js';
 
@@ -86,7 +85,6 @@ function defaults(draft: DraftObject & CustomResourceDefinition, { dialect }: Ho
     const schema = version.schema?.openAPIV3Schema;
     if (schema !== undefined) normalizeSchema(schema as MutableRecord, dialect);
   }
-  internStrings(draft);
 }
 
 function isEmptyWebhook({ clientConfig, conversionReviewVersions }: WebhookConversion): boolean {

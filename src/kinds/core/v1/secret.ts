@@ -48,12 +48,13 @@ export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuil
 
 /** Encodes `stringData` into `data`. It is a write-only field that takes precedence over `data`. */
 function mergeStringData(draft: Secret): void {
-  const { stringData } = draft;
+  const secret = draft;
+  const { stringData } = secret;
   if (stringData === undefined) return;
-  delete draft.stringData;
+  delete secret.stringData;
   const encoded = Object.entries(stringData).map(([key, text]) => [key, encodeBase64Text(text)] as const);
-  const merged = new Map([...Object.entries(draft.data ?? {}), ...encoded]);
-  draft.data = sortedRecord(merged);
+  const merged = new Map([...Object.entries(secret.data ?? {}), ...encoded]);
+  secret.data = sortedRecord(merged);
 }
 
 /** The maximum size of all values together. */
