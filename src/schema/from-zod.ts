@@ -58,7 +58,8 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
   let isNullable = false;
   let fallback: unknown;
   for (;;) {
-    // Outer hints (`pointer`) take precedence over inner ones.
+    rejectMini(current, path);
+    // Outer hints take precedence over inner ones.
     hint = { ...hintOf(current), ...hint };
     const def = (current as z.core.$ZodTypes)._zod.def;
     rejectTransforms(def, path);
@@ -77,6 +78,12 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
     isNullable,
     ...(fallback === undefined ? {} : { default: fallback }),
   };
+}
+
+/** Rejects schemas of zod/mini, which have no methods for descriptions and JSON schemas. */
+function rejectMini(schema: ZodNode, path: string): void {
+  if ('meta' in schema || !('_zod' in schema) || path === '') return;
+  throw new TypeError(`${path}: schemas of zod/mini are not supported; import z from 'zod'`);
 }
 
 /**

@@ -50,11 +50,11 @@ function zodOf(node: SchemaNode): z.ZodType {
 function plainZodOf(node: SchemaNode): z.ZodType {
   switch (node.type) {
     case 'object':
-      return hint(objectOf(node), { builtIn: node });
+      return hint(objectOf(node), { builtIn: node, atomic: node.atomic });
     case 'list':
-      return hint(z.array(zodOf(node.items)), { builtIn: node });
+      return hint(z.array(zodOf(node.items)), { builtIn: node, listType: node.listType, mapKeys: node.mapKeys });
     case 'map':
-      return hint(z.record(z.string(), zodOf(node.values)), { builtIn: node });
+      return hint(z.record(z.string(), zodOf(node.values)), { builtIn: node, atomic: node.atomic });
     case 'scalar':
       return hint(SCALARS[node.scalar](), { builtIn: node });
     case 'any':
@@ -64,18 +64,28 @@ function plainZodOf(node: SchemaNode): z.ZodType {
 
 function objectOf({ fields }: ObjectNode): z.ZodType {
   const shape: Record<string, z.ZodType> = {};
-  for (const { name, node, required } of fields.values()) {
+  for (const { name, node, presence, required } of fields.values()) {
     // A getter, because JSONSchemaProps contains itself.
-    const get = () => (required ? zodOf(node) : zodOf(node).optional());
+    const get = () => {
+      const schema = presence === 'always' && hasNullZero(node) ? zodOf(node).nullable() : zodOf(node);
+      return required ? schema : schema.optional();
+    };
     Object.defineProperty(shape, name, { get, enumerable: true });
   }
   return z.object(shape);
 }
 
+/** Whether the server writes an absent value as null. */
+function hasNullZero(node: SchemaNode): boolean {
+  if (node.type === 'scalar') return node.scalar === 'time' || node.scalar === 'microTime';
+  return node.type !== 'object';
+}
+
 const SCALARS: Readonly<Record<ScalarType, () => z.ZodType>> = {
   string: () => z.string(),
   int32: () => z.int32(),
-  int64: () => z.int(),
+  // An int64 may exceed the safe integers of JavaScript.
+  int64: () => z.number(),
   number: () => z.number(),
   boolean: () => z.boolean(),
   bytes: () => z.string(),

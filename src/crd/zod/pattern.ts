@@ -3,8 +3,7 @@
  * (`.`, `\s`) is expanded; what RE2 does not support (lookaround, back references) fails, except for lookaheads
  * directly after the first `^`, which become separate patterns that must (not) match.
  *
- *     /^(?!-)(?=.{1,9}$)\w+$/  →  matches ^\w+$ and ^(?:[^
- * \r…]{1,9}$), but not ^(?:-)
+ *     /^(?!-)(?=.{1,9}$)\w+$/  →  matches ^\w+$ and ^(?:[^\n\r…]{1,9}$), but not ^(?:-)
  */
 import { re2Problem } from '../../text/re2/index.js';
 

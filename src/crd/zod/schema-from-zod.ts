@@ -108,6 +108,10 @@ function convertInner(schema: ZodNode, hint: Hint, position: ZodPosition): Draft
   const def = defOf(schema);
   const checks = checksOf(schema);
   if ('coerce' in def && def.coerce === true) return unsupported('a coercion', position);
+  const { builtIn } = hint;
+  if (builtIn?.type === 'scalar' && (builtIn.scalar === 'quantity' || builtIn.scalar === 'intOrString')) {
+    return { [extension(position.dialect, 'int-or-string')]: true };
+  }
   switch (def.type) {
     case 'string':
       return stringSchema(checks, position);

@@ -2,6 +2,7 @@
 import { defineKind } from 'orchplane';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import * as mini from 'zod/mini';
 import { objectFromZod } from '../../../src/schema/from-zod.js';
 import { hint, mapList } from '../../../src/schema/hints.js';
 import type { SchemaNode } from '../../../src/schema/schema-node.js';
@@ -47,6 +48,14 @@ describe('an unsupported type', () => {
 
   test('rejects an unsupported type inside wrappers', () => {
     expect(() => objectFromZod({ when: z.date().optional().nullable() }, 'Widget')).toThrow(/^when: zod type "date"/);
+  });
+
+  test('rejects schemas of zod/mini, at any depth', () => {
+    expect(() => objectFromZod({ name: mini.string() }, 'Widget')).toThrow(
+      'name: schemas of zod/mini are not supported',
+    );
+    const nested = { spec: z.object({ name: mini.string() }) };
+    expect(() => objectFromZod(nested, 'Widget')).toThrow('spec.name: schemas of zod/mini are not supported');
   });
 
   test('rejects an unsupported type when the kind is defined, not when it is used', () => {
