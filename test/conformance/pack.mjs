@@ -2,13 +2,13 @@
  * Stores recordings in the repository: `node test/conformance/pack.mjs FILE|FOLDER…` rewrites `recordings/` from files of
  * plain JSON, one compressed file per area.
  *
- * Responses are stored without descriptions, which are prose of the reference server and are not compared, and without
+ * Responses are stored without descriptions of the reference server, which are prose and are not compared, and without
  * tokens and certificates that no step compares. Requests stay as they were sent.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { compressRecording, RECORDINGS, readRecordings, withoutKeys } from './recordings.mjs';
+import { compressRecording, RECORDINGS, readRecordings, withoutDescriptions, withoutKeys } from './recordings.mjs';
 
 const CREDENTIALS = ['token', 'ca.crt'];
 
@@ -27,7 +27,7 @@ function storedForm({ steps, expect, ...scenario }) {
   const responses = expect.map((response, index) => {
     const ignored = steps[index].ignore ?? [];
     const secrets = CREDENTIALS.filter((key) => ignored.some((path) => path.endsWith(`.${key}`)));
-    return withoutKeys(response, ['description', ...secrets]);
+    return withoutKeys(withoutDescriptions(response), secrets);
   });
   return { ...scenario, steps, expect: responses };
 }

@@ -40,6 +40,17 @@ export function compressRecording(scenarios) {
   return bytes;
 }
 
+/**
+ * A response without the descriptions of table columns and of OpenAPI documents, which are prose of the reference server.
+ * Descriptions that clients sent stay.
+ */
+export function withoutDescriptions({ body, ...response }) {
+  if (body === null || typeof body !== 'object') return { ...response, body };
+  if ('openapi' in body || 'swagger' in body) return { ...response, body: withoutKeys(body, ['description']) };
+  if (!Array.isArray(body.columnDefinitions)) return { ...response, body };
+  return { ...response, body: { ...body, columnDefinitions: withoutKeys(body.columnDefinitions, ['description']) } };
+}
+
 /** The value without the named keys, at any depth. */
 export function withoutKeys(value, keys) {
   if (Array.isArray(value)) return value.map((item) => withoutKeys(item, keys));

@@ -10,7 +10,6 @@
  *     --filter TEXT       only scenarios whose `group/name` contains this text
  *     --dialect orch      the same scenarios in the orch dialect
  *     --show N            print the first N differences
- *     --strip KEYS        keys that are not compared, separated by commas; the default is `description`, '' compares all
  *     --min PERCENT       exit with 1 if a smaller share of the responses is identical
  *     --url URL           send the requests to this server; waits shrink to 2 %
  */
@@ -20,11 +19,9 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { differences, normalize } from './compare.mjs';
 import { credentialsOf, sendStep } from './exchange.mjs';
-import { RECORDINGS, readRecordings, withoutKeys } from './recordings.mjs';
+import { RECORDINGS, readRecordings, withoutDescriptions } from './recordings.mjs';
 import makeTarget from './target.mjs';
 
-/** The decision that descriptions are not compared: docs/decisions/0010-column-descriptions.md. */
-const NOT_COMPARED = ['description'];
 /** The share of recorded waits that a server behind a URL gets. */
 const WAIT_SHARE = 0.02;
 const DIFFERENCES_PER_STEP = 8;
@@ -33,7 +30,7 @@ const DIFFERENCES_PER_STEP = 8;
  * Replays scenarios. Returns `{ area: { steps, identical, codes, scenarios, whole } }`: of all steps those with an identical
  * response and with the same status code, of all scenarios those that are identical as a whole.
  */
-export async function replay(recorded, { dialect = 'kubernetes', url, strip = NOT_COMPARED, onDifference } = {}) {
+export async function replay(recorded, { dialect = 'kubernetes', url, onDifference } = {}) {
   const scenarios = dialect === 'orch' ? inOrchDialect(recorded) : recorded;
   const targets = new Map();
   const targetFor = async (area) => {
@@ -48,7 +45,7 @@ export async function replay(recorded, { dialect = 'kubernetes', url, strip = NO
     const responses = await run(scenario, await targetFor(scenario.area), `r${Date.now().toString(36)}${index}`);
     let isWhole = true;
     scenario.steps.forEach((step, at) => {
-      const [expected, actual] = [scenario.expect[at], responses[at]].map((response) => comparedPart(response, strip));
+      const [expected, actual] = [scenario.expect[at], responses[at]].map((response) => comparedPart(response));
       const found = differences(expected, actual, step.ignore);
       figures.steps++;
       if (expected.status === actual.status) figures.codes++;
@@ -99,8 +96,9 @@ function inOrchDialect(scenarios) {
   return JSON.parse(JSON.stringify(scenarios).replace(kubernetesName, 'orch'));
 }
 
-function comparedPart({ status, contentType, warning, body }, strip) {
-  return { status, contentType, warning, body: withoutKeys(body, strip) };
+/** The decision that descriptions are not compared: docs/decisions/0010-column-descriptions.md. */
+function comparedPart({ status, contentType, warning, body }) {
+  return withoutDescriptions({ status, contentType, warning, body });
 }
 
 function printDifference({ scenario, step, number, found }) {
@@ -130,7 +128,6 @@ async function main() {
       filter: { type: 'string', default: '' },
       dialect: { type: 'string', default: 'kubernetes' },
       show: { type: 'string', default: '0' },
-      strip: { type: 'string', default: NOT_COMPARED.join() },
       min: { type: 'string', default: '0' },
       url: { type: 'string' },
     },
@@ -143,7 +140,6 @@ async function main() {
   const figures = await replay(scenarios, {
     dialect: values.dialect,
     url: values.url,
-    strip: values.strip.split(',').filter((key) => key !== ''),
     onDifference: (difference) => {
       if (toShow-- > 0) printDifference(difference);
     },
