@@ -54,7 +54,7 @@ export default defineConfig({
   esbuildPlugins: [droppable()],
   esbuildOptions(options) {
     options.mainFields = ['module', 'main'];
-    options.define = { 'process.env.NODE_ENV': '"production"' };
+    options.define = { 'process.env.NODE_ENV': '"development"' };
     options.legalComments = 'none';
   },
   async onSuccess() {

@@ -90,7 +90,7 @@ function createSection(group, version, like) {
 
 function parseLine(section, keyword, rest) {
   if (keyword === 'kinds') section.kinds = rest;
-  else if (keyword === 'string') declare(section, parseString(section, rest[0], undefined, false));
+  else if (keyword === 'string') declare(section, parseString(section, rest[0]));
   else if (keyword === 'enum') {
     declare(section, parseString(section, rest[0], rest.slice(1).join(' ').split('|')));
   } else if (keyword === 'variant') declare(section, parseVariant(section, rest));

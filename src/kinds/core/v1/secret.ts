@@ -48,13 +48,12 @@ export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuil
 
 /** Encodes `stringData` into `data`. It is a write-only field that takes precedence over `data`. */
 function mergeStringData(draft: Secret): void {
-  const secret = draft;
-  const { stringData } = secret;
+  const { stringData } = draft;
   if (stringData === undefined) return;
-  delete secret.stringData;
+  delete draft.stringData;
   const encoded = Object.entries(stringData).map(([key, text]) => [key, encodeBase64Text(text)] as const);
-  const merged = new Map([...Object.entries(secret.data ?? {}), ...encoded]);
-  secret.data = sortedRecord(merged);
+  const merged = new Map([...Object.entries(draft.data ?? {}), ...encoded]);
+  draft.data = sortedRecord(merged);
 }
 
 /** The maximum size of all values together. */
