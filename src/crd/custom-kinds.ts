@@ -20,7 +20,7 @@ import { parseJsonPath } from '../text/json-path/json-path.js';
 import { isRecord } from '../util/json.js';
 import { once } from '../util/once.js';
 import { createConverter } from './conversion.js';
-import { type Definition, isTerminating } from './lifecycle/conditions.js';
+import { type Crd, isTerminating } from './lifecycle/conditions.js';
 import { printerColumns } from './printer-columns.js';
 import { compileRules, type RuleNode } from './rules/compile.js';
 import { scaleSubresource } from './scale.js';
@@ -36,11 +36,11 @@ export interface CustomKinds {
   /** The served versions. */
   readonly versions: readonly Kind[];
   /** The storage version, served or not. */
-  readonly storageVersion: Kind;
+  readonly storageKind: Kind;
 }
 
 /** Builds one kind per version of a CRD. */
-export function buildCustomKinds(definition: Definition, server: ReconcilerHost): CustomKinds {
+export function buildCustomKinds(definition: Crd, server: ReconcilerHost): CustomKinds {
   const { metadata, spec } = definition;
   const storage = spec.versions.find((version) => version.storage) ?? (spec.versions[0] as Version);
   const crd: CrdVersions = {
@@ -54,17 +54,17 @@ export function buildCustomKinds(definition: Definition, server: ReconcilerHost)
     ),
     isTerminating: isTerminating(definition),
     handlers: new Map(),
-    storageVersion: `${spec.group}/${storage.name}`,
+    storageApiVersion: `${spec.group}/${storage.name}`,
   };
   const stored = buildVersionKind(definition, storage, crd, undefined, server);
   const all = spec.versions.map((version) =>
     version === storage ? stored : buildVersionKind(definition, version, crd, stored, server),
   );
-  return { versions: all.filter((_, index) => spec.versions[index]?.served === true), storageVersion: stored };
+  return { versions: all.filter((_, index) => spec.versions[index]?.served === true), storageKind: stored };
 }
 
 function buildVersionKind(
-  { spec, status: { acceptedNames } }: Definition,
+  { spec, status: { acceptedNames } }: Crd,
   version: Version,
   crd: CrdVersions,
   stored: Kind | undefined,
@@ -72,15 +72,16 @@ function buildVersionKind(
 ): Kind {
   const apiVersion = `${spec.group}/${version.name}`;
   const raw = (version.schema?.openAPIV3Schema ?? {}) as JSONSchemaProps;
-  const view = structuralSchemaOf(raw, dialect);
+  const view = once(() => structuralSchemaOf(raw, dialect));
   const { subresources } = version;
-  const schema = once(() => objectSchemaFromBody(schemaNodeOf(view), acceptedNames.kind));
+  const schema = once(() => objectSchemaFromBody(schemaNodeOf(view()), acceptedNames.kind));
   const handler = new VersionHandler(
     {
       apiVersion,
+      publishedSchema: raw,
       schema: view,
-      envelope: envelopeOf(acceptedNames.kind),
-      rules: once(() => compileStoredRules(view)),
+      metadataOnlySchema: metadataOnlySchemaOf(acceptedNames.kind),
+      rules: once(() => compileStoredRules(view())),
       scale: subresources?.scale,
     },
     crd,
@@ -110,7 +111,7 @@ function buildVersionKind(
 const envelopes = new Map<string, ObjectNode>();
 
 /** A schema that decodes `metadata` like that of any object and leaves all other fields as they are. */
-function envelopeOf(kind: string): ObjectNode {
+function metadataOnlySchemaOf(kind: string): ObjectNode {
   let envelope = envelopes.get(kind);
   if (envelope === undefined) {
     const body: ObjectNode = {

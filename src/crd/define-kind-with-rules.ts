@@ -67,8 +67,8 @@ export function compileKindRules(name: string, body: z.ZodRawShape, rules: reado
       environments,
       extensionName: () => 'rules',
       isValidNode: () => true,
-      limitsCost: false,
-      limitsTotal: false,
+      limitsCostPerExpression: false,
+      limitsTotalCost: false,
     }).map((error) => printFieldError(error).replace(/^\./, '').replace(RULE_GO_SYNTAX, '')),
   ];
   if (problems.length > 0) throw new TypeError(`orchplane: ${name}: ${problems.join('; ')}`);

@@ -31,34 +31,44 @@ export interface StructuralSchema {
   readonly validations: readonly ValidationRule[];
 }
 
+/** Shared by all nodes without the keyword: most nodes have none of them, and a CRD has thousands of nodes. */
+const NO_SCHEMAS: readonly StructuralSchema[] = Object.freeze([]);
+const NO_NAMED_SCHEMAS: ReadonlyMap<string, StructuralSchema> = new Map();
+const NO_KEYS: readonly string[] = Object.freeze([]);
+const NO_RULES: readonly ValidationRule[] = Object.freeze([]);
+
 /** Creates the view of a schema and of all schemas inside it. */
 export function structuralSchemaOf(raw: JSONSchemaProps, dialect: Dialect): StructuralSchema {
   const extension = (name: string) => raw[dialect.extension(name) as `x-${string}`];
   const view = (schema: JSONSchemaProps) => structuralSchemaOf(schema, dialect);
-  const byName = (schemas: Record<string, JSONSchemaProps> = {}) =>
-    new Map(Object.keys(schemas).map((name) => [name, view(schemas[name] as JSONSchemaProps)]));
+  const each = (schemas: readonly JSONSchemaProps[] | undefined) =>
+    schemas === undefined || schemas.length === 0 ? NO_SCHEMAS : schemas.map(view);
+  const byName = (schemas: Readonly<Record<string, JSONSchemaProps>> | undefined) =>
+    schemas === undefined
+      ? NO_NAMED_SCHEMAS
+      : new Map(Object.keys(schemas).map((name) => [name, view(schemas[name] as JSONSchemaProps)]));
   const { items, additionalProperties: additional, not } = raw;
   return {
     raw,
     type: raw.type ?? '',
     ...(isRecord(items) ? { items: view(items as JSONSchemaProps) } : {}),
-    itemList: Array.isArray(items) ? items.map(view) : [],
+    itemList: Array.isArray(items) ? each(items) : NO_SCHEMAS,
     properties: byName(raw.properties),
     ...(additional === undefined
       ? {}
       : { additionalProperties: typeof additional === 'boolean' ? additional : view(additional) }),
-    allOf: (raw.allOf ?? []).map(view),
-    anyOf: (raw.anyOf ?? []).map(view),
-    oneOf: (raw.oneOf ?? []).map(view),
+    allOf: each(raw.allOf),
+    anyOf: each(raw.anyOf),
+    oneOf: each(raw.oneOf),
     ...(not === undefined ? {} : { not: view(not) }),
     definitions: byName(raw.definitions),
     preserveUnknownFields: extension('preserve-unknown-fields') as boolean | undefined,
     embeddedResource: extension('embedded-resource') === true,
     intOrString: extension('int-or-string') === true,
-    listMapKeys: (extension('list-map-keys') as string[] | undefined) ?? [],
+    listMapKeys: (extension('list-map-keys') as string[] | undefined) ?? NO_KEYS,
     listType: extension('list-type') as string | undefined,
     mapType: extension('map-type') as string | undefined,
-    validations: (extension('validations') as ValidationRule[] | undefined) ?? [],
+    validations: (extension('validations') as ValidationRule[] | undefined) ?? NO_RULES,
   };
 }
 

@@ -41,15 +41,18 @@ export interface CrdVersions {
   /** By apiVersion, served or not. */
   readonly handlers: Map<string, VersionHandler>;
   /** The apiVersion of the storage version. */
-  readonly storageVersion: string;
+  readonly storageApiVersion: string;
 }
 
 /** The parts of one version that its handler works with. */
 export interface VersionSettings {
   readonly apiVersion: string;
-  readonly schema: StructuralSchema;
+  /** The schema as on the wire. */
+  readonly publishedSchema: JSONSchemaProps;
+  /** The view of the schema; created when the first object is decoded or read, since most kinds have no objects. */
+  readonly schema: () => StructuralSchema;
   /** The schema of the envelope: `metadata` and the other fields that every kind has. */
-  readonly envelope: ObjectNode;
+  readonly metadataOnlySchema: ObjectNode;
   /** The compiled validation rules; compiled when the first object is validated. */
   readonly rules: () => RuleNode | undefined;
   readonly scale: ScalePaths | undefined;
@@ -76,11 +79,12 @@ export class VersionHandler implements CustomResourceHandler {
   }
 
   get publishedSchema(): JSONSchemaProps {
-    return this.#settings.schema.raw;
+    return this.#settings.publishedSchema;
   }
 
   decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] } {
-    const { schema, envelope } = this.#settings;
+    const { metadataOnlySchema: envelope } = this.#settings;
+    const schema = this.#settings.schema();
     const { value, findings } = decode(envelope, document);
     const unknown = pruneUnknown(schema, value, WHOLE_RESOURCE);
     dropNulls(schema, value);
@@ -105,13 +109,14 @@ export class VersionHandler implements CustomResourceHandler {
     if (metadataErrors.some(blocksRules) || problems.some(blocksRules))
       return { errors: [...problems, RULES_SKIPPED], warnings: [] };
     const oldValues =
-      live === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(this.#settings.schema, next, live);
+      live === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(this.#settings.schema(), next, live);
     const { errors, warnings } = evaluateRules(rules, next, oldValues);
     return { errors: [...problems, ...errors], warnings };
   }
 
   #objectErrors(next: ApiObject, live: ApiObject | undefined): FieldError[] {
-    const { schema, scale } = this.#settings;
+    const { scale } = this.#settings;
+    const schema = this.#settings.schema();
     return [
       ...validateValue(schema, next, live === undefined ? {} : { old: live }),
       ...(scale === undefined ? [] : [...scaleSpecErrors(scale, next), ...scaleStatusErrors(scale, next)]),
@@ -121,7 +126,8 @@ export class VersionHandler implements CustomResourceHandler {
   }
 
   #statusErrors(next: ApiObject, live: ApiObject | undefined): FieldError[] {
-    const { schema, scale } = this.#settings;
+    const { scale } = this.#settings;
+    const schema = this.#settings.schema();
     const status = schema.properties.get('status');
     const statusErrors =
       status === undefined || next['status'] === undefined
@@ -147,12 +153,12 @@ export class VersionHandler implements CustomResourceHandler {
   }
 
   convertToStorage(object: ApiObject): MaybePromise<ApiObject> {
-    const { converter, handlers, storageVersion } = this.#crd;
+    const { converter, handlers, storageApiVersion: storageVersion } = this.#crd;
     const handler = handlers.get(storageVersion);
     if (handler === undefined || handler === this) {
       // A field that the strategy removed may have a default; the next read applies it, so the object is not marked as
       // up to date.
-      if (withDefaults(this.#settings.schema, object) === object) this.#upToDate.add(object);
+      if (withDefaults(this.#settings.schema(), object) === object) this.#upToDate.add(object);
       return object;
     }
     return chain(converter.convert([object], storageVersion), ([converted]) => handler.#pruned(converted as ApiObject));
@@ -168,7 +174,7 @@ export class VersionHandler implements CustomResourceHandler {
    */
   bringUpToDate(stored: ApiObject): ApiObject {
     if (this.#upToDate.has(stored)) return stored;
-    const { schema } = this.#settings;
+    const schema = this.#settings.schema();
     const value = copyJson(stored) as MutableRecord;
     pruneUnknown(schema, value, WHOLE_RESOURCE);
     dropNulls(schema, value);
@@ -183,7 +189,7 @@ export class VersionHandler implements CustomResourceHandler {
 
   #pruned(object: ApiObject): ApiObject {
     const value = copyJson(object) as MutableRecord;
-    const isClean = pruneUnknown(this.#settings.schema, value, WHOLE_RESOURCE).length === 0;
+    const isClean = pruneUnknown(this.#settings.schema(), value, WHOLE_RESOURCE).length === 0;
     return isClean && Object.isFrozen(object) ? object : (deepFreeze(inWireOrder(value)) as ApiObject);
   }
 }

@@ -18,7 +18,8 @@ import { type Dialect, kubernetesDialect, serviceGroup } from '../../meta/dialec
 import type { DraftObject } from '../../meta/object.js';
 import type { MutableRecord } from '../../util/json.js';
 import { markTerminating } from '../lifecycle/deletion.js';
-import { createDefinitionReconciler } from '../lifecycle/reconciler.js';
+import { createCrdReconciler } from '../lifecycle/reconciler.js';
+import { internStrings } from './intern-strings.js';
 import { normalizeSchema } from './normalize-schema.js';
 import { definitionNameRule, validate, validateStatus, validateUpdate } from './validate.js';
 
@@ -50,7 +51,7 @@ export const CustomResourceDefinition: Kind<
     decode: { defaults, rejectUnknownField: rejectForeignExtension },
     delete: { intercept: markTerminating },
   },
-  reconciler: createDefinitionReconciler,
+  reconciler: createCrdReconciler,
   subresources: {
     status: statusSubresource({
       tables: false,
@@ -85,6 +86,7 @@ function defaults(draft: DraftObject & CustomResourceDefinition, { dialect }: Ho
     const schema = version.schema?.openAPIV3Schema;
     if (schema !== undefined) normalizeSchema(schema as MutableRecord, dialect);
   }
+  internStrings(draft);
 }
 
 function isEmptyWebhook({ clientConfig, conversionReviewVersions }: WebhookConversion): boolean {

@@ -12,7 +12,7 @@ import { forbidden, invalid, keyPath, printFieldError } from '../../meta/field-e
 import type { MutableRecord } from '../../util/json.js';
 import { copyJson, deepEqual, setOwn } from '../../util/json.js';
 import { compileRules } from '../rules/compile.js';
-import { evaluateRules, REQUEST_BUDGET } from '../rules/evaluate.js';
+import { evaluateRules, RUNTIME_CEL_COST_BUDGET } from '../rules/evaluate.js';
 import { OldValueContext } from '../rules/old-value-context.js';
 import type { PreexistingExpressions } from '../rules/preexisting-expressions.js';
 import { validateRules } from '../rules/validate-rules.js';
@@ -28,7 +28,7 @@ import { schemaErrors } from './validate-schema-nodes.js';
 import { structureErrors, unsupportedKeyword } from './validate-structure.js';
 
 /** The parts of a CRD that the validation of a schema depends on. */
-export interface SchemaContext {
+export interface CrdSchemaContext {
   readonly dialect: Dialect;
   readonly hasStatus: boolean;
   /** The validation rules of the CRD before the update. */
@@ -41,7 +41,7 @@ export interface SchemaContext {
 export function versionSchemaErrors(
   given: CustomResourceValidation | undefined,
   at: string,
-  context: SchemaContext,
+  context: CrdSchemaContext,
 ): FieldError[] {
   if (given?.openAPIV3Schema === undefined) return [];
   const { dialect, hasStatus, preexisting, isUnchanged } = context;
@@ -68,7 +68,7 @@ export function versionSchemaErrors(
     environments: preexisting.environments,
     extensionName: dialect.extension,
     isValidNode: (node) => validNodes.has(node),
-    limitsCost: !isUnchanged,
+    limitsCostPerExpression: !isUnchanged,
   });
   return [...found, ...ofNodes, ...ofRules];
 }
@@ -102,7 +102,7 @@ function kebab(name: string): string {
  * share the cost budget of one request; when it is used up, further defaults are not evaluated.
  */
 function defaultRuleEvaluator(): (schema: StructuralSchema, value: unknown, path: string) => readonly FieldError[] {
-  let budget = REQUEST_BUDGET;
+  let budget = RUNTIME_CEL_COST_BUDGET;
   return (schema, value, path) => {
     if (budget < 0) return [];
     const rules = compileRules(schema, schema.embeddedResource, {
@@ -117,11 +117,11 @@ function defaultRuleEvaluator(): (schema: StructuralSchema, value: unknown, path
       { path, budget },
     );
     if (ratcheted.errors.length > 0) {
-      budget = ratcheted.budgetLeft;
+      budget = ratcheted.remainingBudget;
       return ratcheted.errors;
     }
     const added = evaluateRules(rules, value, OldValueContext.NONE, { path, budget });
-    budget = Math.min(ratcheted.budgetLeft, added.budgetLeft);
+    budget = Math.min(ratcheted.remainingBudget, added.remainingBudget);
     return added.errors;
   };
 }
@@ -132,7 +132,7 @@ type EvaluateDefaultRules = (schema: StructuralSchema, value: unknown, path: str
 /** Validates all defaults in a structural schema. */
 export function defaultErrors(root: StructuralSchema, path: string, rules: EvaluateDefaultRules): FieldError[] {
   const resource = { ...root, embeddedResource: true };
-  return nodeDefaultErrors(resource, { path, resource, steps: [], insideMeta: false, rules });
+  return nodeDefaultErrors(resource, { path, resource, steps: [], insideMeta: false, evaluateDefaultRules: rules });
 }
 
 /** The position of a schema node during the walk. */
@@ -145,7 +145,7 @@ interface DefaultPosition {
   readonly resource: StructuralSchema;
   readonly steps: readonly (string | undefined)[];
   readonly insideMeta: boolean;
-  readonly rules: EvaluateDefaultRules;
+  readonly evaluateDefaultRules: EvaluateDefaultRules;
 }
 
 const META_FIELDS = ['metadata', 'apiVersion', 'kind'];
@@ -211,7 +211,7 @@ function bodyDefaultErrors(node: StructuralSchema, given: unknown, position: Def
   return [...found, ...(ofResources.length > 0 ? ofResources : valueErrors(node, value, position))];
 }
 
-function valueErrors(node: StructuralSchema, value: unknown, { path, rules }: DefaultPosition): FieldError[] {
+function valueErrors(node: StructuralSchema, value: unknown, { path, evaluateDefaultRules: rules }: DefaultPosition): FieldError[] {
   const found = validateValue(node, value, { base: path, purpose: 'defaults' });
   return found.length > 0 ? found : [...rules(node, value, path)];
 }

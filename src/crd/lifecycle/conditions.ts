@@ -7,18 +7,18 @@ import type { DeepReadonly } from '../../meta/object.js';
 import type { CustomResourceDefinition } from '../definition/custom-resource-definition.js';
 
 /** A CRD as stored. */
-export type Definition = DeepReadonly<CustomResourceDefinition>;
+export type Crd = DeepReadonly<CustomResourceDefinition>;
 export type Condition = CustomResourceDefinitionCondition;
 /** A condition without its time. */
 export type ConditionText = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** Returns the condition of a type. */
-export function conditionOf(definition: Definition, type: string): DeepReadonly<Condition> | undefined {
+export function conditionOf(definition: Crd, type: string): DeepReadonly<Condition> | undefined {
   return definition.status.conditions?.find((condition) => condition.type === type);
 }
 
 /** Reports whether a condition has the status True. */
-export function isConditionTrue(definition: Definition, type: string): boolean {
+export function isConditionTrue(definition: Crd, type: string): boolean {
   return conditionOf(definition, type)?.status === 'True';
 }
 
@@ -26,12 +26,12 @@ export function isConditionTrue(definition: Definition, type: string): boolean {
  * True while the objects of the CRD are being deleted. Creates are rejected then. When all objects are deleted and
  * another finalizer keeps the CRD, creates are accepted again.
  */
-export function isTerminating(definition: Definition): boolean {
+export function isTerminating(definition: Crd): boolean {
   return isConditionTrue(definition, 'Terminating');
 }
 
 /** A CRD is served from its first accepted names on, even if a later update causes a name conflict. */
-export function isServed(definition: Definition): boolean {
+export function isServed(definition: Crd): boolean {
   return isConditionTrue(definition, 'NamesAccepted') || isConditionTrue(definition, 'Established');
 }
 

@@ -5,7 +5,7 @@
 import type { CustomResourceDefinitionNames } from '../../kinds/generated/apiextensions-v1.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
-import type { ConditionText, Definition } from './conditions.js';
+import type { ConditionText, Crd } from './conditions.js';
 
 /** Names in use: of resources (in paths and short names) and of kinds. */
 export interface NamesInUse {
@@ -29,7 +29,7 @@ export interface AcceptedNames {
 }
 
 /** Decides which of the requested names a CRD gets, and the NamesAccepted condition. */
-export function acceptNames(definition: Definition, namesInUse: NamesInUse): AcceptedNames {
+export function acceptNames(definition: Crd, namesInUse: NamesInUse): AcceptedNames {
   const wanted = definition.spec.names;
   const accepted = definition.status.acceptedNames;
   let conflict: ConditionText | undefined;

@@ -25,7 +25,7 @@ import { caBundleProblem } from '../definition/ca-bundle.js';
 import {
   type ConditionText,
   conditionOf,
-  type Definition,
+  type Crd,
   isConditionTrue,
   isSameCondition,
   isServed,
@@ -35,15 +35,15 @@ import {
 import { cleanupFinalizer } from './deletion.js';
 import { acceptNames, addNames, type NamesInUse } from './names.js';
 
-const DEFINITIONS: GroupResource = { group: serviceGroup('apiextensions'), resource: 'customresourcedefinitions' };
+const CRDS: GroupResource = { group: serviceGroup('apiextensions'), resource: 'customresourcedefinitions' };
 
 /** Creates the reconciler of a server's CustomResourceDefinitions. */
-export function createDefinitionReconciler(server: ReconcilerHost): ServerReconciler {
+export function createCrdReconciler(server: ReconcilerHost): ServerReconciler {
   return new CrdReconciler(server);
 }
 
 /** The kinds that are served for a CRD, and the inputs they were built from. */
-interface ServedDefinition {
+interface ServedCrd {
   readonly inputs: readonly unknown[];
   readonly resource: GroupResource;
   readonly versions: readonly Kind[];
@@ -55,9 +55,9 @@ class CrdReconciler implements ServerReconciler {
   #lastChanges = -1;
   /** A status write failed in the journal; reconcile again after the next write. */
   #hasFailedWrite = false;
-  readonly #serving = new Map<string, ServedDefinition>();
+  readonly #serving = new Map<string, ServedCrd>();
   /** Each CRD as of its last reconcile. */
-  readonly #reconciled = new Map<string, Definition>();
+  readonly #reconciled = new Map<string, Crd>();
   /** CRDs whose names are not all accepted. */
   readonly #nameConflicts = new Set<string>();
   /** The resources of CRDs that wait for the deletion of their objects. */
@@ -72,15 +72,15 @@ class CrdReconciler implements ServerReconciler {
     this.#hasFailedWrite = false;
     // A step may cause another step. Every step moves a CRD closer to its final state, so the loop ends.
     while (this.#hasWork()) {
-      this.#lastChanges = this.#server.lastChange(DEFINITIONS);
-      for (const definition of this.#definitions()) {
+      this.#lastChanges = this.#server.lastChange(CRDS);
+      for (const definition of this.#crds()) {
         const { name } = definition.metadata;
         // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
         const isSettled = this.#reconciled.get(name) === definition && !this.#nameConflicts.has(name);
         if (!isSettled || this.#awaitsCleanup(definition)) this.#reconcileSafely(name);
       }
       this.#forgetDeleted();
-      this.#terminating = this.#definitions()
+      this.#terminating = this.#crds()
         .filter((definition) => this.#awaitsCleanup(definition))
         .map(resourceOf);
     }
@@ -92,7 +92,7 @@ class CrdReconciler implements ServerReconciler {
    */
   #reconcileSafely(name: string): void {
     try {
-      this.#reconcileDefinition(name);
+      this.#reconcileCrd(name);
     } catch (error) {
       // The CRD itself is written; the status write is retried after the next write.
       if (error instanceof JournalError) {
@@ -104,42 +104,42 @@ class CrdReconciler implements ServerReconciler {
       const failure: ConditionText = { type: 'Served', status: 'False', reason: 'InternalError', message };
       this.#updateStatus(name, (definition) => this.#conditionChange(definition, failure));
     }
-    const definition = this.#getDefinition(name);
+    const definition = this.#getCrd(name);
     if (definition === undefined) return;
     this.#reconciled.set(name, definition);
     if (deepEqual(definition.spec.names, definition.status.acceptedNames)) this.#nameConflicts.delete(name);
     else this.#nameConflicts.add(name);
   }
 
-  #awaitsCleanup({ metadata }: Definition): boolean {
+  #awaitsCleanup({ metadata }: Crd): boolean {
     const finalizer = cleanupFinalizer(this.#server.dialect);
     return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(finalizer) === true;
   }
 
   #hasWork(): boolean {
-    if (this.#server.lastChange(DEFINITIONS) !== this.#lastChanges) return true;
+    if (this.#server.lastChange(CRDS) !== this.#lastChanges) return true;
     return this.#terminating.some((resource) => this.#isEmpty(resource));
   }
 
-  #definitions(): readonly Definition[] {
-    return this.#server.objects.list(DEFINITIONS) as readonly Definition[];
+  #crds(): readonly Crd[] {
+    return this.#server.objects.list(CRDS) as readonly Crd[];
   }
 
-  #getDefinition(name: string): Definition | undefined {
-    const object = this.#server.objects.get({ ...DEFINITIONS, namespace: '', name });
-    return object as Definition | undefined;
+  #getCrd(name: string): Crd | undefined {
+    const object = this.#server.objects.get({ ...CRDS, namespace: '', name });
+    return object as Crd | undefined;
   }
 
   #isEmpty(resource: GroupResource): boolean {
     return this.#server.objects.list(resource).length === 0;
   }
 
-  #reconcileDefinition(name: string): void {
+  #reconcileCrd(name: string): void {
     this.#updateStatus(name, (definition) => this.#approvalStatus(definition));
     this.#updateStatus(name, (definition) => this.#namesStatus(definition));
     this.#serve(name);
     this.#updateStatus(name, (definition) => this.#establishedStatus(definition));
-    const definition = this.#getDefinition(name);
+    const definition = this.#getCrd(name);
     if (definition === undefined || !this.#awaitsCleanup(definition)) return;
     this.#deleteObjects(definition);
     // The Terminating condition decides whether creates are rejected.
@@ -147,32 +147,32 @@ class CrdReconciler implements ServerReconciler {
   }
 
   /** Writes the status change that a step returns, if any. */
-  #updateStatus(name: string, step: (definition: Definition) => Partial<Definition['status']> | undefined): void {
-    const definition = this.#getDefinition(name);
+  #updateStatus(name: string, step: (definition: Crd) => Partial<Crd['status']> | undefined): void {
+    const definition = this.#getCrd(name);
     const change = definition === undefined ? undefined : step(definition);
     if (definition !== undefined && change !== undefined) this.#write(definition, change);
   }
 
-  #write(definition: Definition, change: Partial<Definition['status']>, alter?: (draft: DraftObject) => void): void {
+  #write(definition: Crd, change: Partial<Crd['status']>, alter?: (draft: DraftObject) => void): void {
     this.#server.writeStatus(definition as ApiObject, (draft) => {
       draft['status'] = { ...definition.status, ...change };
       alter?.(draft);
     });
   }
 
-  #approvalStatus(definition: Definition): Partial<Definition['status']> | undefined {
+  #approvalStatus(definition: Crd): Partial<Crd['status']> | undefined {
     const { dialect } = this.#server;
     if (!isProtectedGroup(definition.spec.group, dialect)) return undefined;
     const text = definition.metadata.annotations?.[approvalAnnotation(dialect)] ?? '';
     return this.#conditionChange(definition, approvalCondition(text, dialect));
   }
 
-  #conditionChange(definition: Definition, condition: ConditionText): Partial<Definition['status']> | undefined {
+  #conditionChange(definition: Crd, condition: ConditionText): Partial<Crd['status']> | undefined {
     if (isSameCondition(conditionOf(definition, condition.type), condition)) return undefined;
     return { conditions: withCondition(definition.status.conditions, condition, this.#server.now()) };
   }
 
-  #namesStatus(definition: Definition): Partial<Definition['status']> | undefined {
+  #namesStatus(definition: Crd): Partial<Crd['status']> | undefined {
     const { spec, status } = definition;
     if (deepEqual(spec.names, status.acceptedNames)) return undefined;
     const { names, condition } = acceptNames(definition, this.#namesInUse(definition));
@@ -197,23 +197,23 @@ class CrdReconciler implements ServerReconciler {
    * The names in use in the group: accepted names of CRDs and names of other kinds. The CRD's own accepted names are
    * included: a short name cannot become the singular name in one step.
    */
-  #namesInUse({ spec }: Definition): NamesInUse {
+  #namesInUse({ spec }: Crd): NamesInUse {
     const taken: NamesInUse = { resources: new Set(), kinds: new Set() };
-    for (const { spec: other, status } of this.#definitions()) {
+    for (const { spec: other, status } of this.#crds()) {
       if (other.group === spec.group) addNames(taken, status.acceptedNames);
     }
     for (const { kind, names } of this.#server.installedKinds(spec.group)) addNames(taken, { ...names, kind });
     return taken;
   }
 
-  #establishedStatus(definition: Definition): Partial<Definition['status']> | undefined {
+  #establishedStatus(definition: Crd): Partial<Crd['status']> | undefined {
     if (!isConditionTrue(definition, 'NamesAccepted') || isConditionTrue(definition, 'Established')) return undefined;
     if (hasInvalidCaBundle(definition)) return this.#conditionChange(definition, INVALID_CA_BUNDLE);
     return this.#conditionChange(definition, { ...ESTABLISHED, status: 'True', reason: 'InitialNamesAccepted' });
   }
 
   #serve(name: string): void {
-    const definition = this.#getDefinition(name);
+    const definition = this.#getCrd(name);
     if (definition === undefined) return;
     if (!isServed(definition) || hasInvalidCaBundle(definition)) {
       this.#unserve(name);
@@ -230,10 +230,10 @@ class CrdReconciler implements ServerReconciler {
     const isSameSpec = deepEqual(before?.inputs.slice(0, 2), inputs.slice(0, 2));
     if (before !== undefined && !isSameSpec) this.#server.endWatches(resource);
     this.#serving.set(name, { inputs, resource, ...kinds });
-    this.#server.serveCustomKinds(name, kinds.versions, kinds.storageVersion);
+    this.#server.serveCustomKinds(name, kinds.versions, kinds.storageKind);
   }
 
-  #deleteObjects(definition: Definition): void {
+  #deleteObjects(definition: Crd): void {
     if (!isConditionTrue(definition, 'Established')) {
       this.#removeFinalizer(definition, {
         ...TERMINATING,
@@ -252,7 +252,7 @@ class CrdReconciler implements ServerReconciler {
     const change = this.#conditionChange(definition, progress);
     if (change !== undefined) this.#write(definition, change);
     if (!this.#isEmpty(resource)) this.#server.deleteAll(resource);
-    const live = this.#getDefinition(definition.metadata.name);
+    const live = this.#getCrd(definition.metadata.name);
     if (live === undefined || !this.#isEmpty(resource)) return;
     this.#removeFinalizer(live, {
       ...TERMINATING,
@@ -262,7 +262,7 @@ class CrdReconciler implements ServerReconciler {
   }
 
   /** Removes the cleanup finalizer after the last object is deleted. */
-  #removeFinalizer(definition: Definition, condition: ConditionText): void {
+  #removeFinalizer(definition: Crd, condition: ConditionText): void {
     const finalizer = cleanupFinalizer(this.#server.dialect);
     this.#write(definition, this.#conditionChange(definition, condition) ?? {}, (draft) => {
       draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== finalizer);
@@ -270,7 +270,7 @@ class CrdReconciler implements ServerReconciler {
   }
 
   #forgetDeleted(): void {
-    const present = new Set(this.#definitions().map(({ metadata }) => metadata.name));
+    const present = new Set(this.#crds().map(({ metadata }) => metadata.name));
     for (const name of [...this.#reconciled.keys()]) {
       if (present.has(name)) continue;
       this.#reconciled.delete(name);
@@ -289,7 +289,7 @@ class CrdReconciler implements ServerReconciler {
 }
 
 const kindsByDefinition = new WeakMap<
-  Definition,
+  Crd,
   Pick<ReconcilerHost, 'external' | 'clock' | 'objects'> & { readonly kinds: CustomKinds }
 >();
 
@@ -297,7 +297,7 @@ const kindsByDefinition = new WeakMap<
  * Returns the cached kinds for the same CRD object: a fork of a cluster shares its CRDs and need not build the kinds
  * again.
  */
-function cachedKinds(definition: Definition, server: ReconcilerHost): CustomKinds {
+function cachedKinds(definition: Crd, server: ReconcilerHost): CustomKinds {
   const cached = kindsByDefinition.get(definition);
   const { external, clock, objects } = server;
   // Webhook converters use the clock and the services of their own cluster, so they cannot be shared with a fork.
@@ -311,7 +311,7 @@ function cachedKinds(definition: Definition, server: ReconcilerHost): CustomKind
 }
 
 /** True if a CRD that is not established has an invalid conversion webhook CA bundle. */
-function hasInvalidCaBundle(definition: Definition): boolean {
+function hasInvalidCaBundle(definition: Crd): boolean {
   if (isConditionTrue(definition, 'Established')) return false;
   return caBundleProblem(definition.spec.conversion?.webhook?.clientConfig?.caBundle) !== undefined;
 }
@@ -325,7 +325,7 @@ const INVALID_CA_BUNDLE: ConditionText = {
 };
 const TERMINATING = { type: 'Terminating', status: 'False' } as const;
 
-function resourceOf({ spec }: Definition): GroupResource {
+function resourceOf({ spec }: Crd): GroupResource {
   return { group: spec.group, resource: spec.names.plural };
 }
 

@@ -22,16 +22,16 @@ import type { ValidationRule } from '../../schema/json-schema.js';
 import { findField } from '../definition/field-path.js';
 import type { StructuralSchema } from '../structural-schema.js';
 import { additionalSchema } from '../structural-schema.js';
-import { type DeclType, declTypeOf, selfTypeOf, sizeEstimatesOf, undefinedType } from './decl-type.js';
+import { type DeclType, declTypeOf, selfTypeOf, sizeEstimatesOf, isUndefinedType } from './decl-type.js';
 import { escapeName } from './escape.js';
-import type { Reader } from './json-views.js';
-import { readerOf } from './read-values.js';
+import type { CelReader } from './json-views.js';
+import { celReaderOf } from './read-values.js';
 
 /** A schema node with rules at or below it. */
 export interface RuleNode {
   readonly schema: StructuralSchema;
   /** Converts the node's value to `self`. */
-  readonly read: Reader;
+  readonly read: CelReader;
   readonly rules: readonly CompiledRule[];
   /** True if a rule of this node is a transition rule. */
   readonly usesOldSelf: boolean;
@@ -61,7 +61,7 @@ export interface CompiledRule {
  * Selects the environment for an expression: new expressions cannot use features that the previous release does not
  * support.
  */
-export interface Environments {
+export interface EnvironmentSelector {
   rule(text: string): Environment;
   message(text: string): Environment;
 }
@@ -70,7 +70,7 @@ export interface Environments {
 export function compileRules(
   root: StructuralSchema,
   isRoot: boolean,
-  environments: Environments,
+  environments: EnvironmentSelector,
 ): RuleNode | undefined {
   if (!hasRules(root)) return undefined;
   return compileNode(root, declTypeOf(root, isRoot), { isRoot, environments });
@@ -84,7 +84,7 @@ function hasRules(schema: StructuralSchema): boolean {
 
 interface CompileOptions {
   readonly isRoot: boolean;
-  readonly environments: Environments;
+  readonly environments: EnvironmentSelector;
 }
 
 /**
@@ -112,7 +112,7 @@ function compileNode(
     return undefined;
   return {
     schema,
-    read: readerOf(schema, options.isRoot),
+    read: celReaderOf(schema, options.isRoot),
     rules,
     usesOldSelf: rules.some(({ usesOldSelf }) => usesOldSelf),
     properties,
@@ -132,14 +132,14 @@ function propertyDeclType(declType: DeclType, name: string, property: Structural
 export function compileNodeRules(
   schema: StructuralSchema,
   declType: DeclType,
-  environments: Environments,
+  environments: EnvironmentSelector,
 ): CompiledRule[] {
-  const scope = new RuleScope(declType);
+  const scope = new RuleDeclarations(declType);
   return schema.validations.map((rule) => compileRule(schema, rule, { scope, environments }));
 }
 
 /** Declares `self` and `oldSelf` of one node. */
-class RuleScope {
+class RuleDeclarations {
   readonly sizes: SizeEstimator;
   readonly #self: ReturnType<typeof selfTypeOf>;
   readonly #plain = new Map<Environment, Environment>();
@@ -164,8 +164,8 @@ class RuleScope {
 }
 
 interface RuleContext {
-  readonly scope: RuleScope;
-  readonly environments: Environments;
+  readonly scope: RuleDeclarations;
+  readonly environments: EnvironmentSelector;
 }
 
 function compileRule(
@@ -241,7 +241,7 @@ function compileExpression(source: string, { environment, sizes, type }: Express
   for (const reference of checked.references.values()) {
     if (reference.type !== 'variable' || reference.value !== undefined) continue;
     if (reference.name === 'oldSelf') usesOldSelf = true;
-    const missing = undefinedType(reference.name);
+    const missing = isUndefinedType(reference.name);
     if (missing !== undefined) return { problem: 'program', text: `reference to undefined type: ${missing}` };
   }
   const program = planExpression(checked, environment);

@@ -234,7 +234,7 @@ const SELF = 'selfType1';
 
 /**
  * Type names that the reference server resolves when it checks an expression, although they have no value when it is
- * evaluated. See {@link undefinedType}.
+ * evaluated. See {@link isUndefinedType}.
  */
 const UNDEFINED_TYPES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ['timestamp', TIMESTAMP],
@@ -268,7 +268,7 @@ export function selfTypeOf(declType: DeclType, name = SELF): SelfType {
 }
 
 /** Returns the name of a type that can be checked but not evaluated: no program can be created for it. */
-export function undefinedType(name: string): string | undefined {
+export function isUndefinedType(name: string): string | undefined {
   return UNDEFINED_TYPES.has(name) || name === SELF || name.startsWith(`${SELF}.`) ? name : undefined;
 }
 

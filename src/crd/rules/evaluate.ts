@@ -31,13 +31,13 @@ import { quote } from '../../text/go/go-text.js';
 import { isRecord } from '../../util/json.js';
 import type { CompiledRule, RuleNode } from './compile.js';
 import type { OldValueContext } from './old-value-context.js';
-import { plainValueOf } from './plain-values.js';
+import { jsonOf } from './json-values.js';
 
 /** The cost budget of all rules on one object. */
-export const REQUEST_BUDGET = 10_000_000;
+export const RUNTIME_CEL_COST_BUDGET = 10_000_000;
 
 /** The cost limit of one evaluation. */
-const EVALUATION_LIMIT = 1_000_000;
+const PER_CALL_LIMIT = 1_000_000;
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
@@ -55,7 +55,7 @@ export interface RuleResult {
   /** Violations that are ignored because the value is unchanged (ratcheting). */
   readonly warnings: readonly string[];
   /** Negative if the budget was used up and rules were skipped. */
-  readonly budgetLeft: number;
+  readonly remainingBudget: number;
 }
 
 /** Evaluates all rules at and below `root` on a value. Never throws for an error of a rule. */
@@ -65,9 +65,9 @@ export function evaluateRules(
   oldValues: OldValueContext,
   options: RuleOptions = {},
 ): RuleResult {
-  const evaluation = new RuleEvaluation(options.budget ?? REQUEST_BUDGET);
+  const evaluation = new RuleEvaluation(options.budget ?? RUNTIME_CEL_COST_BUDGET);
   evaluation.node(root, value, { path: options.path ?? '', oldValues });
-  return { errors: evaluation.errors, warnings: evaluation.warnings, budgetLeft: evaluation.budget };
+  return { errors: evaluation.errors, warnings: evaluation.warnings, remainingBudget: evaluation.remainingBudget };
 }
 
 interface ValuePosition {
@@ -78,17 +78,17 @@ interface ValuePosition {
 class RuleEvaluation {
   readonly errors: FieldError[] = [];
   readonly warnings: string[] = [];
-  budget: number;
+  remainingBudget: number;
 
   constructor(budget: number) {
-    this.budget = budget;
+    this.remainingBudget = budget;
   }
 
   /** Rules are not evaluated for null. */
   node(node: RuleNode, value: unknown, at: ValuePosition): void {
     if (value === null || value === undefined) return;
     if (node.rules.length > 0) this.#rules(node, value, at);
-    if (this.budget < 0) return;
+    if (this.remainingBudget < 0) return;
     if (Array.isArray(value)) this.#items(node, value, at);
     else if (isRecord(value)) this.#members(node, value, at);
   }
@@ -97,7 +97,7 @@ class RuleEvaluation {
     if (items === undefined) return;
     for (const [index, item] of list.entries()) {
       this.node(items, item, { path: keyPath(path, index), oldValues: oldValues.item(index) });
-      if (this.budget < 0) return;
+      if (this.remainingBudget < 0) return;
     }
   }
 
@@ -111,17 +111,17 @@ class RuleEvaluation {
         path: keyPath(path, name),
         oldValues: oldValues.field(name),
       });
-      if (this.budget < 0) return;
+      if (this.remainingBudget < 0) return;
     }
     for (const [name, property] of properties) {
       if (!Object.hasOwn(object, name)) continue;
       this.node(property, object[name], { path: childPath(path, name), oldValues: oldValues.field(name) });
-      if (this.budget < 0) return;
+      if (this.remainingBudget < 0) return;
     }
   }
 
   #rules(node: RuleNode, value: unknown, at: ValuePosition): void {
-    if (this.budget <= 0) {
+    if (this.remainingBudget <= 0) {
       this.#abort(node, at, OUT_OF_BUDGET);
       return;
     }
@@ -132,7 +132,7 @@ class RuleEvaluation {
     };
     for (const rule of node.rules) {
       this.#rule(node, rule, inScope);
-      if (this.budget < 0) return;
+      if (this.remainingBudget < 0) return;
     }
   }
 
@@ -140,13 +140,13 @@ class RuleEvaluation {
     const { rule, program, usesOldSelf } = compiled;
     if (compiled.error !== undefined) this.#report(node, at, `rule compile error: ${compiled.error}`);
     const optional = rule.optionalOldSelf === true;
-    if (program === undefined || (usesOldSelf && !optional && !at.scope.hasOld)) return;
-    const outcome = evaluateProgram(program, optional ? at.scope.optional : at.scope.plain);
-    if (outcome.cost > this.budget) {
+    if (program === undefined || (usesOldSelf && !optional && !at.scope.hasOldSelf)) return;
+    const outcome = evaluateProgram(program, optional ? at.scope.withOptionalOldSelf : at.scope.withOldSelf);
+    if (outcome.cost > this.remainingBudget) {
       this.#abort(node, at, OUT_OF_BUDGET);
       return;
     }
-    this.budget -= outcome.cost;
+    this.remainingBudget -= outcome.cost;
     if (outcome.error instanceof CelCostLimitError) {
       const why = `'${outcome.error.message}': no further validation rules will be run due to call cost exceeds limit for rule`;
       this.#abort(node, at, `${why}: ${printRule(rule)}`);
@@ -170,14 +170,14 @@ class RuleEvaluation {
       else this.warnings.push(printFieldError(error));
     };
     // A messageExpression always sees the plain old value, even if its rule uses an optional oldSelf.
-    const outcome = message && evaluateProgram(message, scope.plain);
-    const stop = outcome && messageStop(outcome, { budget: this.budget, text: rule.messageExpression ?? '' });
+    const outcome = message && evaluateProgram(message, scope.withOldSelf);
+    const stop = outcome && messageStop(outcome, { budget: this.remainingBudget, text: rule.messageExpression ?? '' });
     if (stop !== undefined) {
       add(invalid(printPath(field), node.schema.type, stop));
-      this.budget = -1;
+      this.remainingBudget = -1;
       return;
     }
-    this.budget -= outcome?.cost ?? 0;
+    this.remainingBudget -= outcome?.cost ?? 0;
     const detail = messageText(outcome) ?? (rule.message ? rule.message.trim() : `failed rule: ${printRule(rule)}`);
     add(errorOf(rule, { field: printPath(field), value: node.schema.type, detail }));
   }
@@ -188,7 +188,7 @@ class RuleEvaluation {
 
   #abort(node: RuleNode, at: ValuePosition, detail: string): void {
     this.#report(node, at, detail);
-    this.budget = -1;
+    this.remainingBudget = -1;
   }
 }
 
@@ -196,28 +196,28 @@ const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no f
 
 /** The variables of the rules of one node. */
 class RuleVariables {
-  readonly hasOld: boolean;
-  readonly plain: Variables;
+  readonly hasOldSelf: boolean;
+  readonly withOldSelf: Variables;
   readonly #self: CelValue | (() => CelValue);
   readonly #old: CelValue | (() => CelValue) | undefined;
   readonly #usesOld: boolean;
   #optional: Variables | undefined;
 
   constructor({ read, usesOldSelf }: RuleNode, value: unknown, old: unknown) {
-    this.hasOld = old !== undefined;
+    this.hasOldSelf = old !== undefined;
     this.#usesOld = usesOldSelf;
     this.#self = valueOrFailure(() => read(value));
-    this.#old = usesOldSelf && this.hasOld ? valueOrFailure(() => read(old)) : undefined;
+    this.#old = usesOldSelf && this.hasOldSelf ? valueOrFailure(() => read(old)) : undefined;
     const plain = new Map([['self', this.#self]]);
     if (this.#old !== undefined) plain.set('oldSelf', this.#old);
-    this.plain = plain;
+    this.withOldSelf = plain;
   }
 
-  get optional(): Variables {
-    if (!this.#usesOld) return this.plain;
+  get withOptionalOldSelf(): Variables {
+    if (!this.#usesOld) return this.withOldSelf;
     this.#optional ??= new Map<string, CelValue | (() => CelValue)>([
       ['self', this.#self],
-      ['oldSelf', optionalOf(this.#old)],
+      ['oldSelf', optionalOldSelf(this.#old)],
     ]);
     return this.#optional;
   }
@@ -239,14 +239,14 @@ function valueOrFailure(read: () => CelValue): CelValue | (() => CelValue) {
  * Inside of an optional the reference server treats objects and lists as plain JSON, without their schema.
  * upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go validationActivationWithOldSelf
  */
-function optionalOf(old: CelValue | (() => CelValue) | undefined): CelValue | (() => CelValue) {
+function optionalOldSelf(old: CelValue | (() => CelValue) | undefined): CelValue | (() => CelValue) {
   if (old === undefined) return CelOptional.NONE;
   if (typeof old === 'function') return old;
-  return new CelOptional(old instanceof CelMap || old instanceof CelList ? jsonValue(plainValueOf(old)) : old);
+  return new CelOptional(old instanceof CelMap || old instanceof CelList ? jsonValue(jsonOf(old)) : old);
 }
 
 function evaluateProgram(program: Program, variables: Variables): Outcome {
-  return program.evaluate(variables, { costLimit: EVALUATION_LIMIT });
+  return program.evaluate(variables, { costLimit: PER_CALL_LIMIT });
 }
 
 function evaluationFailure({ message }: Error, rule: ValidationRule): string {

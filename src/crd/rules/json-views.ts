@@ -8,10 +8,10 @@
 import { CelError, CelList, CelMap, CelOpaque, type CelValue, celEquals, opaqueType } from '../../cel/index.js';
 import { deepEqual } from '../../util/json.js';
 import { escapeName, unescapeName } from './escape.js';
-import { isPlainRecord, plainTypeName, plainValueOf, scalarKey } from './plain-values.js';
+import { isJsonRecord, jsonTypeName, jsonOf, scalarKey } from './json-values.js';
 
 /** Converts a JSON value to a CEL value. Throws a CelError if the value does not match the schema. */
-export type Reader = (plain: unknown) => CelValue;
+export type CelReader = (plain: unknown) => CelValue;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ function sameValue(left: CelValue, right: CelValue): boolean {
 }
 
 /** The common base class. Size and equality include all keys, whether specified by the schema or not. */
-abstract class JsonMap extends CelMap {
+abstract class SchemaMap extends CelMap {
   constructor(readonly raw: Fields) {
     super();
   }
@@ -35,7 +35,7 @@ abstract class JsonMap extends CelMap {
   }
 
   /** Returns the reader of a key, by its JSON name. */
-  abstract readerOf(name: string): Reader | undefined;
+  abstract readerOf(name: string): CelReader | undefined;
 
   override equals(other: CelValue): boolean {
     if (!(other instanceof CelMap)) throw noSuchOverload();
@@ -50,18 +50,18 @@ abstract class JsonMap extends CelMap {
 
   /** Fields without a schema are compared as JSON. */
   #sameUnknown(name: string, other: CelMap): boolean {
-    if (!(other instanceof JsonMap)) throw noSuchOverload();
+    if (!(other instanceof SchemaMap)) throw noSuchOverload();
     return !Object.hasOwn(other.raw, name) || deepEqual(this.raw[name], other.raw[name]);
   }
 }
 
 /** The readers of a schema's properties, created once. */
 export class ObjectFields {
-  readonly #readers = new Map<string, Reader>();
+  readonly #readers = new Map<string, CelReader>();
   /** JSON names by escaped name. */
   readonly #names = new Map<string, string>();
 
-  constructor(readers: Iterable<readonly [name: string, reader: Reader]>) {
+  constructor(readers: Iterable<readonly [name: string, reader: CelReader]>) {
     for (const [name, reader] of readers) {
       this.#readers.set(name, reader);
       const escaped = escapeName(name);
@@ -69,7 +69,7 @@ export class ObjectFields {
     }
   }
 
-  reader(name: string): Reader | undefined {
+  reader(name: string): CelReader | undefined {
     return this.#readers.get(name);
   }
 
@@ -80,7 +80,7 @@ export class ObjectFields {
 }
 
 /** An object with properties. Fields with null count as absent. */
-export class ObjectView extends JsonMap {
+export class ObjectView extends SchemaMap {
   constructor(
     raw: Fields,
     readonly fields: ObjectFields,
@@ -107,16 +107,16 @@ export class ObjectView extends JsonMap {
     for (; unknown > 0; unknown--) yield null;
   }
 
-  override readerOf(name: string): Reader | undefined {
+  override readerOf(name: string): CelReader | undefined {
     return this.fields.reader(name);
   }
 }
 
 /** An object with arbitrary keys (`additionalProperties`). */
-export class MapView extends JsonMap {
+export class MapView extends SchemaMap {
   constructor(
     raw: Fields,
-    readonly read: Reader,
+    readonly read: CelReader,
   ) {
     super(raw);
   }
@@ -130,7 +130,7 @@ export class MapView extends JsonMap {
     return Object.keys(this.raw);
   }
 
-  override readerOf(): Reader {
+  override readerOf(): CelReader {
     return this.read;
   }
 }
@@ -155,7 +155,7 @@ export class PreservedValue extends CelOpaque {
 export class ListView extends CelList {
   constructor(
     readonly raw: readonly unknown[],
-    readonly read: Reader,
+    readonly read: CelReader,
   ) {
     super();
   }
@@ -203,7 +203,7 @@ export class SetView extends ListView {
 export class KeyedListView extends ListView {
   constructor(
     raw: readonly unknown[],
-    read: Reader,
+    read: CelReader,
     /** Escaped names, although they are looked up in JSON: as in the reference server. */
     readonly keyNames: readonly string[],
   ) {
@@ -216,7 +216,7 @@ export class KeyedListView extends ListView {
     const byKey = new Map(this.raw.map((item) => [this.#keyOf(item), item]));
     for (let index = 0; index < list.size; index++) {
       const theirs = list.at(index);
-      const key = this.#keyOf(plainValueOf(theirs));
+      const key = this.#keyOf(jsonOf(theirs));
       if (!byKey.has(key) || !sameValue(this.read(byKey.get(key)), theirs)) return false;
     }
     return true;
@@ -235,7 +235,7 @@ export class KeyedListView extends ListView {
 
   /** A value that is not an object has a unique key, so that it is never found. */
   #keyOf(item: unknown): unknown {
-    if (!isPlainRecord(item)) return {};
+    if (!isJsonRecord(item)) return {};
     return this.keyNames.map((name) => (Object.hasOwn(item, name) ? itemKey(item[name]) : 'n')).join('\0');
   }
 }
@@ -247,11 +247,11 @@ function listOfSize(other: CelValue, size: number): CelList | undefined {
 }
 
 function plainItems(list: CelList): unknown[] {
-  return Array.from({ length: list.size }, (_, index) => plainValueOf(list.at(index)));
+  return Array.from({ length: list.size }, (_, index) => jsonOf(list.at(index)));
 }
 
 function itemKey(plain: unknown): string {
   const key = scalarKey(plain);
   if (key !== undefined) return key;
-  throw new CelError(`internal error: runtime error: hash of unhashable type ${plainTypeName(plain)}`);
+  throw new CelError(`internal error: runtime error: hash of unhashable type ${jsonTypeName(plain)}`);
 }

@@ -36,7 +36,7 @@ export class OldValueContext {
 
   /** The value of `oldSelf`; undefined if there is none or it is null. */
   get oldValue(): unknown {
-    return this.#correlated?.old ?? undefined;
+    return this.#correlated?.oldValue ?? undefined;
   }
 
   field(name: string): OldValueContext {

@@ -8,13 +8,13 @@ import type { CustomResourceDefinitionVersion } from '../../kinds/generated/apie
 import type { Dialect } from '../../meta/dialect.js';
 import { deepEqual } from '../../util/json.js';
 import { additionalSchema, type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
-import type { Environments } from './compile.js';
+import type { EnvironmentSelector } from './compile.js';
 
 type Version = Pick<CustomResourceDefinitionVersion, 'name' | 'schema'>;
 
 /** The old versions of a CRD as far as validation rules depend on them. */
 export class PreexistingExpressions {
-  readonly environments: Environments;
+  readonly environments: EnvironmentSelector;
   readonly #schemas: ReadonlyMap<string, unknown>;
 
   /** `before` are the old versions of the CRD; empty on create. */

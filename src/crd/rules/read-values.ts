@@ -17,29 +17,29 @@ import {
   ObjectFields,
   ObjectView,
   PreservedValue,
-  type Reader,
+  type CelReader,
   SetView,
 } from './json-views.js';
-import { isPlainRecord, NonJsonValue, plainTypeName } from './plain-values.js';
+import { isJsonRecord, NonJsonValue, jsonTypeName } from './json-values.js';
 
 /**
  * Returns the reader for values of a schema. `isRoot` is true for whole resources, whose names are always accessible.
  */
-export function readerOf(schema: StructuralSchema, isRoot: boolean): Reader {
+export function celReaderOf(schema: StructuralSchema, isRoot: boolean): CelReader {
   const isResource = isRoot || schema.embeddedResource;
   const cache = isResource ? RESOURCE_READER_CACHE : VALUE_READERS;
   let reader = cache.get(schema);
   if (reader === undefined) {
-    reader = orNull(contentReader(schema, isResource), schema.raw.nullable === true);
+    reader = orNull(contentCelReader(schema, isResource), schema.raw.nullable === true);
     cache.set(schema, reader);
   }
   return reader;
 }
 
-const VALUE_READERS = new WeakMap<StructuralSchema, Reader>();
-const RESOURCE_READER_CACHE = new WeakMap<StructuralSchema, Reader>();
+const VALUE_READERS = new WeakMap<StructuralSchema, CelReader>();
+const RESOURCE_READER_CACHE = new WeakMap<StructuralSchema, CelReader>();
 
-function orNull(read: Reader, nullable: boolean): Reader {
+function orNull(read: CelReader, nullable: boolean): CelReader {
   return (plain) => {
     if (plain !== null && plain !== undefined) return read(plain);
     if (nullable) return null;
@@ -47,15 +47,15 @@ function orNull(read: Reader, nullable: boolean): Reader {
   };
 }
 
-function contentReader(schema: StructuralSchema, isResource: boolean): Reader {
+function contentCelReader(schema: StructuralSchema, isResource: boolean): CelReader {
   if (schema.intOrString) return readIntOrString;
   switch (schema.type) {
     case 'object':
-      return objectReader(schema, isResource);
+      return objectCelReader(schema, isResource);
     case 'array':
-      return listReader(schema);
+      return listCelReader(schema);
     case 'string':
-      return stringReader(schema.raw.format);
+      return stringCelReader(schema.raw.format);
     case 'number':
       return readNumber;
     case 'integer':
@@ -68,20 +68,20 @@ function contentReader(schema: StructuralSchema, isResource: boolean): Reader {
   }
 }
 
-function objectReader(schema: StructuralSchema, isResource: boolean): Reader {
+function objectCelReader(schema: StructuralSchema, isResource: boolean): CelReader {
   const values = additionalSchema(schema);
   const isMap = values !== undefined && !isResource && schema.properties.size === 0;
   const view = isMap ? mapView(values) : objectView(schema, isResource);
   return (plain) => {
-    if (isPlainRecord(plain)) return view(plain);
+    if (isJsonRecord(plain)) return view(plain);
     throw new CelError('invalid data, expected a map for the provided schema with type=object');
   };
 }
 
 function mapView(values: StructuralSchema): (raw: Record<string, unknown>) => CelValue {
-  let read: Reader | undefined;
+  let read: CelReader | undefined;
   return (raw) => {
-    read ??= readerOf(values, false);
+    read ??= celReaderOf(values, false);
     return new MapView(raw, read);
   };
 }
@@ -95,14 +95,14 @@ function objectView(schema: StructuralSchema, isResource: boolean): (raw: Record
   };
 }
 
-function* fieldReaders(schema: StructuralSchema, isResource: boolean): Iterable<readonly [string, Reader]> {
+function* fieldReaders(schema: StructuralSchema, isResource: boolean): Iterable<readonly [string, CelReader]> {
   const addsResourceFields = isResource && !declaresResourceFields(schema);
-  for (const [name, property] of schema.properties) yield [name, readerOf(property, false)];
+  for (const [name, property] of schema.properties) yield [name, celReaderOf(property, false)];
   // The fields of every resource replace those that its schema may specify.
   if (addsResourceFields) yield* RESOURCE_READERS;
 }
 
-function listReader(schema: StructuralSchema): Reader {
+function listCelReader(schema: StructuralSchema): CelReader {
   const { items } = schema;
   if (items === undefined) {
     return () => {
@@ -110,18 +110,18 @@ function listReader(schema: StructuralSchema): Reader {
     };
   }
   const keyNames = schema.listMapKeys.map((name) => escapeName(name) ?? name);
-  let read: Reader | undefined;
+  let read: CelReader | undefined;
   return (plain) => {
     if (!Array.isArray(plain)) {
       throw new CelError('invalid data, expected an array for the provided schema with type=array');
     }
-    read ??= readerOf(items, false);
+    read ??= celReaderOf(items, false);
     if (schema.listType === 'map') return new KeyedListView(plain, read, keyNames);
     return schema.listType === 'set' ? new SetView(plain, read) : new ListView(plain, read);
   };
 }
 
-function stringReader(format: string | undefined): Reader {
+function stringCelReader(format: string | undefined): CelReader {
   const readText = formatReader(format);
   return (plain) => {
     if (typeof plain !== 'string') throw unexpected('string', plain);
@@ -129,22 +129,22 @@ function stringReader(format: string | undefined): Reader {
   };
 }
 
-const readText = stringReader(undefined);
+const readText = stringCelReader(undefined);
 
-const RESOURCE_READERS: readonly (readonly [string, Reader])[] = [
+const RESOURCE_READERS: readonly (readonly [string, CelReader])[] = [
   ['kind', orNull(readText, false)],
   ['apiVersion', orNull(readText, false)],
   ['metadata', metadataReader()],
 ];
 
-function metadataReader(): Reader {
+function metadataReader(): CelReader {
   const name = orNull(readText, false);
   const fields = new ObjectFields([
     ['name', name],
     ['generateName', name],
   ]);
   return orNull((plain) => {
-    if (isPlainRecord(plain)) return new ObjectView(plain, fields);
+    if (isJsonRecord(plain)) return new ObjectView(plain, fields);
     throw new CelError('invalid data, expected a map for the provided schema with type=object');
   }, false);
 }
@@ -179,7 +179,7 @@ function readBoolean(plain: unknown): CelValue {
 }
 
 function unexpected(wanted: string, plain: unknown): CelError {
-  return new CelError(`invalid data, expected ${wanted}, got ${plainTypeName(plain)}`);
+  return new CelError(`invalid data, expected ${wanted}, got ${jsonTypeName(plain)}`);
 }
 
 function raise(error: CelError): never {

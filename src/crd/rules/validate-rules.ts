@@ -8,21 +8,21 @@ import type { ValidationRule } from '../../schema/json-schema.js';
 import type { Verbatim } from '../../text/go/go-text.js';
 import { quote, verbatim } from '../../text/go/go-text.js';
 import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
-import { type CompiledRule, compileNodeRules, type Environments } from './compile.js';
+import { type CompiledRule, compileNodeRules, type EnvironmentSelector } from './compile.js';
 import { type DeclType, declTypeOf, maxCardinalityInRequest } from './decl-type.js';
 import { escapeName } from './escape.js';
 
 /** Options of the validation of rules. */
 export interface RuleValidationOptions {
-  readonly environments: Environments;
+  readonly environments: EnvironmentSelector;
   /** Returns the name of `validations` in the cluster's dialect. */
   readonly extensionName: (extension: 'validations') => string;
   /** False for nodes with other errors at or below them; their rules are skipped. */
   readonly isValidNode: (node: StructuralSchema) => boolean;
   /** False for an unchanged schema: its rules were accepted and stay valid whatever they cost. */
-  readonly limitsCost: boolean;
+  readonly limitsCostPerExpression: boolean;
   /** False where sizes are not bounded by the schema; the total cost is then not limited. */
-  readonly limitsTotal?: boolean;
+  readonly limitsTotalCost?: boolean;
 }
 
 /**
@@ -33,7 +33,7 @@ export function validateRules(root: StructuralSchema, path: string, options: Rul
   const validator = new RuleValidator(options);
   validator.node(new CelSchemaContext({ schema: root, path }), 1);
   const totalErrors =
-    options.limitsTotal !== false ? validator.total.errors(path, options.extensionName('validations')) : [];
+    options.limitsTotalCost !== false ? validator.total.errors(path, options.extensionName('validations')) : [];
   return [...validator.errors, ...totalErrors];
 }
 
@@ -50,11 +50,11 @@ interface Location {
 /** A schema node with its ancestors, and its CEL type. upstream: apiextensions/validation/cel_validation.go CELSchemaContext */
 class CelSchemaContext {
   /** True if there are rules at or above the node. */
-  readonly isInScope: boolean;
+  readonly isWithinRuleScope: boolean;
   #declType: DeclType | undefined;
 
   constructor(readonly at: Location) {
-    this.isInScope = at.schema.validations.length > 0 || at.parent?.isInScope === true;
+    this.isWithinRuleScope = at.schema.validations.length > 0 || at.parent?.isWithinRuleScope === true;
   }
 
   /**
@@ -64,14 +64,14 @@ class CelSchemaContext {
   get declType(): DeclType | undefined {
     const { schema, parent } = this.at;
     // A node inside of something that expressions cannot see is not visible either.
-    if (parent?.isInScope === true && parent.declType === undefined) return undefined;
+    if (parent?.isWithinRuleScope === true && parent.declType === undefined) return undefined;
     this.#declType ??= this.#fromParent() ?? declTypeOf(schema, parent === undefined || schema.embeddedResource);
     return this.#declType;
   }
 
   #fromParent(): DeclType | undefined {
     const { parent, name } = this.at;
-    const above = parent?.isInScope === true ? parent.declType : undefined;
+    const above = parent?.isWithinRuleScope === true ? parent.declType : undefined;
     if (above === undefined || above.kind === 'scalar') return undefined;
     if (above.kind !== 'object') return above.element;
     const escaped = name === undefined ? undefined : escapeName(name);
@@ -141,7 +141,7 @@ class RuleValidator {
   }
 
   #cost(path: string, what: string, cost: number): void {
-    const problem = this.options.limitsCost ? costProblem(what, cost) : undefined;
+    const problem = this.options.limitsCostPerExpression ? costProblem(what, cost) : undefined;
     if (problem !== undefined) this.errors.push(forbidden(path, problem));
     this.total.add(path, cost);
   }
@@ -163,10 +163,10 @@ function ruleGoSyntax(rule: ValidationRule): Verbatim {
 }
 
 /** The limit for one rule, all its evaluations included. */
-const RULE_COST_LIMIT = 10_000_000;
+const STATIC_ESTIMATED_COST_LIMIT = 10_000_000;
 
 /** The limit for all rules of a schema. */
-const SCHEMA_COST_LIMIT = 100_000_000;
+const STATIC_ESTIMATED_CRD_COST_LIMIT = 100_000_000;
 
 /** Costs saturate here. */
 const MAX_COST = 2 ** 64;
@@ -184,14 +184,14 @@ class TotalCost {
 
   add(path: string, cost: number): void {
     this.#total = Math.min(MAX_COST, this.#total + cost);
-    if (cost < SCHEMA_COST_LIMIT / 100) return;
+    if (cost < STATIC_ESTIMATED_CRD_COST_LIMIT / 100) return;
     this.#largest = [...this.#largest, { path, cost }].sort((left, right) => right.cost - left.cost).slice(0, 4);
   }
 
   /** `path` is that of the schema; `extension` is the name of the rules extension in it. */
   errors(path: string, extension: string): FieldError[] {
     const what = `${extension} estimated rule cost total for entire OpenAPIv3 schema`;
-    const problem = costProblem(what, this.#total, SCHEMA_COST_LIMIT);
+    const problem = costProblem(what, this.#total, STATIC_ESTIMATED_CRD_COST_LIMIT);
     if (problem === undefined) return [];
     const share = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
     return [...this.#largest.map((rule) => forbidden(rule.path, share)), forbidden(path, problem)];
@@ -216,7 +216,7 @@ function multiplyCost(cost: number, cardinality: number): number {
 }
 
 /** Returns a message if the cost exceeds the limit. */
-function costProblem(what: string, cost: number, limit = RULE_COST_LIMIT): string | undefined {
+function costProblem(what: string, cost: number, limit = STATIC_ESTIMATED_COST_LIMIT): string | undefined {
   if (cost <= limit) return undefined;
   const hint =
     'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared';

@@ -14,10 +14,10 @@ export interface Combinators {
 }
 
 /** Validates a value against all combinators. Returns the number of satisfied rules. */
-export type CombinatorRule = (value: unknown, run: ValidationRun) => number;
+export type CombinatorKeywords = (value: unknown, run: ValidationRun) => number;
 
 /** Returns undefined if there are no combinators. */
-export function combinatorRule({ anyOf, oneOf, allOf, not }: Combinators): CombinatorRule | undefined {
+export function combinatorKeywords({ anyOf, oneOf, allOf, not }: Combinators): CombinatorKeywords | undefined {
   if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined;
   return (value, run) => {
     let satisfied = 0;
@@ -31,14 +31,14 @@ export function combinatorRule({ anyOf, oneOf, allOf, not }: Combinators): Combi
 
 /** The result of one alternative; without findings the value is valid. */
 interface AlternativeResult {
-  readonly satisfied: number;
+  readonly matchCount: number;
   readonly findings: readonly Finding[];
 }
 
 function tryAlternative(check: ValidateNode, value: unknown, run: ValidationRun): AlternativeResult {
   const before = run.findings.length;
   const satisfied = check(value, run, undefined);
-  return { satisfied, findings: run.findings.length === before ? NONE : run.removeSince(before) };
+  return { matchCount: satisfied, findings: run.findings.length === before ? NONE : run.removeSince(before) };
 }
 
 const NONE: readonly Finding[] = Object.freeze([]);
@@ -47,7 +47,7 @@ function checkAny(checks: readonly ValidateNode[], value: unknown, run: Validati
   let best: AlternativeResult | undefined;
   for (const check of checks) {
     const outcome = tryAlternative(check, value, run);
-    if (outcome.findings.length === 0) return outcome.satisfied;
+    if (outcome.findings.length === 0) return outcome.matchCount;
     best = bestMatch(best, outcome);
   }
   rejectAtPath(run, 'must validate at least one schema (anyOf)');
@@ -66,7 +66,7 @@ function checkOne(checks: readonly ValidateNode[], value: unknown, run: Validati
       fitting++;
     }
   }
-  if (fitting === 1) return first?.satisfied ?? 0;
+  if (fitting === 1) return first?.matchCount ?? 0;
   const count = fitting === 0 ? 'Found none valid' : `Found ${fitting} valid alternatives`;
   rejectAtPath(run, `must validate one and only one schema (oneOf). ${count}`);
   return fitting === 0 ? reportOutcome(best, run) : 0;
@@ -92,12 +92,12 @@ function checkNot(check: ValidateNode, value: unknown, run: ValidationRun): void
 
 /** The first of the outcomes with the most satisfied rules. */
 function bestMatch(best: AlternativeResult | undefined, outcome: AlternativeResult): AlternativeResult {
-  return best === undefined || outcome.satisfied > best.satisfied ? outcome : best;
+  return best === undefined || outcome.matchCount > best.matchCount ? outcome : best;
 }
 
 function reportOutcome(outcome: AlternativeResult | undefined, run: ValidationRun): number {
   for (const finding of outcome?.findings ?? []) run.add(finding);
-  return outcome?.satisfied ?? 0;
+  return outcome?.matchCount ?? 0;
 }
 
 /** Adds a finding without a field path; its text names the place. */

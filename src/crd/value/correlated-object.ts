@@ -14,7 +14,7 @@ import { jsonKind } from './json-kind.js';
 /** A value and its old value. upstream: apiserver/pkg/cel/common/equality.go CorrelatedObject */
 export class CorrelatedObject {
   readonly value: unknown;
-  readonly old: unknown;
+  readonly oldValue: unknown;
   readonly #schema: StructuralSchema;
   #fields?: Map<string, CorrelatedObject>;
   #items?: Map<number, CorrelatedObject>;
@@ -24,14 +24,14 @@ export class CorrelatedObject {
   constructor(schema: StructuralSchema, value: unknown, old: unknown) {
     this.#schema = schema;
     this.value = value;
-    this.old = old;
+    this.oldValue = old;
   }
 
   /** The correlated field, if both values have it and the schema specifies it. */
   field(name: string): CorrelatedObject | undefined {
     const cached = this.#fields?.get(name);
     if (cached !== undefined) return cached;
-    const { value, old } = this;
+    const { value, oldValue: old } = this;
     if (!isRecord(value) || !isRecord(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name))
       return undefined;
     const schema = this.#schema.properties.get(name) ?? additionalSchema(this.#schema);
@@ -47,12 +47,12 @@ export class CorrelatedObject {
     const cached = this.#items?.get(index);
     if (cached !== undefined) return cached;
     const { items, listType } = this.#schema;
-    if (items === undefined || listType !== 'map' || !Array.isArray(this.value) || !Array.isArray(this.old)) {
+    if (items === undefined || listType !== 'map' || !Array.isArray(this.value) || !Array.isArray(this.oldValue)) {
       return undefined;
     }
     const item: unknown = this.value[index];
     const key = this.#keyOf(item);
-    this.#oldByKey ??= this.#keyed(this.old);
+    this.#oldByKey ??= this.#keyed(this.oldValue);
     const old = key === undefined ? undefined : this.#oldByKey.get(key);
     if (old === undefined) return undefined;
     const correlated = new CorrelatedObject(items, item, old);
@@ -67,7 +67,7 @@ export class CorrelatedObject {
   }
 
   #compare(): boolean {
-    const { value, old } = this;
+    const { value, oldValue: old } = this;
     if (Array.isArray(value)) return Array.isArray(old) && this.#sameItems(value, old);
     if (isRecord(value)) return isRecord(old) && this.#sameFields(value, old);
     return deepEqual(value, old);

@@ -63,7 +63,7 @@ function isAlmostInteger(value: number): boolean {
 export type NumberRule = (value: unknown, isInteger: boolean, run: ValidationRun) => void;
 
 /** Returns undefined if the schema has no numeric constraints. */
-export function numberRule(raw: JSONSchemaProps): NumberRule | undefined {
+export function numberKeywords(raw: JSONSchemaProps): NumberRule | undefined {
   const { multipleOf, minimum, maximum } = raw;
   if (multipleOf === undefined && minimum === undefined && maximum === undefined) return undefined;
   const integers = boundsRule(raw, { convert: toInt64, print: String, isMultiple: isWholeMultiple });

@@ -15,12 +15,12 @@ import { compareUtf8 } from '../../text/go/go-value.js';
 import { re2Matches, re2Problem } from '../../text/re2/index.js';
 import { deepEqual } from '../../util/json.js';
 import type { StructuralSchema } from '../structural-schema.js';
-import { combinatorRule } from './combinators.js';
+import { combinatorKeywords } from './combinators.js';
 import { CorrelatedObject } from './correlated-object.js';
 import type { FormatTest } from './formats.js';
 import { formatTest } from './formats.js';
 import { jsonKind } from './json-kind.js';
-import { checkType, enumerationOf, numberRule } from './keywords.js';
+import { checkType, enumerationOf, numberKeywords } from './keywords.js';
 import type { ValidateNode } from './validation-run.js';
 import { fieldErrors, ValidationRun, validateRatcheted } from './validation-run.js';
 
@@ -77,17 +77,17 @@ function compileValidator(schema: StructuralSchema, purpose: Purpose): ValidateN
     nullable: raw.nullable === true,
   };
   const isTyped = type.types.length > 0 || type.format !== '';
-  const combinators = combinatorRule({
+  const combinators = combinatorKeywords({
     anyOf: schema.anyOf.map(inner),
     oneOf: schema.oneOf.map(inner),
     allOf: schema.allOf.map(inner),
     not: schema.not === undefined ? undefined : inner(schema.not),
   });
-  const text = stringRule(raw, test);
-  const number = numberRule(raw);
-  const list = listRule(raw, schema.items === undefined ? undefined : inner(schema.items));
+  const text = stringKeywords(raw, test);
+  const number = numberKeywords(raw);
+  const list = listKeywords(raw, schema.items === undefined ? undefined : inner(schema.items));
   const allowed = raw.enum === undefined || raw.enum.length === 0 ? undefined : enumerationOf(raw.enum);
-  const object = objectRule(schema, inner);
+  const object = objectKeywords(schema, inner);
 
   return (value, run, correlated) => {
     const kind = jsonKind(value);
@@ -123,9 +123,9 @@ function typesOf({ type, intOrString }: StructuralSchema, purpose: Purpose): rea
 }
 
 /** Returns the number of satisfied rules. */
-type ListRule = (value: readonly unknown[], run: ValidationRun, correlated: CorrelatedObject | undefined) => number;
+type ListKeywords = (value: readonly unknown[], run: ValidationRun, correlated: CorrelatedObject | undefined) => number;
 
-function listRule(raw: JSONSchemaProps, items: ValidateNode | undefined): ListRule {
+function listKeywords(raw: JSONSchemaProps, items: ValidateNode | undefined): ListKeywords {
   const { minItems, maxItems, uniqueItems = false } = raw;
   return (value, run, correlated) => {
     let satisfied = 2;
@@ -153,9 +153,9 @@ function hasDuplicates(items: readonly unknown[]): boolean {
 }
 
 /** Returns the number of satisfied rules. */
-type StringRule = (value: string, run: ValidationRun) => number;
+type StringKeywords = (value: string, run: ValidationRun) => number;
 
-function stringRule(raw: JSONSchemaProps, hasFormat: FormatTest | undefined): StringRule {
+function stringKeywords(raw: JSONSchemaProps, hasFormat: FormatTest | undefined): StringKeywords {
   const { maxLength, minLength, pattern = '', format = '' } = raw;
   const isPlain = maxLength === undefined && minLength === undefined && pattern === '';
   return (value, run) => {
@@ -193,13 +193,13 @@ function printPattern(pattern: string): string {
 }
 
 /** Returns the number of satisfied rules; see combinators.ts for how they are counted. */
-type ObjectRule = (
+type ObjectKeywords = (
   value: Record<string, unknown>,
   run: ValidationRun,
   correlated: CorrelatedObject | undefined,
 ) => number;
 
-function objectRule(schema: StructuralSchema, checkOf: (schema: StructuralSchema) => ValidateNode): ObjectRule {
+function objectKeywords(schema: StructuralSchema, checkOf: (schema: StructuralSchema) => ValidateNode): ObjectKeywords {
   const { raw, properties, additionalProperties } = schema;
   const fields = [...properties].map(([name, view]): [string, ValidateNode] => [name, checkOf(view)]);
   fields.sort(([left], [right]) => compareUtf8(left, right));
