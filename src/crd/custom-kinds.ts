@@ -43,7 +43,7 @@ export interface CustomKinds {
 export function buildCustomKinds(definition: Crd, server: ReconcilerHost): CustomKinds {
   const { metadata, spec } = definition;
   const storage = spec.versions.find((version) => version.storage) ?? (spec.versions[0] as Version);
-  const crd: CrdVersions = {
+  const crdVersions: CrdVersions = {
     converter: createConverter(
       {
         crdName: metadata.name,
@@ -56,37 +56,37 @@ export function buildCustomKinds(definition: Crd, server: ReconcilerHost): Custo
     handlers: new Map(),
     storageApiVersion: `${spec.group}/${storage.name}`,
   };
-  const stored = buildVersionKind(definition, storage, crd, undefined, server);
+  const storageKind = buildVersionKind(definition, storage, crdVersions, undefined, server);
   const all = spec.versions.map((version) =>
-    version === storage ? stored : buildVersionKind(definition, version, crd, stored, server),
+    version === storage ? storageKind : buildVersionKind(definition, version, crdVersions, storageKind, server),
   );
-  return { versions: all.filter((_, index) => spec.versions[index]?.served === true), storageKind: stored };
+  return { versions: all.filter((_, index) => spec.versions[index]?.served === true), storageKind };
 }
 
 function buildVersionKind(
   { spec, status: { acceptedNames } }: Crd,
   version: Version,
-  crd: CrdVersions,
-  stored: Kind | undefined,
+  crdVersions: CrdVersions,
+  storageKind: Kind | undefined,
   { dialect }: ReconcilerHost,
 ): Kind {
   const apiVersion = `${spec.group}/${version.name}`;
   const raw = (version.schema?.openAPIV3Schema ?? {}) as JSONSchemaProps;
-  const view = once(() => structuralSchemaOf(raw, dialect));
+  const structural = once(() => structuralSchemaOf(raw, dialect));
   const { subresources } = version;
-  const schema = once(() => objectSchemaFromBody(schemaNodeOf(view()), acceptedNames.kind));
+  const schemaNode = once(() => objectSchemaFromBody(schemaNodeOf(structural()), acceptedNames.kind));
   const handler = new VersionHandler(
     {
       apiVersion,
       publishedSchema: raw,
-      schema: view,
+      schema: structural,
       metadataOnlySchema: metadataOnlySchemaOf(acceptedNames.kind),
-      rules: once(() => compileStoredRules(view())),
+      rules: once(() => compileStoredRules(structural())),
       scale: subresources?.scale,
     },
-    crd,
+    crdVersions,
   );
-  crd.handlers.set(apiVersion, handler);
+  crdVersions.handlers.set(apiVersion, handler);
   const columns = printerColumns(version.additionalPrinterColumns);
   const { plural, singular = '', kind, listKind = `${acceptedNames.kind}List`, shortNames, categories } = acceptedNames;
   const hasStatus = subresources?.status !== undefined;
@@ -99,21 +99,21 @@ function buildVersionKind(
       names: { plural, singular, listKind, shortNames: shortNames ?? [], categories: categories ?? [] },
       subresources: subresourcesOf(version),
       customResourceHandler: handler,
-      ...(stored === undefined ? {} : { storageVersion: { kind: stored } }),
+      ...(storageKind === undefined ? {} : { storageVersion: { kind: storageKind } }),
       ...(columns === undefined ? {} : { columns }),
       ...(warning === undefined ? {} : { deprecation: () => warning }),
     },
-    { representation: 'document', schema },
+    { representation: 'document', schema: schemaNode },
     strategyOf(version, hasStatus),
   );
 }
 
-const envelopes = new Map<string, ObjectNode>();
+const metadataOnlySchemas = new Map<string, ObjectNode>();
 
 /** A schema that decodes `metadata` like that of any object and leaves all other fields as they are. */
 function metadataOnlySchemaOf(kind: string): ObjectNode {
-  let envelope = envelopes.get(kind);
-  if (envelope === undefined) {
+  let schema = metadataOnlySchemas.get(kind);
+  if (schema === undefined) {
     const body: ObjectNode = {
       type: 'object',
       representation: 'document',
@@ -123,10 +123,10 @@ function metadataOnlySchemaOf(kind: string): ObjectNode {
       preserveUnknown: true,
       atomic: false,
     };
-    envelope = objectSchemaFromBody(body, kind);
-    envelopes.set(kind, envelope);
+    schema = objectSchemaFromBody(body, kind);
+    metadataOnlySchemas.set(kind, schema);
   }
-  return envelope;
+  return schema;
 }
 
 function subresourcesOf({ subresources }: Version): Record<string, AnySubresource> {

@@ -6,7 +6,10 @@ import type { Dialect } from '../meta/dialect.js';
 import type { JSONSchemaProps, ValidationRule } from '../schema/json-schema.js';
 import { isRecord } from '../util/json.js';
 
-/** A normalized JSON schema node. */
+/**
+ * A normalized JSON schema node. Despite its name, which is upstream's, the schema need not be structural: it may still have
+ * to pass `structureErrors`, when a CRD is written.
+ */
 export interface StructuralSchema {
   /** The schema as on the wire. */
   readonly raw: JSONSchemaProps;

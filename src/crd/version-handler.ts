@@ -49,9 +49,9 @@ export interface VersionSettings {
   readonly apiVersion: string;
   /** The schema as on the wire. */
   readonly publishedSchema: JSONSchemaProps;
-  /** The view of the schema; created when the first object is decoded or read, since most kinds have no objects. */
+  /** The normalized schema; created when the first object is decoded or read, since most kinds have no objects. */
   readonly schema: () => StructuralSchema;
-  /** The schema of the envelope: `metadata` and the other fields that every kind has. */
+  /** Decodes `metadata` like that of any object and leaves all other fields as they are. */
   readonly metadataOnlySchema: ObjectNode;
   /** The compiled validation rules; compiled when the first object is validated. */
   readonly rules: () => RuleNode | undefined;
@@ -61,21 +61,21 @@ export interface VersionSettings {
 /** The CustomResourceHandler of one version. */
 export class VersionHandler implements CustomResourceHandler {
   readonly #settings: VersionSettings;
-  readonly #crd: CrdVersions;
+  readonly #crdVersions: CrdVersions;
   /** Stored objects that already match this schema: pruned, defaulted, without unexpected nulls. */
   readonly #upToDate = new WeakSet<ApiObject>();
 
-  constructor(settings: VersionSettings, crd: CrdVersions) {
+  constructor(settings: VersionSettings, crdVersions: CrdVersions) {
     this.#settings = settings;
-    this.#crd = crd;
+    this.#crdVersions = crdVersions;
   }
 
   get mayBeAsynchronous(): boolean {
-    return this.#crd.converter.mayBeAsynchronous && this.#crd.handlers.size > 1;
+    return this.#crdVersions.converter.mayBeAsynchronous && this.#crdVersions.handlers.size > 1;
   }
 
   get isTerminating(): boolean {
-    return this.#crd.isTerminating;
+    return this.#crdVersions.isTerminating;
   }
 
   get publishedSchema(): JSONSchemaProps {
@@ -83,9 +83,9 @@ export class VersionHandler implements CustomResourceHandler {
   }
 
   decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] } {
-    const { metadataOnlySchema: envelope } = this.#settings;
+    const { metadataOnlySchema } = this.#settings;
     const schema = this.#settings.schema();
-    const { value, findings } = decode(envelope, document);
+    const { value, findings } = decode(metadataOnlySchema, document);
     const unknown = pruneUnknown(schema, value, WHOLE_RESOURCE);
     dropNulls(schema, value);
     const coerced = coerceEmbeddedResources(schema, value);
@@ -141,7 +141,7 @@ export class VersionHandler implements CustomResourceHandler {
   }
 
   convertFromStorage(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]> {
-    const { converter, handlers } = this.#crd;
+    const { converter, handlers } = this.#crdVersions;
     const { apiVersion } = this.#settings;
     // First bring every object up to date with the current schema of the version it was stored in.
     const current = stored.map((object) => handlers.get(object.apiVersion)?.bringUpToDate(object) ?? object);
@@ -153,15 +153,17 @@ export class VersionHandler implements CustomResourceHandler {
   }
 
   convertToStorage(object: ApiObject): MaybePromise<ApiObject> {
-    const { converter, handlers, storageApiVersion: storageVersion } = this.#crd;
-    const handler = handlers.get(storageVersion);
+    const { converter, handlers, storageApiVersion } = this.#crdVersions;
+    const handler = handlers.get(storageApiVersion);
     if (handler === undefined || handler === this) {
       // A field that the strategy removed may have a default; the next read applies it, so the object is not marked as
       // up to date.
       if (withDefaults(this.#settings.schema(), object) === object) this.#upToDate.add(object);
       return object;
     }
-    return chain(converter.convert([object], storageVersion), ([converted]) => handler.#pruned(converted as ApiObject));
+    return chain(converter.convert([object], storageApiVersion), ([converted]) =>
+      handler.#pruned(converted as ApiObject),
+    );
   }
 
   withApiVersion(object: ApiObject): ApiObject {

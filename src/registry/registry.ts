@@ -62,12 +62,12 @@ export class Registry {
   }
 
   /**
-   * Replaces the served versions of a CRD. `stored` is the storage version, served or not; undefined removes the kind.
+   * Replaces the served versions of a CRD. `storageKind` is the storage version, served or not; undefined removes the kind.
    * Does nothing if another CRD or a built-in kind uses the same storage key.
    */
-  setCustomKinds(crdName: string, versions: readonly Kind[], stored: Kind | undefined): void {
+  setCustomKinds(crdName: string, versions: readonly Kind[], storageKind: Kind | undefined): void {
     const before = this.#customKindsByCrd.get(crdName);
-    if (before !== undefined && before.stored === stored && sameItems(before.versions, versions)) return;
+    if (before !== undefined && before.storageKind === storageKind && sameItems(before.versions, versions)) return;
     this.#unshare();
     for (const served of before?.served ?? []) {
       this.#byResource.delete(resourceId(served.gvr));
@@ -78,21 +78,21 @@ export class Registry {
     this.#byAddress = new WeakMap();
     this.#all = undefined;
     this.#customKindsByCrd.delete(crdName);
-    if (stored === undefined) return;
-    const storageKind = serveKind(stored, this.#dialect);
-    if (this.#storageKinds.has(storageKind.storageKey)) return;
+    if (storageKind === undefined) return;
+    const servedStorageKind = serveKind(storageKind, this.#dialect);
+    if (this.#storageKinds.has(servedStorageKind.storageKey)) return;
     const served = versions.map((kind) =>
-      kind === stored ? storageKind : serveKind(kind, this.#dialect, storageKind),
+      kind === storageKind ? servedStorageKind : serveKind(kind, this.#dialect, servedStorageKind),
     );
-    this.#storageKinds.set(storageKind.storageKey, storageKind);
+    this.#storageKinds.set(servedStorageKind.storageKey, servedStorageKind);
     for (const version of served) {
       this.#byResource.set(resourceId(version.gvr), version);
       this.#byKind.set(kindId(version.gvk), version);
     }
     // The storage version is kept even when it is not served: its objects must be found when the kind is removed.
-    const kinds = served.includes(storageKind) ? served : [...served, storageKind];
+    const kinds = served.includes(servedStorageKind) ? served : [...served, servedStorageKind];
     for (const kind of kinds) this.#customKinds.add(kind);
-    this.#customKindsByCrd.set(crdName, { versions, stored, served: kinds });
+    this.#customKindsByCrd.set(crdName, { versions, storageKind, served: kinds });
   }
 
   /** Removes the kinds of all CRDs. */
@@ -238,7 +238,7 @@ export class Registry {
 
 interface CrdKinds {
   readonly versions: readonly Kind[];
-  readonly stored: Kind;
+  readonly storageKind: Kind;
   readonly served: readonly ServedKind[];
 }
 

@@ -58,8 +58,8 @@ export class CompactedError extends Error {
   constructor(
     readonly requested: number,
     /**
-     * A revision that could be used instead, for messages: the compact revision; for a watch that is behind it, the one after
-     * (as kube-apiserver prints); after a restore, the current revision.
+     * A revision that could be used instead, for messages: the compact revision; for a watch that is behind it, the one after;
+     * after a restore, the current revision.
      */
     readonly oldest: number,
   ) {

@@ -104,25 +104,26 @@ function kebab(name: string): string {
 function defaultRuleEvaluator(): (schema: StructuralSchema, value: unknown, path: string) => readonly FieldError[] {
   let budget = RUNTIME_CEL_COST_BUDGET;
   return (schema, value, path) => {
+    // Negative: an evaluation was stopped.
     if (budget < 0) return [];
     const rules = compileRules(schema, schema.embeddedResource, {
       rule: storedExpressionsEnvironment,
       message: storedExpressionsEnvironment,
     });
     if (rules === undefined) return [];
-    const ratcheted = evaluateRules(
+    const asUpdate = evaluateRules(
       rules,
       value,
       OldValueContext.of(new CorrelatedObject(schema, value, value), false),
       { path, budget },
     );
-    if (ratcheted.errors.length > 0) {
-      budget = ratcheted.remainingBudget;
-      return ratcheted.errors;
+    if (asUpdate.errors.length > 0) {
+      budget = asUpdate.remainingBudget;
+      return asUpdate.errors;
     }
-    const added = evaluateRules(rules, value, OldValueContext.NONE, { path, budget });
-    budget = Math.min(ratcheted.remainingBudget, added.remainingBudget);
-    return added.errors;
+    const asCreate = evaluateRules(rules, value, OldValueContext.NONE, { path, budget });
+    budget = Math.min(asUpdate.remainingBudget, asCreate.remainingBudget);
+    return asCreate.errors;
   };
 }
 
@@ -130,9 +131,13 @@ function defaultRuleEvaluator(): (schema: StructuralSchema, value: unknown, path
 type EvaluateDefaultRules = (schema: StructuralSchema, value: unknown, path: string) => readonly FieldError[];
 
 /** Validates all defaults in a structural schema. */
-export function defaultErrors(root: StructuralSchema, path: string, rules: EvaluateDefaultRules): FieldError[] {
+export function defaultErrors(
+  root: StructuralSchema,
+  path: string,
+  evaluateDefaultRules: EvaluateDefaultRules,
+): FieldError[] {
   const resource = { ...root, embeddedResource: true };
-  return nodeDefaultErrors(resource, { path, resource, steps: [], insideMeta: false, evaluateDefaultRules: rules });
+  return nodeDefaultErrors(resource, { path, resource, steps: [], insideMeta: false, evaluateDefaultRules });
 }
 
 /** The position of a schema node during the walk. */
@@ -211,7 +216,11 @@ function bodyDefaultErrors(node: StructuralSchema, given: unknown, position: Def
   return [...found, ...(ofResources.length > 0 ? ofResources : valueErrors(node, value, position))];
 }
 
-function valueErrors(node: StructuralSchema, value: unknown, { path, evaluateDefaultRules: rules }: DefaultPosition): FieldError[] {
+function valueErrors(
+  node: StructuralSchema,
+  value: unknown,
+  { path, evaluateDefaultRules }: DefaultPosition,
+): FieldError[] {
   const found = validateValue(node, value, { base: path, purpose: 'defaults' });
-  return found.length > 0 ? found : [...rules(node, value, path)];
+  return found.length > 0 ? found : [...evaluateDefaultRules(node, value, path)];
 }

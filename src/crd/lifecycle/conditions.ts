@@ -13,26 +13,26 @@ export type Condition = CustomResourceDefinitionCondition;
 export type ConditionText = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** Returns the condition of a type. */
-export function conditionOf(definition: Crd, type: string): DeepReadonly<Condition> | undefined {
-  return definition.status.conditions?.find((condition) => condition.type === type);
+export function conditionOf(crd: Crd, type: string): DeepReadonly<Condition> | undefined {
+  return crd.status.conditions?.find((condition) => condition.type === type);
 }
 
 /** Reports whether a condition has the status True. */
-export function isConditionTrue(definition: Crd, type: string): boolean {
-  return conditionOf(definition, type)?.status === 'True';
+export function isConditionTrue(crd: Crd, type: string): boolean {
+  return conditionOf(crd, type)?.status === 'True';
 }
 
 /**
  * True while the objects of the CRD are being deleted. Creates are rejected then. When all objects are deleted and
  * another finalizer keeps the CRD, creates are accepted again.
  */
-export function isTerminating(definition: Crd): boolean {
-  return isConditionTrue(definition, 'Terminating');
+export function isTerminating(crd: Crd): boolean {
+  return isConditionTrue(crd, 'Terminating');
 }
 
 /** A CRD is served from its first accepted names on, even if a later update causes a name conflict. */
-export function isServed(definition: Crd): boolean {
-  return isConditionTrue(definition, 'NamesAccepted') || isConditionTrue(definition, 'Established');
+export function isServed(crd: Crd): boolean {
+  return isConditionTrue(crd, 'NamesAccepted') || isConditionTrue(crd, 'Established');
 }
 
 /** Replaces or adds a condition. `lastTransitionTime` changes only if the status changes. */

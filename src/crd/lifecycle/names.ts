@@ -29,9 +29,9 @@ export interface AcceptedNames {
 }
 
 /** Decides which of the requested names a CRD gets, and the NamesAccepted condition. */
-export function acceptNames(definition: Crd, namesInUse: NamesInUse): AcceptedNames {
-  const wanted = definition.spec.names;
-  const accepted = definition.status.acceptedNames;
+export function acceptNames(crd: Crd, namesInUse: NamesInUse): AcceptedNames {
+  const wanted = crd.spec.names;
+  const accepted = crd.status.acceptedNames;
   let conflict: ConditionText | undefined;
   const choose = (field: 'plural' | 'singular' | 'kind' | 'listKind', pool: ReadonlySet<string>): string => {
     const [name, before] = [wanted[field] ?? '', accepted[field] ?? ''];

@@ -24,8 +24,8 @@ import {
 import { caBundleProblem } from '../definition/ca-bundle.js';
 import {
   type ConditionText,
-  conditionOf,
   type Crd,
+  conditionOf,
   isConditionTrue,
   isSameCondition,
   isServed,
@@ -47,7 +47,7 @@ interface ServedCrd {
   readonly inputs: readonly unknown[];
   readonly resource: GroupResource;
   readonly versions: readonly Kind[];
-  readonly storageVersion: Kind;
+  readonly storageKind: Kind;
 }
 
 class CrdReconciler implements ServerReconciler {
@@ -73,15 +73,15 @@ class CrdReconciler implements ServerReconciler {
     // A step may cause another step. Every step moves a CRD closer to its final state, so the loop ends.
     while (this.#hasWork()) {
       this.#lastChanges = this.#server.lastChange(CRDS);
-      for (const definition of this.#crds()) {
-        const { name } = definition.metadata;
+      for (const crd of this.#crds()) {
+        const { name } = crd.metadata;
         // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
-        const isSettled = this.#reconciled.get(name) === definition && !this.#nameConflicts.has(name);
-        if (!isSettled || this.#awaitsCleanup(definition)) this.#reconcileSafely(name);
+        const isSettled = this.#reconciled.get(name) === crd && !this.#nameConflicts.has(name);
+        if (!isSettled || this.#awaitsCleanup(crd)) this.#reconcileSafely(name);
       }
       this.#forgetDeleted();
       this.#terminating = this.#crds()
-        .filter((definition) => this.#awaitsCleanup(definition))
+        .filter((crd) => this.#awaitsCleanup(crd))
         .map(resourceOf);
     }
   }
@@ -102,12 +102,12 @@ class CrdReconciler implements ServerReconciler {
       this.#unserve(name);
       const message = messageOf(error);
       const failure: ConditionText = { type: 'Served', status: 'False', reason: 'InternalError', message };
-      this.#updateStatus(name, (definition) => this.#conditionChange(definition, failure));
+      this.#updateStatus(name, (crd) => this.#conditionChange(crd, failure));
     }
-    const definition = this.#getCrd(name);
-    if (definition === undefined) return;
-    this.#reconciled.set(name, definition);
-    if (deepEqual(definition.spec.names, definition.status.acceptedNames)) this.#nameConflicts.delete(name);
+    const crd = this.#getCrd(name);
+    if (crd === undefined) return;
+    this.#reconciled.set(name, crd);
+    if (deepEqual(crd.spec.names, crd.status.acceptedNames)) this.#nameConflicts.delete(name);
     else this.#nameConflicts.add(name);
   }
 
@@ -135,49 +135,49 @@ class CrdReconciler implements ServerReconciler {
   }
 
   #reconcileCrd(name: string): void {
-    this.#updateStatus(name, (definition) => this.#approvalStatus(definition));
-    this.#updateStatus(name, (definition) => this.#namesStatus(definition));
+    this.#updateStatus(name, (crd) => this.#approvalStatus(crd));
+    this.#updateStatus(name, (crd) => this.#namesStatus(crd));
     this.#serve(name);
-    this.#updateStatus(name, (definition) => this.#establishedStatus(definition));
-    const definition = this.#getCrd(name);
-    if (definition === undefined || !this.#awaitsCleanup(definition)) return;
-    this.#deleteObjects(definition);
+    this.#updateStatus(name, (crd) => this.#establishedStatus(crd));
+    const crd = this.#getCrd(name);
+    if (crd === undefined || !this.#awaitsCleanup(crd)) return;
+    this.#deleteObjects(crd);
     // The Terminating condition decides whether creates are rejected.
     this.#serve(name);
   }
 
   /** Writes the status change that a step returns, if any. */
-  #updateStatus(name: string, step: (definition: Crd) => Partial<Crd['status']> | undefined): void {
-    const definition = this.#getCrd(name);
-    const change = definition === undefined ? undefined : step(definition);
-    if (definition !== undefined && change !== undefined) this.#write(definition, change);
+  #updateStatus(name: string, step: (crd: Crd) => Partial<Crd['status']> | undefined): void {
+    const crd = this.#getCrd(name);
+    const change = crd === undefined ? undefined : step(crd);
+    if (crd !== undefined && change !== undefined) this.#write(crd, change);
   }
 
-  #write(definition: Crd, change: Partial<Crd['status']>, alter?: (draft: DraftObject) => void): void {
-    this.#server.writeStatus(definition as ApiObject, (draft) => {
-      draft['status'] = { ...definition.status, ...change };
+  #write(crd: Crd, change: Partial<Crd['status']>, alter?: (draft: DraftObject) => void): void {
+    this.#server.writeStatus(crd as ApiObject, (draft) => {
+      draft['status'] = { ...crd.status, ...change };
       alter?.(draft);
     });
   }
 
-  #approvalStatus(definition: Crd): Partial<Crd['status']> | undefined {
+  #approvalStatus(crd: Crd): Partial<Crd['status']> | undefined {
     const { dialect } = this.#server;
-    if (!isProtectedGroup(definition.spec.group, dialect)) return undefined;
-    const text = definition.metadata.annotations?.[approvalAnnotation(dialect)] ?? '';
-    return this.#conditionChange(definition, approvalCondition(text, dialect));
+    if (!isProtectedGroup(crd.spec.group, dialect)) return undefined;
+    const text = crd.metadata.annotations?.[approvalAnnotation(dialect)] ?? '';
+    return this.#conditionChange(crd, approvalCondition(text, dialect));
   }
 
-  #conditionChange(definition: Crd, condition: ConditionText): Partial<Crd['status']> | undefined {
-    if (isSameCondition(conditionOf(definition, condition.type), condition)) return undefined;
-    return { conditions: withCondition(definition.status.conditions, condition, this.#server.now()) };
+  #conditionChange(crd: Crd, condition: ConditionText): Partial<Crd['status']> | undefined {
+    if (isSameCondition(conditionOf(crd, condition.type), condition)) return undefined;
+    return { conditions: withCondition(crd.status.conditions, condition, this.#server.now()) };
   }
 
-  #namesStatus(definition: Crd): Partial<Crd['status']> | undefined {
-    const { spec, status } = definition;
+  #namesStatus(crd: Crd): Partial<Crd['status']> | undefined {
+    const { spec, status } = crd;
     if (deepEqual(spec.names, status.acceptedNames)) return undefined;
-    const { names, condition } = acceptNames(definition, this.#namesInUse(definition));
+    const { names, condition } = acceptNames(crd, this.#namesInUse(crd));
     const now = this.#server.now();
-    const before = conditionOf(definition, 'Established');
+    const before = conditionOf(crd, 'Established');
     let established = before as ConditionText | undefined;
     if (before?.status !== 'True' && condition.status === 'True') {
       established = { ...ESTABLISHED, status: 'False', reason: 'Installing' };
@@ -206,25 +206,25 @@ class CrdReconciler implements ServerReconciler {
     return taken;
   }
 
-  #establishedStatus(definition: Crd): Partial<Crd['status']> | undefined {
-    if (!isConditionTrue(definition, 'NamesAccepted') || isConditionTrue(definition, 'Established')) return undefined;
-    if (hasInvalidCaBundle(definition)) return this.#conditionChange(definition, INVALID_CA_BUNDLE);
-    return this.#conditionChange(definition, { ...ESTABLISHED, status: 'True', reason: 'InitialNamesAccepted' });
+  #establishedStatus(crd: Crd): Partial<Crd['status']> | undefined {
+    if (!isConditionTrue(crd, 'NamesAccepted') || isConditionTrue(crd, 'Established')) return undefined;
+    if (hasInvalidCaBundle(crd)) return this.#conditionChange(crd, INVALID_CA_BUNDLE);
+    return this.#conditionChange(crd, { ...ESTABLISHED, status: 'True', reason: 'InitialNamesAccepted' });
   }
 
   #serve(name: string): void {
-    const definition = this.#getCrd(name);
-    if (definition === undefined) return;
-    if (!isServed(definition) || hasInvalidCaBundle(definition)) {
+    const crd = this.#getCrd(name);
+    if (crd === undefined) return;
+    if (!isServed(crd) || hasInvalidCaBundle(crd)) {
       this.#unserve(name);
       return;
     }
-    const { spec, status } = definition;
-    const inputs = [spec, status.acceptedNames, isTerminating(definition)];
+    const { spec, status } = crd;
+    const inputs = [spec, status.acceptedNames, isTerminating(crd)];
     const before = this.#serving.get(name);
     if (before !== undefined && deepEqual(before.inputs, inputs)) return;
-    const kinds = cachedKinds(definition, this.#server);
-    const resource = resourceOf(definition);
+    const kinds = cachedKinds(crd, this.#server);
+    const resource = resourceOf(crd);
     // A watch serves objects as the CRD was when it started, so it ends when the CRD changes. It continues while the
     // CRD is terminating, to deliver the deletions.
     const isSameSpec = deepEqual(before?.inputs.slice(0, 2), inputs.slice(0, 2));
@@ -233,26 +233,26 @@ class CrdReconciler implements ServerReconciler {
     this.#server.serveCustomKinds(name, kinds.versions, kinds.storageKind);
   }
 
-  #deleteObjects(definition: Crd): void {
-    if (!isConditionTrue(definition, 'Established')) {
-      this.#removeFinalizer(definition, {
+  #deleteObjects(crd: Crd): void {
+    if (!isConditionTrue(crd, 'Established')) {
+      this.#removeFinalizer(crd, {
         ...TERMINATING,
         reason: 'NeverEstablished',
         message: 'resource was never established',
       });
       return;
     }
-    const resource = resourceOf(definition);
+    const resource = resourceOf(crd);
     const progress: ConditionText = {
       ...TERMINATING,
       status: 'True',
       reason: 'InstanceDeletionInProgress',
       message: 'CustomResource deletion is in progress',
     };
-    const change = this.#conditionChange(definition, progress);
-    if (change !== undefined) this.#write(definition, change);
+    const change = this.#conditionChange(crd, progress);
+    if (change !== undefined) this.#write(crd, change);
     if (!this.#isEmpty(resource)) this.#server.deleteAll(resource);
-    const live = this.#getCrd(definition.metadata.name);
+    const live = this.#getCrd(crd.metadata.name);
     if (live === undefined || !this.#isEmpty(resource)) return;
     this.#removeFinalizer(live, {
       ...TERMINATING,
@@ -262,9 +262,9 @@ class CrdReconciler implements ServerReconciler {
   }
 
   /** Removes the cleanup finalizer after the last object is deleted. */
-  #removeFinalizer(definition: Crd, condition: ConditionText): void {
+  #removeFinalizer(crd: Crd, condition: ConditionText): void {
     const finalizer = cleanupFinalizer(this.#server.dialect);
-    this.#write(definition, this.#conditionChange(definition, condition) ?? {}, (draft) => {
+    this.#write(crd, this.#conditionChange(crd, condition) ?? {}, (draft) => {
       draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== finalizer);
     });
   }
@@ -297,23 +297,23 @@ const kindsByDefinition = new WeakMap<
  * Returns the cached kinds for the same CRD object: a fork of a cluster shares its CRDs and need not build the kinds
  * again.
  */
-function cachedKinds(definition: Crd, server: ReconcilerHost): CustomKinds {
-  const cached = kindsByDefinition.get(definition);
+function cachedKinds(crd: Crd, server: ReconcilerHost): CustomKinds {
+  const cached = kindsByDefinition.get(crd);
   const { external, clock, objects } = server;
   // Webhook converters use the clock and the services of their own cluster, so they cannot be shared with a fork.
-  const usesWebhook = definition.spec.conversion?.strategy === 'Webhook';
+  const usesWebhook = crd.spec.conversion?.strategy === 'Webhook';
   const isReusable =
     cached?.external === external && (!usesWebhook || (cached.clock === clock && cached.objects === objects));
   if (isReusable) return cached.kinds;
-  const kinds = buildCustomKinds(definition, server);
-  kindsByDefinition.set(definition, { external, clock, objects, kinds });
+  const kinds = buildCustomKinds(crd, server);
+  kindsByDefinition.set(crd, { external, clock, objects, kinds });
   return kinds;
 }
 
 /** True if a CRD that is not established has an invalid conversion webhook CA bundle. */
-function hasInvalidCaBundle(definition: Crd): boolean {
-  if (isConditionTrue(definition, 'Established')) return false;
-  return caBundleProblem(definition.spec.conversion?.webhook?.clientConfig?.caBundle) !== undefined;
+function hasInvalidCaBundle(crd: Crd): boolean {
+  if (isConditionTrue(crd, 'Established')) return false;
+  return caBundleProblem(crd.spec.conversion?.webhook?.clientConfig?.caBundle) !== undefined;
 }
 
 const ESTABLISHED = { type: 'Established', message: 'the initial names have been accepted' } as const;

@@ -22,7 +22,7 @@ import type { ValidationRule } from '../../schema/json-schema.js';
 import { findField } from '../definition/field-path.js';
 import type { StructuralSchema } from '../structural-schema.js';
 import { additionalSchema } from '../structural-schema.js';
-import { type DeclType, declTypeOf, selfTypeOf, sizeEstimatesOf, isUndefinedType } from './decl-type.js';
+import { type DeclType, declTypeOf, isUndefinedType, selfTypeOf, sizeEstimatesOf } from './decl-type.js';
 import { escapeName } from './escape.js';
 import type { CelReader } from './json-views.js';
 import { celReaderOf } from './read-values.js';
@@ -46,7 +46,7 @@ export interface CompiledRule {
   /** Absent for an empty rule and for a rule with an error. */
   readonly program?: Program;
   readonly error?: string;
-  /** True for a transition rule, which is evaluated only if there is an old value. */
+  /** True for a transition rule, which is evaluated only if there is an old value or it sets `optionalOldSelf`. */
   readonly usesOldSelf: boolean;
   /** The estimated maximum cost of one evaluation. */
   readonly maxCost: number;
@@ -134,16 +134,16 @@ export function compileNodeRules(
   declType: DeclType,
   environments: EnvironmentSelector,
 ): CompiledRule[] {
-  const scope = new RuleDeclarations(declType);
-  return schema.validations.map((rule) => compileRule(schema, rule, { scope, environments }));
+  const declarations = new RuleDeclarations(declType);
+  return schema.validations.map((rule) => compileRule(schema, rule, { declarations, environments }));
 }
 
 /** Declares `self` and `oldSelf` of one node. */
 class RuleDeclarations {
   readonly sizes: SizeEstimator;
   readonly #self: ReturnType<typeof selfTypeOf>;
-  readonly #plain = new Map<Environment, Environment>();
-  readonly #optional = new Map<Environment, Environment>();
+  readonly #withOldSelf = new Map<Environment, Environment>();
+  readonly #withOptionalOldSelf = new Map<Environment, Environment>();
 
   constructor(declType: DeclType) {
     this.#self = selfTypeOf(declType);
@@ -151,46 +151,46 @@ class RuleDeclarations {
   }
 
   environment(base: Environment, oldSelfIsOptional: boolean): Environment {
-    const environments = oldSelfIsOptional ? this.#optional : this.#plain;
-    let environment = environments.get(base);
+    const extended = oldSelfIsOptional ? this.#withOptionalOldSelf : this.#withOldSelf;
+    let environment = extended.get(base);
     if (environment === undefined) {
       const { type, provider } = this.#self;
       const oldSelf: CelType = oldSelfIsOptional ? optionalOf(type) : type;
       environment = base.extend({ variables: { self: type, oldSelf }, provider });
-      environments.set(base, environment);
+      extended.set(base, environment);
     }
     return environment;
   }
 }
 
 interface RuleContext {
-  readonly scope: RuleDeclarations;
+  readonly declarations: RuleDeclarations;
   readonly environments: EnvironmentSelector;
 }
 
 function compileRule(
   schema: StructuralSchema,
   rule: ValidationRule,
-  { scope, environments }: RuleContext,
+  { declarations, environments }: RuleContext,
 ): CompiledRule {
   const base = { rule, usesOldSelf: false, maxCost: 0, messageMaxCost: 0, fieldPath: '' };
   if (rule.rule.trim() === '') return base;
   const optional = rule.optionalOldSelf === true;
   const expression = compileExpression(rule.rule, {
-    environment: scope.environment(environments.rule(rule.rule), optional),
-    sizes: scope.sizes,
+    environment: declarations.environment(environments.rule(rule.rule), optional),
+    sizes: declarations.sizes,
     type: BOOL,
   });
   switch (expression.problem) {
-    case 'text':
+    case 'compilation':
       return { ...base, error: `compilation failed: ${expression.text}` };
-    case 'type':
+    case 'resultType':
       return { ...base, error: 'cel expression must evaluate to a bool' };
-    case 'program':
+    case 'instantiation':
       return { ...base, error: `program instantiation failed: ${expression.text}` };
   }
   const { program, usesOldSelf, maxCost } = expression;
-  const message = compileMessage(rule.messageExpression ?? '', { scope, environments, optional });
+  const message = compileMessage(rule.messageExpression ?? '', { declarations, environments, optional });
   const compiled = { ...base, program, usesOldSelf, maxCost, ...message };
   if (compiled.messageError !== undefined) return compiled;
   return { ...compiled, fieldPath: printFieldPath(schema, rule.fieldPath ?? '') };
@@ -198,19 +198,22 @@ function compileRule(
 
 type Message = Partial<Pick<CompiledRule, 'message' | 'messageError' | 'messageMaxCost'>>;
 
-function compileMessage(text: string, { scope, environments, optional }: RuleContext & { optional: boolean }): Message {
+function compileMessage(
+  text: string,
+  { declarations, environments, optional }: RuleContext & { optional: boolean },
+): Message {
   if (text === '') return {};
   const expression = compileExpression(text, {
-    environment: scope.environment(environments.message(text), optional),
-    sizes: scope.sizes,
+    environment: declarations.environment(environments.message(text), optional),
+    sizes: declarations.sizes,
     type: STRING,
   });
   switch (expression.problem) {
-    case 'text':
+    case 'compilation':
       return { messageError: `messageExpression compilation failed: ${expression.text}` };
-    case 'type':
+    case 'resultType':
       return { messageError: 'messageExpression must evaluate to a string' };
-    case 'program':
+    case 'instantiation':
       return { messageError: `messageExpression instantiation failed: ${expression.text}` };
     default:
       return { message: expression.program, messageMaxCost: expression.maxCost };
@@ -224,7 +227,7 @@ interface ExpressionOptions {
 }
 
 type Expression =
-  | { readonly problem: 'text' | 'type' | 'program'; readonly text: string }
+  | { readonly problem: 'compilation' | 'resultType' | 'instantiation'; readonly text: string }
   | {
       readonly problem?: undefined;
       readonly program: Program;
@@ -234,18 +237,19 @@ type Expression =
 
 function compileExpression(source: string, { environment, sizes, type }: ExpressionOptions): Expression {
   const compiled = compile(source, environment);
-  if (compiled.checked === undefined) return { problem: 'text', text: compiled.text };
+  if (compiled.checked === undefined) return { problem: 'compilation', text: compiled.text };
   const { checked } = compiled;
-  if (checked.resultType.kind !== type.kind) return { problem: 'type', text: '' };
+  if (checked.resultType.kind !== type.kind) return { problem: 'resultType', text: '' };
   let usesOldSelf = false;
   for (const reference of checked.references.values()) {
     if (reference.type !== 'variable' || reference.value !== undefined) continue;
     if (reference.name === 'oldSelf') usesOldSelf = true;
-    const missing = isUndefinedType(reference.name);
-    if (missing !== undefined) return { problem: 'program', text: `reference to undefined type: ${missing}` };
+    if (isUndefinedType(reference.name)) {
+      return { problem: 'instantiation', text: `reference to undefined type: ${reference.name}` };
+    }
   }
   const program = planExpression(checked, environment);
-  if (typeof program === 'string') return { problem: 'program', text: program };
+  if (typeof program === 'string') return { problem: 'instantiation', text: program };
   return { program, maxCost: estimateCost(checked, environment, sizes).max, usesOldSelf };
 }
 

@@ -267,9 +267,9 @@ export function selfTypeOf(declType: DeclType, name = SELF): SelfType {
   };
 }
 
-/** Returns the name of a type that can be checked but not evaluated: no program can be created for it. */
-export function isUndefinedType(name: string): string | undefined {
-  return UNDEFINED_TYPES.has(name) || name === SELF || name.startsWith(`${SELF}.`) ? name : undefined;
+/** Whether a name is that of a type that can be checked but not evaluated: no program can be created for it. */
+export function isUndefinedType(name: string): boolean {
+  return UNDEFINED_TYPES.has(name) || name === SELF || name.startsWith(`${SELF}.`);
 }
 
 function namedType(declType: DeclType, name: string, objects: Map<string, ObjectDeclType>): CelType {

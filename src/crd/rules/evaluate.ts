@@ -1,6 +1,6 @@
 /**
  * Evaluates validation rules on an object: first the rules of a node, then those of the nodes inside it. All
- * evaluations share one cost budget; when it is used up, only that error is reported and the evaluation stops.
+ * evaluations share one cost budget; when it is used up, that error is added to those found so far and the evaluation stops.
  */
 
 import {
@@ -30,14 +30,17 @@ import type { ValidationRule } from '../../schema/json-schema.js';
 import { quote } from '../../text/go/go-text.js';
 import { isRecord } from '../../util/json.js';
 import type { CompiledRule, RuleNode } from './compile.js';
-import type { OldValueContext } from './old-value-context.js';
 import { jsonOf } from './json-values.js';
+import type { OldValueContext } from './old-value-context.js';
 
-/** The cost budget of all rules on one object. */
+/** The cost budget of all rules on one object. upstream: apiserver/pkg/apis/cel/config.go RuntimeCELCostBudget */
 export const RUNTIME_CEL_COST_BUDGET = 10_000_000;
 
-/** The cost limit of one evaluation. */
+/** The cost limit of one evaluation. upstream: apiserver/pkg/apis/cel/config.go PerCallLimit */
 const PER_CALL_LIMIT = 1_000_000;
+
+/** The remaining budget of a stopped evaluation. */
+const STOPPED = -1;
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
@@ -52,9 +55,9 @@ export interface RuleOptions {
 /** The result of the evaluation of all rules of an object. */
 export interface RuleResult {
   readonly errors: readonly FieldError[];
-  /** Violations that are ignored because the value is unchanged (ratcheting). */
+  /** Violations that are not errors because the value is unchanged (ratcheting). */
   readonly warnings: readonly string[];
-  /** Negative if the budget was used up and rules were skipped. */
+  /** {@link STOPPED} if an evaluation exceeded its own limit or the budget; the remaining rules were then skipped. */
   readonly remainingBudget: number;
 }
 
@@ -84,11 +87,15 @@ class RuleEvaluation {
     this.remainingBudget = budget;
   }
 
+  get isStopped(): boolean {
+    return this.remainingBudget < 0;
+  }
+
   /** Rules are not evaluated for null. */
   node(node: RuleNode, value: unknown, at: ValuePosition): void {
     if (value === null || value === undefined) return;
     if (node.rules.length > 0) this.#rules(node, value, at);
-    if (this.remainingBudget < 0) return;
+    if (this.isStopped) return;
     if (Array.isArray(value)) this.#items(node, value, at);
     else if (isRecord(value)) this.#members(node, value, at);
   }
@@ -97,7 +104,7 @@ class RuleEvaluation {
     if (items === undefined) return;
     for (const [index, item] of list.entries()) {
       this.node(items, item, { path: keyPath(path, index), oldValues: oldValues.item(index) });
-      if (this.remainingBudget < 0) return;
+      if (this.isStopped) return;
     }
   }
 
@@ -111,12 +118,12 @@ class RuleEvaluation {
         path: keyPath(path, name),
         oldValues: oldValues.field(name),
       });
-      if (this.remainingBudget < 0) return;
+      if (this.isStopped) return;
     }
     for (const [name, property] of properties) {
       if (!Object.hasOwn(object, name)) continue;
       this.node(property, object[name], { path: childPath(path, name), oldValues: oldValues.field(name) });
-      if (this.remainingBudget < 0) return;
+      if (this.isStopped) return;
     }
   }
 
@@ -125,23 +132,23 @@ class RuleEvaluation {
       this.#abort(node, at, OUT_OF_BUDGET);
       return;
     }
-    const inScope = {
+    const position = {
       path: at.path,
       oldValues: at.oldValues,
-      scope: new RuleVariables(node, value, at.oldValues.oldValue),
+      variables: new RuleVariables(node, value, at.oldValues.oldValue),
     };
     for (const rule of node.rules) {
-      this.#rule(node, rule, inScope);
-      if (this.remainingBudget < 0) return;
+      this.#rule(node, rule, position);
+      if (this.isStopped) return;
     }
   }
 
-  #rule(node: RuleNode, compiled: CompiledRule, at: ValuePosition & { readonly scope: RuleVariables }): void {
+  #rule(node: RuleNode, compiled: CompiledRule, at: ValuePosition & { readonly variables: RuleVariables }): void {
     const { rule, program, usesOldSelf } = compiled;
     if (compiled.error !== undefined) this.#report(node, at, `rule compile error: ${compiled.error}`);
     const optional = rule.optionalOldSelf === true;
-    if (program === undefined || (usesOldSelf && !optional && !at.scope.hasOldSelf)) return;
-    const outcome = evaluateProgram(program, optional ? at.scope.withOptionalOldSelf : at.scope.withOldSelf);
+    if (program === undefined || (usesOldSelf && !optional && !at.variables.hasOldSelf)) return;
+    const outcome = evaluateProgram(program, optional ? at.variables.withOptionalOldSelf : at.variables.withOldSelf);
     if (outcome.cost > this.remainingBudget) {
       this.#abort(node, at, OUT_OF_BUDGET);
       return;
@@ -161,7 +168,7 @@ class RuleEvaluation {
   #reportViolation(
     node: RuleNode,
     compiled: CompiledRule,
-    { path, oldValues, scope }: ValuePosition & { readonly scope: RuleVariables },
+    { path, oldValues, variables }: ValuePosition & { readonly variables: RuleVariables },
   ): void {
     const { rule, message, usesOldSelf, fieldPath } = compiled;
     const field = fieldPath === '' ? path : childPath(path, fieldPath);
@@ -169,12 +176,12 @@ class RuleEvaluation {
       if (usesOldSelf || !oldValues.isRatcheted) this.errors.push(error);
       else this.warnings.push(printFieldError(error));
     };
-    // A messageExpression always sees the plain old value, even if its rule uses an optional oldSelf.
-    const outcome = message && evaluateProgram(message, scope.withOldSelf);
+    // A messageExpression always sees the old value itself, even if its rule uses an optional oldSelf.
+    const outcome = message && evaluateProgram(message, variables.withOldSelf);
     const stop = outcome && messageStop(outcome, { budget: this.remainingBudget, text: rule.messageExpression ?? '' });
     if (stop !== undefined) {
       add(invalid(printPath(field), node.schema.type, stop));
-      this.remainingBudget = -1;
+      this.remainingBudget = STOPPED;
       return;
     }
     this.remainingBudget -= outcome?.cost ?? 0;
@@ -188,7 +195,7 @@ class RuleEvaluation {
 
   #abort(node: RuleNode, at: ValuePosition, detail: string): void {
     this.#report(node, at, detail);
-    this.remainingBudget = -1;
+    this.remainingBudget = STOPPED;
   }
 }
 
@@ -201,25 +208,25 @@ class RuleVariables {
   readonly #self: CelValue | (() => CelValue);
   readonly #old: CelValue | (() => CelValue) | undefined;
   readonly #usesOld: boolean;
-  #optional: Variables | undefined;
+  #withOptionalOldSelf: Variables | undefined;
 
   constructor({ read, usesOldSelf }: RuleNode, value: unknown, old: unknown) {
     this.hasOldSelf = old !== undefined;
     this.#usesOld = usesOldSelf;
     this.#self = valueOrFailure(() => read(value));
     this.#old = usesOldSelf && this.hasOldSelf ? valueOrFailure(() => read(old)) : undefined;
-    const plain = new Map([['self', this.#self]]);
-    if (this.#old !== undefined) plain.set('oldSelf', this.#old);
-    this.withOldSelf = plain;
+    const variables = new Map([['self', this.#self]]);
+    if (this.#old !== undefined) variables.set('oldSelf', this.#old);
+    this.withOldSelf = variables;
   }
 
   get withOptionalOldSelf(): Variables {
     if (!this.#usesOld) return this.withOldSelf;
-    this.#optional ??= new Map<string, CelValue | (() => CelValue)>([
+    this.#withOptionalOldSelf ??= new Map<string, CelValue | (() => CelValue)>([
       ['self', this.#self],
       ['oldSelf', optionalOldSelf(this.#old)],
     ]);
-    return this.#optional;
+    return this.#withOptionalOldSelf;
   }
 }
 
@@ -236,7 +243,7 @@ function valueOrFailure(read: () => CelValue): CelValue | (() => CelValue) {
 }
 
 /**
- * Inside of an optional the reference server treats objects and lists as plain JSON, without their schema.
+ * Inside of an optional the reference server treats objects and lists as JSON, without their schema.
  * upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go validationActivationWithOldSelf
  */
 function optionalOldSelf(old: CelValue | (() => CelValue) | undefined): CelValue | (() => CelValue) {

@@ -8,10 +8,10 @@
 import { CelError, CelList, CelMap, CelOpaque, type CelValue, celEquals, opaqueType } from '../../cel/index.js';
 import { deepEqual } from '../../util/json.js';
 import { escapeName, unescapeName } from './escape.js';
-import { isJsonRecord, jsonTypeName, jsonOf, scalarKey } from './json-values.js';
+import { isJsonRecord, jsonOf, jsonTypeName, scalarKey } from './json-values.js';
 
 /** Converts a JSON value to a CEL value. Throws a CelError if the value does not match the schema. */
-export type CelReader = (plain: unknown) => CelValue;
+export type CelReader = (json: unknown) => CelValue;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -92,9 +92,9 @@ export class ObjectView extends SchemaMap {
     if (typeof key !== 'string') throw noSuchOverload();
     const name = this.fields.nameOf(key);
     if (name === undefined || !Object.hasOwn(this.raw, name)) return undefined;
-    const plain = this.raw[name];
-    if (plain === null || plain === undefined) return undefined;
-    return this.fields.reader(name)?.(plain);
+    const json = this.raw[name];
+    if (json === null || json === undefined) return undefined;
+    return this.fields.reader(name)?.(json);
   }
 
   /** Fields without a schema have no name but count as keys. */
@@ -250,8 +250,8 @@ function plainItems(list: CelList): unknown[] {
   return Array.from({ length: list.size }, (_, index) => jsonOf(list.at(index)));
 }
 
-function itemKey(plain: unknown): string {
-  const key = scalarKey(plain);
+function itemKey(json: unknown): string {
+  const key = scalarKey(json);
   if (key !== undefined) return key;
-  throw new CelError(`internal error: runtime error: hash of unhashable type ${jsonTypeName(plain)}`);
+  throw new CelError(`internal error: runtime error: hash of unhashable type ${jsonTypeName(json)}`);
 }

@@ -1,12 +1,12 @@
 /**
  * The old value at each node of an update, for validation rules. It has two uses: `oldSelf` in a rule is this value, and
- * a violation at an unchanged value is only a warning (ratcheting). Where a value cannot be correlated, as in a list
+ * a violation at an unchanged value is a warning instead of an error (ratcheting; transition rules are excepted). Where a value cannot be correlated, as in a list
  * without keys, `oldSelf` is absent and the nearest correlated ancestor decides about ratcheting.
  */
 import type { StructuralSchema } from '../structural-schema.js';
 import { CorrelatedObject } from '../value/correlated-object.js';
 
-/** The value of `oldSelf` at a node, and whether violations are ratcheted there. */
+/** The value of `oldSelf` at a node, and whether violations are ratcheted there. upstream: schema/cel/validation.go ratchetingOptions */
 export class OldValueContext {
   /** No old value, as on create. */
   static readonly NONE = new OldValueContext(undefined, undefined, false);
@@ -25,7 +25,7 @@ export class OldValueContext {
     this.#ratchets = ratchets;
   }
 
-  /** `ratchets` enables ratcheting: violations at unchanged values are ignored. */
+  /** `ratchets` enables ratcheting: violations at unchanged values become warnings. */
   static of(correlated: CorrelatedObject, ratchets: boolean): OldValueContext {
     return new OldValueContext(correlated, undefined, ratchets);
   }

@@ -1,6 +1,6 @@
 /**
  * The rules and schemas of a CRD before an update. Accepted expressions may keep using features that new ones may not
- * use, and an unchanged schema is not rejected for its cost.
+ * use, and in an unchanged schema the cost of each expression is not limited.
  */
 
 import { newExpressionsEnvironment, storedExpressionsEnvironment } from '../../cel/index.js';

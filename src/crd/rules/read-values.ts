@@ -10,17 +10,17 @@ import { Base64Error, canonicalBase64 } from '../../util/base64.js';
 import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 import { declaresResourceFields } from './decl-type.js';
 import { escapeName } from './escape.js';
+import { isJsonRecord, jsonTypeName, NonJsonValue } from './json-values.js';
 import {
+  type CelReader,
   KeyedListView,
   ListView,
   MapView,
   ObjectFields,
   ObjectView,
   PreservedValue,
-  type CelReader,
   SetView,
 } from './json-views.js';
-import { isJsonRecord, NonJsonValue, jsonTypeName } from './json-values.js';
 
 /**
  * Returns the reader for values of a schema. `isRoot` is true for whole resources, whose names are always accessible.
@@ -40,8 +40,8 @@ const VALUE_READERS = new WeakMap<StructuralSchema, CelReader>();
 const RESOURCE_READER_CACHE = new WeakMap<StructuralSchema, CelReader>();
 
 function orNull(read: CelReader, nullable: boolean): CelReader {
-  return (plain) => {
-    if (plain !== null && plain !== undefined) return read(plain);
+  return (json) => {
+    if (json !== null && json !== undefined) return read(json);
     if (nullable) return null;
     throw new CelError('invalid data, got null for schema with nullable=false');
   };
@@ -64,7 +64,7 @@ function contentCelReader(schema: StructuralSchema, isResource: boolean): CelRea
       return readBoolean;
     default:
       // Only a node that preserves unknown fields may have no type.
-      return (plain) => new PreservedValue(plain);
+      return (json) => new PreservedValue(json);
   }
 }
 
@@ -72,8 +72,8 @@ function objectCelReader(schema: StructuralSchema, isResource: boolean): CelRead
   const values = additionalSchema(schema);
   const isMap = values !== undefined && !isResource && schema.properties.size === 0;
   const view = isMap ? mapView(values) : objectView(schema, isResource);
-  return (plain) => {
-    if (isJsonRecord(plain)) return view(plain);
+  return (json) => {
+    if (isJsonRecord(json)) return view(json);
     throw new CelError('invalid data, expected a map for the provided schema with type=object');
   };
 }
@@ -111,21 +111,21 @@ function listCelReader(schema: StructuralSchema): CelReader {
   }
   const keyNames = schema.listMapKeys.map((name) => escapeName(name) ?? name);
   let read: CelReader | undefined;
-  return (plain) => {
-    if (!Array.isArray(plain)) {
+  return (json) => {
+    if (!Array.isArray(json)) {
       throw new CelError('invalid data, expected an array for the provided schema with type=array');
     }
     read ??= celReaderOf(items, false);
-    if (schema.listType === 'map') return new KeyedListView(plain, read, keyNames);
-    return schema.listType === 'set' ? new SetView(plain, read) : new ListView(plain, read);
+    if (schema.listType === 'map') return new KeyedListView(json, read, keyNames);
+    return schema.listType === 'set' ? new SetView(json, read) : new ListView(json, read);
   };
 }
 
 function stringCelReader(format: string | undefined): CelReader {
   const readText = formatReader(format);
-  return (plain) => {
-    if (typeof plain !== 'string') throw unexpected('string', plain);
-    return readText === undefined ? plain : readText(plain);
+  return (json) => {
+    if (typeof json !== 'string') throw unexpected('string', json);
+    return readText === undefined ? json : readText(json);
   };
 }
 
@@ -143,43 +143,42 @@ function metadataReader(): CelReader {
     ['name', name],
     ['generateName', name],
   ]);
-  return orNull((plain) => {
-    if (isJsonRecord(plain)) return new ObjectView(plain, fields);
+  return orNull((json) => {
+    if (isJsonRecord(json)) return new ObjectView(json, fields);
     throw new CelError('invalid data, expected a map for the provided schema with type=object');
   }, false);
 }
 
-function readNumber(plain: unknown): CelValue {
-  if (typeof plain === 'number') return plain;
-  if (typeof plain === 'bigint') return Number(plain);
-  if (plain instanceof NonJsonValue && typeof plain.value === 'number') return plain.value;
-  throw unexpected('float', plain);
+function readNumber(json: unknown): CelValue {
+  if (typeof json === 'number') return json;
+  if (typeof json === 'bigint') return Number(json);
+  if (json instanceof NonJsonValue && typeof json.value === 'number') return json.value;
+  throw unexpected('float', json);
 }
 
-function readInteger(plain: unknown): CelValue {
-  return integerOf(plain) ?? raise(unexpected('int', plain));
+function readInteger(json: unknown): CelValue {
+  return integerOf(json) ?? raise(unexpected('int', json));
 }
 
-function readIntOrString(plain: unknown): CelValue {
-  if (typeof plain === 'string') return plain;
+function readIntOrString(json: unknown): CelValue {
+  if (typeof json === 'string') return json;
   return (
-    integerOf(plain) ??
-    raise(new CelError('invalid data, expected XIntOrString value to be either a string or integer'))
+    integerOf(json) ?? raise(new CelError('invalid data, expected XIntOrString value to be either a string or integer'))
   );
 }
 
-function integerOf(plain: unknown): bigint | undefined {
-  if (typeof plain === 'number') return Number.isSafeInteger(plain) ? BigInt(plain) : undefined;
-  return typeof plain === 'bigint' && BigInt.asIntN(64, plain) === plain ? plain : undefined;
+function integerOf(json: unknown): bigint | undefined {
+  if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : undefined;
+  return typeof json === 'bigint' && BigInt.asIntN(64, json) === json ? json : undefined;
 }
 
-function readBoolean(plain: unknown): CelValue {
-  if (typeof plain === 'boolean') return plain;
-  throw unexpected('bool', plain);
+function readBoolean(json: unknown): CelValue {
+  if (typeof json === 'boolean') return json;
+  throw unexpected('bool', json);
 }
 
-function unexpected(wanted: string, plain: unknown): CelError {
-  return new CelError(`invalid data, expected ${wanted}, got ${jsonTypeName(plain)}`);
+function unexpected(wanted: string, json: unknown): CelError {
+  return new CelError(`invalid data, expected ${wanted}, got ${jsonTypeName(json)}`);
 }
 
 function raise(error: CelError): never {
@@ -214,8 +213,8 @@ const UNITS: readonly (readonly [nanos: bigint, ...names: string[]])[] = [
 
 /** A Go duration (`1h30m`), otherwise the sum of all amounts with a unit in the text: `3 days`, `P1D`. */
 function readDuration(text: string): CelDuration {
-  const plain = plainDuration(text);
-  if (plain !== undefined) return new CelDuration(plain);
+  const json = plainDuration(text);
+  if (json !== undefined) return new CelDuration(json);
   let total: bigint | undefined;
   for (const [, digits = '', name = ''] of text.matchAll(/(\d+)\s*([A-Za-z\u00b5]+)/g)) {
     const count = BigInt(digits);

@@ -19,7 +19,7 @@ export interface RuleValidationOptions {
   readonly extensionName: (extension: 'validations') => string;
   /** False for nodes with other errors at or below them; their rules are skipped. */
   readonly isValidNode: (node: StructuralSchema) => boolean;
-  /** False for an unchanged schema: its rules were accepted and stay valid whatever they cost. */
+  /** False for an unchanged schema: the cost of each expression is then not limited; the total cost still is. */
   readonly limitsCostPerExpression: boolean;
   /** False where sizes are not bounded by the schema; the total cost is then not limited. */
   readonly limitsTotalCost?: boolean;
@@ -128,7 +128,7 @@ class RuleValidator {
     if (compiled.messageError !== undefined) {
       this.errors.push(invalid(messagePath, ruleGoSyntax(rule), compiled.messageError));
     } else if (compiled.message !== undefined) {
-      // The message is evaluated at most once: the first failure ends the request.
+      // The cost of a message is not multiplied by the cardinality, as upstream.
       this.#cost(messagePath, 'estimated messageExpression cost', compiled.messageMaxCost);
     }
     if (usesOldSelf && at.uncorrelatableAt !== undefined) {
@@ -162,10 +162,10 @@ function ruleGoSyntax(rule: ValidationRule): Verbatim {
   return verbatim(`apiextensions.ValidationRule{${fields.join(', ')}}`);
 }
 
-/** The limit for one rule, all its evaluations included. */
+/** The limit for one rule, all its evaluations included. upstream: apiextensions/validation/validation.go StaticEstimatedCostLimit */
 const STATIC_ESTIMATED_COST_LIMIT = 10_000_000;
 
-/** The limit for all rules of a schema. */
+/** The limit for all rules of a schema. upstream: apiextensions/validation/validation.go StaticEstimatedCRDCostLimit */
 const STATIC_ESTIMATED_CRD_COST_LIMIT = 100_000_000;
 
 /** Costs saturate here. */

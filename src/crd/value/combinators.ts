@@ -13,19 +13,19 @@ export interface Combinators {
   readonly not: ValidateNode | undefined;
 }
 
-/** Validates a value against all combinators. Returns the number of satisfied rules. */
+/** Validates a value against all combinators. Returns the number of matched keywords. */
 export type CombinatorKeywords = (value: unknown, run: ValidationRun) => number;
 
 /** Returns undefined if there are no combinators. */
 export function combinatorKeywords({ anyOf, oneOf, allOf, not }: Combinators): CombinatorKeywords | undefined {
   if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined;
   return (value, run) => {
-    let satisfied = 0;
-    if (anyOf.length > 0) satisfied += checkAny(anyOf, value, run);
-    if (oneOf.length > 0) satisfied += checkOne(oneOf, value, run);
-    if (allOf.length > 0) satisfied += checkAll(allOf, value, run);
+    let matchCount = 0;
+    if (anyOf.length > 0) matchCount += checkAny(anyOf, value, run);
+    if (oneOf.length > 0) matchCount += checkOne(oneOf, value, run);
+    if (allOf.length > 0) matchCount += checkAll(allOf, value, run);
     if (not !== undefined) checkNot(not, value, run);
-    return satisfied;
+    return matchCount;
   };
 }
 
@@ -37,8 +37,8 @@ interface AlternativeResult {
 
 function tryAlternative(check: ValidateNode, value: unknown, run: ValidationRun): AlternativeResult {
   const before = run.findings.length;
-  const satisfied = check(value, run, undefined);
-  return { matchCount: satisfied, findings: run.findings.length === before ? NONE : run.removeSince(before) };
+  const matchCount = check(value, run, undefined);
+  return { matchCount, findings: run.findings.length === before ? NONE : run.removeSince(before) };
 }
 
 const NONE: readonly Finding[] = Object.freeze([]);
@@ -73,24 +73,24 @@ function checkOne(checks: readonly ValidateNode[], value: unknown, run: Validati
 }
 
 function checkAll(checks: readonly ValidateNode[], value: unknown, run: ValidationRun): number {
-  let satisfied = 0;
+  let matchCount = 0;
   let fitting = 0;
   for (const check of checks) {
     const before = run.findings.length;
-    satisfied += check(value, run, undefined);
+    matchCount += check(value, run, undefined);
     if (run.findings.length === before) fitting++;
   }
   if (fitting < checks.length) {
     rejectAtPath(run, `must validate all the schemas (allOf)${fitting === 0 ? '. None validated' : ''}`);
   }
-  return satisfied;
+  return matchCount;
 }
 
 function checkNot(check: ValidateNode, value: unknown, run: ValidationRun): void {
   if (tryAlternative(check, value, run).findings.length === 0) rejectAtPath(run, 'must not validate the schema (not)');
 }
 
-/** The first of the outcomes with the most satisfied rules. */
+/** The first of the outcomes with the most matched keywords. */
 function bestMatch(best: AlternativeResult | undefined, outcome: AlternativeResult): AlternativeResult {
   return best === undefined || outcome.matchCount > best.matchCount ? outcome : best;
 }
@@ -102,5 +102,5 @@ function reportOutcome(outcome: AlternativeResult | undefined, run: ValidationRu
 
 /** Adds a finding without a field path; its text names the place. */
 function rejectAtPath(run: ValidationRun, text: string): void {
-  run.add({ rule: 'other', name: '', value: '', text: `${quote(run.name)} ${text}` });
+  run.add({ keyword: 'other', name: '', value: '', text: `${quote(run.name)} ${text}` });
 }

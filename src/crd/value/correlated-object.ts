@@ -1,6 +1,6 @@
 /**
- * Correlates a value with its old value: fields by name, list items by their keys. Validation ratcheting skips rules
- * where nothing has changed.
+ * Correlates a value with its old value: fields by name, list items by their keys. Ratcheting depends on whether a
+ * value is unchanged: findings of the schema are then dropped, and violations of CEL rules become warnings.
  *
  * The comparison differs from equality: an object with a field that the schema does not specify always counts as
  * changed, and a `map` list is unchanged in any order.
@@ -31,12 +31,12 @@ export class CorrelatedObject {
   field(name: string): CorrelatedObject | undefined {
     const cached = this.#fields?.get(name);
     if (cached !== undefined) return cached;
-    const { value, oldValue: old } = this;
-    if (!isRecord(value) || !isRecord(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name))
+    const { value, oldValue } = this;
+    if (!isRecord(value) || !isRecord(oldValue) || !Object.hasOwn(value, name) || !Object.hasOwn(oldValue, name))
       return undefined;
     const schema = this.#schema.properties.get(name) ?? additionalSchema(this.#schema);
     if (schema === undefined) return undefined;
-    const correlated = new CorrelatedObject(schema, value[name], old[name]);
+    const correlated = new CorrelatedObject(schema, value[name], oldValue[name]);
     this.#fields ??= new Map();
     this.#fields.set(name, correlated);
     return correlated;
@@ -67,10 +67,10 @@ export class CorrelatedObject {
   }
 
   #compare(): boolean {
-    const { value, oldValue: old } = this;
-    if (Array.isArray(value)) return Array.isArray(old) && this.#sameItems(value, old);
-    if (isRecord(value)) return isRecord(old) && this.#sameFields(value, old);
-    return deepEqual(value, old);
+    const { value, oldValue } = this;
+    if (Array.isArray(value)) return Array.isArray(oldValue) && this.#sameItems(value, oldValue);
+    if (isRecord(value)) return isRecord(oldValue) && this.#sameFields(value, oldValue);
+    return deepEqual(value, oldValue);
   }
 
   #sameItems(value: readonly unknown[], old: readonly unknown[]): boolean {

@@ -9,7 +9,7 @@ import type { JsonKind } from './json-kind.js';
 import { floatOf, jsonKind, printFloat } from './json-kind.js';
 import type { AllowedValues, ValidationRun } from './validation-run.js';
 
-interface TypeRule {
+interface TypeKeywords {
   /** More than one for int-or-string. */
   readonly types: readonly string[];
   readonly format: string;
@@ -21,7 +21,7 @@ const FORMAT_OF: Partial<Record<JsonKind, string>> = { integer: 'int64', number:
 
 /** Returns whether the value has an allowed type; adds a finding otherwise. */
 export function checkType(
-  { types, format, nullable }: TypeRule,
+  { types, format, nullable }: TypeKeywords,
   kind: JsonKind,
   value: unknown,
   run: ValidationRun,
@@ -43,7 +43,7 @@ export function checkType(
 
 function rejectType(wanted: string, found: string, run: ValidationRun): false {
   const text = run.messageFor(`must be of type ${wanted}: ${quote(found)}`);
-  run.add({ rule: 'type', name: run.name, value: found, text });
+  run.add({ keyword: 'type', name: run.name, value: found, text });
   return false;
 }
 
@@ -60,14 +60,14 @@ function isAlmostInteger(value: number): boolean {
 }
 
 /** Validates a number. */
-export type NumberRule = (value: unknown, isInteger: boolean, run: ValidationRun) => void;
+export type NumberKeywords = (value: unknown, isInteger: boolean, run: ValidationRun) => void;
 
 /** Returns undefined if the schema has no numeric constraints. */
-export function numberKeywords(raw: JSONSchemaProps): NumberRule | undefined {
+export function numberKeywords(raw: JSONSchemaProps): NumberKeywords | undefined {
   const { multipleOf, minimum, maximum } = raw;
   if (multipleOf === undefined && minimum === undefined && maximum === undefined) return undefined;
-  const integers = boundsRule(raw, { convert: toInt64, print: String, isMultiple: isWholeMultiple });
-  const floats = boundsRule(raw, { convert: Number, print: (bound) => printFloat(Number(bound)), isMultiple });
+  const integers = boundsKeywords(raw, { convert: toInt64, print: String, isMultiple: isWholeMultiple });
+  const floats = boundsKeywords(raw, { convert: Number, print: (bound) => printFloat(Number(bound)), isMultiple });
   return (value, isInteger, run) =>
     isInteger ? integers(value as ExactNumber, value, run) : floats(floatOf(value), value, run);
 }
@@ -81,10 +81,10 @@ interface Arithmetic {
   readonly isMultiple: (value: ExactNumber, factor: ExactNumber) => boolean;
 }
 
-type BoundsRule = (value: ExactNumber, given: unknown, run: ValidationRun) => void;
+type BoundsKeywords = (value: ExactNumber, given: unknown, run: ValidationRun) => void;
 
 /** The checks are in the order in which errors are reported. */
-function boundsRule(raw: JSONSchemaProps, { convert, print, isMultiple }: Arithmetic): BoundsRule {
+function boundsKeywords(raw: JSONSchemaProps, { convert, print, isMultiple }: Arithmetic): BoundsKeywords {
   const factor = raw.multipleOf === undefined ? undefined : convert(raw.multipleOf);
   const minimum = raw.minimum === undefined ? undefined : convert(raw.minimum);
   const maximum = raw.maximum === undefined ? undefined : convert(raw.maximum);
@@ -105,7 +105,7 @@ function boundsRule(raw: JSONSchemaProps, { convert, print, isMultiple }: Arithm
 
 function rejectFactor(factor: ExactNumber, printed: string, run: ValidationRun): void {
   const text = `factor MultipleOf declared for ${run.name} must be positive: ${printed}`;
-  run.add({ rule: 'other', name: run.name, value: factor, text });
+  run.add({ keyword: 'other', name: run.name, value: factor, text });
 }
 
 const INT64_LIMIT = 2 ** 63;

@@ -3,7 +3,7 @@
  * into one function per node on first use. CEL rules, list types, embedded resources and scale paths are validated
  * elsewhere.
  *
- * The rules are in the order in which the reference server reports errors. Satisfied rules are counted as its validator
+ * Keywords are checked in the order in which the reference server reports errors. Matches are counted as its validator
  * counts them (see combinators.ts): one for each sub-validator that applies to the value, and one more for those that
  * count themselves.
  * upstream: kube-openapi/pkg/validation/validate/schema.go SchemaValidator.Validate
@@ -69,7 +69,7 @@ function validatorOf(schema: StructuralSchema, purpose: Purpose): ValidateNode {
 
 function compileValidator(schema: StructuralSchema, purpose: Purpose): ValidateNode {
   const { raw } = schema;
-  const inner = (view: StructuralSchema) => validatorOf(view, purpose);
+  const inner = (structural: StructuralSchema) => validatorOf(structural, purpose);
   const test = formatTest(raw.format ?? '');
   const type = {
     types: typesOf(schema, purpose),
@@ -92,28 +92,28 @@ function compileValidator(schema: StructuralSchema, purpose: Purpose): ValidateN
   return (value, run, correlated) => {
     const kind = jsonKind(value);
     // The sub-validators that always count: combinators (twice), enum, and the whole.
-    let satisfied = kind === 'null' ? 0 : 4;
+    let matchCount = kind === 'null' ? 0 : 4;
     if (kind === 'null' || isTyped) {
-      if (kind !== 'null') satisfied++;
-      if (checkType(type, kind, value, run)) satisfied++;
+      if (kind !== 'null') matchCount++;
+      if (checkType(type, kind, value, run)) matchCount++;
     }
-    if (kind !== 'null' && combinators !== undefined) satisfied += combinators(value, run);
-    if (kind === 'string') satisfied += text(value as string, run);
+    if (kind !== 'null' && combinators !== undefined) matchCount += combinators(value, run);
+    if (kind === 'string') matchCount += text(value as string, run);
     else if (kind === 'integer' || kind === 'number') {
       number?.(value, kind === 'integer', run);
-      satisfied += 2;
-    } else if (kind === 'array') satisfied += list(value as readonly unknown[], run, correlated);
+      matchCount += 2;
+    } else if (kind === 'array') matchCount += list(value as readonly unknown[], run, correlated);
     if (allowed !== undefined && !allowed.has(value)) {
       run.add({
-        rule: 'enum',
+        keyword: 'enum',
         name: run.name,
         value,
         text: run.messageFor(allowed.text),
         printedValues: allowed.printedValues,
       });
     }
-    if (kind === 'object') satisfied += object(value as Record<string, unknown>, run, correlated);
-    return satisfied;
+    if (kind === 'object') matchCount += object(value as Record<string, unknown>, run, correlated);
+    return matchCount;
   };
 }
 
@@ -122,17 +122,17 @@ function typesOf({ type, intOrString }: StructuralSchema, purpose: Purpose): rea
   return type === '' ? [] : [type];
 }
 
-/** Returns the number of satisfied rules. */
+/** Returns the number of matches. */
 type ListKeywords = (value: readonly unknown[], run: ValidationRun, correlated: CorrelatedObject | undefined) => number;
 
 function listKeywords(raw: JSONSchemaProps, items: ValidateNode | undefined): ListKeywords {
   const { minItems, maxItems, uniqueItems = false } = raw;
   return (value, run, correlated) => {
-    let satisfied = 2;
+    let matchCount = 2;
     if (items !== undefined) {
       for (let index = 0; index < value.length; index++) {
         run.enter(index);
-        satisfied += validateRatcheted(items, value[index], run, correlated?.item(index));
+        matchCount += validateRatcheted(items, value[index], run, correlated?.item(index));
         run.leave();
       }
     }
@@ -141,10 +141,10 @@ function listKeywords(raw: JSONSchemaProps, items: ValidateNode | undefined): Li
     }
     if (maxItems !== undefined && value.length > maxItems) {
       const text = run.messageFor(`should have at most ${maxItems} items`);
-      run.add({ rule: 'count', name: run.name, text, actual: value.length, max: maxItems });
+      run.add({ keyword: 'count', name: run.name, text, actual: value.length, max: maxItems });
     }
     if (uniqueItems && hasDuplicates(value)) run.reject('', "shouldn't contain duplicates");
-    return satisfied;
+    return matchCount;
   };
 }
 
@@ -152,18 +152,18 @@ function hasDuplicates(items: readonly unknown[]): boolean {
   return items.some((item, index) => items.slice(0, index).some((other) => deepEqual(item, other)));
 }
 
-/** Returns the number of satisfied rules. */
+/** Returns the number of matches. */
 type StringKeywords = (value: string, run: ValidationRun) => number;
 
 function stringKeywords(raw: JSONSchemaProps, hasFormat: FormatTest | undefined): StringKeywords {
   const { maxLength, minLength, pattern = '', format = '' } = raw;
-  const isPlain = maxLength === undefined && minLength === undefined && pattern === '';
+  const hasNoLimits = maxLength === undefined && minLength === undefined && pattern === '';
   return (value, run) => {
-    // Only the first violated rule is reported, in addition to the format.
-    if (!isPlain) {
+    // Only the first violated keyword is reported, in addition to the format.
+    if (!hasNoLimits) {
       if (maxLength !== undefined && isLonger(value, Number(maxLength))) {
         const broken = run.messageFor(`should be at most ${maxLength} chars long`);
-        run.add({ rule: 'length', name: run.name, text: broken, max: maxLength });
+        run.add({ keyword: 'length', name: run.name, text: broken, max: maxLength });
       } else if (minLength !== undefined && minLength > 0 && !isLonger(value, Number(minLength) - 1)) {
         run.reject(value, `should be at least ${minLength} chars long`);
       } else if (pattern !== '' && !re2Matches(pattern, value))
@@ -172,7 +172,7 @@ function stringKeywords(raw: JSONSchemaProps, hasFormat: FormatTest | undefined)
     if (hasFormat === undefined) return 1;
     if (!hasFormat(value)) {
       const broken = run.messageFor(`must be of type ${format}: ${quote(value)}`);
-      run.add({ rule: 'type', name: run.name, value, text: broken });
+      run.add({ keyword: 'type', name: run.name, value, text: broken });
     }
     return 2;
   };
@@ -192,7 +192,7 @@ function printPattern(pattern: string): string {
   return problem === undefined ? pattern : `${pattern}, but pattern is invalid: ${problem}`;
 }
 
-/** Returns the number of satisfied rules; see combinators.ts for how they are counted. */
+/** Returns the number of matches; see combinators.ts for how they are counted. */
 type ObjectKeywords = (
   value: Record<string, unknown>,
   run: ValidationRun,
@@ -201,13 +201,13 @@ type ObjectKeywords = (
 
 function objectKeywords(schema: StructuralSchema, checkOf: (schema: StructuralSchema) => ValidateNode): ObjectKeywords {
   const { raw, properties, additionalProperties } = schema;
-  const fields = [...properties].map(([name, view]): [string, ValidateNode] => [name, checkOf(view)]);
+  const fields = [...properties].map(([name, structural]): [string, ValidateNode] => [name, checkOf(structural)]);
   fields.sort(([left], [right]) => compareUtf8(left, right));
   const additional = typeof additionalProperties === 'object' ? checkOf(additionalProperties) : additionalProperties;
   const isCounted = raw.minProperties !== undefined || raw.maxProperties !== undefined;
   const { required = [] } = raw;
   return (value, run, correlated) => {
-    let satisfied = 1;
+    let matchCount = 1;
     if (isCounted) checkCount(Object.keys(value).length, schema, run);
     if (additional !== undefined && additional !== true) {
       for (const key of Object.keys(value).sort(compareUtf8)) {
@@ -218,7 +218,7 @@ function objectKeywords(schema: StructuralSchema, checkOf: (schema: StructuralSc
         }
         const inside = correlatedField(correlated, key, run);
         run.enterAdditional(key);
-        satisfied += validateRatcheted(additional, value[key], run, inside);
+        matchCount += validateRatcheted(additional, value[key], run, inside);
         run.leave();
       }
     }
@@ -226,15 +226,15 @@ function objectKeywords(schema: StructuralSchema, checkOf: (schema: StructuralSc
       if (!Object.hasOwn(value, name)) continue;
       const inside = correlatedField(correlated, name, run);
       run.enter(name);
-      satisfied += validateRatcheted(check, value[name], run, inside);
+      matchCount += validateRatcheted(check, value[name], run, inside);
       run.leave();
     }
     for (const name of required) {
       if (Object.hasOwn(value, name)) continue;
       const path = `${run.name}.${name}`;
-      run.add({ rule: 'required', name: path, text: `${path} in body is required` });
+      run.add({ keyword: 'required', name: path, text: `${path} in body is required` });
     }
-    return satisfied;
+    return matchCount;
   };
 }
 
@@ -245,7 +245,7 @@ function checkCount(count: number, { raw }: StructuralSchema, run: ValidationRun
   }
   if (maxProperties !== undefined && count > maxProperties) {
     const text = run.messageFor(`should have at most ${maxProperties} properties`);
-    run.add({ rule: 'count', name: run.name, text, actual: count, max: maxProperties });
+    run.add({ keyword: 'count', name: run.name, text, actual: count, max: maxProperties });
   }
 }
 

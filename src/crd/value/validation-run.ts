@@ -11,23 +11,23 @@ import { printableValue } from './json-kind.js';
 
 /** A violation of a schema, with the validator's message. */
 export type Finding =
-  | { readonly rule: 'required'; readonly name: string; readonly text: string }
-  | { readonly rule: 'type' | 'other'; readonly name: string; readonly text: string; readonly value: unknown }
+  | { readonly keyword: 'required'; readonly name: string; readonly text: string }
+  | { readonly keyword: 'type' | 'other'; readonly name: string; readonly text: string; readonly value: unknown }
   | {
-      readonly rule: 'enum';
+      readonly keyword: 'enum';
       readonly name: string;
       readonly text: string;
       readonly value: unknown;
       printedValues: AllowedValues;
     }
-  | { readonly rule: 'length'; readonly name: string; readonly text: string; readonly max: number }
-  | { readonly rule: 'count'; readonly name: string; readonly text: string; readonly actual: number; max: number };
+  | { readonly keyword: 'length'; readonly name: string; readonly text: string; readonly max: number }
+  | { readonly keyword: 'count'; readonly name: string; readonly text: string; readonly actual: number; max: number };
 
 /** The values of an enum as listed in messages. */
 export type AllowedValues = readonly string[];
 
 /**
- * Validates a value. Findings are added to the run. The result is the number of satisfied rules, which selects the
+ * Validates a value. Findings are added to the run. The result is the number of matches, which selects the
  * alternative whose findings are reported when no alternative of a combinator is valid. `correlated` is given while
  * unchanged parts of an update are ratcheted.
  */
@@ -77,7 +77,7 @@ export class ValidationRun {
 
   /** `subject` is the path that the text names, if it is not the current path. */
   reject(value: unknown, text: string, subject = this.name): void {
-    this.add({ rule: 'other', name: this.name, value, text: this.messageFor(text, subject) });
+    this.add({ keyword: 'other', name: this.name, value, text: this.messageFor(text, subject) });
   }
 
   /** Removes and returns the findings after the first `count`. */
@@ -94,9 +94,9 @@ export function validateRatcheted(
   correlated: CorrelatedObject | undefined,
 ): number {
   const before = run.findings.length;
-  const satisfied = check(value, run, correlated);
+  const matchCount = check(value, run, correlated);
   if (correlated !== undefined && run.findings.length > before && correlated.isUnchanged) run.removeSince(before);
-  return satisfied;
+  return matchCount;
 }
 
 /** The list of allowed values is printed at most this often; later errors omit it to bound the size of the response. */
@@ -109,7 +109,7 @@ export function fieldErrors(findings: readonly Finding[], base: string): FieldEr
   return findings
     .filter(({ text }) => !seen.has(text) && seen.add(text))
     .map((finding) => {
-      if (finding.rule !== 'enum') return toFieldError(finding, base);
+      if (finding.keyword !== 'enum') return toFieldError(finding, base);
       const times = (lists.get(finding.printedValues) ?? 0) + 1;
       lists.set(finding.printedValues, times);
       return toFieldError(times > MAX_PRINTED_ENUMS ? { ...finding, printedValues: [] } : finding, base);
@@ -122,7 +122,7 @@ const WHOLE_VALUE = '<nil>';
 function toFieldError(finding: Finding, base: string): FieldError {
   const name = finding.name.startsWith('.') ? finding.name.slice(1) : finding.name;
   const field = (name === '' ? base : childPath(base, name)) || WHOLE_VALUE;
-  switch (finding.rule) {
+  switch (finding.keyword) {
     case 'required':
       return required(field);
     case 'type':

@@ -53,7 +53,7 @@ describe.each(['definition-cases.jsonl', 'object-cases.jsonl', 'random-cases.jso
       const result = evaluate(view, given);
       expect(shortened(result.errors.map(printFieldError))).toEqual(want.errors ?? []);
       expect(shortened(result.warnings)).toEqual(want.warnings ?? []);
-      expect(result.budgetLeft).toBe(want.left ?? 0);
+      expect(result.remainingBudget).toBe(want.left ?? 0);
     },
   );
 });
@@ -68,7 +68,7 @@ function definitionErrors({ schema, before }: Case): string[] {
 
 function evaluate(view: StructuralSchema, { object, old, budget }: Case) {
   const rules = compileStoredRules(view);
-  if (rules === undefined) return { errors: [], warnings: [], budgetLeft: 0 };
+  if (rules === undefined) return { errors: [], warnings: [], remainingBudget: 0 };
   const before = old === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(view, object, old);
   return evaluateRules(rules, object, before, budget === undefined ? {} : { budget });
 }

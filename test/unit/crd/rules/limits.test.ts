@@ -14,7 +14,7 @@ function evaluate(properties: Record<string, JSONSchemaProps>, rules: object[], 
   const root = compileStoredRules(structuralSchemaOf(rootSchema, orchDialect));
   invariant(root !== undefined, 'there are rules');
   const result = evaluateRules(root, object, OldValueContext.NONE, budget === undefined ? {} : { budget });
-  return { errors: result.errors.map(printFieldError), left: result.budgetLeft };
+  return { errors: result.errors.map(printFieldError), left: result.remainingBudget };
 }
 
 const NUMBERS: JSONSchemaProps = { type: 'array', items: { type: 'integer' } };

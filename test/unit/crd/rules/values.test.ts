@@ -1,13 +1,13 @@
 /** JSON values as CEL values, converted by the schema. */
 import { describe, expect, test } from 'vitest';
 import { CelDuration, CelList, CelMap, CelTimestamp, type CelValue } from '../../../../src/cel/values.js';
-import { readerOf } from '../../../../src/crd/rules/read-values.js';
+import { celReaderOf } from '../../../../src/crd/rules/read-values.js';
 import { structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
 
 const read = (schema: JSONSchemaProps, value: unknown, isRoot = false): CelValue =>
-  readerOf(structuralSchemaOf(schema, orchDialect), isRoot)(value);
+  celReaderOf(structuralSchemaOf(schema, orchDialect), isRoot)(value);
 
 const object = (properties: Record<string, JSONSchemaProps>): JSONSchemaProps => ({ type: 'object', properties });
 const list = (items: JSONSchemaProps, listType?: string): JSONSchemaProps => ({
