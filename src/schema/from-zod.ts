@@ -6,7 +6,7 @@
 import type * as z from 'zod';
 import { deepFreeze } from '../util/json.js';
 import type { Hint } from './hints.js';
-import { hintOf } from './hints.js';
+import { hintOf, type ZodShape } from './hints.js';
 import {
   type Field,
   GO_TYPES,
@@ -42,12 +42,12 @@ interface Walk {
 }
 
 /** The body of a kind as zod would see it, for code that reads schemas. It cannot parse. */
-export function zodObjectOf(shape: z.core.$ZodShape): z.core.$ZodObject {
+export function zodObjectOf(shape: ZodShape): z.core.$ZodObject {
   return { _zod: { def: { type: 'object', shape } } } as unknown as z.core.$ZodObject;
 }
 
 /** Converts the body of a kind. `owner` is only used in error messages. */
-export function objectFromZod(shape: z.core.$ZodShape, owner: string): ObjectNode {
+export function objectFromZod(shape: ZodShape, owner: string): ObjectNode {
   return objectNode(unwrap(zodObjectOf(shape), ''), '', { owner, nodes: 0 });
 }
 
@@ -58,7 +58,7 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
   let isNullable = false;
   let fallback: unknown;
   for (;;) {
-    rejectMini(current, path);
+    requireZod(current, path);
     // Outer hints take precedence over inner ones.
     hint = { ...hintOf(current), ...hint };
     const def = (current as z.core.$ZodTypes)._zod.def;
@@ -80,9 +80,12 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
   };
 }
 
-/** Rejects schemas of zod/mini, which have no methods for descriptions and JSON schemas. */
-function rejectMini(schema: ZodNode, path: string): void {
-  if ('meta' in schema || !('_zod' in schema) || path === '') return;
+/** Rejects other values, and schemas of zod/mini, which have no methods for descriptions and JSON schemas. */
+function requireZod(schema: unknown, path: string): asserts schema is ZodNode {
+  if (typeof schema !== 'object' || schema === null || !('_zod' in schema)) {
+    throw new TypeError(`${path} is not a schema of zod 4`);
+  }
+  if ('meta' in schema || path === '') return;
   throw new TypeError(`${path}: schemas of zod/mini are not supported; import z from 'zod'`);
 }
 

@@ -10,12 +10,12 @@ import { append } from '../../util/arrays.js';
 import type { PathElement } from './path-element.js';
 import { compareElements, fieldElement, printElement, sortElements } from './path-element.js';
 
-/** A field set, or a node of one. */
+/** A field set, or a node of one. The keys are {@link PathElement}s. */
 export interface FieldSet {
-  readonly [element: PathElement]: FieldSet;
+  readonly [element: string]: FieldSet;
 }
 
-type Building = { [element: PathElement]: FieldSet };
+type Building = { [element: string]: FieldSet };
 
 /** The empty set. */
 export const EMPTY_SET: FieldSet = Object.freeze({});

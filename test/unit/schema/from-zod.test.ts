@@ -3,6 +3,7 @@ import { defineKind } from 'orchplane';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import * as mini from 'zod/mini';
+import * as v3 from 'zod/v3';
 import { objectFromZod } from '../../../src/schema/from-zod.js';
 import { hint, mapList } from '../../../src/schema/hints.js';
 import type { SchemaNode } from '../../../src/schema/schema-node.js';
@@ -48,6 +49,16 @@ describe('an unsupported type', () => {
 
   test('rejects an unsupported type inside wrappers', () => {
     expect(() => objectFromZod({ when: z.date().optional().nullable() }, 'Widget')).toThrow(/^when: zod type "date"/);
+  });
+
+  test.each([
+    ['null', null],
+    ['a plain object', {}],
+    ['a schema of zod 3', v3.string()],
+  ])('rejects %s as a schema', (_name, schema) => {
+    expect(() => objectFromZod({ spec: schema as unknown as z.ZodType }, 'Widget')).toThrow(
+      new TypeError('spec is not a schema of zod 4'),
+    );
   });
 
   test('rejects schemas of zod/mini, at any depth', () => {
