@@ -40,8 +40,8 @@ export interface CustomKinds {
 }
 
 /** Builds one kind per version of a CRD. */
-export function buildCustomKinds(definition: Crd, server: ReconcilerHost): CustomKinds {
-  const { metadata, spec } = definition;
+export function buildCustomKinds(crd: Crd, server: ReconcilerHost): CustomKinds {
+  const { metadata, spec } = crd;
   const storage = spec.versions.find((version) => version.storage) ?? (spec.versions[0] as Version);
   const crdVersions: CrdVersions = {
     converter: createConverter(
@@ -52,13 +52,13 @@ export function buildCustomKinds(definition: Crd, server: ReconcilerHost): Custo
       },
       server,
     ),
-    isTerminating: isTerminating(definition),
+    isTerminating: isTerminating(crd),
     handlers: new Map(),
     storageApiVersion: `${spec.group}/${storage.name}`,
   };
-  const storageKind = buildVersionKind(definition, storage, crdVersions, undefined, server);
+  const storageKind = buildVersionKind(crd, storage, crdVersions, undefined, server);
   const all = spec.versions.map((version) =>
-    version === storage ? storageKind : buildVersionKind(definition, version, crdVersions, storageKind, server),
+    version === storage ? storageKind : buildVersionKind(crd, version, crdVersions, storageKind, server),
   );
   return { versions: all.filter((_, index) => spec.versions[index]?.served === true), storageKind };
 }

@@ -50,7 +50,7 @@ export class Store {
   #changeCount = 0;
   #changeCountAtRestore = 0;
   /** The counters to update when a table changes. */
-  readonly #countersByResource = new Map<string, { value: number }[]>();
+  readonly #countersByStorageKey = new Map<string, { value: number }[]>();
   #journal: Journal | undefined;
   #dialect = '';
   #hasUnvalidatedObjects = false;
@@ -161,7 +161,7 @@ export class Store {
     this.#highestRevision = Math.max(this.#highestRevision, revision, highest);
     this.#initialHistory = emptyHistoryAfter(revision);
     this.#hasUnvalidatedObjects = true;
-    for (const resource of this.#unusedTableStates.keys()) this.#table(resource);
+    for (const storageKey of this.#unusedTableStates.keys()) this.#table(storageKey);
     for (const table of this.#tables.values()) table.log.resetTo(revision);
     if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
   }
@@ -177,13 +177,13 @@ export class Store {
   }
 
   /** An index of a resource; built once, then kept current. */
-  index<Key>(resource: string, keysOf: KeysOf<Key>): KeyIndex<Key> {
-    return this.#table(resource).index(keysOf);
+  index<Key>(storageKey: string, keysOf: KeysOf<Key>): KeyIndex<Key> {
+    return this.#table(storageKey).index(keysOf);
   }
 
   /** Keeps a revision of a resource readable for the later pages of a list. */
-  hold(resource: string, revision: number, until: number): void {
-    this.#find(resource)?.hold(revision, until);
+  hold(storageKey: string, revision: number, until: number): void {
+    this.#find(storageKey)?.hold(revision, until);
   }
 
   /** Opens a cursor that is live from now on. Throws CompactedError if `after` is compacted. */
@@ -203,34 +203,34 @@ export class Store {
   }
 
   /** The number of objects of a resource. */
-  count(resource: string): number {
-    return this.#find(resource)?.size ?? 0;
+  count(storageKey: string): number {
+    return this.#find(storageKey)?.size ?? 0;
   }
 
   /** A number that grows with every change of a resource, also by a restore. */
-  lastChange(resource: string): number {
-    return Math.max(this.#tables.get(resource)?.lastChange ?? 0, this.#changeCountAtRestore);
+  lastChange(storageKey: string): number {
+    return Math.max(this.#tables.get(storageKey)?.lastChange ?? 0, this.#changeCountAtRestore);
   }
 
   /** A counter of the changes of several resources, cheap enough to read with every request. */
-  changeCounter(resources: Iterable<string>): ChangeCounter {
+  changeCounter(storageKeys: Iterable<string>): ChangeCounter {
     const counter = { value: this.#changeCountAtRestore };
-    for (const resource of new Set(resources)) this.extendChangeCounter(counter, resource);
+    for (const storageKey of new Set(storageKeys)) this.extendChangeCounter(counter, storageKey);
     return counter;
   }
 
   /** Adds a resource to a counter. */
-  extendChangeCounter(counter: ChangeCounter, resource: string): void {
+  extendChangeCounter(counter: ChangeCounter, storageKey: string): void {
     const extended: { value: number } = counter;
-    extended.value = Math.max(counter.value, this.lastChange(resource));
-    const counters = this.#countersByResource.get(resource);
-    if (counters === undefined) this.#countersByResource.set(resource, [extended]);
+    extended.value = Math.max(counter.value, this.lastChange(storageKey));
+    const counters = this.#countersByStorageKey.get(storageKey);
+    if (counters === undefined) this.#countersByStorageKey.set(storageKey, [extended]);
     else counters.push(extended);
   }
 
-  #countChange(table: Table, resource: string): void {
+  #countChange(table: Table, storageKey: string): void {
     table.lastChange = ++this.#changeCount;
-    const counters = this.#countersByResource.get(resource);
+    const counters = this.#countersByStorageKey.get(storageKey);
     if (counters !== undefined) for (const counter of counters) counter.value = table.lastChange;
   }
 
@@ -243,7 +243,7 @@ export class Store {
   snapshot(): StoreSnapshot {
     // Keeps the order of the tables.
     const tables = new Map<string, TableState | LazyState>(this.#unusedTableStates);
-    for (const [resource, table] of this.#tables) tables.set(resource, table.state());
+    for (const [storageKey, table] of this.#tables) tables.set(storageKey, table.state());
     return {
       revision: this.#revision,
       tables,
@@ -260,10 +260,10 @@ export class Store {
     const oldest = this.oldestRevision();
     if (revision < oldest) throw new CompactedError(revision, oldest);
     const tables = new Map<string, LazyState>();
-    for (const [resource, table] of this.#allTables()) {
+    for (const [storageKey, table] of this.#allTables()) {
       const state = table.state();
       let made: TableState | undefined;
-      tables.set(resource, () => {
+      tables.set(storageKey, () => {
         made ??= rewind(state, revision, this.#options);
         return made;
       });
@@ -325,7 +325,7 @@ export class Store {
     this.#initialHistory = snapshot.initialHistory;
     this.#hasUnvalidatedObjects = snapshot.hasUnvalidatedObjects;
     this.#changeCountAtRestore = ++this.#changeCount;
-    for (const counters of this.#countersByResource.values()) {
+    for (const counters of this.#countersByStorageKey.values()) {
       for (const counter of counters) counter.value = this.#changeCountAtRestore;
     }
     for (const table of before.values()) table.log.expireAll();
@@ -337,26 +337,26 @@ export class Store {
     return journalState(snapshot, { dialect: this.#dialect, highest });
   }
 
-  #find(resource: string): Table | undefined {
-    const table = this.#tables.get(resource);
+  #find(storageKey: string): Table | undefined {
+    const table = this.#tables.get(storageKey);
     if (table !== undefined) return table;
-    const state = this.#unusedTableStates.get(resource);
+    const state = this.#unusedTableStates.get(storageKey);
     if (state === undefined) return undefined;
     const made = new Table(this.#options, typeof state === 'function' ? state() : state);
-    this.#tables.set(resource, made);
+    this.#tables.set(storageKey, made);
     return made;
   }
 
   *#allTables(): Iterable<[string, Table]> {
-    for (const resource of [...this.#unusedTableStates.keys()]) this.#table(resource);
+    for (const storageKey of [...this.#unusedTableStates.keys()]) this.#table(storageKey);
     yield* this.#tables;
   }
 
-  #table(resource: string): Table {
-    let table = this.#find(resource);
+  #table(storageKey: string): Table {
+    let table = this.#find(storageKey);
     if (table === undefined) {
       table = new Table(this.#options, undefined, this.#initialHistory);
-      this.#tables.set(resource, table);
+      this.#tables.set(storageKey, table);
     }
     return table;
   }

@@ -21,7 +21,7 @@ import { markTerminating } from '../lifecycle/deletion.js';
 import { createCrdReconciler } from '../lifecycle/reconciler.js';
 import { internStrings } from './intern-strings.js';
 import { normalizeSchema } from './normalize-schema.js';
-import { definitionNameRule, validate, validateStatus, validateUpdate } from './validate.js';
+import { crdNameProblems, validate, validateStatus, validateUpdate } from './validate.js';
 
 export interface CustomResourceDefinition extends ObjectBase, CustomResourceDefinitionBody {}
 export interface CustomResourceDefinitionInput extends InputBase, CustomResourceDefinitionBodyInput {}
@@ -39,7 +39,7 @@ export const CustomResourceDefinition: Kind<
   names: { shortNames: ['crd', 'crds'], categories: ['api-extensions'] },
   body: customResourceDefinitionBody,
   strategy: {
-    name: { validate: definitionNameRule },
+    name: { validate: crdNameProblems },
     create: { metadataValidation: 'repeated', prepare: recordStorageVersion, validate },
     update: {
       metadataValidation: 'repeated',

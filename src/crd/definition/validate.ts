@@ -53,7 +53,7 @@ export function validateStatus(next: ApiObject): readonly FieldError[] {
 }
 
 /** The name of a CRD is `<plural>.<group>`. */
-export const definitionNameRule: NameValidator = (name, prefix, object) => {
+export const crdNameProblems: NameValidator = (name, prefix, object) => {
   const { spec } = object as unknown as CustomResourceDefinition;
   const isOwn = name === `${spec.names.plural}.${spec.group}`;
   return [...subdomainNameProblems(name, prefix), ...(isOwn ? [] : ['must be spec.names.plural+"."+spec.group'])];

@@ -49,12 +49,12 @@ export function trackOwnershipOnCreate(draft: DraftObject, write: WriteOperation
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, write);
   // A plugin may change the entries before they are stored, so they are not shared then.
-  const mayBeAsynchronous = write.server.hasUntrustedPlugins(served);
-  const last = mayBeAsynchronous ? undefined : lastManagers.get(served);
+  const hasUntrustedPlugins = write.server.hasUntrustedPlugins(served);
+  const last = hasUntrustedPlugins ? undefined : lastManagers.get(served);
   const like = managersOfLastCreated(draft, { before, managers, last }, write);
   const next = like ?? updateOrDropManagers(draft, before, { managers, after: managersAfterUpdate }, write);
   setManagers(draft.metadata, capUpdaters(next), last);
-  if (mayBeAsynchronous) return;
+  if (hasUntrustedPlugins) return;
   if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
 }
 
