@@ -29,7 +29,7 @@ export type RequestFor<Object, On extends Operation> = WithoutObjects &
   }[On];
 
 /** The object type of a request. A subresource may use another kind, such as Scale or Eviction. */
-type ObjectAt<AnyKind, Subresource extends string, Of extends 'draft' | 'object'> = [Subresource] extends [
+type ObjectAt<AnyKind extends Kind, Subresource extends string, Of extends 'draft' | 'object'> = [Subresource] extends [
   '' | 'status',
 ]
   ? Of extends 'draft'
@@ -39,7 +39,7 @@ type ObjectAt<AnyKind, Subresource extends string, Of extends 'draft' | 'object'
     ? DraftObject
     : ApiObject;
 
-export interface AdmissionDefinition<AnyKind, On extends Operation, Subresource extends string> {
+export interface AdmissionDefinition<AnyKind extends Kind, On extends Operation, Subresource extends string> {
   /** Used in messages and metrics. */
   readonly name: string;
   /** Default: CREATE and UPDATE. */

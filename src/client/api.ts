@@ -10,7 +10,7 @@ import type { TokenRequest } from '../kinds/authentication/v1/token-request.js';
 import type { Scale } from '../kinds/autoscaling/v1/scale.js';
 import type { Binding } from '../kinds/core/v1/pod/binding.js';
 import type { Eviction } from '../kinds/core/v1/pod/eviction.js';
-import type { DraftOf, InputDraftOf, InputOf, Kind, ObjectOf } from '../kinds/kind.js';
+import type { DraftOf, InputDraftOf, InputOf, Kind, ObjectOf, SubresourceOf } from '../kinds/kind.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import type { ApplyPlan } from './explain/apply-plan.js';
@@ -35,11 +35,7 @@ import type { Predicate } from './wait-for.js';
 import type { Watch } from './watch.js';
 
 /** The input of `apply`: any part of an object of the kind, with its name. */
-export type ApplyInputOf<AnyKind> = AppliedBody<InputDraftOf<AnyKind>> & Named;
-
-/** The subresources that the kind declares. */
-export type SubresourceOf<AnyKind> =
-  AnyKind extends Kind<infer _Object, infer _Input, infer _Scope, infer Subresource> ? Subresource : never;
+export type ApplyInputOf<AnyKind extends Kind> = AppliedBody<InputDraftOf<AnyKind>> & Named;
 
 /** Many objects of one kind, in one namespace or in all, for reading and watching. */
 export interface Collection<AnyKind extends Kind> {
@@ -276,7 +272,7 @@ export interface SubresourceApi<AnyKind extends Kind> {
 }
 
 /** The input of a subresource; the name is optional because the URL contains it. */
-type SubresourceInputOf<AnyKind> = Omit<InputOf<AnyKind>, 'metadata'> &
+type SubresourceInputOf<AnyKind extends Kind> = Omit<InputOf<AnyKind>, 'metadata'> &
   Partial<Pick<InputOf<AnyKind> & { readonly metadata: unknown }, 'metadata'>>;
 
 /** All operations on the objects of a kind. `status` exists where the kind declares it. */

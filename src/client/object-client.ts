@@ -5,21 +5,13 @@
  * Methods are `async` around a synchronous send: where the transport is synchronous, a call costs one promise and no
  * waiting, and errors become rejections.
  */
-import type { DraftOf, InputDraftOf, InputOf, Kind, ObjectOf } from '../kinds/kind.js';
+import type { DraftOf, InputDraftOf, InputOf, Kind, ObjectOf, SubresourceOf } from '../kinds/kind.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import type { RequestOptions } from '../protocol/request.js';
 import { own } from '../util/json.js';
-import type {
-  ApplyInputOf,
-  Collection,
-  Named,
-  ObjectApi,
-  SubresourceApi,
-  SubresourceKind,
-  SubresourceOf,
-} from './api.js';
+import type { ApplyInputOf, Collection, Named, ObjectApi, SubresourceApi, SubresourceKind } from './api.js';
 import type { Endpoint } from './endpoint.js';
 import type { ApplyPlan } from './explain/apply-plan.js';
 import { explainApply } from './explain/apply-plan.js';

@@ -25,7 +25,6 @@ export type {
   SubresourceApi,
   SubresourceKind,
   SubresourceKinds,
-  SubresourceOf,
 } from '../client/api.js';
 export { type Client, type ClientOptions, createClient } from '../client/client.js';
 export type { ApplyPlan, FieldChange, PlannedField } from '../client/explain/apply-plan.js';
@@ -65,8 +64,17 @@ export type { Watch, WatchEvent } from '../client/watch.js';
 // Kinds: defining them and the types of their objects
 
 export { scale, scaleAt } from '../crd/scale.js';
-export type { InputBase, KindDefinition, ObjectBase } from '../kinds/define-kind.js';
-export type { DraftOf, InputOf, Kind, KindRule, ObjectOf, PropagationPolicy, Scope } from '../kinds/kind.js';
+export type { KindDefinition } from '../kinds/define-kind.js';
+export type {
+  DraftOf,
+  InputOf,
+  Kind,
+  KindRule,
+  ObjectOf,
+  PropagationPolicy,
+  Scope,
+  SubresourceOf,
+} from '../kinds/kind.js';
 export type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
 export type { ServedKind } from '../kinds/served-kind.js';
 export { status } from '../kinds/status-subresource.js';
@@ -80,11 +88,19 @@ export type { LabelSelectorExpression } from '../meta/labels.js';
 export type {
   ApiList,
   ApiObject,
+  ClusterObject,
+  ClusterObjectMeta,
+  CommonInput,
+  CommonObject,
   DeepReadonly,
   DraftMeta,
   DraftObject,
+  InputBase,
   ListMeta,
   ManagedFieldsEntry,
+  NamespacedObject,
+  NamespacedObjectMeta,
+  ObjectBase,
   ObjectMeta,
   ObjectMetaInput,
   OwnerReference,

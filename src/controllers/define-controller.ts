@@ -175,7 +175,8 @@ export function defineController<Primary extends Kind>(definition: ControllerDef
 }
 
 /** Fails early on mistakes that would otherwise surface with the first object. */
-function checkDefinition({ name, kind, reconcile, finalizer, backoff }: ControllerDefinition<Kind>): void {
+function checkDefinition<Primary extends Kind>(definition: ControllerDefinition<Primary>): void {
+  const { name, kind, reconcile, finalizer, backoff } = definition;
   const wrong = (what: string) => new TypeError(`orchplane: defineController: ${what}`);
   if (typeof name !== 'string' || name === '') throw wrong('a controller has a name');
   if (typeof (kind as Partial<Kind> | undefined)?.names?.plural !== 'string') throw wrong(`${name} has no kind`);
@@ -312,7 +313,7 @@ class ReconcileLoop<Primary extends Kind> {
   /** Updates with the observed resourceVersion. A race is a Conflict, which the queue retries at once. */
   async #setFinalizers(object: ApiObject, change: (names: readonly string[]) => readonly string[]): Promise<void> {
     const { metadata } = object;
-    const api = this.#context.client.api(this.#definition.kind as Kind<ApiObject, ApiObject>, metadata.namespace);
+    const api = this.#context.client.api(this.#definition.kind as Kind, metadata.namespace);
     await api.update({ ...object, metadata: { ...metadata, finalizers: [...change(metadata.finalizers ?? [])] } });
   }
 

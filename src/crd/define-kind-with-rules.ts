@@ -2,14 +2,14 @@
  * `defineKind` with CEL validation rules: the function that `orchplane` exports. The rules are evaluated like those of
  * a CRD: the zod body is converted to the schema that a CRD would have, with the rules at its root.
  */
-import type * as z from 'zod';
 import { storedExpressionsEnvironment } from '../cel/index.js';
-import type { BodyInput, BodyOutput, InputBase, KindDefinition, ObjectBase } from '../kinds/define-kind.js';
+import type { DefinedKind, KindDefinition } from '../kinds/define-kind.js';
 import { defineWith } from '../kinds/define-kind.js';
-import type { Kind, Scope } from '../kinds/kind.js';
+import type { Scope } from '../kinds/kind.js';
 import { kubernetesDialect } from '../meta/dialect.js';
 import { type FieldError, printFieldError } from '../meta/field-error.js';
 import type { ApiObject } from '../meta/object.js';
+import type { ZodShape } from '../schema/hints.js';
 import type { ValidationRule, ValidationRuleInput } from '../schema/json-schema.js';
 import { isRecord } from '../util/json.js';
 import { findField } from './definition/field-path.js';
@@ -32,12 +32,13 @@ import { schemaFromZod } from './zod/schema-from-zod.js';
  * });
  */
 export function defineKind<
-  const Shape extends z.ZodRawShape,
+  const Shape extends ZodShape,
   const ObjectScope extends Scope,
   const Subresource extends string = never,
+  const Name extends string = string,
 >(
-  definition: KindDefinition<Shape, ObjectScope, Subresource>,
-): Kind<ObjectBase & BodyOutput<Shape>, InputBase & BodyInput<Shape>, ObjectScope, Subresource> {
+  definition: KindDefinition<Shape, ObjectScope, Subresource, Name>,
+): DefinedKind<Shape, ObjectScope, Subresource, Name> {
   return defineWith(definition, compileKindRules);
 }
 
@@ -52,7 +53,7 @@ type KindRules = (
  * an invalid rule, so that the error occurs where the kind is defined. Estimated costs are not limited, because zod
  * schemas rarely bound sizes; the cost of evaluations is limited as usual.
  */
-export function compileKindRules(name: string, body: z.ZodRawShape, rules: readonly ValidationRuleInput[]): KindRules {
+export function compileKindRules(name: string, body: ZodShape, rules: readonly ValidationRuleInput[]): KindRules {
   for (const given of rules as readonly unknown[]) {
     if (!isRecord(given) || typeof given['rule'] !== 'string') {
       throw new TypeError(`orchplane: ${name}: a rule has the form { rule: 'self.spec.a > 0' }`);
@@ -100,7 +101,7 @@ function checkRuleKeys(name: string, given: Readonly<Record<string, unknown>>): 
 }
 
 /** The schema that the kind would have as a CRD, so that a rule means the same in both. Dates are strings in zod. */
-function crdSchemaOf(owner: string, body: z.ZodRawShape): StructuralSchema {
+function crdSchemaOf(owner: string, body: ZodShape): StructuralSchema {
   const options = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
   return structuralSchemaOf(schemaFromZod(body, options), kubernetesDialect);
 }

@@ -4,10 +4,10 @@
  * All kinds, and all strategies, have the same members in the same order, absent ones as `undefined`. They then share
  * one hidden class, and generic code reads their members at a fixed offset.
  */
-import type * as z from 'zod';
 import { parseApiVersion } from '../meta/gvk.js';
 import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
 import type { Verb } from '../protocol/request.js';
+import type { ZodShape } from '../schema/hints.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { isRecord } from '../util/json.js';
@@ -47,7 +47,7 @@ export type OptionalMember =
 /** The schemas of a kind. The schema node is built on first access. */
 interface KindSchemas {
   readonly representation: ObjectNode['representation'];
-  readonly body?: z.ZodRawShape | undefined;
+  readonly body?: ZodShape | undefined;
   readonly schema: () => ObjectNode;
 }
 
@@ -58,7 +58,7 @@ const withSchemas = lazyMembers<KindSchemas, Pick<Kind, 'schema'>>({
 });
 
 /** Builds a frozen kind. Throws TypeError for an invalid apiVersion, kind or scope. */
-export function buildKind<Result extends Kind>(
+export function buildKind<Result>(
   described: KindDescription,
   forms: KindSchemas,
   strategy: StrategyDefinition,
@@ -102,7 +102,7 @@ export function buildKind<Result extends Kind>(
     customResourceHandler: described.customResourceHandler,
     reconciler: described.reconciler,
   };
-  return Object.freeze(withSchemas(parts, forms)) as Kind as Result;
+  return Object.freeze(withSchemas(parts, forms)) as unknown as Result;
 }
 
 /** The type with absent members present as `undefined`. */

@@ -3,12 +3,21 @@
  * `anotherVersion` for their further versions. Built-in kinds are structs on the wire, user-defined kinds are documents
  * (see `schema/schema-node.ts`).
  */
-import type * as z from 'zod';
 import type { FieldError } from '../meta/field-error.js';
-import type { ApiObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
+import type {
+  ApiObject,
+  ClusterObject,
+  CommonInput,
+  CommonObject,
+  InputBase,
+  NamespacedObject,
+  ObjectBase,
+  Scalar,
+} from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
 import { objectNode, type Shape as StructShape } from '../schema/declare.js';
 import { objectFromZod } from '../schema/from-zod.js';
+import type { ZodShape } from '../schema/hints.js';
 import { type Field, type ObjectNode, type SchemaNode, uniform } from '../schema/schema-node.js';
 import { deepEqual, isRecord } from '../util/json.js';
 import { once } from '../util/once.js';
@@ -28,33 +37,105 @@ import { unqualifiedFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
 import type { AnySubresource, SubresourceStrategy, SubresourceView } from './subresource.js';
 
-/** The members of every object besides its body. */
-export interface ObjectBase {
-  apiVersion: string;
-  kind: string;
-  metadata: ObjectMeta;
-}
+/** The members of every object of a scope besides its body. */
+type BaseOf<ObjectScope extends Scope, Name extends string> = Scope extends ObjectScope
+  ? ObjectBase<Name>
+  : ObjectScope extends 'Namespaced'
+    ? NamespacedObject<Name>
+    : ClusterObject<Name>;
 
-/** The members of every input besides its body. The server sets `apiVersion` and `kind` if they are absent. */
-export interface InputBase {
-  apiVersion?: string;
-  kind?: string;
-  metadata: ObjectMetaInput;
-}
+type OptionalOutput = { readonly _zod: { readonly optout: 'optional' } };
+type OptionalInput = { readonly _zod: { readonly optin: 'optional' | 'defaulted' } };
 
-/** zod's output type of a body. For an empty body it is `unknown`, because zod's type would forbid all members. */
-export type BodyOutput<Shape extends z.ZodRawShape> = keyof Shape extends never
+/** zod's output type of a body. An empty body adds nothing to the members of every object. */
+type BodyOutput<Shape extends ZodShape> = keyof Shape extends never
   ? unknown
-  : z.output<z.ZodObject<Shape>>;
-/** zod's input type of a body, see {@link BodyOutput}. */
-export type BodyInput<Shape extends z.ZodRawShape> = keyof Shape extends never ? unknown : z.input<z.ZodObject<Shape>>;
+  : Members<
+      {
+        -readonly [Field in keyof Shape as Shape[Field] extends OptionalOutput
+          ? never
+          : Field]: Shape[Field]['_zod']['output'];
+      } & {
+        -readonly [Field in keyof Shape as Shape[Field] extends OptionalOutput
+          ? Field
+          : never]?: Shape[Field]['_zod']['output'];
+      }
+    >;
+
+/** zod's input type of a body. */
+type BodyInput<Shape extends ZodShape> = keyof Shape extends never
+  ? unknown
+  : Members<
+      {
+        -readonly [Field in keyof Shape as Shape[Field] extends OptionalInput
+          ? never
+          : Field]: Shape[Field]['_zod']['input'];
+      } & {
+        -readonly [Field in keyof Shape as Shape[Field] extends OptionalInput
+          ? Field
+          : never]?: Shape[Field]['_zod']['input'];
+      }
+    >;
+
+/** The members of a type one by one. `& {}` makes the compiler print them and not the name of this type. */
+type Members<Type> = { [Key in keyof Type]: Type[Key] } & {};
+
+/**
+ * The body of a draft: each field is present as in the output and takes the input. A spec whose input differs also reads
+ * as in the output; TypeScript can declare that only for a field with a fixed name.
+ */
+type BodyDraft<Output, Input> = Output extends { spec: infer Spec }
+  ? Input extends { spec?: Spec | undefined }
+    ? FieldsDraft<Output, Input>
+    : FieldsDraft<Omit<Output, 'spec'>, Input> & SpecDraft<FieldsDraft<Spec, InputSpec<Input>>, InputSpec<Input>>
+  : FieldsDraft<Output, Input>;
+
+type InputSpec<Input> = Input extends { spec?: infer Spec } ? Spec : never;
+
+/** A field `spec` that is read and assigned with different types. */
+interface SpecDraft<Read, Written> {
+  get spec(): Read;
+  set spec(spec: Written);
+}
+
+/** Scalars are as in the output. Objects and lists are present as in the output and have the type of the input. */
+type FieldsDraft<Output, Input> = unknown extends Output
+  ? Output
+  : Members<{
+      [Field in keyof Output]: [Output[Field]] extends [Scalar]
+        ? Output[Field]
+        : Field extends keyof Input
+          ? undefined extends Output[Field]
+            ? Input[Field]
+            : Exclude<Input[Field], undefined>
+          : Output[Field];
+    }>;
+
+/** The kind that a definition yields. */
+export type DefinedKind<
+  Shape extends ZodShape,
+  ObjectScope extends Scope,
+  Subresource extends string,
+  Name extends string,
+> = Kind<
+  BaseOf<ObjectScope, Name> & BodyOutput<Shape>,
+  InputBase & BodyInput<Shape>,
+  ObjectScope,
+  Subresource,
+  BaseOf<ObjectScope, Name> & BodyDraft<BodyOutput<Shape>, BodyInput<Shape>>
+>;
 
 /** The definition of a user-defined kind. */
-export interface KindDefinition<Shape extends z.ZodRawShape, ObjectScope extends Scope, Subresource extends string> {
+export interface KindDefinition<
+  Shape extends ZodShape,
+  ObjectScope extends Scope,
+  Subresource extends string,
+  Name extends string = string,
+> {
   /** `example.com/v1`; for the core group only the version: `v1`. */
   readonly apiVersion: string;
   /** CamelCase, singular. */
-  readonly kind: string;
+  readonly kind: Name;
   readonly scope: ObjectScope;
   /** Absent names are derived from the kind. */
   readonly names?: Partial<KindNames>;
@@ -65,7 +146,7 @@ export interface KindDefinition<Shape extends z.ZodRawShape, ObjectScope extends
   /** CEL validation rules, as in a CRD. Not available in `orchplane/core`, which has no expression engine. */
   readonly rules?: readonly KindRule[];
   /** Validation across fields; runs on create and update. */
-  readonly validate?: (object: ObjectBase & BodyOutput<Shape>) => readonly FieldError[];
+  readonly validate?: (object: BaseOf<ObjectScope, Name> & BodyOutput<Shape>) => readonly FieldError[];
 }
 
 /**
@@ -78,19 +159,20 @@ export interface KindDefinition<Shape extends z.ZodRawShape, ObjectScope extends
  * });
  */
 export function defineKind<
-  const Shape extends z.ZodRawShape,
+  const Shape extends ZodShape,
   const ObjectScope extends Scope,
   const Subresource extends string = never,
+  const Name extends string = string,
 >(
-  definition: KindDefinition<Shape, ObjectScope, Subresource>,
-): Kind<ObjectBase & BodyOutput<Shape>, InputBase & BodyInput<Shape>, ObjectScope, Subresource> {
+  definition: KindDefinition<Shape, ObjectScope, Subresource, Name>,
+): DefinedKind<Shape, ObjectScope, Subresource, Name> {
   return defineWith(definition, rejectRules);
 }
 
 /** Compiles CEL rules to the hook `strategy.write.rules`. */
 export type CompileRules = (
   kind: string,
-  body: z.ZodRawShape,
+  body: ZodShape,
   rules: readonly KindRule[],
 ) => NonNullable<Strategy['write']['rules']>;
 
@@ -102,13 +184,14 @@ const rejectRules: CompileRules = (kind) => {
 
 /** {@link defineKind} with a given rule compiler. */
 export function defineWith<
-  const Shape extends z.ZodRawShape,
+  const Shape extends ZodShape,
   const ObjectScope extends Scope,
   const Subresource extends string,
+  const Name extends string,
 >(
-  definition: KindDefinition<Shape, ObjectScope, Subresource>,
+  definition: KindDefinition<Shape, ObjectScope, Subresource, Name>,
   compileRules: CompileRules,
-): Kind<ObjectBase & BodyOutput<Shape>, InputBase & BodyInput<Shape>, ObjectScope, Subresource> {
+): DefinedKind<Shape, ObjectScope, Subresource, Name> {
   checkNames(definition);
   const { validate, rules = [] } = definition;
   checkBody(definition.kind, definition.body);
@@ -197,9 +280,9 @@ type TypedMember = 'virtual' | 'columns' | 'rowConditions' | 'rowOrder';
  *
  * @__NO_SIDE_EFFECTS__ Bundlers drop the kinds that are not used.
  */
-export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresources extends string>(
+export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresources extends string, Draft = Object>(
   definition: BuiltInDefinition<ObjectScope, Subresources, Object>,
-): Kind<Object, Input, ObjectScope, Subresources> {
+): Kind<Object, Input, ObjectScope, Subresources, Draft> {
   const { kind, body } = definition;
   const schema = once(() => withOwnGoTypes(objectSchemaFromBody(objectNode(kind, body()), kind), definition));
   return buildKind(
@@ -232,10 +315,10 @@ export interface VersionDefinition<Subresources extends string, Object = unknown
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function anotherVersion<Object, Input, ObjectScope extends Scope, Subresources extends string>(
-  stored: Kind<unknown, unknown, ObjectScope>,
+export function anotherVersion<Object, Input, ObjectScope extends Scope, Subresources extends string, Draft = Object>(
+  stored: Kind<CommonObject, CommonInput, ObjectScope>,
   definition: VersionDefinition<Subresources, Object>,
-): Kind<Object, Input, ObjectScope, Subresources> {
+): Kind<Object, Input, ObjectScope, Subresources, Draft> {
   const { toStored, fromStored, body: shape, strategy, ...rest } = definition;
   const { kind, scope, names, verbs, subresources } = stored;
   const schema = once(() =>

@@ -3,14 +3,14 @@
  * decoder, the validator and the server's behaviour. Built-in and user-defined kinds are built by the same code
  * (`define-kind.ts`); generic code reads only the members declared here and never branches on a particular kind.
  */
-import type * as z from 'zod';
 import type { FieldSet } from '../merge/apply/field-set.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { FieldError } from '../meta/field-error.js';
 import type { GroupVersion } from '../meta/gvk.js';
-import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
+import type { ApiObject, CommonInput, CommonObject, DeepReadonly, DraftObject } from '../meta/object.js';
 import type { ClusterAuthorizer } from '../protocol/access.js';
 import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
+import type { ZodShape } from '../schema/hints.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Column, RowCondition } from './columns.js';
@@ -36,22 +36,25 @@ export interface KindNames {
 /** Carries a kind's types for inference; it has no value at run time. */
 declare const types: unique symbol;
 
-/** The types that `ObjectOf` and `InputOf` extract from a kind. */
-export interface KindTypes<Object, Input, Subresource extends string> {
-  readonly object: Object;
-  readonly input: Input;
+/** The types that `ObjectOf`, `InputOf` and their like read from a kind. */
+export interface KindTypes<Object, Input, Subresource extends string, Draft> {
+  readonly object: DeepReadonly<Object>;
+  readonly draft: Draft;
+  readonly input: DeepReadonly<Input>;
+  readonly inputDraft: Input;
   readonly subresource: Subresource;
 }
 
 /**
  * A kind. `Object` is what the server returns, `Input` what it accepts on create and update; `ObjectScope` and
- * `Subresource` make misuse a compile-time error.
+ * `Subresource` make misuse a compile-time error. `Draft` is what an edit function receives. Without arguments: any kind.
  */
 export interface Kind<
-  Object = unknown,
-  Input = unknown,
+  Object = CommonObject,
+  Input = CommonInput,
   ObjectScope extends Scope = Scope,
   Subresource extends string = string,
+  Draft = Object,
 > {
   /** The canonical group; clients see `dialect.group(kind.group)`. */
   readonly group: string;
@@ -66,7 +69,7 @@ export interface Kind<
   /** The schema of the whole object, metadata included. Built on first access. */
   readonly schema: ObjectNode;
   /** On user-defined kinds: the zod schemas of the fields other than `apiVersion`, `kind` and `metadata`. */
-  readonly body?: z.ZodRawShape;
+  readonly body?: ZodShape;
   readonly strategy: Strategy;
   readonly subresources: Readonly<Record<string, AnySubresource>>;
   /** Subresources that open a connection to a process outside the API server: `pods/exec`, `services/proxy`. */
@@ -108,22 +111,28 @@ export interface Kind<
   readonly customResourceHandler?: CustomResourceHandler;
   /** Present on kinds whose objects change what the server does. */
   readonly reconciler?: (server: ReconcilerHost) => ServerReconciler;
-  readonly [types]?: KindTypes<Object, Input, Subresource>;
+  readonly [types]: KindTypes<Object, Input, Subresource, Draft>;
 }
 
-/** An object of a kind as the server returns it. */
-export type ObjectOf<AnyKind> = DeepReadonly<DraftOf<AnyKind>>;
+// Indexed access types: in code that is generic over kinds, the compiler knows the members that every object has.
 
-/** A mutable object of a kind, as an edit function receives it. */
-export type DraftOf<AnyKind> =
-  AnyKind extends Kind<infer Object, infer _Input, infer _Scope, infer _Sub> ? Object : never;
+/** An object of a kind as the server returns it. */
+export type ObjectOf<AnyKind extends Kind> = AnyKind[typeof types]['object'];
+
+/**
+ * A mutable object of a kind, as an edit function receives it. What every object of the kind has can be read without a
+ * test; parts may be assigned as in an input, without the fields that the server fills in.
+ */
+export type DraftOf<AnyKind extends Kind> = AnyKind[typeof types]['draft'];
 
 /** The input of create and update. An object that the server returned is a valid input too. */
-export type InputOf<AnyKind> = DeepReadonly<InputDraftOf<AnyKind>>;
+export type InputOf<AnyKind extends Kind> = AnyKind[typeof types]['input'];
 
 /** A mutable input. */
-export type InputDraftOf<AnyKind> =
-  AnyKind extends Kind<infer _Object, infer Input, infer _Scope, infer _Sub> ? Input : never;
+export type InputDraftOf<AnyKind extends Kind> = AnyKind[typeof types]['inputDraft'];
+
+/** The subresources that a kind declares. */
+export type SubresourceOf<AnyKind extends Kind> = AnyKind[typeof types]['subresource'];
 
 /** What a strategy hook may read about the write. */
 export interface HookContext {

@@ -2,12 +2,12 @@
  * The types of subresources: strategies (`status`), views (`scale`), actions (`eviction`) and connect subresources
  * (`exec`). A kind declares its subresources; `kind.ts` has the other members of a kind.
  */
-import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { ApiObject, CommonInput, CommonObject, DraftObject } from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Column } from './columns.js';
 import type { FeatureGates } from './feature-gates.js';
-import type { HookContext, Kind, MetadataStrictness, StrategyContext, ValidateUpdate } from './kind.js';
+import type { HookContext, Kind, MetadataStrictness, Scope, StrategyContext, ValidateUpdate } from './kind.js';
 import type { ObjectReader } from './objects.js';
 
 /** A subresource that is not a connect subresource. */
@@ -46,11 +46,11 @@ export interface SubresourceAction {
 /** Declares an action whose `run` receives the body in the type of its kind. */
 export function defineAction<Body>(
   action: Omit<SubresourceAction, 'kind' | 'run'> & {
-    readonly kind: Kind<Body>;
+    readonly kind: Kind<Body, CommonInput, Scope, string, CommonObject>;
     readonly run: (body: DraftObject & Body, context: StrategyContext) => MaybePromise<object>;
   },
 ): SubresourceAction {
-  return action as SubresourceAction;
+  return action as unknown as SubresourceAction;
 }
 
 /** A connection to a process outside the API server: container logs, exec, proxy. The library runs no such process. */

@@ -8,7 +8,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { dialects, serviceGroup } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
-import type { ApiObject } from '../meta/object.js';
+import type { ApiObject, CommonInput, CommonObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ObjectResponse } from '../protocol/response.js';
 import type { Transport } from '../protocol/transport.js';
@@ -178,7 +178,7 @@ class ManifestApplier {
       report: failedReport(manifest, `${manifest.kind} ${report.name}: ${problem}`, cause),
     });
     try {
-      const settled = await client.api(served.kind as Kind<unknown, unknown, 'Cluster'>).waitFor(
+      const settled = await client.api(served.kind as Kind<CommonObject, CommonInput, 'Cluster'>).waitFor(
         report.name,
         // A deleted CRD will not be established.
         (object) => object === undefined || isEstablished(object) || namesConflict(object) !== undefined,

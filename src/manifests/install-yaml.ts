@@ -2,9 +2,9 @@
  * `cluster.installYaml`: applies CustomResourceDefinitions from a text and returns their kinds as values for
  * `cluster.api`.
  */
-import type { InputBase, ObjectBase } from '../kinds/define-kind.js';
 import type { Kind, Scope } from '../kinds/kind.js';
 import { compareVersions } from '../meta/gvk.js';
+import type { InputBase, ObjectBase } from '../meta/object.js';
 import { isRecord } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import type { AppliedManifest, ApplySettings, ManifestTarget } from './apply.js';

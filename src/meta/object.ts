@@ -5,12 +5,22 @@
 /**
  * A deeply readonly type. Objects that the library returns are also frozen.
  *
- * A plain mapped type, which maps arrays to readonly arrays and leaves strings and numbers alone: unlike a conditional
- * type it keeps its name in messages (`'spek' does not exist in type 'DeepReadonly<WidgetInput>'`).
+ * A mapped type, which maps arrays to readonly arrays: unlike a conditional type it keeps its name in messages
+ * (`'spek' does not exist in type 'DeepReadonly<WidgetInput>'`). The members of a union are mapped one by one, so that
+ * messages show `string | undefined` and not `DeepReadonly<string | undefined>`.
  */
 export type DeepReadonly<Value> = {
-  readonly [Key in keyof Value]: unknown extends Value[Key] ? Value[Key] : DeepReadonly<Value[Key]>;
+  readonly [Key in keyof Value]: Value[Key] extends infer Part
+    ? Part extends Scalar
+      ? Part
+      : unknown extends Part
+        ? Part
+        : DeepReadonly<Part>
+    : never;
 };
+
+/** A value without members. */
+export type Scalar = string | number | boolean | null | undefined;
 
 export interface OwnerReference {
   apiVersion: string;
@@ -69,10 +79,58 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
+/** Metadata of an object of a namespaced kind, as the server returns it. */
+export interface NamespacedObjectMeta extends ObjectMeta {
+  namespace: string;
+}
+
+/** Metadata of an object of a cluster-scoped kind, as the server returns it. */
+export interface ClusterObjectMeta extends ObjectMeta {
+  namespace?: never;
+}
+
 export interface ListMeta {
   readonly resourceVersion: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
+}
+
+/** The members of every object besides its body. */
+export interface ObjectBase<Name extends string = string> {
+  apiVersion: string;
+  kind: Name;
+  metadata: ObjectMeta;
+}
+
+/** The members of every object of a namespaced kind besides its body. */
+export interface NamespacedObject<Name extends string = string> extends ObjectBase<Name> {
+  metadata: NamespacedObjectMeta;
+}
+
+/** The members of every object of a cluster-scoped kind besides its body. */
+export interface ClusterObject<Name extends string = string> extends ObjectBase<Name> {
+  metadata: ClusterObjectMeta;
+}
+
+/** The members of every input besides its body. The server sets `apiVersion` and `kind` if they are absent. */
+export interface InputBase {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMetaInput;
+}
+
+/** The members that objects of all kinds have, for code that is generic over kinds. */
+export interface CommonObject {
+  apiVersion: string;
+  kind: string;
+  metadata: { -readonly [Key in keyof ObjectMeta]: DeepReadonly<ObjectMeta>[Key] };
+}
+
+/** The members that inputs of all kinds have. */
+export interface CommonInput {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: DeepReadonly<ObjectMetaInput>;
 }
 
 /** Any object, for code that does not know its kind. */

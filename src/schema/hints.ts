@@ -19,23 +19,46 @@ export interface Hint {
   readonly builtIn?: SchemaNode;
 }
 
-const hints = new WeakMap<z.core.$ZodType, Hint>();
+/**
+ * The part of a zod schema's type that public types read. Public types do not name zod's own types: a program without
+ * kinds of its own then does not load zod's declarations, which take longer to check than all others together.
+ */
+export interface ZodSchema {
+  readonly _zod: {
+    readonly output: unknown;
+    readonly input: unknown;
+    readonly optin?: 'optional' | 'defaulted' | undefined;
+    readonly optout?: 'optional' | undefined;
+  };
+}
+
+/** zod schemas by field. */
+export interface ZodShape {
+  readonly [field: string]: ZodSchema;
+}
+
+const hints = new WeakMap<ZodSchema, Hint>();
 
 /** Adds hints to a schema and returns it. */
-export function hint<Schema extends z.core.$ZodType>(schema: Schema, more: Hint): Schema {
+export function hint<Schema extends ZodSchema>(schema: Schema, more: Hint): Schema {
   hints.set(schema, { ...hintOf(schema), ...more });
   return schema;
 }
 
 /** Returns the hints of a schema, including those of the schema that it refines (`mapList(…).min(1)`). */
-export function hintOf(schema: z.core.$ZodType): Hint {
-  const { parent } = schema._zod;
+export function hintOf(schema: ZodSchema): Hint {
+  const { parent } = (schema as z.core.$ZodType)._zod;
   const own = hints.get(schema) ?? {};
   return parent === undefined ? own : { ...hintOf(parent), ...own };
 }
 
 /** The fields of an item that can be list-map keys. */
-type KeyOf<Item extends z.ZodType> = Extract<keyof z.output<Item>, string>;
+type KeyOf<Item extends ZodSchema> = Extract<keyof Item['_zod']['output'], string>;
+
+/** A schema with zod's method `array`. */
+interface Listable<List> extends ZodSchema {
+  array(): List;
+}
 
 /**
  * A list of objects that apply merges item by item: items with the same values of `keys` are the same item.
@@ -43,10 +66,10 @@ type KeyOf<Item extends z.ZodType> = Extract<keyof z.output<Item>, string>;
  * @example
  * mapList(z.object({ name: z.string(), role: z.string().default('guest') }), 'name');
  */
-export function mapList<Item extends z.ZodType>(
-  item: Item,
+export function mapList<Item extends ZodSchema, List extends ZodSchema>(
+  item: Item & Listable<List>,
   keys: KeyOf<Item> | readonly KeyOf<Item>[],
-): z.ZodArray<Item> {
+): List {
   const mapKeys: readonly string[] = typeof keys === 'string' ? [keys] : keys;
   return hint(item.array(), { listType: 'map', mapKeys, patchMergeKey: mapKeys[0] ?? '', patchStrategy: 'merge' });
 }
@@ -57,7 +80,7 @@ export function mapList<Item extends z.ZodType>(
  * @example
  * setList(z.string());
  */
-export function setList<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
+export function setList<List extends ZodSchema>(item: Listable<List>): List {
   return hint(item.array(), { listType: 'set' });
 }
 
@@ -67,6 +90,6 @@ export function setList<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
  * @example
  * atomic(z.object({ from: z.string(), to: z.string() }));
  */
-export function atomic<Schema extends z.ZodType>(schema: Schema): Schema {
+export function atomic<Schema extends ZodSchema>(schema: Schema): Schema {
   return hint(schema, { atomic: true });
 }

@@ -7,11 +7,12 @@ import type { FieldError } from '../meta/field-error.js';
 import { fieldError, invalid, keyPath, notSupported, required, tooMany } from '../meta/field-error.js';
 import { verbatim } from '../text/go/go-text.js';
 import { own } from '../util/json.js';
+import type { ZodShape } from './hints.js';
 import type { ObjectNode, SchemaNode } from './schema-node.js';
 
 /** Validates the body of an object of a user-defined kind, whose types have already been decoded. */
 export function bodyProblems(
-  body: z.ZodRawShape,
+  body: ZodShape,
   schema: ObjectNode,
   object: Readonly<Record<string, unknown>>,
 ): readonly FieldError[] {

@@ -3,12 +3,13 @@
  * built-in type in a kind of your own. It is the only entry that imports zod at run time.
  */
 import * as z from 'zod';
-import type { Kind } from '../kinds/kind.js';
+import type { Kind, Scope } from '../kinds/kind.js';
+import type { CommonObject } from '../meta/object.js';
 import { hint } from '../schema/hints.js';
 import type { ObjectNode, ScalarType, SchemaNode } from '../schema/schema-node.js';
 
 type CommonField = 'apiVersion' | 'kind' | 'metadata';
-type Member<Type, Field> = Field extends keyof Type ? Type[Field] : unknown;
+type Member<Type, Field> = Field extends keyof Type ? Exclude<Type[Field], undefined> : unknown;
 
 /** The zod schemas of the fields of a kind other than `apiVersion`, `kind` and `metadata`. */
 export type ZodBody<Object, Input> = {
@@ -17,17 +18,17 @@ export type ZodBody<Object, Input> = {
 
 /**
  * Returns the fields of a built-in kind as zod schemas. They check types and required fields; the server's validation
- * of values is not part of them.
+ * of values is not part of them. Add `.optional()` to a field that may be absent.
  *
  * @example
  * const { spec } = zodBody(Deployment);
  * const Fleet = defineKind({ apiVersion: 'example.com/v1', kind: 'Fleet', scope: 'Cluster', body: { template: spec } });
  */
-export function zodBody<Object, Input>(kind: Kind<Object, Input>): ZodBody<Object, Input> {
+export function zodBody<Object, Input>(kind: Kind<Object, Input, Scope, string, CommonObject>): ZodBody<Object, Input> {
+  if (kind?.schema?.type !== 'object') throw new TypeError('orchplane: zodBody takes a kind of orchplane/kinds');
   const body: Record<string, z.ZodType> = {};
-  for (const { name, node, required } of kind.schema.fields.values()) {
-    if (COMMON_FIELDS.includes(name)) continue;
-    body[name] = required ? zodOf(node) : zodOf(node).optional();
+  for (const { name, node } of kind.schema.fields.values()) {
+    if (!COMMON_FIELDS.includes(name)) body[name] = zodOf(node);
   }
   return body as ZodBody<Object, Input>;
 }

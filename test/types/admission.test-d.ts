@@ -6,6 +6,7 @@ import { expectTypeOf } from 'vitest';
 import { defineAdmission } from '../../src/admission/define.js';
 import { ConfigMap } from '../../src/kinds/core/v1/config-map.js';
 import { Pod } from '../../src/kinds/core/v1/pod/pod.js';
+import type { DraftOf } from '../../src/kinds/kind.js';
 import { fieldError } from '../../src/meta/field-error.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../../src/meta/object.js';
 
@@ -14,8 +15,9 @@ defineAdmission({
   on: ['CREATE', 'UPDATE'],
   kind: Pod,
   mutate(draft, request) {
-    expectTypeOf(draft).toEqualTypeOf<Pod>();
+    expectTypeOf(draft).toEqualTypeOf<DraftOf<typeof Pod>>();
     draft.spec.nodeName = 'a';
+    draft.spec.containers.push({ name: 'log', image: 'log:1' });
     // @ts-expect-error a misspelled field
     draft.spec.nodeNme = 'a';
     // @ts-expect-error the server sets this field
@@ -59,7 +61,7 @@ defineAdmission({
   name: 'Both',
   kind: [Pod, ConfigMap],
   mutate(draft) {
-    expectTypeOf(draft).toEqualTypeOf<Pod | ConfigMap>();
+    expectTypeOf(draft).toEqualTypeOf<DraftOf<typeof Pod> | ConfigMap>();
     draft.metadata.labels = {};
   },
 });

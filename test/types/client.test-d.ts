@@ -1,36 +1,38 @@
 /** Types of the client: what it returns, and what must not compile. Files with this suffix are only compiled. */
 import { expectTypeOf } from 'vitest';
-import type { ApplyInputOf } from '../../src/client/api.js';
+import * as z from 'zod';
+import type { Api, ApplyInputOf } from '../../src/client/api.js';
 import type { Client } from '../../src/client/client.js';
 import type { ApplyPlan, FieldChange } from '../../src/client/explain/apply-plan.js';
 import type { Ownership } from '../../src/client/explain/ownership.js';
 import type { InformerEvent } from '../../src/client/informer.js';
 import { jsonPatch, mergePatch, strategicPatch } from '../../src/client/patches.js';
-import { Deployment } from '../../src/kinds/index.js';
-import type { Kind } from '../../src/kinds/kind.js';
-import type { ApiList, ApiObject, DeepReadonly, ObjectMeta, ObjectMetaInput } from '../../src/meta/object.js';
+import { defineKind } from '../../src/kinds/define-kind.js';
+import { Deployment, Node } from '../../src/kinds/index.js';
+import type { Kind, ObjectOf } from '../../src/kinds/kind.js';
+import type {
+  ApiList,
+  ApiObject,
+  ClusterObject,
+  DeepReadonly,
+  InputBase,
+  NamespacedObject,
+  ObjectMetaInput,
+} from '../../src/meta/object.js';
 import type { Status } from '../../src/meta/status.js';
 
-interface Widget {
-  apiVersion: string;
-  kind: string;
-  metadata: ObjectMeta;
+interface Widget extends NamespacedObject<'Widget'> {
   spec: { size: 's' | 'm' | 'l'; parts: string[]; holes: { name: string; wide: boolean }[] };
   status?: { ready: boolean };
 }
-interface WidgetInput {
-  apiVersion?: string;
-  kind?: string;
-  metadata: ObjectMetaInput;
+interface WidgetInput extends InputBase {
   spec: { size?: 's' | 'm' | 'l'; parts: string[]; holes?: { name: string; wide?: boolean }[] };
   status?: { ready: boolean };
 }
-interface Rack {
-  metadata: ObjectMeta;
+interface Rack extends ClusterObject<'Rack'> {
   height: number;
 }
-interface RackInput {
-  metadata: ObjectMetaInput;
+interface RackInput extends InputBase {
   height: number;
 }
 
@@ -69,6 +71,33 @@ for await (const item of client.all(Widget).items({ pageSize: 5 }))
 // @ts-expect-error nested values are read-only
 (await widgets.get('w')).spec.parts.push('bolt');
 
+// The namespace of an object that was read
+expectTypeOf((await widgets.get('w')).metadata.namespace).toEqualTypeOf<string>();
+expectTypeOf((await widgets.list()).items[0]?.metadata.namespace).toEqualTypeOf<string | undefined>();
+expectTypeOf((await client.api(Deployment).get('d')).metadata.namespace).toEqualTypeOf<string>();
+expectTypeOf((await racks.get('r')).metadata.namespace).toEqualTypeOf<undefined>();
+expectTypeOf((await client.api(Node).get('n')).metadata.namespace).toEqualTypeOf<undefined>();
+expectTypeOf((await client.api(Dynamic).get('d')).metadata.namespace).toEqualTypeOf<string | undefined>();
+await widgets.edit('w', (draft) => {
+  expectTypeOf(draft.metadata.namespace).toEqualTypeOf<string>();
+});
+// The namespace is optional in an input.
+await client.api(Deployment).apply({ metadata: { name: 'd' } });
+// @ts-expect-error an object of a cluster-scoped kind has no namespace
+(await racks.get('r')).metadata.namespace.length;
+
+// The result of delete
+const deleted = await client.api(Deployment).delete('d');
+if (deleted.kind === 'Status') expectTypeOf(deleted).toEqualTypeOf<Status>();
+else expectTypeOf(deleted).toEqualTypeOf<ObjectOf<typeof Deployment>>();
+const deletedWidget = await widgets.delete('w');
+if (deletedWidget.kind === 'Widget') expectTypeOf(deletedWidget.spec.size).toEqualTypeOf<'s' | 'm' | 'l'>();
+else expectTypeOf(deletedWidget.code).toEqualTypeOf<number | undefined>();
+// @ts-expect-error a Status has no spec
+deleted.spec;
+// @ts-expect-error no other kind of object is returned
+deleted.kind === 'Pod';
+
 // Inputs
 await widgets.create({ metadata: { generateName: 'w-' }, spec: { parts: [] } });
 const read = await widgets.get('w');
@@ -98,6 +127,54 @@ await widgets.edit('w', (draft) => {
   // @ts-expect-error not a valid size
   draft.spec.size = 'xl';
 });
+
+// Drafts take the input type: parts may be assigned without the fields that the server fills in.
+await client.api(Deployment).edit('d', (draft) => {
+  draft.spec.template = {
+    metadata: { labels: { app: 'web' } },
+    spec: { containers: [{ name: 'web', image: 'web:1' }] },
+  };
+  draft.spec.template.spec.containers.push({ name: 'log', image: 'log:1', livenessProbe: { httpGet: { port: 80 } } });
+  draft.spec.template.spec.volumes = [{ name: 'settings', configMap: { name: 'settings' } }];
+  draft.spec.strategy = { type: 'Recreate' };
+  // What every object has is read without a test.
+  expectTypeOf(draft.spec.replicas).toEqualTypeOf<number>();
+  expectTypeOf(draft.spec.template.spec.restartPolicy).toEqualTypeOf<'Always' | 'Never' | 'OnFailure'>();
+  draft.spec.replicas += 1;
+  for (const container of draft.spec.template.spec.containers) container.image = 'web:2';
+  // @ts-expect-error an unknown field
+  draft.spec.strategy = { type: 'Recreate', speed: 1 };
+  // @ts-expect-error the containers are missing
+  draft.spec.template = { spec: {} };
+});
+const Site = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Site',
+  scope: 'Cluster',
+  body: {
+    spec: z.object({
+      pages: z.array(z.object({ path: z.string(), title: z.string().default('') })).default([]),
+      theme: z.enum(['light', 'dark']).default('light'),
+      owner: z.string(),
+    }),
+    status: z.object({ published: z.number() }).optional(),
+  },
+});
+await client.api(Site).edit('s', (draft) => {
+  draft.spec = { owner: 'me' };
+  draft.spec.pages = [{ path: '/' }];
+  draft.spec.pages.push({ path: '/about' });
+  draft.status = { published: 1 };
+  expectTypeOf(draft.kind).toEqualTypeOf<'Site'>();
+  expectTypeOf(draft.spec.theme).toEqualTypeOf<'light' | 'dark'>();
+  // @ts-expect-error the owner is missing
+  draft.spec = { theme: 'dark' };
+  // @ts-expect-error not a theme
+  draft.spec.theme = 'blue';
+});
+expectTypeOf((await client.api(Site).get('s')).spec.pages).toEqualTypeOf<
+  readonly { readonly path: string; readonly title: string }[]
+>();
 
 // Patches
 await widgets.patch(
@@ -178,7 +255,29 @@ expectTypeOf((await client.api(Dynamic).get('d'))['spec']).toEqualTypeOf<unknown
 await client.api(Dynamic).create({ metadata: { name: 'd' }, spec: { anything: 1 } });
 client.api(Dynamic).subresource('anything');
 
-// Code that is generic over kinds
+// Code that is generic over kinds knows the members that every object has.
+export function nameOf<AnyKind extends Kind>(_api: Api<AnyKind>, object: ObjectOf<AnyKind>): string {
+  return object.metadata.name;
+}
+export async function labelAll<AnyKind extends Kind>(api: Api<AnyKind>, label: string): Promise<string[]> {
+  const { items } = await api.list();
+  for (const { metadata } of items) {
+    await api.edit(metadata.name, (draft) => {
+      draft.metadata.labels = { ...draft.metadata.labels, [label]: draft.kind };
+    });
+  }
+  for (const item of items) {
+    // @ts-expect-error not every object has a spec
+    item.spec;
+    // @ts-expect-error objects that were read are read-only
+    item.metadata.name = 'x';
+  }
+  return items.map((item) => `${item.kind} ${item.metadata.namespace ?? ''} ${nameOf(api, item)}`);
+}
+nameOf(widgets, read);
+nameOf(client.api(Deployment), await client.api(Deployment).get('d'));
+// @ts-expect-error an object of another kind
+nameOf(widgets, await racks.get('r'));
 export async function count<AnyKind extends Kind>(kind: AnyKind): Promise<number> {
   const { items } = await client.all(kind).list({ limit: 1 });
   return items.length;

@@ -149,7 +149,7 @@ const SELECTOR = [
 ] as const satisfies readonly (keyof StageSelector)[];
 
 /** Rejects unknown keys: a misspelt selector key would otherwise match every object. */
-function checkRule(rule: StageRule<Kind>): void {
+function checkRule<AnyKind extends Kind>(rule: StageRule<AnyKind>): void {
   const { name, when, after, set, run, event } = rule;
   const wrong = (what: string) => new TypeError(`orchplane: the stage ${String(name)} ${what}`);
   if (typeof name !== 'string' || name === '') throw new TypeError('orchplane: a stage has a name');

@@ -146,9 +146,9 @@ export class Binding {
   }
 }
 
-type Metadata = StoredVolume['metadata'];
+type Metadata = StoredVolume['metadata'] | StoredClaim['metadata'];
 
-export function withAnnotations(metadata: Metadata, added: Readonly<Record<string, string>>): Metadata {
+export function withAnnotations<Meta extends Metadata>(metadata: Meta, added: Readonly<Record<string, string>>): Meta {
   return { ...metadata, annotations: { ...metadata.annotations, ...added } };
 }
 

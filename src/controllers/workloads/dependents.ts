@@ -59,7 +59,7 @@ export async function claim<AnyKind extends Kind>(request: ClaimRequest<AnyKind>
   return claimed;
 }
 
-async function canAdopt({ owner, ownerNow }: ClaimRequest<Kind>): Promise<boolean> {
+async function canAdopt({ owner, ownerNow }: Pick<ClaimRequest<Kind>, 'owner' | 'ownerNow'>): Promise<boolean> {
   const now = await ownerNow();
   return now?.metadata.uid === owner.metadata.uid && now.metadata.deletionTimestamp === undefined;
 }

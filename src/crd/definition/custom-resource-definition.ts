@@ -3,9 +3,10 @@
  * `rules/` handle their objects.
  */
 
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../kinds/define-kind.js';
+import { defineBuiltIn } from '../../kinds/define-kind.js';
 import {
   type CustomResourceDefinitionBody,
+  type CustomResourceDefinitionBodyDraft,
   type CustomResourceDefinitionBodyInput,
   type CustomResourceDefinitionNames,
   customResourceDefinitionBody,
@@ -15,7 +16,7 @@ import type { HookContext, Kind } from '../../kinds/kind.js';
 import { createdColumn, nameColumn } from '../../kinds/shared/common-columns.js';
 import { specGeneration, statusSubresource } from '../../kinds/shared/strategies.js';
 import { type Dialect, kubernetesDialect, serviceGroup } from '../../meta/dialect.js';
-import type { DraftObject } from '../../meta/object.js';
+import type { ClusterObject, DraftObject, InputBase } from '../../meta/object.js';
 import type { MutableRecord } from '../../util/json.js';
 import { markTerminating } from '../lifecycle/deletion.js';
 import { createCrdReconciler } from '../lifecycle/reconciler.js';
@@ -23,7 +24,12 @@ import { internStrings } from './intern-strings.js';
 import { normalizeSchema } from './normalize-schema.js';
 import { crdNameProblems, validate, validateStatus, validateUpdate } from './validate.js';
 
-export interface CustomResourceDefinition extends ObjectBase, CustomResourceDefinitionBody {}
+export interface CustomResourceDefinition
+  extends ClusterObject<'CustomResourceDefinition'>,
+    CustomResourceDefinitionBody {}
+export interface CustomResourceDefinitionDraft
+  extends ClusterObject<'CustomResourceDefinition'>,
+    CustomResourceDefinitionBodyDraft {}
 export interface CustomResourceDefinitionInput extends InputBase, CustomResourceDefinitionBodyInput {}
 
 /** The CustomResourceDefinition kind. */
@@ -31,7 +37,8 @@ export const CustomResourceDefinition: Kind<
   CustomResourceDefinition,
   CustomResourceDefinitionInput,
   'Cluster',
-  'status'
+  'status',
+  CustomResourceDefinitionDraft
 > = defineBuiltIn({
   apiVersion: `${serviceGroup('apiextensions')}/v1`,
   kind: 'CustomResourceDefinition',

@@ -4,7 +4,7 @@
  */
 import type * as z from 'zod';
 import { MAX_SCHEMA_NODES, zodObjectOf } from '../../schema/from-zod.js';
-import { type Hint, hintOf } from '../../schema/hints.js';
+import { type Hint, hintOf, type ZodShape } from '../../schema/hints.js';
 import type { MutableRecord } from '../../util/json.js';
 import { setOwn } from '../../util/json.js';
 import type { Draft, ZodDef, ZodNode, ZodPosition } from './context.js';
@@ -23,7 +23,7 @@ import { intersectionSchema, tupleItems, unionSchema } from './unions.js';
 
 /** Converts the body of a kind. Constraints that cannot be expressed are passed to `report`. */
 export function schemaFromZod(
-  body: z.core.$ZodShape,
+  body: ZodShape,
   options: Pick<ZodPosition, 'owner' | 'dialect' | 'report' | 'datesAreTexts'>,
 ): Draft {
   return convertInner(

@@ -125,6 +125,9 @@ export interface MutatingWebhookConfigurationBody {
 export interface MutatingWebhookConfigurationBodyInput {
   webhooks?: MutatingWebhookInput[];
 }
+export interface MutatingWebhookConfigurationBodyDraft {
+  webhooks?: MutatingWebhookInput[];
+}
 
 export const mutatingWebhookConfigurationBody = (): Shape => ({
   webhooks: optional(mapList(mutatingWebhook(), 'name')),
@@ -249,6 +252,11 @@ export interface ValidatingAdmissionPolicyBodyInput {
   spec?: ValidatingAdmissionPolicySpecInput | undefined;
   status?: ValidatingAdmissionPolicyStatusInput | undefined;
 }
+export interface ValidatingAdmissionPolicyBodyDraft {
+  get spec(): ValidatingAdmissionPolicySpecDraft;
+  set spec(value: ValidatingAdmissionPolicySpecInput);
+  status: ValidatingAdmissionPolicyStatus;
+}
 
 export const validatingAdmissionPolicyBody = (): Shape => ({
   spec: always(validatingAdmissionPolicySpec()),
@@ -260,6 +268,10 @@ export interface ValidatingAdmissionPolicyBindingBody {
 }
 export interface ValidatingAdmissionPolicyBindingBodyInput {
   spec?: ValidatingAdmissionPolicyBindingSpecInput | undefined;
+}
+export interface ValidatingAdmissionPolicyBindingBodyDraft {
+  get spec(): ValidatingAdmissionPolicyBindingSpecDraft;
+  set spec(value: ValidatingAdmissionPolicyBindingSpecInput);
 }
 
 export const validatingAdmissionPolicyBindingBody = (): Shape => ({
@@ -275,6 +287,12 @@ export interface ValidatingAdmissionPolicyBindingSpec {
 export interface ValidatingAdmissionPolicyBindingSpecInput {
   policyName?: string;
   paramRef?: ParamRefInput;
+  matchResources?: MatchResourcesInput;
+  validationActions?: ValidationAction[];
+}
+export interface ValidatingAdmissionPolicyBindingSpecDraft {
+  policyName?: string;
+  paramRef?: ParamRef;
   matchResources?: MatchResourcesInput;
   validationActions?: ValidationAction[];
 }
@@ -303,6 +321,15 @@ export interface ValidatingAdmissionPolicySpecInput {
   auditAnnotations?: AuditAnnotationInput[];
   matchConditions?: MatchConditionInput[];
   variables?: VariableInput[];
+}
+export interface ValidatingAdmissionPolicySpecDraft {
+  paramKind?: ParamKind;
+  matchConstraints?: MatchResourcesInput;
+  validations?: Validation[];
+  failurePolicy: FailurePolicy;
+  auditAnnotations?: AuditAnnotation[];
+  matchConditions?: MatchCondition[];
+  variables?: Variable[];
 }
 
 export const validatingAdmissionPolicySpec: Type = /* @__PURE__ */ type('ValidatingAdmissionPolicySpec', () => ({
@@ -377,6 +404,9 @@ export interface ValidatingWebhookConfigurationBody {
   webhooks?: ValidatingWebhook[];
 }
 export interface ValidatingWebhookConfigurationBodyInput {
+  webhooks?: ValidatingWebhookInput[];
+}
+export interface ValidatingWebhookConfigurationBodyDraft {
   webhooks?: ValidatingWebhookInput[];
 }
 

@@ -30,6 +30,10 @@ export interface MutatingAdmissionPolicyBody {
 export interface MutatingAdmissionPolicyBodyInput {
   spec?: MutatingAdmissionPolicySpecInput | undefined;
 }
+export interface MutatingAdmissionPolicyBodyDraft {
+  get spec(): MutatingAdmissionPolicySpecDraft;
+  set spec(value: MutatingAdmissionPolicySpecInput);
+}
 
 export const mutatingAdmissionPolicyBody = (): Shape => ({
   spec: always(mutatingAdmissionPolicySpec()),
@@ -40,6 +44,10 @@ export interface MutatingAdmissionPolicyBindingBody {
 }
 export interface MutatingAdmissionPolicyBindingBodyInput {
   spec?: MutatingAdmissionPolicyBindingSpecInput | undefined;
+}
+export interface MutatingAdmissionPolicyBindingBodyDraft {
+  get spec(): MutatingAdmissionPolicyBindingSpecDraft;
+  set spec(value: MutatingAdmissionPolicyBindingSpecInput);
 }
 
 export const mutatingAdmissionPolicyBindingBody = (): Shape => ({
@@ -52,6 +60,11 @@ export interface MutatingAdmissionPolicyBindingSpec {
   matchResources?: MatchResources;
 }
 export interface MutatingAdmissionPolicyBindingSpecInput {
+  policyName?: string;
+  paramRef?: ParamRefInput;
+  matchResources?: MatchResourcesInput;
+}
+export interface MutatingAdmissionPolicyBindingSpecDraft {
   policyName?: string;
   paramRef?: ParamRefInput;
   matchResources?: MatchResourcesInput;
@@ -79,6 +92,15 @@ export interface MutatingAdmissionPolicySpecInput {
   mutations?: MutationInput[];
   failurePolicy?: FailurePolicy | undefined;
   matchConditions?: MatchConditionInput[];
+  reinvocationPolicy?: ReinvocationPolicyType;
+}
+export interface MutatingAdmissionPolicySpecDraft {
+  paramKind?: ParamKind;
+  matchConstraints?: MatchResourcesInput;
+  variables?: Variable[];
+  mutations?: Mutation[];
+  failurePolicy: FailurePolicy;
+  matchConditions?: MatchCondition[];
   reinvocationPolicy?: ReinvocationPolicyType;
 }
 

@@ -35,6 +35,10 @@ export interface CustomResourceConversionInput {
   strategy: ConversionStrategyType;
   webhook?: WebhookConversionInput;
 }
+export interface CustomResourceConversionDraft {
+  strategy: ConversionStrategyType;
+  webhook?: WebhookConversionInput;
+}
 
 export const customResourceConversion: Type = /* @__PURE__ */ type('CustomResourceConversion', () => ({
   strategy: namedString('v1.ConversionStrategyType'),
@@ -48,6 +52,12 @@ export interface CustomResourceDefinitionBody {
 export interface CustomResourceDefinitionBodyInput {
   spec: CustomResourceDefinitionSpecInput;
   status?: CustomResourceDefinitionStatusInput | undefined;
+}
+export interface CustomResourceDefinitionBodyDraft {
+  get spec(): CustomResourceDefinitionSpecDraft;
+  set spec(value: CustomResourceDefinitionSpecInput);
+  get status(): CustomResourceDefinitionStatusDraft;
+  set status(value: CustomResourceDefinitionStatusInput);
 }
 
 export const customResourceDefinitionBody = (): Shape => ({
@@ -107,6 +117,15 @@ export interface CustomResourceDefinitionSpecInput {
   conversion?: CustomResourceConversionInput | undefined;
   preserveUnknownFields?: boolean;
 }
+export interface CustomResourceDefinitionSpecDraft {
+  group: string;
+  names: CustomResourceDefinitionNames;
+  scope: ResourceScope;
+  versions: CustomResourceDefinitionVersion[];
+  get conversion(): CustomResourceConversionDraft;
+  set conversion(value: CustomResourceConversionInput);
+  preserveUnknownFields?: boolean;
+}
 
 export const customResourceDefinitionSpec: Type = /* @__PURE__ */ type('CustomResourceDefinitionSpec', () => ({
   group: string(),
@@ -126,6 +145,11 @@ export interface CustomResourceDefinitionStatusInput {
   conditions?: CustomResourceDefinitionConditionInput[] | null | undefined;
   acceptedNames?: CustomResourceDefinitionNamesInput | undefined;
   storedVersions?: string[] | null | undefined;
+}
+export interface CustomResourceDefinitionStatusDraft {
+  conditions: CustomResourceDefinitionCondition[] | null;
+  acceptedNames: CustomResourceDefinitionNames;
+  storedVersions: string[] | null;
 }
 
 export const customResourceDefinitionStatus: Type = /* @__PURE__ */ type('CustomResourceDefinitionStatus', () => ({

@@ -11,6 +11,11 @@ export interface APIServiceBodyInput {
   spec?: APIServiceSpecInput | undefined;
   status?: APIServiceStatusInput | undefined;
 }
+export interface APIServiceBodyDraft {
+  get spec(): APIServiceSpecDraft;
+  set spec(value: APIServiceSpecInput);
+  status: APIServiceStatus;
+}
 
 export const apiServiceBody = (): Shape => ({
   spec: always(apiServiceSpec()),
@@ -44,6 +49,15 @@ export interface APIServiceSpec {
   versionPriority: number;
 }
 export interface APIServiceSpecInput {
+  service?: ServiceReferenceInput;
+  group?: string;
+  version?: string;
+  insecureSkipTLSVerify?: boolean;
+  caBundle?: string;
+  groupPriorityMinimum: number;
+  versionPriority: number;
+}
+export interface APIServiceSpecDraft {
   service?: ServiceReferenceInput;
   group?: string;
   version?: string;

@@ -3,7 +3,7 @@
 import type { ObjectMetaInput } from '../../meta/object.js';
 import { type Shape, type Type, always, boolean, defaulted, defaultedPointer, int32, int64, intOrString, list, map, mapList, namedString, optional, pointer, rawExtension, requiredPointer, resourceList, string, timeOrNull, type } from '../../schema/declare.js';
 import { templateMeta } from '../shared/object-meta.js';
-import { type ConditionStatus, type PersistentVolumeAccessMode, type PersistentVolumeClaimModifyVolumeStatus, type PersistentVolumeClaimPhase, type PersistentVolumeClaimSpec, type PersistentVolumeClaimSpecInput, type PodTemplateSpec, type PodTemplateSpecInput, persistentVolumeClaimSpec, podTemplateSpec } from './core-v1.js';
+import { type ConditionStatus, type PersistentVolumeAccessMode, type PersistentVolumeClaimModifyVolumeStatus, type PersistentVolumeClaimPhase, type PersistentVolumeClaimSpec, type PersistentVolumeClaimSpecInput, type PodTemplateSpec, type PodTemplateSpecDraft, type PodTemplateSpecInput, persistentVolumeClaimSpec, podTemplateSpec } from './core-v1.js';
 import { type LabelSelector, type LabelSelectorInput, labelSelector } from './meta-v1.js';
 
 export type DaemonSetUpdateStrategyType = 'OnDelete' | 'RollingUpdate';
@@ -34,6 +34,11 @@ export interface DaemonSetBody {
 export interface DaemonSetBodyInput {
   spec?: DaemonSetSpecInput | undefined;
   status?: DaemonSetStatusInput | undefined;
+}
+export interface DaemonSetBodyDraft {
+  get spec(): DaemonSetSpecDraft;
+  set spec(value: DaemonSetSpecInput);
+  status: DaemonSetStatus;
 }
 
 export const daemonSetBody = (): Shape => ({
@@ -71,6 +76,15 @@ export interface DaemonSetSpecInput {
   updateStrategy?: DaemonSetUpdateStrategyInput | undefined;
   minReadySeconds?: number;
   revisionHistoryLimit?: number | undefined;
+}
+export interface DaemonSetSpecDraft {
+  selector: LabelSelector;
+  get template(): PodTemplateSpecDraft;
+  set template(value: PodTemplateSpecInput);
+  get updateStrategy(): DaemonSetUpdateStrategyDraft;
+  set updateStrategy(value: DaemonSetUpdateStrategyInput);
+  minReadySeconds?: number;
+  revisionHistoryLimit: number;
 }
 
 export const daemonSetSpec: Type = /* @__PURE__ */ type('DaemonSetSpec', () => ({
@@ -127,6 +141,10 @@ export interface DaemonSetUpdateStrategyInput {
   type?: DaemonSetUpdateStrategyType | undefined;
   rollingUpdate?: RollingUpdateDaemonSetInput;
 }
+export interface DaemonSetUpdateStrategyDraft {
+  type: DaemonSetUpdateStrategyType;
+  rollingUpdate?: RollingUpdateDaemonSetInput;
+}
 
 export const daemonSetUpdateStrategy: Type = /* @__PURE__ */ type('DaemonSetUpdateStrategy', () => ({
   type: defaulted(namedString('v1.DaemonSetUpdateStrategyType'), 'RollingUpdate'),
@@ -140,6 +158,11 @@ export interface DeploymentBody {
 export interface DeploymentBodyInput {
   spec?: DeploymentSpecInput | undefined;
   status?: DeploymentStatusInput | undefined;
+}
+export interface DeploymentBodyDraft {
+  get spec(): DeploymentSpecDraft;
+  set spec(value: DeploymentSpecInput);
+  status: DeploymentStatus;
 }
 
 export const deploymentBody = (): Shape => ({
@@ -185,6 +208,18 @@ export interface DeploymentSpecInput {
   revisionHistoryLimit?: number | undefined;
   paused?: boolean;
   progressDeadlineSeconds?: number | undefined;
+}
+export interface DeploymentSpecDraft {
+  replicas: number;
+  selector: LabelSelector;
+  get template(): PodTemplateSpecDraft;
+  set template(value: PodTemplateSpecInput);
+  get strategy(): DeploymentStrategyDraft;
+  set strategy(value: DeploymentStrategyInput);
+  minReadySeconds?: number;
+  revisionHistoryLimit: number;
+  paused?: boolean;
+  progressDeadlineSeconds: number;
 }
 
 export const deploymentSpec: Type = /* @__PURE__ */ type('DeploymentSpec', () => ({
@@ -239,6 +274,10 @@ export interface DeploymentStrategy {
 }
 export interface DeploymentStrategyInput {
   type?: DeploymentStrategyType | undefined;
+  rollingUpdate?: RollingUpdateDeploymentInput;
+}
+export interface DeploymentStrategyDraft {
+  type: DeploymentStrategyType;
   rollingUpdate?: RollingUpdateDeploymentInput;
 }
 
@@ -340,6 +379,11 @@ export interface ReplicaSetBodyInput {
   spec?: ReplicaSetSpecInput | undefined;
   status?: ReplicaSetStatusInput | undefined;
 }
+export interface ReplicaSetBodyDraft {
+  get spec(): ReplicaSetSpecDraft;
+  set spec(value: ReplicaSetSpecInput);
+  status: ReplicaSetStatus;
+}
 
 export const replicaSetBody = (): Shape => ({
   spec: always(replicaSetSpec()),
@@ -374,6 +418,13 @@ export interface ReplicaSetSpecInput {
   minReadySeconds?: number;
   selector: LabelSelectorInput;
   template?: PodTemplateSpecInput | undefined;
+}
+export interface ReplicaSetSpecDraft {
+  replicas: number;
+  minReadySeconds?: number;
+  selector: LabelSelector;
+  get template(): PodTemplateSpecDraft;
+  set template(value: PodTemplateSpecInput);
 }
 
 export const replicaSetSpec: Type = /* @__PURE__ */ type('ReplicaSetSpec', () => ({
@@ -462,6 +513,12 @@ export interface StatefulSetBodyInput {
   spec?: StatefulSetSpecInput | undefined;
   status?: StatefulSetStatusInput | undefined;
 }
+export interface StatefulSetBodyDraft {
+  get spec(): StatefulSetSpecDraft;
+  set spec(value: StatefulSetSpecInput);
+  get status(): StatefulSetStatusDraft;
+  set status(value: StatefulSetStatusInput);
+}
 
 export const statefulSetBody = (): Shape => ({
   spec: always(statefulSetSpec()),
@@ -504,6 +561,10 @@ export interface StatefulSetPersistentVolumeClaimRetentionPolicyInput {
   whenDeleted?: Retention | undefined;
   whenScaled?: Retention | undefined;
 }
+export interface StatefulSetPersistentVolumeClaimRetentionPolicyDraft {
+  whenDeleted: Retention;
+  whenScaled: Retention;
+}
 
 export const statefulSetPersistentVolumeClaimRetentionPolicy: Type = /* @__PURE__ */ type('StatefulSetPersistentVolumeClaimRetentionPolicy', () => ({
   whenDeleted: defaulted(namedString('v1.PersistentVolumeClaimRetentionPolicyType'), 'Retain'),
@@ -534,6 +595,22 @@ export interface StatefulSetSpecInput {
   revisionHistoryLimit?: number | undefined;
   minReadySeconds?: number;
   persistentVolumeClaimRetentionPolicy?: StatefulSetPersistentVolumeClaimRetentionPolicyInput | undefined;
+  ordinals?: StatefulSetOrdinalsInput;
+}
+export interface StatefulSetSpecDraft {
+  replicas: number;
+  selector: LabelSelector;
+  get template(): PodTemplateSpecDraft;
+  set template(value: PodTemplateSpecInput);
+  volumeClaimTemplates?: PersistentVolumeClaimInput[];
+  serviceName: string;
+  podManagementPolicy: PodManagementPolicyType;
+  get updateStrategy(): StatefulSetUpdateStrategyDraft;
+  set updateStrategy(value: StatefulSetUpdateStrategyInput);
+  revisionHistoryLimit: number;
+  minReadySeconds?: number;
+  get persistentVolumeClaimRetentionPolicy(): StatefulSetPersistentVolumeClaimRetentionPolicyDraft;
+  set persistentVolumeClaimRetentionPolicy(value: StatefulSetPersistentVolumeClaimRetentionPolicyInput);
   ordinals?: StatefulSetOrdinalsInput;
 }
 
@@ -575,6 +652,18 @@ export interface StatefulSetStatusInput {
   conditions?: StatefulSetConditionInput[];
   availableReplicas?: number | undefined;
 }
+export interface StatefulSetStatusDraft {
+  observedGeneration?: number;
+  replicas: number;
+  readyReplicas?: number;
+  currentReplicas?: number;
+  updatedReplicas?: number;
+  currentRevision?: string;
+  updateRevision?: string;
+  collisionCount?: number;
+  conditions?: StatefulSetCondition[];
+  availableReplicas: number;
+}
 
 export const statefulSetStatus: Type = /* @__PURE__ */ type('StatefulSetStatus', () => ({
   observedGeneration: optional(int64()),
@@ -595,6 +684,10 @@ export interface StatefulSetUpdateStrategy {
 }
 export interface StatefulSetUpdateStrategyInput {
   type?: StatefulSetUpdateStrategyType | undefined;
+  rollingUpdate?: RollingUpdateStatefulSetStrategyInput;
+}
+export interface StatefulSetUpdateStrategyDraft {
+  type: StatefulSetUpdateStrategyType;
   rollingUpdate?: RollingUpdateStatefulSetStrategyInput;
 }
 

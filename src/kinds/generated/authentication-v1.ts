@@ -23,6 +23,10 @@ export interface SelfSubjectReviewBody {
 export interface SelfSubjectReviewBodyInput {
   status?: SelfSubjectReviewStatusInput | undefined;
 }
+export interface SelfSubjectReviewBodyDraft {
+  get status(): SelfSubjectReviewStatusDraft;
+  set status(value: SelfSubjectReviewStatusInput);
+}
 
 export const selfSubjectReviewBody = (): Shape => ({
   status: always(selfSubjectReviewStatus()),
@@ -33,6 +37,9 @@ export interface SelfSubjectReviewStatus {
 }
 export interface SelfSubjectReviewStatusInput {
   userInfo?: UserInfoInput | undefined;
+}
+export interface SelfSubjectReviewStatusDraft {
+  userInfo: UserInfo;
 }
 
 export const selfSubjectReviewStatus: Type = /* @__PURE__ */ type('SelfSubjectReviewStatus', () => ({
@@ -46,6 +53,11 @@ export interface TokenRequestBody {
 export interface TokenRequestBodyInput {
   spec: TokenRequestSpecInput;
   status?: TokenRequestStatusInput | undefined;
+}
+export interface TokenRequestBodyDraft {
+  get spec(): TokenRequestSpecDraft;
+  set spec(value: TokenRequestSpecInput);
+  status: TokenRequestStatus;
 }
 
 export const tokenRequestBody = (): Shape => ({
@@ -62,6 +74,11 @@ export interface TokenRequestSpecInput {
   audiences: string[];
   expirationSeconds?: number | undefined;
   boundObjectRef?: BoundObjectReferenceInput | null;
+}
+export interface TokenRequestSpecDraft {
+  audiences: string[];
+  expirationSeconds: number;
+  boundObjectRef?: BoundObjectReference | null;
 }
 
 export const tokenRequestSpec: Type = /* @__PURE__ */ type('TokenRequestSpec', () => ({
@@ -89,6 +106,11 @@ export interface TokenReviewBodyInput {
   spec: TokenReviewSpecInput;
   status?: TokenReviewStatusInput | undefined;
 }
+export interface TokenReviewBodyDraft {
+  spec: TokenReviewSpec;
+  get status(): TokenReviewStatusDraft;
+  set status(value: TokenReviewStatusInput);
+}
 
 export const tokenReviewBody = (): Shape => ({
   spec: tokenReviewSpec(),
@@ -115,6 +137,12 @@ export interface TokenReviewStatus {
 export interface TokenReviewStatusInput {
   authenticated?: boolean;
   user?: UserInfoInput | undefined;
+  audiences?: string[];
+  error?: string;
+}
+export interface TokenReviewStatusDraft {
+  authenticated?: boolean;
+  user: UserInfo;
   audiences?: string[];
   error?: string;
 }

@@ -64,6 +64,10 @@ export interface LocalSubjectAccessReviewBodyInput {
   spec: SubjectAccessReviewSpecInput;
   status?: SubjectAccessReviewStatusInput | undefined;
 }
+export interface LocalSubjectAccessReviewBodyDraft {
+  spec: SubjectAccessReviewSpec;
+  status: SubjectAccessReviewStatus;
+}
 
 export const localSubjectAccessReviewBody = (): Shape => ({
   spec: subjectAccessReviewSpec(),
@@ -150,6 +154,10 @@ export interface SelfSubjectAccessReviewBodyInput {
   spec: SelfSubjectAccessReviewSpecInput;
   status?: SubjectAccessReviewStatusInput | undefined;
 }
+export interface SelfSubjectAccessReviewBodyDraft {
+  spec: SelfSubjectAccessReviewSpec;
+  status: SubjectAccessReviewStatus;
+}
 
 export const selfSubjectAccessReviewBody = (): Shape => ({
   spec: selfSubjectAccessReviewSpec(),
@@ -178,6 +186,10 @@ export interface SelfSubjectRulesReviewBodyInput {
   spec: SelfSubjectRulesReviewSpecInput;
   status?: SubjectRulesReviewStatusInput | undefined;
 }
+export interface SelfSubjectRulesReviewBodyDraft {
+  spec: SelfSubjectRulesReviewSpec;
+  status: SubjectRulesReviewStatus;
+}
 
 export const selfSubjectRulesReviewBody = (): Shape => ({
   spec: selfSubjectRulesReviewSpec(),
@@ -200,6 +212,10 @@ export interface SubjectAccessReviewBody {
 export interface SubjectAccessReviewBodyInput {
   spec: SubjectAccessReviewSpecInput;
   status?: SubjectAccessReviewStatusInput | undefined;
+}
+export interface SubjectAccessReviewBodyDraft {
+  spec: SubjectAccessReviewSpec;
+  status: SubjectAccessReviewStatus;
 }
 
 export const subjectAccessReviewBody = (): Shape => ({

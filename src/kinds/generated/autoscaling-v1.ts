@@ -27,6 +27,12 @@ export interface HorizontalPodAutoscalerSpecInput {
   maxReplicas: number;
   targetCPUUtilizationPercentage?: number;
 }
+export interface HorizontalPodAutoscalerSpecDraft {
+  scaleTargetRef: CrossVersionObjectReference;
+  minReplicas: number;
+  maxReplicas: number;
+  targetCPUUtilizationPercentage?: number;
+}
 
 export const horizontalPodAutoscalerSpec: Type = /* @__PURE__ */ type('HorizontalPodAutoscalerSpec', () => ({
   scaleTargetRef: crossVersionObjectReference(),
@@ -60,6 +66,11 @@ export interface HorizontalPodAutoscalerV1BodyInput {
   spec?: HorizontalPodAutoscalerSpecInput | undefined;
   status?: HorizontalPodAutoscalerStatusInput | undefined;
 }
+export interface HorizontalPodAutoscalerV1BodyDraft {
+  get spec(): HorizontalPodAutoscalerSpecDraft;
+  set spec(value: HorizontalPodAutoscalerSpecInput);
+  status: HorizontalPodAutoscalerStatus;
+}
 
 export const horizontalPodAutoscalerV1Body = (): Shape => ({
   spec: always(horizontalPodAutoscalerSpec()),
@@ -73,6 +84,10 @@ export interface ScaleBody {
 export interface ScaleBodyInput {
   spec?: ScaleSpecInput | undefined;
   status?: ScaleStatusInput | undefined;
+}
+export interface ScaleBodyDraft {
+  spec: ScaleSpec;
+  status: ScaleStatus;
 }
 
 export const scaleBody = (): Shape => ({

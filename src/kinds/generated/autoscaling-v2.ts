@@ -128,6 +128,12 @@ export interface HorizontalPodAutoscalerBodyInput {
   spec?: HorizontalPodAutoscalerSpecInput | undefined;
   status?: HorizontalPodAutoscalerStatusInput | undefined;
 }
+export interface HorizontalPodAutoscalerBodyDraft {
+  get spec(): HorizontalPodAutoscalerSpecDraft;
+  set spec(value: HorizontalPodAutoscalerSpecInput);
+  get status(): HorizontalPodAutoscalerStatusDraft;
+  set status(value: HorizontalPodAutoscalerStatusInput);
+}
 
 export const horizontalPodAutoscalerBody = (): Shape => ({
   spec: always(horizontalPodAutoscalerSpec()),
@@ -179,6 +185,13 @@ export interface HorizontalPodAutoscalerSpecInput {
   metrics?: MetricSpecInput[];
   behavior?: HorizontalPodAutoscalerBehaviorInput;
 }
+export interface HorizontalPodAutoscalerSpecDraft {
+  scaleTargetRef: CrossVersionObjectReference;
+  minReplicas: number;
+  maxReplicas: number;
+  metrics?: MetricSpecInput[];
+  behavior?: HorizontalPodAutoscalerBehaviorInput;
+}
 
 export const horizontalPodAutoscalerSpec: Type = /* @__PURE__ */ type('v2.HorizontalPodAutoscalerSpec', () => ({
   scaleTargetRef: crossVersionObjectReference(),
@@ -203,6 +216,14 @@ export interface HorizontalPodAutoscalerStatusInput {
   desiredReplicas: number;
   currentMetrics?: MetricStatusInput[] | null | undefined;
   conditions?: HorizontalPodAutoscalerConditionInput[];
+}
+export interface HorizontalPodAutoscalerStatusDraft {
+  observedGeneration?: number;
+  lastScaleTime?: string;
+  currentReplicas?: number;
+  desiredReplicas: number;
+  currentMetrics: MetricStatusInput[] | null;
+  conditions?: HorizontalPodAutoscalerCondition[];
 }
 
 export const horizontalPodAutoscalerStatus: Type = /* @__PURE__ */ type('v2.HorizontalPodAutoscalerStatus', () => ({

@@ -105,6 +105,12 @@ export interface HorizontalPodAutoscalerBodyInput {
   spec?: HorizontalPodAutoscalerSpecInput | undefined;
   status?: HorizontalPodAutoscalerStatusInput | undefined;
 }
+export interface HorizontalPodAutoscalerBodyDraft {
+  get spec(): HorizontalPodAutoscalerSpecDraft;
+  set spec(value: HorizontalPodAutoscalerSpecInput);
+  get status(): HorizontalPodAutoscalerStatusDraft;
+  set status(value: HorizontalPodAutoscalerStatusInput);
+}
 
 export const horizontalPodAutoscalerBody = (): Shape => ({
   spec: always(horizontalPodAutoscalerSpec()),
@@ -140,6 +146,12 @@ export interface HorizontalPodAutoscalerSpecInput {
   maxReplicas: number;
   metrics?: MetricSpecInput[];
 }
+export interface HorizontalPodAutoscalerSpecDraft {
+  scaleTargetRef: CrossVersionObjectReference;
+  minReplicas: number;
+  maxReplicas: number;
+  metrics?: MetricSpecInput[];
+}
 
 export const horizontalPodAutoscalerSpec: Type = /* @__PURE__ */ type('v2beta1.HorizontalPodAutoscalerSpec', () => ({
   scaleTargetRef: crossVersionObjectReference(),
@@ -163,6 +175,14 @@ export interface HorizontalPodAutoscalerStatusInput {
   desiredReplicas: number;
   currentMetrics?: MetricStatusInput[] | null | undefined;
   conditions?: HorizontalPodAutoscalerConditionInput[] | null | undefined;
+}
+export interface HorizontalPodAutoscalerStatusDraft {
+  observedGeneration?: number;
+  lastScaleTime?: string;
+  currentReplicas: number;
+  desiredReplicas: number;
+  currentMetrics: MetricStatusInput[] | null;
+  conditions: HorizontalPodAutoscalerCondition[] | null;
 }
 
 export const horizontalPodAutoscalerStatus: Type = /* @__PURE__ */ type('v2beta1.HorizontalPodAutoscalerStatus', () => ({

@@ -29,6 +29,12 @@ export interface HorizontalPodAutoscalerBodyInput {
   spec?: HorizontalPodAutoscalerSpecInput | undefined;
   status?: HorizontalPodAutoscalerStatusInput | undefined;
 }
+export interface HorizontalPodAutoscalerBodyDraft {
+  get spec(): HorizontalPodAutoscalerSpecDraft;
+  set spec(value: HorizontalPodAutoscalerSpecInput);
+  get status(): HorizontalPodAutoscalerStatusDraft;
+  set status(value: HorizontalPodAutoscalerStatusInput);
+}
 
 export const horizontalPodAutoscalerBody = (): Shape => ({
   spec: always(horizontalPodAutoscalerSpec()),
@@ -80,6 +86,13 @@ export interface HorizontalPodAutoscalerSpecInput {
   metrics?: MetricSpecInput[];
   behavior?: HorizontalPodAutoscalerBehaviorInput;
 }
+export interface HorizontalPodAutoscalerSpecDraft {
+  scaleTargetRef: CrossVersionObjectReference;
+  minReplicas: number;
+  maxReplicas: number;
+  metrics?: MetricSpecInput[];
+  behavior?: HorizontalPodAutoscalerBehavior;
+}
 
 export const horizontalPodAutoscalerSpec: Type = /* @__PURE__ */ type('v2beta2.HorizontalPodAutoscalerSpec', () => ({
   scaleTargetRef: crossVersionObjectReference(),
@@ -104,6 +117,14 @@ export interface HorizontalPodAutoscalerStatusInput {
   desiredReplicas: number;
   currentMetrics?: MetricStatusInput[] | null | undefined;
   conditions?: HorizontalPodAutoscalerConditionInput[] | null | undefined;
+}
+export interface HorizontalPodAutoscalerStatusDraft {
+  observedGeneration?: number;
+  lastScaleTime?: string;
+  currentReplicas: number;
+  desiredReplicas: number;
+  currentMetrics: MetricStatusInput[] | null;
+  conditions: HorizontalPodAutoscalerCondition[] | null;
 }
 
 export const horizontalPodAutoscalerStatus: Type = /* @__PURE__ */ type('v2beta2.HorizontalPodAutoscalerStatus', () => ({

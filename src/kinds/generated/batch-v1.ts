@@ -3,7 +3,7 @@
 import type { ObjectMetaInput } from '../../meta/object.js';
 import { type Shape, type Type, always, boolean, defaulted, defaultedPointer, hint, int32, int64, list, namedString, optional, pointer, setList, string, time, timeOrNull, type } from '../../schema/declare.js';
 import { templateMeta } from '../shared/object-meta.js';
-import { type ConditionStatus, type ObjectReference, type ObjectReferenceInput, type PodTemplateSpec, type PodTemplateSpecInput, lastingReference, podTemplateSpec } from './core-v1.js';
+import { type ConditionStatus, type ObjectReference, type ObjectReferenceInput, type PodTemplateSpec, type PodTemplateSpecDraft, type PodTemplateSpecInput, lastingReference, podTemplateSpec } from './core-v1.js';
 import { type LabelSelector, type LabelSelectorInput, labelSelector } from './meta-v1.js';
 
 export type CompletionMode = 'Indexed' | 'NonIndexed';
@@ -25,6 +25,11 @@ export interface CronJobBody {
 export interface CronJobBodyInput {
   spec?: CronJobSpecInput | undefined;
   status?: CronJobStatusInput | undefined;
+}
+export interface CronJobBodyDraft {
+  get spec(): CronJobSpecDraft;
+  set spec(value: CronJobSpecInput);
+  status: CronJobStatus;
 }
 
 export const cronJobBody = (): Shape => ({
@@ -51,6 +56,17 @@ export interface CronJobSpecInput {
   jobTemplate: JobTemplateSpecInput;
   successfulJobsHistoryLimit?: number | undefined;
   failedJobsHistoryLimit?: number | undefined;
+}
+export interface CronJobSpecDraft {
+  schedule: string;
+  timeZone?: string;
+  startingDeadlineSeconds?: number;
+  concurrencyPolicy: ConcurrencyPolicy;
+  suspend: boolean;
+  get jobTemplate(): JobTemplateSpecDraft;
+  set jobTemplate(value: JobTemplateSpecInput);
+  successfulJobsHistoryLimit: number;
+  failedJobsHistoryLimit: number;
 }
 
 export const cronJobSpec: Type = /* @__PURE__ */ type('CronJobSpec', () => ({
@@ -88,6 +104,11 @@ export interface JobBody {
 export interface JobBodyInput {
   spec?: JobSpecInput | undefined;
   status?: JobStatusInput | undefined;
+}
+export interface JobBodyDraft {
+  get spec(): JobSpecDraft;
+  set spec(value: JobSpecInput);
+  status: JobStatus;
 }
 
 export const jobBody = (): Shape => ({
@@ -144,6 +165,25 @@ export interface JobSpecInput {
   selector?: LabelSelectorInput;
   manualSelector?: boolean;
   template: PodTemplateSpecInput;
+  ttlSecondsAfterFinished?: number;
+  completionMode?: CompletionMode;
+  suspend?: boolean;
+  podReplacementPolicy?: PodReplacementPolicy;
+  managedBy?: string;
+}
+export interface JobSpecDraft {
+  parallelism?: number;
+  completions?: number;
+  activeDeadlineSeconds?: number;
+  podFailurePolicy?: PodFailurePolicyInput;
+  successPolicy?: SuccessPolicy;
+  backoffLimit?: number;
+  backoffLimitPerIndex?: number;
+  maxFailedIndexes?: number;
+  selector?: LabelSelector;
+  manualSelector?: boolean;
+  get template(): PodTemplateSpecDraft;
+  set template(value: PodTemplateSpecInput);
   ttlSecondsAfterFinished?: number;
   completionMode?: CompletionMode;
   suspend?: boolean;
@@ -218,6 +258,11 @@ export interface JobTemplateSpec {
 export interface JobTemplateSpecInput {
   metadata?: ObjectMetaInput | undefined;
   spec?: JobSpecInput | undefined;
+}
+export interface JobTemplateSpecDraft {
+  metadata: ObjectMetaInput;
+  get spec(): JobSpecDraft;
+  set spec(value: JobSpecInput);
 }
 
 export const jobTemplateSpec: Type = /* @__PURE__ */ type('JobTemplateSpec', () => ({

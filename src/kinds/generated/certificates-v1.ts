@@ -13,6 +13,10 @@ export interface CertificateSigningRequestBodyInput {
   spec: CertificateSigningRequestSpecInput;
   status?: CertificateSigningRequestStatusInput | undefined;
 }
+export interface CertificateSigningRequestBodyDraft {
+  spec: CertificateSigningRequestSpec;
+  status: CertificateSigningRequestStatus;
+}
 
 export const certificateSigningRequestBody = (): Shape => ({
   spec: certificateSigningRequestSpec(),

@@ -8,6 +8,9 @@ export interface LeaseBody {
 export interface LeaseBodyInput {
   spec?: LeaseSpecInput | undefined;
 }
+export interface LeaseBodyDraft {
+  spec: LeaseSpec;
+}
 
 export const leaseBody = (): Shape => ({
   spec: always(leaseSpec()),

@@ -8,6 +8,9 @@ export interface LeaseCandidateBody {
 export interface LeaseCandidateBodyInput {
   spec?: LeaseCandidateSpecInput | undefined;
 }
+export interface LeaseCandidateBodyDraft {
+  spec: LeaseCandidateSpec;
+}
 
 export const leaseCandidateBody = (): Shape => ({
   spec: always(leaseCandidateSpec()),

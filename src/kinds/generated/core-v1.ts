@@ -822,6 +822,22 @@ export interface CoreEventBodyInput {
   reportingComponent?: string | undefined;
   reportingInstance?: string | undefined;
 }
+export interface CoreEventBodyDraft {
+  involvedObject: ObjectReference;
+  reason?: string;
+  message?: string;
+  source: EventSource;
+  firstTimestamp?: string | null;
+  lastTimestamp?: string | null;
+  count?: number;
+  type?: string;
+  eventTime?: string | null;
+  series?: CoreEventSeries;
+  action?: string;
+  related?: ObjectReference;
+  reportingComponent: string;
+  reportingInstance: string;
+}
 
 export const coreEventBody = (): Shape => ({
   involvedObject: objectReference(),
@@ -980,6 +996,9 @@ export interface EndpointsBody {
   subsets?: EndpointSubset[];
 }
 export interface EndpointsBodyInput {
+  subsets?: EndpointSubsetInput[];
+}
+export interface EndpointsBodyDraft {
   subsets?: EndpointSubsetInput[];
 }
 
@@ -1660,6 +1679,10 @@ export interface LimitRangeBody {
 export interface LimitRangeBodyInput {
   spec?: LimitRangeSpecInput | undefined;
 }
+export interface LimitRangeBodyDraft {
+  get spec(): LimitRangeSpecDraft;
+  set spec(value: LimitRangeSpecInput);
+}
 
 export const limitRangeBody = (): Shape => ({
   spec: always(limitRangeSpec()),
@@ -1695,6 +1718,9 @@ export interface LimitRangeSpec {
   limits: LimitRangeItem[];
 }
 export interface LimitRangeSpecInput {
+  limits: LimitRangeItemInput[];
+}
+export interface LimitRangeSpecDraft {
   limits: LimitRangeItemInput[];
 }
 
@@ -1798,6 +1824,11 @@ export interface NamespaceBodyInput {
   spec?: NamespaceSpecInput | undefined;
   status?: NamespaceStatusInput | undefined;
 }
+export interface NamespaceBodyDraft {
+  spec: NamespaceSpec;
+  get status(): NamespaceStatusDraft;
+  set status(value: NamespaceStatusInput);
+}
 
 export const namespaceBody = (): Shape => ({
   spec: always(namespaceSpec()),
@@ -1838,6 +1869,10 @@ export interface NamespaceStatusInput {
   phase?: NamespacePhase | undefined;
   conditions?: NamespaceConditionInput[];
 }
+export interface NamespaceStatusDraft {
+  phase: NamespacePhase;
+  conditions?: NamespaceCondition[];
+}
 
 export const namespaceStatus: Type = /* @__PURE__ */ type('NamespaceStatus', () => ({
   phase: defaulted(namedString('v1.NamespacePhase'), 'Active'),
@@ -1851,6 +1886,11 @@ export interface NodeBody {
 export interface NodeBodyInput {
   spec?: NodeSpecInput | undefined;
   status?: NodeStatusInput | undefined;
+}
+export interface NodeBodyDraft {
+  spec: NodeSpec;
+  get status(): NodeStatusDraft;
+  set status(value: NodeStatusInput);
 }
 
 export const nodeBody = (): Shape => ({
@@ -1938,6 +1978,9 @@ export interface NodeDaemonEndpoints {
 }
 export interface NodeDaemonEndpointsInput {
   kubeletEndpoint?: DaemonEndpointInput | undefined;
+}
+export interface NodeDaemonEndpointsDraft {
+  kubeletEndpoint: DaemonEndpoint;
 }
 
 export const nodeDaemonEndpoints: Type = /* @__PURE__ */ type('NodeDaemonEndpoints', () => ({
@@ -2074,6 +2117,22 @@ export interface NodeStatusInput {
   config?: NodeConfigStatusInput;
   runtimeHandlers?: NodeRuntimeHandlerInput[];
   features?: NodeFeaturesInput;
+}
+export interface NodeStatusDraft {
+  capacity?: Record<string, string>;
+  allocatable?: Record<string, string>;
+  phase?: NodePhase;
+  conditions?: NodeCondition[];
+  addresses?: NodeAddress[];
+  get daemonEndpoints(): NodeDaemonEndpointsDraft;
+  set daemonEndpoints(value: NodeDaemonEndpointsInput);
+  nodeInfo: NodeSystemInfo;
+  images?: ContainerImage[];
+  volumesInUse?: string[];
+  volumesAttached?: AttachedVolume[];
+  config?: NodeConfigStatus;
+  runtimeHandlers?: NodeRuntimeHandlerInput[];
+  features?: NodeFeatures;
 }
 
 export const nodeStatus: Type = /* @__PURE__ */ type('NodeStatus', () => ({
@@ -2220,6 +2279,12 @@ export interface PersistentVolumeBodyInput {
   spec?: PersistentVolumeSpecInput | undefined;
   status?: PersistentVolumeStatusInput | undefined;
 }
+export interface PersistentVolumeBodyDraft {
+  get spec(): PersistentVolumeSpecDraft;
+  set spec(value: PersistentVolumeSpecInput);
+  get status(): PersistentVolumeStatusDraft;
+  set status(value: PersistentVolumeStatusInput);
+}
 
 export const persistentVolumeBody = (): Shape => ({
   spec: always(persistentVolumeSpec()),
@@ -2233,6 +2298,12 @@ export interface PersistentVolumeClaimBody {
 export interface PersistentVolumeClaimBodyInput {
   spec?: PersistentVolumeClaimSpecInput | undefined;
   status?: PersistentVolumeClaimStatusInput | undefined;
+}
+export interface PersistentVolumeClaimBodyDraft {
+  get spec(): PersistentVolumeClaimSpecDraft;
+  set spec(value: PersistentVolumeClaimSpecInput);
+  get status(): PersistentVolumeClaimStatusDraft;
+  set status(value: PersistentVolumeClaimStatusInput);
 }
 
 export const persistentVolumeClaimBody = (): Shape => ({
@@ -2281,6 +2352,18 @@ export interface PersistentVolumeClaimSpecInput {
   dataSourceRef?: TypedObjectReferenceInput;
   volumeAttributesClassName?: string;
 }
+export interface PersistentVolumeClaimSpecDraft {
+  accessModes?: PersistentVolumeAccessMode[];
+  selector?: LabelSelector;
+  get resources(): VolumeResourceRequirementsDraft;
+  set resources(value: VolumeResourceRequirementsInput);
+  volumeName?: string;
+  storageClassName?: string;
+  volumeMode: PersistentVolumeMode;
+  dataSource?: TypedLocalObjectReference;
+  dataSourceRef?: TypedObjectReference;
+  volumeAttributesClassName?: string;
+}
 
 export const persistentVolumeClaimSpec: Type = /* @__PURE__ */ type('PersistentVolumeClaimSpec', () => ({
   accessModes: optional(list(namedString('v1.PersistentVolumeAccessMode'))),
@@ -2313,6 +2396,16 @@ export interface PersistentVolumeClaimStatusInput {
   allocatedResourceStatuses?: Record<string, ResizeStatus>;
   currentVolumeAttributesClassName?: string;
   modifyVolumeStatus?: ModifyVolumeStatusInput;
+}
+export interface PersistentVolumeClaimStatusDraft {
+  phase: PersistentVolumeClaimPhase;
+  accessModes?: PersistentVolumeAccessMode[];
+  capacity?: Record<string, string>;
+  conditions?: PersistentVolumeClaimCondition[];
+  allocatedResources?: Record<string, string>;
+  allocatedResourceStatuses?: Record<string, ResizeStatus>;
+  currentVolumeAttributesClassName?: string;
+  modifyVolumeStatus?: ModifyVolumeStatus;
 }
 
 export const persistentVolumeClaimStatus: Type = /* @__PURE__ */ type('PersistentVolumeClaimStatus', () => ({
@@ -2442,6 +2535,39 @@ export interface PersistentVolumeSpecInput {
   nodeAffinity?: VolumeNodeAffinityInput;
   volumeAttributesClassName?: string;
 }
+export interface PersistentVolumeSpecDraft {
+  capacity?: Record<string, string>;
+  gcePersistentDisk?: GCEPersistentDiskVolumeSource;
+  awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
+  hostPath?: HostPathVolumeSourceInput;
+  glusterfs?: GlusterfsPersistentVolumeSource;
+  nfs?: NFSVolumeSource;
+  rbd?: RBDPersistentVolumeSourceInput;
+  iscsi?: ISCSIPersistentVolumeSourceInput;
+  cinder?: CinderPersistentVolumeSource;
+  cephfs?: CephFSPersistentVolumeSource;
+  fc?: FCVolumeSource;
+  flocker?: FlockerVolumeSource;
+  flexVolume?: FlexPersistentVolumeSource;
+  azureFile?: AzureFilePersistentVolumeSource;
+  vsphereVolume?: VsphereVirtualDiskVolumeSource;
+  quobyte?: QuobyteVolumeSource;
+  azureDisk?: AzureDiskVolumeSourceInput;
+  photonPersistentDisk?: PhotonPersistentDiskVolumeSource;
+  portworxVolume?: PortworxVolumeSource;
+  scaleIO?: ScaleIOPersistentVolumeSourceInput;
+  local?: LocalVolumeSource;
+  storageos?: StorageOSPersistentVolumeSource;
+  csi?: CSIPersistentVolumeSource;
+  accessModes?: PersistentVolumeAccessMode[];
+  claimRef?: ObjectReference;
+  persistentVolumeReclaimPolicy: ReclaimPolicy;
+  storageClassName?: string;
+  mountOptions?: string[];
+  volumeMode: PersistentVolumeMode;
+  nodeAffinity?: VolumeNodeAffinity;
+  volumeAttributesClassName?: string;
+}
 
 export const persistentVolumeSpec: Type = /* @__PURE__ */ type('PersistentVolumeSpec', () => ({
   capacity: optional(resourceList()),
@@ -2489,6 +2615,12 @@ export interface PersistentVolumeStatusInput {
   reason?: string;
   lastPhaseTransitionTime?: string;
 }
+export interface PersistentVolumeStatusDraft {
+  phase: Phase;
+  message?: string;
+  reason?: string;
+  lastPhaseTransitionTime?: string;
+}
 
 export const persistentVolumeStatus: Type = /* @__PURE__ */ type('PersistentVolumeStatus', () => ({
   phase: defaulted(namedString('v1.PersistentVolumePhase'), 'Pending'),
@@ -2515,6 +2647,12 @@ export interface PodBody {
 export interface PodBodyInput {
   spec?: PodSpecInput | undefined;
   status?: PodStatusInput | undefined;
+}
+export interface PodBodyDraft {
+  get spec(): PodSpecDraft;
+  set spec(value: PodSpecInput);
+  get status(): PodStatusDraft;
+  set status(value: PodStatusInput);
 }
 
 export const podBody = (): Shape => ({
@@ -2816,6 +2954,48 @@ export interface PodSpecInput {
   resourceClaims?: PodResourceClaimInput[];
   resources?: ResourceRequirementsInput;
 }
+export interface PodSpecDraft {
+  volumes?: VolumeInput[];
+  initContainers?: ContainerInput[];
+  containers: ContainerInput[];
+  ephemeralContainers?: EphemeralContainerInput[];
+  restartPolicy: RestartPolicy;
+  terminationGracePeriodSeconds: number;
+  activeDeadlineSeconds?: number;
+  dnsPolicy: DNSPolicy;
+  nodeSelector?: Record<string, string>;
+  serviceAccountName?: string;
+  serviceAccount?: string;
+  automountServiceAccountToken?: boolean;
+  nodeName?: string;
+  hostNetwork?: boolean;
+  hostPID?: boolean;
+  hostIPC?: boolean;
+  shareProcessNamespace?: boolean;
+  securityContext: PodSecurityContext;
+  imagePullSecrets?: LocalObjectReference[];
+  hostname?: string;
+  subdomain?: string;
+  affinity?: Affinity;
+  schedulerName: string;
+  tolerations?: Toleration[];
+  hostAliases?: HostAlias[];
+  priorityClassName?: string;
+  priority?: number;
+  dnsConfig?: PodDNSConfig;
+  readinessGates?: PodReadinessGate[];
+  runtimeClassName?: string;
+  enableServiceLinks?: boolean;
+  preemptionPolicy?: PreemptionPolicy;
+  overhead?: Record<string, string>;
+  topologySpreadConstraints?: TopologySpreadConstraint[];
+  setHostnameAsFQDN?: boolean;
+  os?: PodOS;
+  hostUsers?: boolean;
+  schedulingGates?: PodSchedulingGate[];
+  resourceClaims?: PodResourceClaim[];
+  resources?: ResourceRequirementsInput;
+}
 
 export const podSpec: Type = /* @__PURE__ */ type('PodSpec', () => ({
   volumes: hint(optional(mapList(volume(), 'name')), { patchStrategy: 'merge,retainKeys' }),
@@ -2898,6 +3078,25 @@ export interface PodStatusInput {
   resize?: PodResizeStatus;
   resourceClaimStatuses?: PodResourceClaimStatusInput[];
 }
+export interface PodStatusDraft {
+  observedGeneration?: number;
+  phase?: PodPhase;
+  conditions?: PodCondition[];
+  message?: string;
+  reason?: string;
+  nominatedNodeName?: string;
+  hostIP?: string;
+  hostIPs?: HostIP[];
+  podIP?: string;
+  podIPs?: PodIP[];
+  startTime?: string;
+  initContainerStatuses?: ContainerStatusInput[];
+  containerStatuses?: ContainerStatusInput[];
+  qosClass?: PodQOSClass;
+  ephemeralContainerStatuses?: ContainerStatusInput[];
+  resize?: PodResizeStatus;
+  resourceClaimStatuses?: PodResourceClaimStatus[];
+}
 
 export const podStatus: Type = /* @__PURE__ */ type('PodStatus', () => ({
   observedGeneration: optional(int64()),
@@ -2925,6 +3124,10 @@ export interface PodTemplateBody {
 export interface PodTemplateBodyInput {
   template?: PodTemplateSpecInput | undefined;
 }
+export interface PodTemplateBodyDraft {
+  get template(): PodTemplateSpecDraft;
+  set template(value: PodTemplateSpecInput);
+}
 
 export const podTemplateBody = (): Shape => ({
   template: always(podTemplateSpec()),
@@ -2937,6 +3140,11 @@ export interface PodTemplateSpec {
 export interface PodTemplateSpecInput {
   metadata?: ObjectMetaInput | undefined;
   spec?: PodSpecInput | undefined;
+}
+export interface PodTemplateSpecDraft {
+  metadata: ObjectMetaInput;
+  get spec(): PodSpecDraft;
+  set spec(value: PodSpecInput);
 }
 
 export const podTemplateSpec: Type = /* @__PURE__ */ type('PodTemplateSpec', () => ({
@@ -3138,6 +3346,11 @@ export interface ReplicationControllerBodyInput {
   spec?: ReplicationControllerSpecInput | undefined;
   status?: ReplicationControllerStatusInput | undefined;
 }
+export interface ReplicationControllerBodyDraft {
+  get spec(): ReplicationControllerSpecDraft;
+  set spec(value: ReplicationControllerSpecInput);
+  status: ReplicationControllerStatus;
+}
 
 export const replicationControllerBody = (): Shape => ({
   spec: always(replicationControllerSpec()),
@@ -3169,6 +3382,12 @@ export interface ReplicationControllerSpec {
 }
 export interface ReplicationControllerSpecInput {
   replicas?: number | undefined;
+  minReadySeconds?: number;
+  selector?: Record<string, string>;
+  template?: PodTemplateSpecInput;
+}
+export interface ReplicationControllerSpecDraft {
+  replicas: number;
   minReadySeconds?: number;
   selector?: Record<string, string>;
   template?: PodTemplateSpecInput;
@@ -3254,6 +3473,12 @@ export interface ResourceQuotaBodyInput {
   spec?: ResourceQuotaSpecInput | undefined;
   status?: ResourceQuotaStatusInput | undefined;
 }
+export interface ResourceQuotaBodyDraft {
+  get spec(): ResourceQuotaSpecDraft;
+  set spec(value: ResourceQuotaSpecInput);
+  get status(): ResourceQuotaStatusDraft;
+  set status(value: ResourceQuotaStatusInput);
+}
 
 export const resourceQuotaBody = (): Shape => ({
   spec: always(resourceQuotaSpec()),
@@ -3270,6 +3495,11 @@ export interface ResourceQuotaSpecInput {
   scopes?: ResourceQuotaScope[];
   scopeSelector?: ScopeSelectorInput;
 }
+export interface ResourceQuotaSpecDraft {
+  hard?: Record<string, string>;
+  scopes?: ResourceQuotaScope[];
+  scopeSelector?: ScopeSelector;
+}
 
 export const resourceQuotaSpec: Type = /* @__PURE__ */ type('ResourceQuotaSpec', () => ({
   hard: optional(resourceList()),
@@ -3284,6 +3514,10 @@ export interface ResourceQuotaStatus {
 export interface ResourceQuotaStatusInput {
   hard?: Record<string, string | number>;
   used?: Record<string, string | number>;
+}
+export interface ResourceQuotaStatusDraft {
+  hard?: Record<string, string>;
+  used?: Record<string, string>;
 }
 
 export const resourceQuotaStatus: Type = /* @__PURE__ */ type('ResourceQuotaStatus', () => ({
@@ -3460,6 +3694,12 @@ export interface SecretBodyInput {
   stringData?: Record<string, string>;
   type?: string | undefined;
 }
+export interface SecretBodyDraft {
+  immutable?: boolean;
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+  type: string;
+}
 
 export const secretBody = (): Shape => ({
   immutable: pointer(boolean()),
@@ -3592,6 +3832,12 @@ export interface ServiceBodyInput {
   spec?: ServiceSpecInput | undefined;
   status?: ServiceStatusInput | undefined;
 }
+export interface ServiceBodyDraft {
+  get spec(): ServiceSpecDraft;
+  set spec(value: ServiceSpecInput);
+  get status(): ServiceStatusDraft;
+  set status(value: ServiceStatusInput);
+}
 
 export const serviceBody = (): Shape => ({
   spec: always(serviceSpec()),
@@ -3702,6 +3948,28 @@ export interface ServiceSpecInput {
   internalTrafficPolicy?: ServiceInternalTrafficPolicy;
   trafficDistribution?: string;
 }
+export interface ServiceSpecDraft {
+  ports?: ServicePortInput[];
+  selector?: Record<string, string>;
+  clusterIP?: string;
+  clusterIPs?: string[];
+  type: ServiceType;
+  externalIPs?: string[];
+  sessionAffinity: ServiceAffinity;
+  loadBalancerIP?: string;
+  loadBalancerSourceRanges?: string[];
+  externalName?: string;
+  externalTrafficPolicy?: ServiceExternalTrafficPolicy;
+  healthCheckNodePort?: number;
+  publishNotReadyAddresses?: boolean;
+  sessionAffinityConfig?: SessionAffinityConfig;
+  ipFamilies?: IPFamily[];
+  ipFamilyPolicy?: IPFamilyPolicy;
+  allocateLoadBalancerNodePorts?: boolean;
+  loadBalancerClass?: string;
+  internalTrafficPolicy?: ServiceInternalTrafficPolicy;
+  trafficDistribution?: string;
+}
 
 export const serviceSpec: Type = /* @__PURE__ */ type('ServiceSpec', () => ({
   ports: optional(mapList(servicePort(), ['port', 'protocol'])),
@@ -3733,6 +4001,10 @@ export interface ServiceStatus {
 export interface ServiceStatusInput {
   loadBalancer?: LoadBalancerStatusInput | undefined;
   conditions?: ConditionInput[];
+}
+export interface ServiceStatusDraft {
+  loadBalancer: LoadBalancerStatus;
+  conditions?: Condition[];
 }
 
 export const serviceStatus: Type = /* @__PURE__ */ type('ServiceStatus', () => ({
@@ -4116,6 +4388,10 @@ export interface VolumeResourceRequirements {
 export interface VolumeResourceRequirementsInput {
   limits?: Record<string, string | number>;
   requests?: Record<string, string | number>;
+}
+export interface VolumeResourceRequirementsDraft {
+  limits?: Record<string, string>;
+  requests?: Record<string, string>;
 }
 
 export const volumeResourceRequirements: Type = /* @__PURE__ */ type('VolumeResourceRequirements', () => ({

@@ -54,6 +54,11 @@ export interface EndpointSliceBodyInput {
   endpoints: EndpointInput[];
   ports?: EndpointSlicePortInput[];
 }
+export interface EndpointSliceBodyDraft {
+  addressType: AddressType;
+  endpoints: EndpointInput[];
+  ports?: EndpointSlicePortInput[];
+}
 
 export const endpointSliceBody = (): Shape => ({
   addressType: namedString('v1.AddressType'),

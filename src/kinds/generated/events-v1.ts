@@ -35,6 +35,22 @@ export interface EventBodyInput {
   deprecatedLastTimestamp?: string | null;
   deprecatedCount?: number;
 }
+export interface EventBodyDraft {
+  eventTime: string | null;
+  series?: EventSeries;
+  reportingController?: string;
+  reportingInstance?: string;
+  action?: string;
+  reason?: string;
+  regarding: ObjectReference;
+  related?: ObjectReference;
+  note?: string;
+  type?: string;
+  deprecatedSource: EventSource;
+  deprecatedFirstTimestamp?: string | null;
+  deprecatedLastTimestamp?: string | null;
+  deprecatedCount?: number;
+}
 
 export const eventBody = (): Shape => ({
   eventTime: nullable(microTime()),

@@ -42,6 +42,11 @@ export interface FlowSchemaBodyInput {
   spec?: FlowSchemaSpecInput | undefined;
   status?: FlowSchemaStatusInput | undefined;
 }
+export interface FlowSchemaBodyDraft {
+  get spec(): FlowSchemaSpecDraft;
+  set spec(value: FlowSchemaSpecInput);
+  status: FlowSchemaStatus;
+}
 
 export const flowSchemaBody = (): Shape => ({
   spec: always(flowSchemaSpec()),
@@ -75,6 +80,12 @@ export interface FlowSchemaSpecInput {
   priorityLevelConfiguration: PriorityLevelConfigurationReferenceInput;
   matchingPrecedence?: number | undefined;
   distinguisherMethod?: FlowDistinguisherMethodInput;
+  rules?: PolicyRulesWithSubjectsInput[];
+}
+export interface FlowSchemaSpecDraft {
+  priorityLevelConfiguration: PriorityLevelConfigurationReference;
+  matchingPrecedence: number;
+  distinguisherMethod?: FlowDistinguisherMethod;
   rules?: PolicyRulesWithSubjectsInput[];
 }
 
@@ -175,6 +186,11 @@ export interface PriorityLevelConfigurationBodyInput {
   spec?: PriorityLevelConfigurationSpecInput | undefined;
   status?: PriorityLevelConfigurationStatusInput | undefined;
 }
+export interface PriorityLevelConfigurationBodyDraft {
+  get spec(): PriorityLevelConfigurationSpecDraft;
+  set spec(value: PriorityLevelConfigurationSpecInput);
+  status: PriorityLevelConfigurationStatus;
+}
 
 export const priorityLevelConfigurationBody = (): Shape => ({
   spec: always(priorityLevelConfigurationSpec()),
@@ -213,6 +229,11 @@ export interface PriorityLevelConfigurationSpec {
   exempt?: ExemptPriorityLevelConfiguration;
 }
 export interface PriorityLevelConfigurationSpecInput {
+  type: PriorityLevelEnablement;
+  limited?: LimitedPriorityLevelConfigurationInput;
+  exempt?: ExemptPriorityLevelConfigurationInput;
+}
+export interface PriorityLevelConfigurationSpecDraft {
   type: PriorityLevelEnablement;
   limited?: LimitedPriorityLevelConfigurationInput;
   exempt?: ExemptPriorityLevelConfigurationInput;

@@ -44,6 +44,9 @@ export interface IPAddressBody {
 export interface IPAddressBodyInput {
   spec?: IPAddressSpecInput | undefined;
 }
+export interface IPAddressBodyDraft {
+  spec: IPAddressSpec;
+}
 
 export const ipAddressBody = (): Shape => ({
   spec: always(ipAddressSpec()),
@@ -79,6 +82,12 @@ export interface IngressBodyInput {
   spec?: IngressSpecInput | undefined;
   status?: IngressStatusInput | undefined;
 }
+export interface IngressBodyDraft {
+  get spec(): IngressSpecDraft;
+  set spec(value: IngressSpecInput);
+  get status(): IngressStatusDraft;
+  set status(value: IngressStatusInput);
+}
 
 export const ingressBody = (): Shape => ({
   spec: always(ingressSpec()),
@@ -104,6 +113,10 @@ export interface IngressClassBody {
 }
 export interface IngressClassBodyInput {
   spec?: IngressClassSpecInput | undefined;
+}
+export interface IngressClassBodyDraft {
+  get spec(): IngressClassSpecDraft;
+  set spec(value: IngressClassSpecInput);
 }
 
 export const ingressClassBody = (): Shape => ({
@@ -138,6 +151,10 @@ export interface IngressClassSpec {
   parameters?: IngressClassParametersReference;
 }
 export interface IngressClassSpecInput {
+  controller?: string;
+  parameters?: IngressClassParametersReferenceInput;
+}
+export interface IngressClassSpecDraft {
   controller?: string;
   parameters?: IngressClassParametersReferenceInput;
 }
@@ -228,6 +245,12 @@ export interface IngressSpecInput {
   tls?: IngressTLSInput[];
   rules?: IngressRuleInput[];
 }
+export interface IngressSpecDraft {
+  ingressClassName?: string;
+  defaultBackend?: IngressBackendInput;
+  tls?: IngressTLS[];
+  rules?: IngressRuleInput[];
+}
 
 export const ingressSpec: Type = /* @__PURE__ */ type('IngressSpec', () => ({
   ingressClassName: pointer(string()),
@@ -241,6 +264,9 @@ export interface IngressStatus {
 }
 export interface IngressStatusInput {
   loadBalancer?: IngressLoadBalancerStatusInput | undefined;
+}
+export interface IngressStatusDraft {
+  loadBalancer: IngressLoadBalancerStatus;
 }
 
 export const ingressStatus: Type = /* @__PURE__ */ type('IngressStatus', () => ({
@@ -263,6 +289,10 @@ export interface NetworkPolicyBody {
 }
 export interface NetworkPolicyBodyInput {
   spec?: NetworkPolicySpecInput | undefined;
+}
+export interface NetworkPolicyBodyDraft {
+  get spec(): NetworkPolicySpecDraft;
+  set spec(value: NetworkPolicySpecInput);
 }
 
 export const networkPolicyBody = (): Shape => ({
@@ -343,6 +373,12 @@ export interface NetworkPolicySpecInput {
   egress?: NetworkPolicyEgressRuleInput[];
   policyTypes?: PolicyType[];
 }
+export interface NetworkPolicySpecDraft {
+  podSelector: LabelSelector;
+  ingress?: NetworkPolicyIngressRuleInput[];
+  egress?: NetworkPolicyEgressRuleInput[];
+  policyTypes?: PolicyType[];
+}
 
 export const networkPolicySpec: Type = /* @__PURE__ */ type('NetworkPolicySpec', () => ({
   podSelector: labelSelector(),
@@ -384,6 +420,10 @@ export interface ServiceCIDRBody {
 export interface ServiceCIDRBodyInput {
   spec?: ServiceCIDRSpecInput | undefined;
   status?: ServiceCIDRStatusInput | undefined;
+}
+export interface ServiceCIDRBodyDraft {
+  spec: ServiceCIDRSpec;
+  status: ServiceCIDRStatus;
 }
 
 export const serviceCIDRBody = (): Shape => ({

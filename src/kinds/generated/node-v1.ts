@@ -24,6 +24,11 @@ export interface RuntimeClassBodyInput {
   overhead?: OverheadInput;
   scheduling?: SchedulingInput;
 }
+export interface RuntimeClassBodyDraft {
+  handler: string;
+  overhead?: OverheadInput;
+  scheduling?: Scheduling;
+}
 
 export const runtimeClassBody = (): Shape => ({
   handler: string(),

@@ -13,6 +13,10 @@ export interface PodDisruptionBudgetBodyInput {
   spec?: PodDisruptionBudgetSpecInput | undefined;
   status?: PodDisruptionBudgetStatusInput | undefined;
 }
+export interface PodDisruptionBudgetBodyDraft {
+  spec: PodDisruptionBudgetSpec;
+  status: PodDisruptionBudgetStatus;
+}
 
 export const podDisruptionBudgetBody = (): Shape => ({
   spec: always(podDisruptionBudgetSpec()),

@@ -26,6 +26,10 @@ export interface ClusterRoleBodyInput {
   rules?: PolicyRuleInput[] | null | undefined;
   aggregationRule?: AggregationRuleInput;
 }
+export interface ClusterRoleBodyDraft {
+  rules: PolicyRule[] | null;
+  aggregationRule?: AggregationRule;
+}
 
 export const clusterRoleBody = (): Shape => ({
   rules: always(nullable(list(policyRule()))),
@@ -39,6 +43,11 @@ export interface ClusterRoleBindingBody {
 export interface ClusterRoleBindingBodyInput {
   subjects?: SubjectInput[];
   roleRef: RoleRefInput;
+}
+export interface ClusterRoleBindingBodyDraft {
+  subjects?: Subject[];
+  get roleRef(): RoleRefDraft;
+  set roleRef(value: RoleRefInput);
 }
 
 export const clusterRoleBindingBody = (): Shape => ({
@@ -69,6 +78,9 @@ export interface RoleBody {
 export interface RoleBodyInput {
   rules?: PolicyRuleInput[] | null | undefined;
 }
+export interface RoleBodyDraft {
+  rules: PolicyRule[] | null;
+}
 
 export const roleBody = (): Shape => ({
   rules: always(nullable(list(policyRule()))),
@@ -81,6 +93,11 @@ export interface RoleBindingBody {
 export interface RoleBindingBodyInput {
   subjects?: SubjectInput[];
   roleRef: RoleRefInput;
+}
+export interface RoleBindingBodyDraft {
+  subjects?: Subject[];
+  get roleRef(): RoleRefDraft;
+  set roleRef(value: RoleRefInput);
 }
 
 export const roleBindingBody = (): Shape => ({
@@ -95,6 +112,11 @@ export interface RoleRef {
 }
 export interface RoleRefInput {
   apiGroup?: string;
+  kind: RoleRefKind;
+  name: string;
+}
+export interface RoleRefDraft {
+  apiGroup: string;
   kind: RoleRefKind;
   name: string;
 }

@@ -2,8 +2,8 @@
 /** Types and schemas of resource/v1alpha3. */
 import { type Shape, type Type, always, boolean, hint, list, map, nullable, optional, pointer, quantity, string, type } from '../../schema/declare.js';
 import { type NodeSelector, type NodeSelectorInput, nodeSelector } from './core-v1.js';
-import { type ResourceClaimSpec, type ResourceClaimSpecInput, type ResourceClaimTemplateSpec, type ResourceClaimTemplateSpecInput, resourceClaimSpec, resourceClaimTemplateSpec } from './resource-v1beta1.js';
-import { type CounterSet, type CounterSetInput, type DeviceAttribute, type DeviceAttributeInput, type DeviceClassSpec, type DeviceClassSpecInput, type DeviceCounterConsumption, type DeviceCounterConsumptionInput, type DeviceSelector, type DeviceSelectorInput, type DeviceTaint, type DeviceTaintInput, type ResourceClaimStatus, type ResourceClaimStatusInput, type ResourcePool, type ResourcePoolInput, counterSet, deviceAttribute, deviceClassSpec, deviceCounterConsumption, deviceSelector, deviceTaint, resourceClaimStatus, resourcePool } from './resource-v1beta2.js';
+import { type ResourceClaimSpec, type ResourceClaimSpecDraft, type ResourceClaimSpecInput, type ResourceClaimTemplateSpec, type ResourceClaimTemplateSpecDraft, type ResourceClaimTemplateSpecInput, resourceClaimSpec, resourceClaimTemplateSpec } from './resource-v1beta1.js';
+import { type CounterSet, type CounterSetInput, type DeviceAttribute, type DeviceAttributeInput, type DeviceClassSpec, type DeviceClassSpecInput, type DeviceCounterConsumption, type DeviceCounterConsumptionInput, type DeviceSelector, type DeviceSelectorInput, type DeviceTaint, type DeviceTaintInput, type ResourceClaimStatus, type ResourceClaimStatusDraft, type ResourceClaimStatusInput, type ResourcePool, type ResourcePoolInput, counterSet, deviceAttribute, deviceClassSpec, deviceCounterConsumption, deviceSelector, deviceTaint, resourceClaimStatus, resourcePool } from './resource-v1beta2.js';
 
 export interface BasicDevice {
   attributes?: Record<string, DeviceAttribute>;
@@ -115,6 +115,12 @@ export interface ResourceClaimBodyInput {
   spec: ResourceClaimSpecInput;
   status?: ResourceClaimStatusInput | undefined;
 }
+export interface ResourceClaimBodyDraft {
+  get spec(): ResourceClaimSpecDraft;
+  set spec(value: ResourceClaimSpecInput);
+  get status(): ResourceClaimStatusDraft;
+  set status(value: ResourceClaimStatusInput);
+}
 
 export const resourceClaimBody = (): Shape => ({
   spec: resourceClaimSpec('v1alpha3'),
@@ -126,6 +132,10 @@ export interface ResourceClaimTemplateBody {
 }
 export interface ResourceClaimTemplateBodyInput {
   spec: ResourceClaimTemplateSpecInput;
+}
+export interface ResourceClaimTemplateBodyDraft {
+  get spec(): ResourceClaimTemplateSpecDraft;
+  set spec(value: ResourceClaimTemplateSpecInput);
 }
 
 export const resourceClaimTemplateBody = (): Shape => ({
@@ -152,6 +162,16 @@ export interface ResourceSliceSpecInput {
   perDeviceNodeSelection?: boolean;
   sharedCounters?: CounterSetInput[];
 }
+export interface ResourceSliceSpecDraft {
+  driver: string;
+  pool: ResourcePool;
+  nodeName?: string;
+  nodeSelector?: NodeSelector;
+  allNodes?: boolean;
+  devices: DeviceInput[] | null;
+  perDeviceNodeSelection?: boolean;
+  sharedCounters?: CounterSetInput[];
+}
 
 export const resourceSliceSpec: Type = /* @__PURE__ */ type('v1alpha3.ResourceSliceSpec', () => ({
   driver: string(),
@@ -169,6 +189,10 @@ export interface ResourceSliceV1alpha3Body {
 }
 export interface ResourceSliceV1alpha3BodyInput {
   spec: ResourceSliceSpecInput;
+}
+export interface ResourceSliceV1alpha3BodyDraft {
+  get spec(): ResourceSliceSpecDraft;
+  set spec(value: ResourceSliceSpecInput);
 }
 
 export const resourceSliceV1alpha3Body = (): Shape => ({

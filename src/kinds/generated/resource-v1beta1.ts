@@ -5,7 +5,7 @@ import { type Shape, type Type, always, boolean, hint, int64, list, map, namedSt
 import { type VersionedType, versioned } from '../resource/versions.js';
 import { templateMeta } from '../shared/object-meta.js';
 import { type NodeSelector, type NodeSelectorInput, nodeSelector } from './core-v1.js';
-import { type CounterSet, type CounterSetInput, type DeviceAttribute, type DeviceAttributeInput, type DeviceCapacity, type DeviceCapacityInput, type DeviceClaimConfiguration, type DeviceClaimConfigurationInput, type DeviceClassSpec, type DeviceClassSpecInput, type DeviceConstraint, type DeviceConstraintInput, type DeviceCounterConsumption, type DeviceCounterConsumptionInput, type DeviceSelector, type DeviceSelectorInput, type DeviceSubRequest, type DeviceSubRequestAllocationMode, type DeviceSubRequestInput, type DeviceTaint, type DeviceTaintInput, type DeviceToleration, type DeviceTolerationInput, type ResourceClaimStatus, type ResourceClaimStatusInput, type ResourcePool, type ResourcePoolInput, counterSet, deviceAttribute, deviceCapacity, deviceClaimConfiguration, deviceClassSpec, deviceConstraint, deviceCounterConsumption, deviceSelector, deviceSubRequest, deviceTaint, deviceToleration, resourceClaimStatus, resourcePool } from './resource-v1beta2.js';
+import { type CounterSet, type CounterSetInput, type DeviceAttribute, type DeviceAttributeInput, type DeviceCapacity, type DeviceCapacityInput, type DeviceClaimConfiguration, type DeviceClaimConfigurationInput, type DeviceClassSpec, type DeviceClassSpecInput, type DeviceConstraint, type DeviceConstraintInput, type DeviceCounterConsumption, type DeviceCounterConsumptionInput, type DeviceSelector, type DeviceSelectorInput, type DeviceSubRequest, type DeviceSubRequestAllocationMode, type DeviceSubRequestInput, type DeviceTaint, type DeviceTaintInput, type DeviceToleration, type DeviceTolerationInput, type ResourceClaimStatus, type ResourceClaimStatusDraft, type ResourceClaimStatusInput, type ResourcePool, type ResourcePoolInput, counterSet, deviceAttribute, deviceCapacity, deviceClaimConfiguration, deviceClassSpec, deviceConstraint, deviceCounterConsumption, deviceSelector, deviceSubRequest, deviceTaint, deviceToleration, resourceClaimStatus, resourcePool } from './resource-v1beta2.js';
 
 export interface BasicDevice {
   attributes?: Record<string, DeviceAttribute>;
@@ -59,6 +59,11 @@ export interface DeviceClaimInput {
   requests?: DeviceRequestInput[] | null | undefined;
   constraints?: DeviceConstraintInput[];
   config?: DeviceClaimConfigurationInput[];
+}
+export interface DeviceClaimDraft {
+  requests: DeviceRequestInput[] | null;
+  constraints?: DeviceConstraint[];
+  config?: DeviceClaimConfiguration[];
 }
 
 export const deviceClaim: VersionedType = /* @__PURE__ */ versioned('DeviceClaim', (version) => ({
@@ -116,6 +121,10 @@ export interface ResourceClaimSpec {
 export interface ResourceClaimSpecInput {
   devices?: DeviceClaimInput | undefined;
 }
+export interface ResourceClaimSpecDraft {
+  get devices(): DeviceClaimDraft;
+  set devices(value: DeviceClaimInput);
+}
 
 export const resourceClaimSpec: VersionedType = /* @__PURE__ */ versioned('ResourceClaimSpec', (version) => ({
   devices: always(deviceClaim(version)),
@@ -129,6 +138,11 @@ export interface ResourceClaimTemplateSpecInput {
   metadata?: ObjectMetaInput | undefined;
   spec: ResourceClaimSpecInput;
 }
+export interface ResourceClaimTemplateSpecDraft {
+  metadata: ObjectMetaInput;
+  get spec(): ResourceClaimSpecDraft;
+  set spec(value: ResourceClaimSpecInput);
+}
 
 export const resourceClaimTemplateSpec: VersionedType = /* @__PURE__ */ versioned('ResourceClaimTemplateSpec', (version) => ({
   metadata: always(templateMeta()),
@@ -140,6 +154,10 @@ export interface ResourceClaimTemplateV1beta1Body {
 }
 export interface ResourceClaimTemplateV1beta1BodyInput {
   spec: ResourceClaimTemplateSpecInput;
+}
+export interface ResourceClaimTemplateV1beta1BodyDraft {
+  get spec(): ResourceClaimTemplateSpecDraft;
+  set spec(value: ResourceClaimTemplateSpecInput);
 }
 
 export const resourceClaimTemplateV1beta1Body = (): Shape => ({
@@ -153,6 +171,12 @@ export interface ResourceClaimV1beta1Body {
 export interface ResourceClaimV1beta1BodyInput {
   spec: ResourceClaimSpecInput;
   status?: ResourceClaimStatusInput | undefined;
+}
+export interface ResourceClaimV1beta1BodyDraft {
+  get spec(): ResourceClaimSpecDraft;
+  set spec(value: ResourceClaimSpecInput);
+  get status(): ResourceClaimStatusDraft;
+  set status(value: ResourceClaimStatusInput);
 }
 
 export const resourceClaimV1beta1Body = (): Shape => ({
@@ -180,6 +204,16 @@ export interface ResourceSliceSpecInput {
   perDeviceNodeSelection?: boolean;
   sharedCounters?: CounterSetInput[];
 }
+export interface ResourceSliceSpecDraft {
+  driver: string;
+  pool: ResourcePool;
+  nodeName?: string;
+  nodeSelector?: NodeSelector;
+  allNodes?: boolean;
+  devices: DeviceInput[] | null;
+  perDeviceNodeSelection?: boolean;
+  sharedCounters?: CounterSetInput[];
+}
 
 export const resourceSliceSpec: Type = /* @__PURE__ */ type('v1beta1.ResourceSliceSpec', () => ({
   driver: string(),
@@ -197,6 +231,10 @@ export interface ResourceSliceV1beta1Body {
 }
 export interface ResourceSliceV1beta1BodyInput {
   spec: ResourceSliceSpecInput;
+}
+export interface ResourceSliceV1beta1BodyDraft {
+  get spec(): ResourceSliceSpecDraft;
+  set spec(value: ResourceSliceSpecInput);
 }
 
 export const resourceSliceV1beta1Body = (): Shape => ({

@@ -190,6 +190,11 @@ export interface DeviceClaimInput {
   constraints?: DeviceConstraintInput[];
   config?: DeviceClaimConfigurationInput[];
 }
+export interface DeviceClaimDraft {
+  requests: DeviceRequestInput[] | null;
+  constraints?: DeviceConstraint[];
+  config?: DeviceClaimConfiguration[];
+}
 
 export const deviceClaim: Type = /* @__PURE__ */ type('v1beta2.DeviceClaim', () => ({
   requests: always(nullable(list(deviceRequest()))),
@@ -448,6 +453,12 @@ export interface ResourceClaimBodyInput {
   spec: ResourceClaimSpecInput;
   status?: ResourceClaimStatusInput | undefined;
 }
+export interface ResourceClaimBodyDraft {
+  get spec(): ResourceClaimSpecDraft;
+  set spec(value: ResourceClaimSpecInput);
+  get status(): ResourceClaimStatusDraft;
+  set status(value: ResourceClaimStatusInput);
+}
 
 export const resourceClaimBody = (): Shape => ({
   spec: resourceClaimSpec(),
@@ -475,6 +486,10 @@ export interface ResourceClaimSpec {
 export interface ResourceClaimSpecInput {
   devices?: DeviceClaimInput | undefined;
 }
+export interface ResourceClaimSpecDraft {
+  get devices(): DeviceClaimDraft;
+  set devices(value: DeviceClaimInput);
+}
 
 export const resourceClaimSpec: Type = /* @__PURE__ */ type('v1beta2.ResourceClaimSpec', () => ({
   devices: always(deviceClaim()),
@@ -490,6 +505,11 @@ export interface ResourceClaimStatusInput {
   reservedFor?: ResourceClaimConsumerReferenceInput[];
   devices?: AllocatedDeviceStatusInput[];
 }
+export interface ResourceClaimStatusDraft {
+  allocation?: AllocationResultInput;
+  reservedFor?: ResourceClaimConsumerReference[];
+  devices?: AllocatedDeviceStatusInput[];
+}
 
 export const resourceClaimStatus: VersionedType = /* @__PURE__ */ versioned('ResourceClaimStatus', (version) => ({
   allocation: pointer(allocationResult(version)),
@@ -503,6 +523,10 @@ export interface ResourceClaimTemplateBody {
 export interface ResourceClaimTemplateBodyInput {
   spec: ResourceClaimTemplateSpecInput;
 }
+export interface ResourceClaimTemplateBodyDraft {
+  get spec(): ResourceClaimTemplateSpecDraft;
+  set spec(value: ResourceClaimTemplateSpecInput);
+}
 
 export const resourceClaimTemplateBody = (): Shape => ({
   spec: resourceClaimTemplateSpec(),
@@ -515,6 +539,11 @@ export interface ResourceClaimTemplateSpec {
 export interface ResourceClaimTemplateSpecInput {
   metadata?: ObjectMetaInput | undefined;
   spec: ResourceClaimSpecInput;
+}
+export interface ResourceClaimTemplateSpecDraft {
+  metadata: ObjectMetaInput;
+  get spec(): ResourceClaimSpecDraft;
+  set spec(value: ResourceClaimSpecInput);
 }
 
 export const resourceClaimTemplateSpec: Type = /* @__PURE__ */ type('v1beta2.ResourceClaimTemplateSpec', () => ({
@@ -541,6 +570,10 @@ export interface ResourceSliceBody {
 export interface ResourceSliceBodyInput {
   spec: ResourceSliceSpecInput;
 }
+export interface ResourceSliceBodyDraft {
+  get spec(): ResourceSliceSpecDraft;
+  set spec(value: ResourceSliceSpecInput);
+}
 
 export const resourceSliceBody = (): Shape => ({
   spec: resourceSliceSpec(),
@@ -563,6 +596,16 @@ export interface ResourceSliceSpecInput {
   nodeSelector?: NodeSelectorInput;
   allNodes?: boolean;
   devices?: DeviceInput[] | null | undefined;
+  perDeviceNodeSelection?: boolean;
+  sharedCounters?: CounterSetInput[];
+}
+export interface ResourceSliceSpecDraft {
+  driver: string;
+  pool: ResourcePool;
+  nodeName?: string;
+  nodeSelector?: NodeSelector;
+  allNodes?: boolean;
+  devices: DeviceInput[] | null;
   perDeviceNodeSelection?: boolean;
   sharedCounters?: CounterSetInput[];
 }

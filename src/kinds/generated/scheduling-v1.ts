@@ -16,6 +16,12 @@ export interface PriorityClassBodyInput {
   description?: string;
   preemptionPolicy?: PreemptionPolicy | undefined;
 }
+export interface PriorityClassBodyDraft {
+  value: number;
+  globalDefault?: boolean;
+  description?: string;
+  preemptionPolicy: PreemptionPolicy;
+}
 
 export const priorityClassBody = (): Shape => ({
   value: int32(),

@@ -18,6 +18,10 @@ export interface CSIDriverBody {
 export interface CSIDriverBodyInput {
   spec: CSIDriverSpecInput;
 }
+export interface CSIDriverBodyDraft {
+  get spec(): CSIDriverSpecDraft;
+  set spec(value: CSIDriverSpecInput);
+}
 
 export const csiDriverBody = (): Shape => ({
   spec: csiDriverSpec(),
@@ -45,6 +49,17 @@ export interface CSIDriverSpecInput {
   seLinuxMount?: boolean | undefined;
   nodeAllocatableUpdatePeriodSeconds?: number;
 }
+export interface CSIDriverSpecDraft {
+  attachRequired: boolean;
+  podInfoOnMount: boolean;
+  volumeLifecycleModes: VolumeLifecycleMode[];
+  storageCapacity: boolean;
+  fsGroupPolicy: FSGroupPolicy;
+  tokenRequests?: TokenRequest[];
+  requiresRepublish: boolean;
+  seLinuxMount: boolean;
+  nodeAllocatableUpdatePeriodSeconds?: number;
+}
 
 export const csiDriverSpec: Type = /* @__PURE__ */ type('CSIDriverSpec', () => ({
   attachRequired: defaultedPointer(boolean(), true),
@@ -63,6 +78,10 @@ export interface CSINodeBody {
 }
 export interface CSINodeBodyInput {
   spec: CSINodeSpecInput;
+}
+export interface CSINodeBodyDraft {
+  get spec(): CSINodeSpecDraft;
+  set spec(value: CSINodeSpecInput);
 }
 
 export const csiNodeBody = (): Shape => ({
@@ -95,6 +114,9 @@ export interface CSINodeSpec {
 export interface CSINodeSpecInput {
   drivers: CSINodeDriverInput[] | null;
 }
+export interface CSINodeSpecDraft {
+  drivers: CSINodeDriverInput[] | null;
+}
 
 export const csiNodeSpec: Type = /* @__PURE__ */ type('CSINodeSpec', () => ({
   drivers: nullable(mapList(csiNodeDriver(), 'name')),
@@ -111,6 +133,12 @@ export interface CSIStorageCapacityBodyInput {
   storageClassName: string;
   capacity?: string | number;
   maximumVolumeSize?: string | number;
+}
+export interface CSIStorageCapacityBodyDraft {
+  nodeTopology?: LabelSelector;
+  storageClassName: string;
+  capacity?: string;
+  maximumVolumeSize?: string;
 }
 
 export const csiStorageCapacityBody = (): Shape => ({
@@ -137,6 +165,15 @@ export interface StorageClassBodyInput {
   allowVolumeExpansion?: boolean;
   volumeBindingMode?: VolumeBindingMode | undefined;
   allowedTopologies?: TopologySelectorTermInput[];
+}
+export interface StorageClassBodyDraft {
+  provisioner: string;
+  parameters?: Record<string, string>;
+  reclaimPolicy: PersistentVolumeReclaimPolicy;
+  mountOptions?: string[];
+  allowVolumeExpansion?: boolean;
+  volumeBindingMode: VolumeBindingMode;
+  allowedTopologies?: TopologySelectorTerm[];
 }
 
 export const storageClassBody = (): Shape => ({
@@ -168,6 +205,11 @@ export interface VolumeAttachmentBodyInput {
   spec: VolumeAttachmentSpecInput;
   status?: VolumeAttachmentStatusInput | undefined;
 }
+export interface VolumeAttachmentBodyDraft {
+  get spec(): VolumeAttachmentSpecDraft;
+  set spec(value: VolumeAttachmentSpecInput);
+  status: VolumeAttachmentStatus;
+}
 
 export const volumeAttachmentBody = (): Shape => ({
   spec: volumeAttachmentSpec(),
@@ -179,6 +221,10 @@ export interface VolumeAttachmentSource {
   inlineVolumeSpec?: InlineVolumeSpec;
 }
 export interface VolumeAttachmentSourceInput {
+  persistentVolumeName?: string;
+  inlineVolumeSpec?: InlineVolumeSpecInput;
+}
+export interface VolumeAttachmentSourceDraft {
   persistentVolumeName?: string;
   inlineVolumeSpec?: InlineVolumeSpecInput;
 }
@@ -196,6 +242,12 @@ export interface VolumeAttachmentSpec {
 export interface VolumeAttachmentSpecInput {
   attacher: string;
   source: VolumeAttachmentSourceInput;
+  nodeName: string;
+}
+export interface VolumeAttachmentSpecDraft {
+  attacher: string;
+  get source(): VolumeAttachmentSourceDraft;
+  set source(value: VolumeAttachmentSourceInput);
   nodeName: string;
 }
 

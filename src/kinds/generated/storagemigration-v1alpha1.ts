@@ -43,6 +43,10 @@ export interface StorageVersionMigrationBodyInput {
   spec?: StorageVersionMigrationSpecInput | undefined;
   status?: StorageVersionMigrationStatusInput | undefined;
 }
+export interface StorageVersionMigrationBodyDraft {
+  spec: StorageVersionMigrationSpec;
+  status: StorageVersionMigrationStatus;
+}
 
 export const storageVersionMigrationBody = (): Shape => ({
   spec: always(storageVersionMigrationSpec()),

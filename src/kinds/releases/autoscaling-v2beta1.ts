@@ -2,7 +2,9 @@
  * HorizontalPodAutoscaler in v2beta1. Its metrics have the form of v1's annotations; the behavior, for which it has no
  * field, is in an annotation.
  */
+
 import { orchDialect } from '../../meta/dialect.js';
+import type { CommonObject } from '../../meta/object.js';
 import { SPEC_ANNOTATIONS, setAnnotations } from '../autoscaling/annotations.js';
 import { behaviorOf, behaviorText } from '../autoscaling/v1/horizontal-pod-autoscaler/conversion.js';
 import { keepAnnotations } from '../autoscaling/v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
@@ -70,7 +72,7 @@ function withoutContainer(metric: MetricSpec): MetricSpec {
     : { ...metric, containerResource: { ...containerResource, container: '' } };
 }
 
-export const horizontalPodAutoscalerV2beta1: Kind<{ readonly status: Status }> = anotherVersion(
+export const horizontalPodAutoscalerV2beta1: Kind<CommonObject & { readonly status: Status }> = anotherVersion(
   HorizontalPodAutoscaler,
   {
     apiVersion: 'autoscaling/v2beta1',

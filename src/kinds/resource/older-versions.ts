@@ -4,12 +4,13 @@
  * names.
  */
 import { serviceGroup } from '../../meta/dialect.js';
-import type { DraftObject } from '../../meta/object.js';
+import type { ClusterObject, DraftObject, InputBase, NamespacedObject } from '../../meta/object.js';
 import { mergeStrategies } from '../build-kind.js';
-import { anotherVersion, type InputBase, type ObjectBase } from '../define-kind.js';
+import { anotherVersion } from '../define-kind.js';
 import {
   deviceClassBody as deviceClassBodyV1alpha3,
   type ResourceSliceV1alpha3Body,
+  type ResourceSliceV1alpha3BodyDraft,
   type ResourceSliceV1alpha3BodyInput,
   resourceClaimBody,
   resourceClaimTemplateBody,
@@ -18,10 +19,13 @@ import {
 import {
   deviceClassBody as deviceClassBodyV1beta1,
   type ResourceClaimTemplateV1beta1Body,
+  type ResourceClaimTemplateV1beta1BodyDraft,
   type ResourceClaimTemplateV1beta1BodyInput,
   type ResourceClaimV1beta1Body,
+  type ResourceClaimV1beta1BodyDraft,
   type ResourceClaimV1beta1BodyInput,
   type ResourceSliceV1beta1Body,
+  type ResourceSliceV1beta1BodyDraft,
   type ResourceSliceV1beta1BodyInput,
   resourceClaimTemplateV1beta1Body,
   resourceClaimV1beta1Body,
@@ -45,31 +49,42 @@ import { ResourceClaimTemplate, templateStrategy } from './v1beta2/resource-clai
 import { ResourceSlice, sliceStrategy } from './v1beta2/resource-slice.js';
 import type { Version } from './versions.js';
 
-export const ResourceSliceV1beta1: Kind<ResourceSliceV1beta1, ResourceSliceV1beta1Input, 'Cluster', never> =
-  anotherVersion(ResourceSlice, {
-    apiVersion: `${serviceGroup('resource')}/v1beta1`,
-    lifecycle: { introducedIn: '1.32' },
-    body: resourceSliceV1beta1Body,
-    toStored: sliceV1beta1ToStored,
-    fromStored: sliceV1beta1FromStored,
-    strategy: olderStrategy<ResourceSliceV1beta1>('v1beta1', sliceV1beta1ToStored),
-  });
+export const ResourceSliceV1beta1: Kind<
+  ResourceSliceV1beta1,
+  ResourceSliceV1beta1Input,
+  'Cluster',
+  never,
+  ResourceSliceV1beta1Draft
+> = anotherVersion(ResourceSlice, {
+  apiVersion: `${serviceGroup('resource')}/v1beta1`,
+  lifecycle: { introducedIn: '1.32' },
+  body: resourceSliceV1beta1Body,
+  toStored: sliceV1beta1ToStored,
+  fromStored: sliceV1beta1FromStored,
+  strategy: olderStrategy<ResourceSliceV1beta1>('v1beta1', sliceV1beta1ToStored),
+});
 
-export const ResourceSliceV1alpha3: Kind<ResourceSliceV1alpha3, ResourceSliceV1alpha3Input, 'Cluster', never> =
-  anotherVersion(ResourceSlice, {
-    apiVersion: `${serviceGroup('resource')}/v1alpha3`,
-    lifecycle: { introducedIn: '1.31' },
-    body: resourceSliceV1alpha3Body,
-    toStored: sliceV1alpha3ToStored,
-    fromStored: sliceV1alpha3FromStored,
-    strategy: olderStrategy<ResourceSliceV1alpha3>('v1alpha3', sliceV1alpha3ToStored),
-  });
+export const ResourceSliceV1alpha3: Kind<
+  ResourceSliceV1alpha3,
+  ResourceSliceV1alpha3Input,
+  'Cluster',
+  never,
+  ResourceSliceV1alpha3Draft
+> = anotherVersion(ResourceSlice, {
+  apiVersion: `${serviceGroup('resource')}/v1alpha3`,
+  lifecycle: { introducedIn: '1.31' },
+  body: resourceSliceV1alpha3Body,
+  toStored: sliceV1alpha3ToStored,
+  fromStored: sliceV1alpha3FromStored,
+  strategy: olderStrategy<ResourceSliceV1alpha3>('v1alpha3', sliceV1alpha3ToStored),
+});
 
 export const ResourceClaimTemplateV1beta1: Kind<
   ResourceClaimTemplateV1beta1,
   ResourceClaimTemplateV1beta1Input,
   'Namespaced',
-  never
+  never,
+  ResourceClaimTemplateV1beta1Draft
 > = anotherVersion(ResourceClaimTemplate, {
   apiVersion: `${serviceGroup('resource')}/v1beta1`,
   lifecycle: { introducedIn: '1.32' },
@@ -105,21 +120,27 @@ export const DeviceClassV1alpha3: Kind<DeviceClass, DeviceClassInput, 'Cluster',
   body: deviceClassBodyV1alpha3,
 });
 
-export interface ResourceClaimV1beta1 extends ObjectBase, ResourceClaimV1beta1Body {}
+export interface ResourceClaimV1beta1 extends NamespacedObject<'ResourceClaim'>, ResourceClaimV1beta1Body {}
+export interface ResourceClaimV1beta1Draft extends NamespacedObject<'ResourceClaim'>, ResourceClaimV1beta1BodyDraft {}
 export interface ResourceClaimV1beta1Input extends InputBase, ResourceClaimV1beta1BodyInput {}
 export interface ResourceClaimV1alpha3 extends ResourceClaimV1beta1 {}
 export interface ResourceClaimV1alpha3Input extends ResourceClaimV1beta1Input {}
 
-export const ResourceClaimV1beta1: Kind<ResourceClaimV1beta1, ResourceClaimV1beta1Input, 'Namespaced', 'status'> =
-  anotherVersion(ResourceClaim, {
-    apiVersion: `${serviceGroup('resource')}/v1beta1`,
-    lifecycle: { introducedIn: '1.32' },
-    body: resourceClaimV1beta1Body,
-    toStored: claimToStored,
-    fromStored: claimFromStored,
-    strategy: claimStrategy(storageConverter<ResourceClaim>(claimToStored)),
-    subresources: { status: claimStatus(storageConverter<ResourceClaim>(claimToStored)) },
-  });
+export const ResourceClaimV1beta1: Kind<
+  ResourceClaimV1beta1,
+  ResourceClaimV1beta1Input,
+  'Namespaced',
+  'status',
+  ResourceClaimV1beta1Draft
+> = anotherVersion(ResourceClaim, {
+  apiVersion: `${serviceGroup('resource')}/v1beta1`,
+  lifecycle: { introducedIn: '1.32' },
+  body: resourceClaimV1beta1Body,
+  toStored: claimToStored,
+  fromStored: claimFromStored,
+  strategy: claimStrategy(storageConverter<ResourceClaim>(claimToStored)),
+  subresources: { status: claimStatus(storageConverter<ResourceClaim>(claimToStored)) },
+});
 
 export const ResourceClaimV1alpha3: Kind<ResourceClaimV1alpha3, ResourceClaimV1alpha3Input, 'Namespaced', 'status'> =
   anotherVersion(ResourceClaim, {
@@ -132,7 +153,12 @@ export const ResourceClaimV1alpha3: Kind<ResourceClaimV1alpha3, ResourceClaimV1a
     subresources: { status: claimStatus(storageConverter<ResourceClaim>(claimToStored)) },
   });
 
-export interface ResourceClaimTemplateV1beta1 extends ObjectBase, ResourceClaimTemplateV1beta1Body {}
+export interface ResourceClaimTemplateV1beta1
+  extends NamespacedObject<'ResourceClaimTemplate'>,
+    ResourceClaimTemplateV1beta1Body {}
+export interface ResourceClaimTemplateV1beta1Draft
+  extends NamespacedObject<'ResourceClaimTemplate'>,
+    ResourceClaimTemplateV1beta1BodyDraft {}
 
 export interface ResourceClaimTemplateV1beta1Input extends InputBase, ResourceClaimTemplateV1beta1BodyInput {}
 
@@ -140,11 +166,13 @@ export interface ResourceClaimTemplateV1alpha3 extends ResourceClaimTemplateV1be
 
 export interface ResourceClaimTemplateV1alpha3Input extends ResourceClaimTemplateV1beta1Input {}
 
-export interface ResourceSliceV1beta1 extends ObjectBase, ResourceSliceV1beta1Body {}
+export interface ResourceSliceV1beta1 extends ClusterObject<'ResourceSlice'>, ResourceSliceV1beta1Body {}
+export interface ResourceSliceV1beta1Draft extends ClusterObject<'ResourceSlice'>, ResourceSliceV1beta1BodyDraft {}
 
 export interface ResourceSliceV1beta1Input extends InputBase, ResourceSliceV1beta1BodyInput {}
 
-export interface ResourceSliceV1alpha3 extends ObjectBase, ResourceSliceV1alpha3Body {}
+export interface ResourceSliceV1alpha3 extends ClusterObject<'ResourceSlice'>, ResourceSliceV1alpha3Body {}
+export interface ResourceSliceV1alpha3Draft extends ClusterObject<'ResourceSlice'>, ResourceSliceV1alpha3BodyDraft {}
 
 export interface ResourceSliceV1alpha3Input extends InputBase, ResourceSliceV1alpha3BodyInput {}
 

@@ -1,13 +1,10 @@
 /**
- * Base types of kinds that are never stored, such as TokenReview: all fields of their metadata are optional.
+ * Base types of kinds that are never stored, such as TokenReview. Their metadata is what the client sent, which may be
+ * nothing; it has the type of other objects, so that code that is generic over kinds accepts them.
  */
-import type { ObjectMetaInput } from '../../meta/object.js';
+import type { ObjectBase, ObjectMetaInput } from '../../meta/object.js';
 
-export interface ReviewBase {
-  apiVersion: string;
-  kind: string;
-  metadata: ObjectMetaInput;
-}
+export interface ReviewBase extends ObjectBase {}
 
 export interface ReviewInputBase {
   apiVersion?: string;

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { parseTables } from './parse.mjs';
 import { goStructs } from './to-go.mjs';
 import { messageTable } from './to-protobuf.mjs';
-import { publicTypes, sectionModule } from './to-typescript.mjs';
+import { draftEntries, publicTypes, sectionModule } from './to-typescript.mjs';
 
 const tables = fileURLToPath(new URL('.', import.meta.url));
 const source = join(tables, '../..');
@@ -26,8 +26,9 @@ function generate() {
     names.sort().map((name) => [basename(name, '.txt'), readFileSync(join(tables, name), 'utf8')]),
   );
   const files = new Map();
+  const drafts = draftEntries(model);
   for (const section of model.sections.values()) {
-    if (section.types.length > 0) files.set(`${KINDS}/${section.file}.ts`, sectionModule(section));
+    if (section.types.length > 0) files.set(`${KINDS}/${section.file}.ts`, sectionModule(section, drafts));
   }
   files.set(`${KINDS}/public-types.ts`, publicTypes(model));
   files.set(`${KINDS}/go-structs.ts`, goStructs(model));

@@ -29,11 +29,12 @@ const TYPES = {
   extraValue: ['string[]'],
 };
 
-export function sectionModule(section) {
+/** `drafts` are the entries with a type for drafts; see `draftEntries`. */
+export function sectionModule(section, drafts) {
   const imports = createImports(section);
   const parts = section.strings.filter(({ values }) => values !== undefined).map(enumeration);
   for (const entry of section.types) {
-    if (entry.kind !== 'variant') parts.push(interfaces(entry, imports));
+    if (entry.kind !== 'variant') parts.push(interfaces(entry, imports, drafts));
     const schema = schemaOf(entry, imports);
     if (schema !== '') parts.push(schema);
   }
@@ -82,8 +83,9 @@ function createImports(section) {
     of(owner, name) {
       if (owner === section) return name;
       const isTaken =
-        section.types.some((entry) => [entry.schema, entry.typeName, `${entry.typeName}Input`].includes(name)) ||
-        section.strings.some((entry) => entry.name === name);
+        section.types.some((entry) =>
+          [entry.schema, entry.typeName, `${entry.typeName}Input`, `${entry.typeName}Draft`].includes(name),
+        ) || section.strings.some((entry) => entry.name === name);
       const suffix = owner.file
         .split('-')
         .map((part) => part[0].toUpperCase() + part.slice(1))
@@ -120,7 +122,7 @@ function literal(value) {
   return value.endsWith('...') ? `\`${value.slice(0, -'...'.length)}\${string}\`` : quote(value);
 }
 
-function interfaces(entry, imports) {
+function interfaces(entry, imports, drafts) {
   const { typeName, flags } = entry;
   const fields = flatFields(entry);
   const output = fields.map((field) => member(field, false, imports));
@@ -131,6 +133,14 @@ function interfaces(entry, imports) {
   texts.push(
     isSame ? `export interface ${typeName}Input extends ${typeName} {}` : declaration(`${typeName}Input`, input),
   );
+  if (drafts.has(entry)) {
+    texts.push(
+      declaration(
+        `${typeName}Draft`,
+        fields.flatMap((field) => draftMembers(field, imports)),
+      ),
+    );
+  }
   return texts.join('\n');
 }
 
@@ -144,15 +154,70 @@ function flatFields({ fields }) {
   return fields.flatMap((field) => (field.embedded === undefined ? [field] : flatFields(field.embedded)));
 }
 
+function isFilledIn({ mark, fallback }) {
+  return mark === '!' || fallback !== undefined;
+}
+
+function isOptional(field, isInput) {
+  if (isInput && field.attributes.inputOptional === true) return true;
+  return isFilledIn(field) ? isInput : field.mark !== '' && field.mark !== '*!';
+}
+
 function member(field, isInput, imports) {
-  const { mark, isNullable, fallback, attributes } = field;
-  const isFilledIn = mark === '!' || fallback !== undefined;
-  const isOptional = isFilledIn ? isInput : mark !== '' && mark !== '*!';
-  const mayBeLeftOut = isOptional || (isInput && attributes.inputOptional === true);
   const type = typeText(field.type, isInput, imports);
   // What the server fills in may be given as undefined, too.
-  const undefinedText = isFilledIn && isInput && type !== 'unknown' ? ' | undefined' : '';
-  return `${propertyName(field.name)}${mayBeLeftOut ? '?' : ''}: ${type}${isNullable ? ' | null' : ''}${undefinedText};`;
+  const undefinedText = isFilledIn(field) && isInput && type !== 'unknown' ? ' | undefined' : '';
+  return `${propertyName(field.name)}${isOptional(field, isInput) ? '?' : ''}: ${type}${field.isNullable ? ' | null' : ''}${undefinedText};`;
+}
+
+/**
+ * Members of the type of drafts. What every object has reads as in the output. A struct that the server completes can be
+ * assigned as in the input; where the struct is optional or an item of a list, it has the type of the input.
+ */
+function draftMembers(field, imports) {
+  const struct = structOf(field.type);
+  if (struct === undefined || !hasDraft(struct)) return [member(field, false, imports)];
+  const nullText = field.isNullable ? ' | null' : '';
+  const written = `${typeText(field.type, true, imports)}${nullText}`;
+  const name = propertyName(field.name);
+  if (isOptional(field, false)) return [`${name}?: ${written};`];
+  if (field.type.form !== 'one') return [`${name}: ${written};`];
+  const read = imports.of(struct.section, `${struct.typeName}Draft`);
+  return [`get ${name}(): ${read}${nullText};`, `set ${name}(value: ${written});`];
+}
+
+/** The entries with a type for drafts: kinds, and structs that every object of a kind has. */
+export function draftEntries(model) {
+  const entries = new Set();
+  const visit = (entry) => {
+    if (entries.has(entry) || !hasDraft(entry)) return;
+    entries.add(entry);
+    for (const field of flatFields(entry)) {
+      const struct = field.type.form === 'one' && !isOptional(field, false) ? structOf(field.type) : undefined;
+      if (struct !== undefined) visit(struct);
+    }
+  };
+  for (const section of model.sections.values()) section.types.filter(({ kind }) => kind === 'kind').forEach(visit);
+  return entries;
+}
+
+/** The generated struct that a type is, or is a list or a map of. */
+function structOf(type) {
+  if (type.form === 'list' || type.form === 'map') return structOf(type.of);
+  const { target } = type;
+  return target === undefined || target.kind === 'string' || target.flags.outputOnly ? undefined : target;
+}
+
+/** True if the input of a type differs from its output, so that drafts have a type of their own. */
+function hasDraft(entry, above = []) {
+  if (entry.flags.outputOnly || above.includes(entry)) return false;
+  return flatFields(entry).some((field) => {
+    const { attributes, type } = field;
+    if (isFilledIn(field) || attributes.inputOptional === true) return true;
+    if ((TYPES[type.scalar] ?? []).length > 1) return true;
+    const struct = structOf(type);
+    return struct !== undefined && hasDraft(struct, [...above, entry]);
+  });
 }
 
 function typeText(type, isInput, imports) {

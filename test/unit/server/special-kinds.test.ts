@@ -6,9 +6,10 @@ import type { Kind } from 'orchplane';
 import { mergePatch, StatusError } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../../src/kinds/define-kind.js';
+import { anotherVersion, defineBuiltIn } from '../../../src/kinds/define-kind.js';
 import type { StrategyContext } from '../../../src/kinds/kind.js';
 import { invalid } from '../../../src/meta/field-error.js';
+import type { InputBase, ObjectBase } from '../../../src/meta/object.js';
 import { always, int32, optional, string, type as typeNamed } from '../../../src/schema/declare.js';
 
 interface Spec {

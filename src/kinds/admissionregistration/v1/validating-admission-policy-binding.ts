@@ -2,13 +2,16 @@
  * The ValidatingAdmissionPolicyBinding kind: where a ValidatingAdmissionPolicy applies, with which parameters, and what
  * happens to a request that violates it.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ValidatingAdmissionPolicyBindingBody,
+  type ValidatingAdmissionPolicyBindingBodyDraft,
   type ValidatingAdmissionPolicyBindingBodyInput,
   validatingAdmissionPolicyBindingBody,
 } from '../../generated/admissionregistration-v1.js';
@@ -18,14 +21,20 @@ import { enumErrors } from './match-resources.js';
 import { authorizeParamRef, VALIDATING_BINDINGS } from './param-access.js';
 import { bindingColumns, bindingSpecErrors } from './policy-parts.js';
 
-export interface ValidatingAdmissionPolicyBinding extends ObjectBase, ValidatingAdmissionPolicyBindingBody {}
+export interface ValidatingAdmissionPolicyBinding
+  extends ClusterObject<'ValidatingAdmissionPolicyBinding'>,
+    ValidatingAdmissionPolicyBindingBody {}
+export interface ValidatingAdmissionPolicyBindingDraft
+  extends ClusterObject<'ValidatingAdmissionPolicyBinding'>,
+    ValidatingAdmissionPolicyBindingBodyDraft {}
 export interface ValidatingAdmissionPolicyBindingInput extends InputBase, ValidatingAdmissionPolicyBindingBodyInput {}
 
 export const ValidatingAdmissionPolicyBinding: Kind<
   ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicyBindingInput,
   'Cluster',
-  never
+  never,
+  ValidatingAdmissionPolicyBindingDraft
 > = defineBuiltIn({
   apiVersion: `${serviceGroup('admissionregistration')}/v1`,
   kind: 'ValidatingAdmissionPolicyBinding',

@@ -2,16 +2,19 @@
  * The ValidatingAdmissionPolicy kind: CEL rules for requests. This file validates the policy; `admission/` evaluates
  * it.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { JsonPathError, parseJsonPath } from '../../../text/json-path/json-path.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type AuditAnnotation,
   type ValidatingAdmissionPolicyBody,
+  type ValidatingAdmissionPolicyBodyDraft,
   type ValidatingAdmissionPolicyBodyInput,
   type ValidatingAdmissionPolicySpec,
   type Validation,
@@ -31,14 +34,20 @@ import {
   policySpecErrors,
 } from './policy-parts.js';
 
-export interface ValidatingAdmissionPolicy extends ObjectBase, ValidatingAdmissionPolicyBody {}
+export interface ValidatingAdmissionPolicy
+  extends ClusterObject<'ValidatingAdmissionPolicy'>,
+    ValidatingAdmissionPolicyBody {}
+export interface ValidatingAdmissionPolicyDraft
+  extends ClusterObject<'ValidatingAdmissionPolicy'>,
+    ValidatingAdmissionPolicyBodyDraft {}
 export interface ValidatingAdmissionPolicyInput extends InputBase, ValidatingAdmissionPolicyBodyInput {}
 
 export const ValidatingAdmissionPolicy: Kind<
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyInput,
   'Cluster',
-  'status'
+  'status',
+  ValidatingAdmissionPolicyDraft
 > = defineBuiltIn({
   apiVersion: `${serviceGroup('admissionregistration')}/v1`,
   kind: 'ValidatingAdmissionPolicy',

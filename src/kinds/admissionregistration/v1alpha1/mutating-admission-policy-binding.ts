@@ -1,11 +1,14 @@
 /**
  * The MutatingAdmissionPolicyBinding kind: where a MutatingAdmissionPolicy applies, and with which parameters.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type MutatingAdmissionPolicyBindingBody,
+  type MutatingAdmissionPolicyBindingBodyDraft,
   type MutatingAdmissionPolicyBindingBodyInput,
   mutatingAdmissionPolicyBindingBody,
 } from '../../generated/admissionregistration-v1alpha1.js';
@@ -14,14 +17,20 @@ import { specGeneration } from '../../shared/strategies.js';
 import { authorizeParamRef, MUTATING_BINDINGS } from '../v1/param-access.js';
 import { bindingColumns, bindingSpecErrors, OWN_POLICY_TYPES, operationErrors } from '../v1/policy-parts.js';
 
-export interface MutatingAdmissionPolicyBinding extends ObjectBase, MutatingAdmissionPolicyBindingBody {}
+export interface MutatingAdmissionPolicyBinding
+  extends ClusterObject<'MutatingAdmissionPolicyBinding'>,
+    MutatingAdmissionPolicyBindingBody {}
+export interface MutatingAdmissionPolicyBindingDraft
+  extends ClusterObject<'MutatingAdmissionPolicyBinding'>,
+    MutatingAdmissionPolicyBindingBodyDraft {}
 export interface MutatingAdmissionPolicyBindingInput extends InputBase, MutatingAdmissionPolicyBindingBodyInput {}
 
 export const MutatingAdmissionPolicyBinding: Kind<
   MutatingAdmissionPolicyBinding,
   MutatingAdmissionPolicyBindingInput,
   'Cluster',
-  never
+  never,
+  MutatingAdmissionPolicyBindingDraft
 > = defineBuiltIn({
   apiVersion: `${serviceGroup('admissionregistration')}/v1alpha1`,
   kind: 'MutatingAdmissionPolicyBinding',

@@ -2,14 +2,17 @@
  * The MutatingAdmissionPolicy kind: changes to requests, written in CEL. This file validates the policy; `admission/`
  * evaluates it.
  */
+
 import { listOf } from '../../../cel/index.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { own } from '../../../util/json.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type MutatingAdmissionPolicyBody,
+  type MutatingAdmissionPolicyBodyDraft,
   type MutatingAdmissionPolicyBodyInput,
   type MutatingAdmissionPolicySpec,
   type Mutation,
@@ -32,40 +35,50 @@ import {
   policySpecErrors,
 } from '../v1/policy-parts.js';
 
-export interface MutatingAdmissionPolicy extends ObjectBase, MutatingAdmissionPolicyBody {}
+export interface MutatingAdmissionPolicy
+  extends ClusterObject<'MutatingAdmissionPolicy'>,
+    MutatingAdmissionPolicyBody {}
+export interface MutatingAdmissionPolicyDraft
+  extends ClusterObject<'MutatingAdmissionPolicy'>,
+    MutatingAdmissionPolicyBodyDraft {}
 export interface MutatingAdmissionPolicyInput extends InputBase, MutatingAdmissionPolicyBodyInput {}
 
-export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmissionPolicyInput, 'Cluster', never> =
-  defineBuiltIn({
-    apiVersion: `${serviceGroup('admissionregistration')}/v1alpha1`,
-    kind: 'MutatingAdmissionPolicy',
-    scope: 'Cluster',
-    lifecycle: { introducedIn: '1.32' },
-    names: { plural: 'mutatingadmissionpolicies', categories: ['api-extensions'] },
-    body: mutatingAdmissionPolicyBody,
-    ownTypes: OWN_POLICY_TYPES,
-    strategy: {
-      create: { metadataValidation: 'repeated', validate },
-      update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
-      write: { generation: specGeneration, authorizeValidated: authorizeParamKind },
+export const MutatingAdmissionPolicy: Kind<
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyInput,
+  'Cluster',
+  never,
+  MutatingAdmissionPolicyDraft
+> = defineBuiltIn({
+  apiVersion: `${serviceGroup('admissionregistration')}/v1alpha1`,
+  kind: 'MutatingAdmissionPolicy',
+  scope: 'Cluster',
+  lifecycle: { introducedIn: '1.32' },
+  names: { plural: 'mutatingadmissionpolicies', categories: ['api-extensions'] },
+  body: mutatingAdmissionPolicyBody,
+  ownTypes: OWN_POLICY_TYPES,
+  strategy: {
+    create: { metadataValidation: 'repeated', validate },
+    update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
+    write: { generation: specGeneration, authorizeValidated: authorizeParamKind },
+  },
+  columns: [
+    nameColumn,
+    {
+      name: 'Mutations',
+      type: 'integer',
+      description: 'The number of mutations.',
+      cell: (object) => object.spec.mutations?.length ?? 0,
     },
-    columns: [
-      nameColumn,
-      {
-        name: 'Mutations',
-        type: 'integer',
-        description: 'The number of mutations.',
-        cell: (object) => object.spec.mutations?.length ?? 0,
-      },
-      {
-        name: 'ParamKind',
-        type: 'string',
-        description: 'The kind of its parameters.',
-        cell: (object) => paramKindCell(object.spec),
-      },
-      ageColumn,
-    ],
-  });
+    {
+      name: 'ParamKind',
+      type: 'string',
+      description: 'The kind of its parameters.',
+      cell: (object) => paramKindCell(object.spec),
+    },
+    ageColumn,
+  ],
+});
 
 function paramKindCell({ paramKind: kind }: MutatingAdmissionPolicySpec): string {
   return kind === undefined ? '<unset>' : [kind.apiVersion ?? '', kind.kind ?? ''].filter(Boolean).join('/');

@@ -2,15 +2,18 @@
  * The APIService kind: the server of a group version, which is this server or a Service, and its position in discovery.
  * Every served version has one. `http/aggregate/` proxies requests to Services.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote } from '../../../text/go/go-text.js';
 import { base64ByteLength } from '../../../util/base64.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type APIServiceBody,
+  type APIServiceBodyDraft,
   type APIServiceBodyInput,
   type APIServiceSpec,
   apiServiceBody,
@@ -22,13 +25,14 @@ import { datedCondition, LOCAL } from './availability.js';
 import { initialApiServices } from './initial.js';
 import { apiServiceReconciler } from './reconciler.js';
 
-export interface APIService extends ObjectBase, APIServiceBody {}
+export interface APIService extends ClusterObject<'APIService'>, APIServiceBody {}
+export interface APIServiceDraft extends ClusterObject<'APIService'>, APIServiceBodyDraft {}
 export interface APIServiceInput extends InputBase, APIServiceBodyInput {}
 
 /** Requires a path segment. Spec validation checks that the name is `<version>.<group>`. */
 const segmentName: NameValidator = (name) => pathSegmentProblems(name);
 
-export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> = defineBuiltIn({
+export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status', APIServiceDraft> = defineBuiltIn({
   apiVersion: `${serviceGroup('apiregistration')}/v1`,
   kind: 'APIService',
   scope: 'Cluster',

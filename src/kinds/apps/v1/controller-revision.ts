@@ -3,10 +3,10 @@
  */
 import { type FieldError, invalid, required } from '../../../meta/field-error.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
-import type { ApiObject } from '../../../meta/object.js';
+import type { ApiObject, InputBase, NamespacedObject } from '../../../meta/object.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { isRecord, printJson } from '../../../util/json.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ControllerRevisionBody,
   type ControllerRevisionBodyInput,
@@ -16,7 +16,7 @@ import type { Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/number-rules.js';
 
-export interface ControllerRevision extends ObjectBase, ControllerRevisionBody {}
+export interface ControllerRevision extends NamespacedObject<'ControllerRevision'>, ControllerRevisionBody {}
 export interface ControllerRevisionInput extends InputBase, ControllerRevisionBodyInput {}
 
 export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInput, 'Namespaced', never> = defineBuiltIn(

@@ -5,7 +5,7 @@
 import { childPath, type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
 import { labelSelectorFrom, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
-import type { DraftObject } from '../../../meta/object.js';
+import type { DraftObject, InputBase, NamespacedObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import {
@@ -13,9 +13,10 @@ import {
   podTemplateDefaults,
   podTemplateProblems,
 } from '../../core/v1/pod-spec/pod-template.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type DaemonSetBody,
+  type DaemonSetBodyDraft,
   type DaemonSetBodyInput,
   type DaemonSetSpec,
   type DaemonSetUpdateStrategy,
@@ -52,13 +53,14 @@ import {
   terminatingPodProblems,
 } from './workload.js';
 
-export interface DaemonSet extends ObjectBase, DaemonSetBody {}
+export interface DaemonSet extends NamespacedObject<'DaemonSet'>, DaemonSetBody {}
+export interface DaemonSetDraft extends NamespacedObject<'DaemonSet'>, DaemonSetBodyDraft {}
 export interface DaemonSetInput extends InputBase, DaemonSetBodyInput {}
 
 /** The generation of the template. The server sets it and ignores values of clients. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
-export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> = defineBuiltIn({
+export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status', DaemonSetDraft> = defineBuiltIn({
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
   scope: 'Namespaced',

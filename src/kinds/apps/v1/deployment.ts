@@ -4,14 +4,15 @@
 
 import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
-import type { DraftObject } from '../../../meta/object.js';
+import type { DraftObject, InputBase, NamespacedObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type DeploymentBody,
+  type DeploymentBodyDraft,
   type DeploymentBodyInput,
   type DeploymentSpec,
   type DeploymentStrategy,
@@ -36,63 +37,65 @@ import {
   templateWarnings,
 } from './workload.js';
 
-export interface Deployment extends ObjectBase, DeploymentBody {}
+export interface Deployment extends NamespacedObject<'Deployment'>, DeploymentBody {}
+export interface DeploymentDraft extends NamespacedObject<'Deployment'>, DeploymentBodyDraft {}
 export interface DeploymentInput extends InputBase, DeploymentBodyInput {}
 
 /** The revision of a rollback request. Status updates do not change it. */
 const ROLLBACK_TO = 'deprecated.deployment.rollback.to';
 
-export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status' | 'scale'> = defineBuiltIn({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  scope: 'Namespaced',
-  names: { shortNames: ['deploy'], categories: ['all'] },
-  fieldAnnotations: [ROLLBACK_TO],
-  body: deploymentBody,
-  strategy: {
-    write: {
-      separateStatus: true,
-      // prepareForUpdate increases it; status updates do not.
-      generation: () => false,
-      warnings: (object, live, context) => [
-        ...podNameWarnings(object, live),
-        ...templateWarnings(object, live, context),
-      ],
+export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status' | 'scale', DeploymentDraft> =
+  defineBuiltIn({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    scope: 'Namespaced',
+    names: { shortNames: ['deploy'], categories: ['all'] },
+    fieldAnnotations: [ROLLBACK_TO],
+    body: deploymentBody,
+    strategy: {
+      write: {
+        separateStatus: true,
+        // prepareForUpdate increases it; status updates do not.
+        generation: () => false,
+        warnings: (object, live, context) => [
+          ...podNameWarnings(object, live),
+          ...templateWarnings(object, live, context),
+        ],
+      },
+      decode: { decodeError: decodeProblem, defaults },
+      create: {
+        prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
+        validate: (object, context) => specProblems(object, { context }),
+      },
+      update: {
+        prepare: prepareForUpdate,
+        validate: (next, live, context) => [
+          ...specProblems(next, { context, live: live.spec }),
+          ...selectorUpdateProblems(next.spec, live.spec),
+        ],
+      },
     },
-    decode: { decodeError: decodeProblem, defaults },
-    create: {
-      prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
-      validate: (object, context) => specProblems(object, { context }),
+    subresources: {
+      scale: scaleSubresource(),
+      status: statusSubresource({ metadata: ['labels'], prepare: prepareStatus, validate: statusProblems }),
     },
-    update: {
-      prepare: prepareForUpdate,
-      validate: (next, live, context) => [
-        ...specProblems(next, { context, live: live.spec }),
-        ...selectorUpdateProblems(next.spec, live.spec),
-      ],
-    },
-  },
-  subresources: {
-    scale: scaleSubresource(),
-    status: statusSubresource({ metadata: ['labels'], prepare: prepareStatus, validate: statusProblems }),
-  },
-  columns: [
-    nameColumn,
-    textColumn('Ready', 'The number of ready pods and of desired pods.', (object) => {
-      const { spec, status } = object;
-      return `${status.readyReplicas ?? 0}/${spec.replicas}`;
-    }),
-    textColumn(
-      'Up-to-date',
-      'The number of pods with the current template.',
-      (object) => object.status.updatedReplicas ?? 0,
-    ),
-    textColumn('Available', 'The number of available pods.', (object) => object.status.availableReplicas ?? 0),
-    ageColumn,
-    ...containerColumns<Deployment>((object) => object.spec.template.spec),
-    selectorColumn((object) => object.spec.selector),
-  ],
-});
+    columns: [
+      nameColumn,
+      textColumn('Ready', 'The number of ready pods and of desired pods.', (object) => {
+        const { spec, status } = object;
+        return `${status.readyReplicas ?? 0}/${spec.replicas}`;
+      }),
+      textColumn(
+        'Up-to-date',
+        'The number of pods with the current template.',
+        (object) => object.status.updatedReplicas ?? 0,
+      ),
+      textColumn('Available', 'The number of available pods.', (object) => object.status.availableReplicas ?? 0),
+      ageColumn,
+      ...containerColumns<Deployment>((object) => object.spec.template.spec),
+      selectorColumn((object) => object.spec.selector),
+    ],
+  });
 
 function decodeProblem(draft: Deployment): string | undefined {
   const text = annotationText(draft, ROLLBACK_TO) ?? '';

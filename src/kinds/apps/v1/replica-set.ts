@@ -1,12 +1,15 @@
 /**
  * The ReplicaSet kind: a number of identical pods. spec: ReplicaSet
  */
+
 import { type FieldError, invalid } from '../../../meta/field-error.js';
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ReplicaSetBody,
+  type ReplicaSetBodyDraft,
   type ReplicaSetBodyInput,
   type ReplicaSetSpec,
   replicaSetBody,
@@ -24,50 +27,52 @@ import {
   templateWarnings,
 } from './workload.js';
 
-export interface ReplicaSet extends ObjectBase, ReplicaSetBody {}
+export interface ReplicaSet extends NamespacedObject<'ReplicaSet'>, ReplicaSetBody {}
+export interface ReplicaSetDraft extends NamespacedObject<'ReplicaSet'>, ReplicaSetBodyDraft {}
 export interface ReplicaSetInput extends InputBase, ReplicaSetBodyInput {}
 
-export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status' | 'scale'> = defineBuiltIn({
-  apiVersion: 'apps/v1',
-  kind: 'ReplicaSet',
-  scope: 'Namespaced',
-  names: { shortNames: ['rs'], categories: ['all'] },
-  body: replicaSetBody,
-  strategy: {
-    write: {
-      separateStatus: true,
-      generation: specGeneration,
-      warnings: (object, live, context) => [
-        ...podNameWarnings(object, live),
-        ...templateWarnings(object, live, context),
-      ],
+export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status' | 'scale', ReplicaSetDraft> =
+  defineBuiltIn({
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    scope: 'Namespaced',
+    names: { shortNames: ['rs'], categories: ['all'] },
+    body: replicaSetBody,
+    strategy: {
+      write: {
+        separateStatus: true,
+        generation: specGeneration,
+        warnings: (object, live, context) => [
+          ...podNameWarnings(object, live),
+          ...templateWarnings(object, live, context),
+        ],
+      },
+      update: {
+        metadataValidation: 'inValidate',
+        prepare: (draft, live, { features }) =>
+          dropDisabledTemplateFields(draft.spec.template, live.spec.template, features),
+        validate: validateUpdate,
+      },
+      decode: { defaults: (draft) => podTemplateDefaults(draft.spec.template) },
+      create: {
+        prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
+        validate: (object, context) => specProblems(object.spec, { context }),
+      },
     },
-    update: {
-      metadataValidation: 'inValidate',
-      prepare: (draft, live, { features }) =>
-        dropDisabledTemplateFields(draft.spec.template, live.spec.template, features),
-      validate: validateUpdate,
+    subresources: {
+      scale: scaleSubresource(),
+      status: statusSubresource({ prepare: dropGatedStatus, validate: statusProblems }),
     },
-    decode: { defaults: (draft) => podTemplateDefaults(draft.spec.template) },
-    create: {
-      prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
-      validate: (object, context) => specProblems(object.spec, { context }),
-    },
-  },
-  subresources: {
-    scale: scaleSubresource(),
-    status: statusSubresource({ prepare: dropGatedStatus, validate: statusProblems }),
-  },
-  columns: [
-    nameColumn,
-    countColumn('Desired', 'The number of desired pods.', (object) => object.spec.replicas),
-    countColumn('Current', 'The number of pods that exist.', (object) => object.status.replicas),
-    countColumn('Ready', 'The number of ready pods.', (object) => object.status.readyReplicas ?? 0),
-    ageColumn,
-    ...containerColumns<ReplicaSet>((object) => object.spec.template.spec),
-    selectorColumn((object) => object.spec.selector),
-  ],
-});
+    columns: [
+      nameColumn,
+      countColumn('Desired', 'The number of desired pods.', (object) => object.spec.replicas),
+      countColumn('Current', 'The number of pods that exist.', (object) => object.status.replicas),
+      countColumn('Ready', 'The number of ready pods.', (object) => object.status.readyReplicas ?? 0),
+      ageColumn,
+      ...containerColumns<ReplicaSet>((object) => object.spec.template.spec),
+      selectorColumn((object) => object.spec.selector),
+    ],
+  });
 
 function specProblems(
   spec: ReplicaSetSpec,

@@ -1,20 +1,23 @@
 /**
  * The StatefulSet kind: pods with stable names and storage. spec: StatefulSet
  */
+
 import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString } from '../../../meta/int-or-string.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { podAnnotationsProblems } from '../../core/v1/pod-spec/annotations.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { claimSpecWarnings } from '../../core/v1/pod-spec/volume-warnings.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type RollingUpdateStatefulSetStrategy,
   type StatefulSetBody,
+  type StatefulSetBodyDraft,
   type StatefulSetBodyInput,
   type StatefulSetSpec,
   type StatefulSetUpdateStrategy,
@@ -40,48 +43,50 @@ import {
   terminatingPodProblems,
 } from './workload.js';
 
-export interface StatefulSet extends ObjectBase, StatefulSetBody {}
+export interface StatefulSet extends NamespacedObject<'StatefulSet'>, StatefulSetBody {}
+export interface StatefulSetDraft extends NamespacedObject<'StatefulSet'>, StatefulSetBodyDraft {}
 export interface StatefulSetInput extends InputBase, StatefulSetBodyInput {}
 
 /** Its pods are named after it, and their names are names of hosts. */
 const labelName: NameValidator = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
 
-export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'status' | 'scale'> = defineBuiltIn({
-  apiVersion: 'apps/v1',
-  kind: 'StatefulSet',
-  scope: 'Namespaced',
-  names: { shortNames: ['sts'], categories: ['all'] },
-  body: statefulSetBody,
-  strategy: {
-    name: { validate: labelName },
-    write: { separateStatus: true, generation: specGeneration, warnings },
-    decode: { defaults },
-    create: {
-      prepare: (draft, context) => dropGatedFields(draft, undefined, context),
-      validate: (object, context) => specProblems(object.spec, { context, isNew: true }),
+export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'status' | 'scale', StatefulSetDraft> =
+  defineBuiltIn({
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    scope: 'Namespaced',
+    names: { shortNames: ['sts'], categories: ['all'] },
+    body: statefulSetBody,
+    strategy: {
+      name: { validate: labelName },
+      write: { separateStatus: true, generation: specGeneration, warnings },
+      decode: { defaults },
+      create: {
+        prepare: (draft, context) => dropGatedFields(draft, undefined, context),
+        validate: (object, context) => specProblems(object.spec, { context, isNew: true }),
+      },
+      update: {
+        prepare: dropGatedFields,
+        validate: (next, live, context) => [
+          ...specProblems(next.spec, { context, isNew: false }),
+          ...fixedFieldProblems(next.spec, live.spec),
+        ],
+      },
     },
-    update: {
-      prepare: dropGatedFields,
-      validate: (next, live, context) => [
-        ...specProblems(next.spec, { context, isNew: false }),
-        ...fixedFieldProblems(next.spec, live.spec),
-      ],
+    subresources: {
+      scale: scaleSubresource(),
+      status: statusSubresource({ metadataValidation: 'inValidate', validate: statusProblems }),
     },
-  },
-  subresources: {
-    scale: scaleSubresource(),
-    status: statusSubresource({ metadataValidation: 'inValidate', validate: statusProblems }),
-  },
-  columns: [
-    nameColumn,
-    textColumn('Ready', 'The number of ready pods and of desired pods.', (object) => {
-      const { spec, status } = object;
-      return `${status.readyReplicas ?? 0}/${spec.replicas}`;
-    }),
-    ageColumn,
-    ...containerColumns<StatefulSet>((object) => object.spec.template.spec),
-  ],
-});
+    columns: [
+      nameColumn,
+      textColumn('Ready', 'The number of ready pods and of desired pods.', (object) => {
+        const { spec, status } = object;
+        return `${status.readyReplicas ?? 0}/${spec.replicas}`;
+      }),
+      ageColumn,
+      ...containerColumns<StatefulSet>((object) => object.spec.template.spec),
+    ],
+  });
 
 const MAX_UNAVAILABLE = 'MaxUnavailableStatefulSet';
 

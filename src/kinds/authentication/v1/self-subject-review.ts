@@ -1,7 +1,9 @@
 /**
  * The SelfSubjectReview kind: returns the user of the request. spec: SelfSubjectReview
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
+import type {} from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type SelfSubjectReviewBody,

@@ -1,8 +1,10 @@
 /**
  * The TokenReview kind: authenticates a token. spec: TokenReview
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
+import type {} from '../../../meta/object.js';
 import { chain } from '../../../util/maybe-promise.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {

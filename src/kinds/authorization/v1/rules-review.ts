@@ -1,7 +1,9 @@
 /**
  * The SelfSubjectRulesReview kind: the rules of the user in a namespace. spec: SelfSubjectRulesReview
  */
+
 import { errors } from '../../../meta/errors.js';
+import type {} from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type SelfSubjectRulesReviewBody,

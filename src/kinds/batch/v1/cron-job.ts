@@ -1,13 +1,16 @@
 /**
  * The CronJob kind: creates Jobs on a schedule. spec: CronJob
  */
+
 import { type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { lengthMessage } from '../../../meta/names.js';
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { cronProblem, timeZoneProblems } from '../../../text/time/cron.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type CronJobBody,
+  type CronJobBodyDraft,
   type CronJobBodyInput,
   type CronJobSpec,
   cronJobBody,
@@ -29,10 +32,11 @@ import { nonNegative } from '../../shared/number-rules.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { jobSpecWarnings, jobTemplateProblems } from './job/validate.js';
 
-export interface CronJob extends ObjectBase, CronJobBody {}
+export interface CronJob extends NamespacedObject<'CronJob'>, CronJobBody {}
+export interface CronJobDraft extends NamespacedObject<'CronJob'>, CronJobBodyDraft {}
 export interface CronJobInput extends InputBase, CronJobBodyInput {}
 
-export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defineBuiltIn({
+export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status', CronJobDraft> = defineBuiltIn({
   apiVersion: 'batch/v1',
   kind: 'CronJob',
   scope: 'Namespaced',

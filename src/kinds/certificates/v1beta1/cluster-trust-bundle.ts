@@ -1,13 +1,15 @@
 /**
  * The ClusterTrustBundle kind: trusted CA certificates, of a signer or without one. spec: ClusterTrustBundle
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, tooLong } from '../../../meta/field-error.js';
 import { byteLength, maskTrailingDash } from '../../../meta/names.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { readCertificate } from '../../../text/x509/certificate.js';
 import { type PemBlock, pemBlocks } from '../../../text/x509/pem.js';
-import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { anotherVersion, defineBuiltIn } from '../../define-kind.js';
 import {
   type ClusterTrustBundleBody,
   type ClusterTrustBundleBodyInput,
@@ -17,7 +19,7 @@ import type { HookContext, Kind, NameValidator } from '../../kind.js';
 import { NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../shared/signer-name.js';
 
-export interface ClusterTrustBundle extends ObjectBase, ClusterTrustBundleBody {}
+export interface ClusterTrustBundle extends ClusterObject<'ClusterTrustBundle'>, ClusterTrustBundleBody {}
 export interface ClusterTrustBundleInput extends InputBase, ClusterTrustBundleBodyInput {}
 
 /** The required prefix of the name depends on the signer. */

@@ -3,8 +3,8 @@
  * process and are reported as healthy. spec: ComponentStatus
  */
 import { errors } from '../../../meta/errors.js';
-import type { DraftObject } from '../../../meta/object.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { ClusterObject, DraftObject, InputBase } from '../../../meta/object.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ComponentCondition,
   type ComponentStatusBody,
@@ -14,7 +14,7 @@ import {
 import type { Kind } from '../../kind.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
 
-export interface ComponentStatus extends ObjectBase, ComponentStatusBody {}
+export interface ComponentStatus extends ClusterObject<'ComponentStatus'>, ComponentStatusBody {}
 export interface ComponentStatusInput extends InputBase, ComponentStatusBodyInput {}
 
 const COMPONENTS: readonly string[] = ['controller-manager', 'scheduler', 'etcd-0'];

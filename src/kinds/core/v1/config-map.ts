@@ -1,17 +1,19 @@
 /**
  * The ConfigMap kind: configuration data as key-value pairs. spec: ConfigMap
  */
+
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, tooLong } from '../../../meta/field-error.js';
 import { byteLength, configMapKeyProblems } from '../../../meta/names.js';
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { base64ByteLength } from '../../../util/base64.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import { type ConfigMapBody, type ConfigMapBodyInput, configMapBody } from '../../generated/core-v1.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { immutableDataProblems } from '../../shared/strategies.js';
 
-export interface ConfigMap extends ObjectBase, ConfigMapBody {}
+export interface ConfigMap extends NamespacedObject<'ConfigMap'>, ConfigMapBody {}
 export interface ConfigMapInput extends InputBase, ConfigMapBodyInput {}
 
 export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = defineBuiltIn({

@@ -1,28 +1,32 @@
 /**
  * The Endpoints kind: the addresses of a service. Deprecated in favour of EndpointSlice. spec: Endpoints
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { ipWarnings, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type EndpointAddress,
   type EndpointPort,
   type EndpointSubset,
   type EndpointsBody,
+  type EndpointsBodyDraft,
   type EndpointsBodyInput,
   endpointsBody,
 } from '../../generated/core-v1.js';
 import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 
-export interface Endpoints extends ObjectBase, EndpointsBody {}
+export interface Endpoints extends NamespacedObject<'Endpoints'>, EndpointsBody {}
+export interface EndpointsDraft extends NamespacedObject<'Endpoints'>, EndpointsBodyDraft {}
 export interface EndpointsInput extends InputBase, EndpointsBodyInput {}
 
-export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = defineBuiltIn({
+export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never, EndpointsDraft> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'Endpoints',
   scope: 'Namespaced',

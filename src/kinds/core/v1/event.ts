@@ -5,11 +5,12 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
+import type { ApiObject, InputBase, NamespacedObject, ObjectBase } from '../../../meta/object.js';
 import type { CellContext, Column } from '../../columns.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type CoreEventBody,
+  type CoreEventBodyDraft,
   type CoreEventBodyInput,
   coreEventBody,
   type ObjectReference,
@@ -17,10 +18,11 @@ import {
 import type { Kind } from '../../kind.js';
 import { nameColumn, since, textColumn } from '../../shared/common-columns.js';
 
-export interface CoreEvent extends ObjectBase, CoreEventBody {}
+export interface CoreEvent extends NamespacedObject<'Event'>, CoreEventBody {}
+export interface CoreEventDraft extends NamespacedObject<'Event'>, CoreEventBodyDraft {}
 export interface CoreEventInput extends InputBase, CoreEventBodyInput {}
 
-export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = defineBuiltIn({
+export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never, CoreEventDraft> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'Event',
   scope: 'Namespaced',

@@ -5,13 +5,14 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
-import type { DraftObject } from '../../../meta/object.js';
+import type { DraftObject, InputBase, NamespacedObject } from '../../../meta/object.js';
 import { Quantity } from '../../../meta/quantity.js';
 import { own } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type LimitRangeBody,
+  type LimitRangeBodyDraft,
   type LimitRangeBodyInput,
   type LimitRangeItem,
   limitRangeBody,
@@ -26,10 +27,11 @@ import {
   validateResourceName,
 } from '../../shared/resources.js';
 
-export interface LimitRange extends ObjectBase, LimitRangeBody {}
+export interface LimitRange extends NamespacedObject<'LimitRange'>, LimitRangeBody {}
+export interface LimitRangeDraft extends NamespacedObject<'LimitRange'>, LimitRangeBodyDraft {}
 export interface LimitRangeInput extends InputBase, LimitRangeBodyInput {}
 
-export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> = defineBuiltIn({
+export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never, LimitRangeDraft> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'LimitRange',
   scope: 'Namespaced',

@@ -1,11 +1,13 @@
 /**
  * The PersistentVolumeClaim kind: a request for storage, bound to a PersistentVolume. spec: PersistentVolumeClaim
  */
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type PersistentVolumeClaimBody,
+  type PersistentVolumeClaimBodyDraft,
   type PersistentVolumeClaimBodyInput,
   persistentVolumeClaimBody,
 } from '../../generated/core-v1.js';
@@ -50,45 +52,53 @@ const persistentVolumeClaimColumns: readonly Column<PersistentVolumeClaim>[] = [
   },
 ];
 
-export interface PersistentVolumeClaim extends ObjectBase, PersistentVolumeClaimBody {}
+export interface PersistentVolumeClaim extends NamespacedObject<'PersistentVolumeClaim'>, PersistentVolumeClaimBody {}
+export interface PersistentVolumeClaimDraft
+  extends NamespacedObject<'PersistentVolumeClaim'>,
+    PersistentVolumeClaimBodyDraft {}
 export interface PersistentVolumeClaimInput extends InputBase, PersistentVolumeClaimBodyInput {}
 
-export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolumeClaimInput, 'Namespaced', 'status'> =
-  defineBuiltIn({
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    scope: 'Namespaced',
-    names: { shortNames: ['pvc'] },
-    body: persistentVolumeClaimBody,
-    columns: persistentVolumeClaimColumns,
-    strategy: {
-      delete: { returnDeletedObject: true },
-      write: {
-        separateStatus: true,
-        warnings: (object, _live, { dialect }) => [
-          ...classAnnotationWarnings(object, dialect),
-          ...claimSpecWarnings('spec', object.spec),
-        ],
-      },
-      decode: { defaults },
-      create: {
-        prepare: (draft, context) => prepareSpec(draft, undefined, context),
-        validate: (object, context, live) => claimProblems(object, live && live, context),
-      },
-      update: {
-        prepare: prepareSpec,
-        // The create validation runs twice, as in the reference server.
-        validationOrder: ['create', 'metadata', 'create', 'update'],
-        validate: (next, live, context) => claimUpdateProblems(next, live, context),
-      },
+export const PersistentVolumeClaim: Kind<
+  PersistentVolumeClaim,
+  PersistentVolumeClaimInput,
+  'Namespaced',
+  'status',
+  PersistentVolumeClaimDraft
+> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  scope: 'Namespaced',
+  names: { shortNames: ['pvc'] },
+  body: persistentVolumeClaimBody,
+  columns: persistentVolumeClaimColumns,
+  strategy: {
+    delete: { returnDeletedObject: true },
+    write: {
+      separateStatus: true,
+      warnings: (object, _live, { dialect }) => [
+        ...classAnnotationWarnings(object, dialect),
+        ...claimSpecWarnings('spec', object.spec),
+      ],
     },
-    subresources: {
-      status: statusSubresource({
-        prepare: dropDisabledStatus,
-        validate: (next, _live, context) => claimStatusProblems(next, context),
-      }),
+    decode: { defaults },
+    create: {
+      prepare: (draft, context) => prepareSpec(draft, undefined, context),
+      validate: (object, context, live) => claimProblems(object, live && live, context),
     },
-  });
+    update: {
+      prepare: prepareSpec,
+      // The create validation runs twice, as in the reference server.
+      validationOrder: ['create', 'metadata', 'create', 'update'],
+      validate: (next, live, context) => claimUpdateProblems(next, live, context),
+    },
+  },
+  subresources: {
+    status: statusSubresource({
+      prepare: dropDisabledStatus,
+      validate: (next, _live, context) => claimStatusProblems(next, context),
+    }),
+  },
+});
 
 function defaults(draft: PersistentVolumeClaim): void {
   const { spec, status } = draft;

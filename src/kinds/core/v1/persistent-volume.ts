@@ -1,10 +1,13 @@
 /**
  * The PersistentVolume kind: storage whose lifetime is independent of pods. spec: PersistentVolume
  */
+
 import type { FieldError } from '../../../meta/field-error.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type PersistentVolumeBody,
+  type PersistentVolumeBodyDraft,
   type PersistentVolumeBodyInput,
   persistentVolumeBody,
 } from '../../generated/core-v1.js';
@@ -15,10 +18,17 @@ import { volumeSourceDefaults } from './persistent-volume/source-rules.js';
 import { mountOptionsProblems, volumeProblems, volumeUpdateProblems } from './persistent-volume/validate.js';
 import { volumeWarnings } from './persistent-volume/warnings.js';
 
-export interface PersistentVolume extends ObjectBase, PersistentVolumeBody {}
+export interface PersistentVolume extends ClusterObject<'PersistentVolume'>, PersistentVolumeBody {}
+export interface PersistentVolumeDraft extends ClusterObject<'PersistentVolume'>, PersistentVolumeBodyDraft {}
 export interface PersistentVolumeInput extends InputBase, PersistentVolumeBodyInput {}
 
-export const PersistentVolume: Kind<PersistentVolume, PersistentVolumeInput, 'Cluster', 'status'> = defineBuiltIn({
+export const PersistentVolume: Kind<
+  PersistentVolume,
+  PersistentVolumeInput,
+  'Cluster',
+  'status',
+  PersistentVolumeDraft
+> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'PersistentVolume',
   scope: 'Cluster',

@@ -1,11 +1,18 @@
 /**
  * The PodTemplate kind: a pod template as an object. spec: PodTemplate
  */
+
 import type { FieldError } from '../../../meta/field-error.js';
 import { labelSelectorFrom, printLabelSelector } from '../../../meta/labels.js';
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import { type PodTemplateBody, type PodTemplateBodyInput, podTemplateBody } from '../../generated/core-v1.js';
+import { defineBuiltIn } from '../../define-kind.js';
+import {
+  type PodTemplateBody,
+  type PodTemplateBodyDraft,
+  type PodTemplateBodyInput,
+  podTemplateBody,
+} from '../../generated/core-v1.js';
 import type { HookContext, Kind } from '../../kind.js';
 import { containerColumns, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import {
@@ -15,10 +22,11 @@ import {
   podTemplateWarnings,
 } from './pod-spec/pod-template.js';
 
-export interface PodTemplate extends ObjectBase, PodTemplateBody {}
+export interface PodTemplate extends NamespacedObject<'PodTemplate'>, PodTemplateBody {}
+export interface PodTemplateDraft extends NamespacedObject<'PodTemplate'>, PodTemplateBodyDraft {}
 export interface PodTemplateInput extends InputBase, PodTemplateBodyInput {}
 
-export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', never> = defineBuiltIn({
+export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', never, PodTemplateDraft> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'PodTemplate',
   scope: 'Namespaced',

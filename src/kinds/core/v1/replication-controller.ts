@@ -5,13 +5,14 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
-import type { ApiObject } from '../../../meta/object.js';
+import type { ApiObject, InputBase, NamespacedObject } from '../../../meta/object.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ReplicationControllerBody,
+  type ReplicationControllerBodyDraft,
   type ReplicationControllerBodyInput,
   replicationControllerBody,
 } from '../../generated/core-v1.js';
@@ -25,14 +26,18 @@ import {
   podTemplateWarnings,
 } from './pod-spec/pod-template.js';
 
-export interface ReplicationController extends ObjectBase, ReplicationControllerBody {}
+export interface ReplicationController extends NamespacedObject<'ReplicationController'>, ReplicationControllerBody {}
+export interface ReplicationControllerDraft
+  extends NamespacedObject<'ReplicationController'>,
+    ReplicationControllerBodyDraft {}
 export interface ReplicationControllerInput extends InputBase, ReplicationControllerBodyInput {}
 
 export const ReplicationController: Kind<
   ReplicationController,
   ReplicationControllerInput,
   'Namespaced',
-  'status' | 'scale'
+  'status' | 'scale',
+  ReplicationControllerDraft
 > = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'ReplicationController',

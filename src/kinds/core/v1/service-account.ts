@@ -1,13 +1,14 @@
 /**
  * The ServiceAccount kind: the identity of pods. Its `token` subresource issues tokens. spec: ServiceAccount
  */
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { tokenSubresource } from '../../authentication/v1/token-request.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import { type ServiceAccountBody, type ServiceAccountBodyInput, serviceAccountBody } from '../../generated/core-v1.js';
 import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 
-export interface ServiceAccount extends ObjectBase, ServiceAccountBody {}
+export interface ServiceAccount extends NamespacedObject<'ServiceAccount'>, ServiceAccountBody {}
 export interface ServiceAccountInput extends InputBase, ServiceAccountBodyInput {}
 
 /** The annotation that restricts pods to the listed secrets. */

@@ -1,6 +1,7 @@
 /**
  * The EndpointSlice kind: a part of the endpoints of a service. spec: EndpointSlice
  */
+
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
@@ -12,14 +13,16 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from '../../../meta/names.js';
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type AddressType,
   type Endpoint,
   type EndpointHints,
   type EndpointSliceBody,
+  type EndpointSliceBodyDraft,
   type EndpointSliceBodyInput,
   type EndpointSlicePort,
   endpointSliceBody,
@@ -27,25 +30,27 @@ import {
 import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 
-export interface EndpointSlice extends ObjectBase, EndpointSliceBody {}
+export interface EndpointSlice extends NamespacedObject<'EndpointSlice'>, EndpointSliceBody {}
+export interface EndpointSliceDraft extends NamespacedObject<'EndpointSlice'>, EndpointSliceBodyDraft {}
 export interface EndpointSliceInput extends InputBase, EndpointSliceBodyInput {}
 
-export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced', never> = defineBuiltIn({
-  apiVersion: `${serviceGroup('discovery')}/v1`,
-  kind: 'EndpointSlice',
-  scope: 'Namespaced',
-  body: endpointSliceBody,
-  columns: columns(),
-  strategy: {
-    update: { metadataValidation: 'inValidate', prepare: prepareForUpdate, validate: validateUpdate },
-    write: {
-      // prepareForUpdate increases it before it drops fields.
-      generation: () => false,
-      warnings,
+export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced', never, EndpointSliceDraft> =
+  defineBuiltIn({
+    apiVersion: `${serviceGroup('discovery')}/v1`,
+    kind: 'EndpointSlice',
+    scope: 'Namespaced',
+    body: endpointSliceBody,
+    columns: columns(),
+    strategy: {
+      update: { metadataValidation: 'inValidate', prepare: prepareForUpdate, validate: validateUpdate },
+      write: {
+        // prepareForUpdate increases it before it drops fields.
+        generation: () => false,
+        warnings,
+      },
+      create: { prepare: dropDisabled, validate: (object) => [...headProblems(object), ...endpointsProblems(object)] },
     },
-    create: { prepare: dropDisabled, validate: (object) => [...headProblems(object), ...endpointsProblems(object)] },
-  },
-});
+  });
 
 /** Labels count as a change, because they assign the endpoints to a service. */
 function hasChanged(next: EndpointSlice, live: EndpointSlice): boolean {

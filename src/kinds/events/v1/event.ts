@@ -5,20 +5,21 @@
 import { orchDialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
-import type { DraftObject } from '../../../meta/object.js';
+import type { DraftObject, InputBase, NamespacedObject } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { goTimeString, ZERO_TIME } from '../../../text/time/time.js';
 import { deepEqual } from '../../../util/json.js';
 import { subdomainNameProblems } from '../../build-kind.js';
 import { CoreEvent, eventColumns, eventProblems, referenceSelectors } from '../../core/v1/event.js';
-import { anotherVersion, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { anotherVersion } from '../../define-kind.js';
 import type { EventSource, ObjectReference } from '../../generated/core-v1.js';
-import { type EventBody, type EventBodyInput, eventBody } from '../../generated/events-v1.js';
+import { type EventBody, type EventBodyDraft, type EventBodyInput, eventBody } from '../../generated/events-v1.js';
 import type { Kind } from '../../kind.js';
 import { toStorageVersion } from '../../shared/storage-conversion.js';
 
-export interface Event extends ObjectBase, EventBody {}
+export interface Event extends NamespacedObject<'Event'>, EventBody {}
+export interface EventDraft extends NamespacedObject<'Event'>, EventBodyDraft {}
 export interface EventInput extends InputBase, EventBodyInput {}
 
 /** Fields with another name in the storage version: [this version, storage version]. */
@@ -35,7 +36,7 @@ const RENAMED = [
 /** Conversion to and from the storage version. */
 export const eventConversion = { toStored, fromStored };
 
-export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersion(CoreEvent, {
+export const Event: Kind<Event, EventInput, 'Namespaced', never, EventDraft> = anotherVersion(CoreEvent, {
   apiVersion: `${serviceGroup('events')}/v1`,
   body: eventBody,
   columns: eventColumns((object) => toStorageVersion<CoreEvent>(object, eventConversion, orchDialect)),

@@ -2,17 +2,20 @@
  * The PriorityLevelConfiguration kind: the concurrency limit of a priority level, and what happens to excess requests.
  * `src/flowcontrol` applies it to requests.
  */
+
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ExemptPriorityLevelConfiguration,
   type LimitedPriorityLevelConfiguration,
   type LimitResponse,
   type PriorityLevelConfigurationBody,
+  type PriorityLevelConfigurationBodyDraft,
   type PriorityLevelConfigurationBodyInput,
   type PriorityLevelConfigurationSpec,
   priorityLevelConfigurationBody,
@@ -27,14 +30,20 @@ import { mandatoryLevel, ownedLevelSpec, suggestedLevels } from './priority-leve
 import { PRIORITY_LEVELS } from './resources.js';
 import { bootstrapReconciler } from './upkeep.js';
 
-export interface PriorityLevelConfiguration extends ObjectBase, PriorityLevelConfigurationBody {}
+export interface PriorityLevelConfiguration
+  extends ClusterObject<'PriorityLevelConfiguration'>,
+    PriorityLevelConfigurationBody {}
+export interface PriorityLevelConfigurationDraft
+  extends ClusterObject<'PriorityLevelConfiguration'>,
+    PriorityLevelConfigurationBodyDraft {}
 export interface PriorityLevelConfigurationInput extends InputBase, PriorityLevelConfigurationBodyInput {}
 
 export const PriorityLevelConfiguration: Kind<
   PriorityLevelConfiguration,
   PriorityLevelConfigurationInput,
   'Cluster',
-  'status'
+  'status',
+  PriorityLevelConfigurationDraft
 > = defineBuiltIn({
   apiVersion: `${serviceGroup('flowcontrol.apiserver')}/v1`,
   kind: 'PriorityLevelConfiguration',

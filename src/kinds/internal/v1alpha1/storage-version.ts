@@ -1,6 +1,7 @@
 /**
  * The StorageVersion kind: the versions in which the API servers of a cluster store and decode a resource.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
@@ -10,8 +11,9 @@ import {
   patternMessage,
   qualifiedNameProblems,
 } from '../../../meta/names.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { stringSlice } from '../../../text/go/go-text.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ServerStorageVersion,
   type StorageVersionBody,
@@ -24,7 +26,7 @@ import type { Kind, NameValidator } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
-export interface StorageVersion extends ObjectBase, StorageVersionBody {}
+export interface StorageVersion extends ClusterObject<'StorageVersion'>, StorageVersionBody {}
 export interface StorageVersionInput extends InputBase, StorageVersionBodyInput {}
 
 /** Requires `<group>.<resource>`; the group may contain dots. */

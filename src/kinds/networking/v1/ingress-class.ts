@@ -1,13 +1,16 @@
 /**
  * The IngressClass kind: the controller of Ingresses. spec: IngressClass
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } from '../../../meta/names.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type IngressClassBody,
+  type IngressClassBodyDraft,
   type IngressClassBodyInput,
   type IngressClassParametersReference,
   type IngressClassSpec,
@@ -22,10 +25,11 @@ const PATH_PATTERN = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 const NOT_PATH = /[^A-Za-z0-9/\-._~%!$&'()*+,;=:]/;
 
-export interface IngressClass extends ObjectBase, IngressClassBody {}
+export interface IngressClass extends ClusterObject<'IngressClass'>, IngressClassBody {}
+export interface IngressClassDraft extends ClusterObject<'IngressClass'>, IngressClassBodyDraft {}
 export interface IngressClassInput extends InputBase, IngressClassBodyInput {}
 
-export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', never> = defineBuiltIn({
+export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', never, IngressClassDraft> = defineBuiltIn({
   apiVersion: `${serviceGroup('networking')}/v1`,
   kind: 'IngressClass',
   scope: 'Cluster',

@@ -12,11 +12,11 @@ import {
   portNameProblems,
   wildcardSubdomainProblems,
 } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
+import type { ApiObject, InputBase, NamespacedObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import type {
   HTTPIngressPath,
   IngressBackend,
@@ -26,7 +26,12 @@ import type {
   IngressStatus,
   IngressTLS,
 } from '../../generated/networking-v1.js';
-import { type IngressBody, type IngressBodyInput, ingressBody } from '../../generated/networking-v1.js';
+import {
+  type IngressBody,
+  type IngressBodyDraft,
+  type IngressBodyInput,
+  ingressBody,
+} from '../../generated/networking-v1.js';
 import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { portNumberProblems } from '../../shared/number-rules.js';
@@ -55,10 +60,11 @@ const ingressColumns: readonly Column[] = [
 
 const MOST_HOSTS = 3;
 
-export interface Ingress extends ObjectBase, IngressBody {}
+export interface Ingress extends NamespacedObject<'Ingress'>, IngressBody {}
+export interface IngressDraft extends NamespacedObject<'Ingress'>, IngressBodyDraft {}
 export interface IngressInput extends InputBase, IngressBodyInput {}
 
-export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status'> = defineBuiltIn({
+export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status', IngressDraft> = defineBuiltIn({
   apiVersion: `${serviceGroup('networking')}/v1`,
   kind: 'Ingress',
   scope: 'Namespaced',

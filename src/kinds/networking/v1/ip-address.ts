@@ -2,16 +2,19 @@
  * The IPAddress kind: an allocated address, which is its name, and the object that uses it. Services create theirs.
  * spec: IPAddress
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
 import { ipAddressNameProblems } from '../../../meta/ip.js';
 import { dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type IPAddressBody,
+  type IPAddressBodyDraft,
   type IPAddressBodyInput,
   ipAddressBody,
   type ParentReference,
@@ -20,10 +23,11 @@ import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { requiredSegmentProblems } from '../reference.js';
 
-export interface IPAddress extends ObjectBase, IPAddressBody {}
+export interface IPAddress extends ClusterObject<'IPAddress'>, IPAddressBody {}
+export interface IPAddressDraft extends ClusterObject<'IPAddress'>, IPAddressBodyDraft {}
 export interface IPAddressInput extends InputBase, IPAddressBodyInput {}
 
-export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defineBuiltIn({
+export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never, IPAddressDraft> = defineBuiltIn({
   apiVersion: `${serviceGroup('networking')}/v1`,
   kind: 'IPAddress',
   scope: 'Cluster',

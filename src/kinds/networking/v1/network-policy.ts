@@ -2,14 +2,16 @@
  * The NetworkPolicy kind: the allowed traffic of the selected pods. Errors are in the reference server's order. spec:
  * NetworkPolicy
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { cidrWarnings, contains, parseCidrSloppy, validCidrProblems } from '../../../meta/ip.js';
 import { labelSelectorFromObject, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
 import { portNameProblems } from '../../../meta/names.js';
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import type {
   IPBlock,
   NetworkPolicyPeer,
@@ -18,6 +20,7 @@ import type {
 } from '../../generated/networking-v1.js';
 import {
   type NetworkPolicyBody,
+  type NetworkPolicyBodyDraft,
   type NetworkPolicyBodyInput,
   networkPolicyBody,
 } from '../../generated/networking-v1.js';
@@ -30,38 +33,40 @@ const POLICY_TYPES = ['Ingress', 'Egress'];
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
 
-export interface NetworkPolicy extends ObjectBase, NetworkPolicyBody {}
+export interface NetworkPolicy extends NamespacedObject<'NetworkPolicy'>, NetworkPolicyBody {}
+export interface NetworkPolicyDraft extends NamespacedObject<'NetworkPolicy'>, NetworkPolicyBodyDraft {}
 export interface NetworkPolicyInput extends InputBase, NetworkPolicyBodyInput {}
 
-export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced', never> = defineBuiltIn({
-  apiVersion: `${serviceGroup('networking')}/v1`,
-  kind: 'NetworkPolicy',
-  scope: 'Namespaced',
-  names: { shortNames: ['netpol'] },
-  body: networkPolicyBody,
-  strategy: {
-    write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(object.spec) },
-    update: {
-      metadataValidation: 'inValidate',
-      // The reference server validates an update first as a new object and then as an update.
-      validate: (next, _live, _context, metadata) => {
-        const problems = networkPolicyProblems(next.spec);
-        return [...metadata.forCreate(), ...problems, ...metadata.forUpdate(), ...problems];
+export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced', never, NetworkPolicyDraft> =
+  defineBuiltIn({
+    apiVersion: `${serviceGroup('networking')}/v1`,
+    kind: 'NetworkPolicy',
+    scope: 'Namespaced',
+    names: { shortNames: ['netpol'] },
+    body: networkPolicyBody,
+    strategy: {
+      write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(object.spec) },
+      update: {
+        metadataValidation: 'inValidate',
+        // The reference server validates an update first as a new object and then as an update.
+        validate: (next, _live, _context, metadata) => {
+          const problems = networkPolicyProblems(next.spec);
+          return [...metadata.forCreate(), ...problems, ...metadata.forUpdate(), ...problems];
+        },
       },
+      decode: { defaults: defaultPolicyTypes },
+      create: { validate: (object) => networkPolicyProblems(object.spec) },
     },
-    decode: { defaults: defaultPolicyTypes },
-    create: { validate: (object) => networkPolicyProblems(object.spec) },
-  },
-  columns: [
-    nameColumn,
-    textColumn(
-      'Pod-Selector',
-      'The label selector of the pods that it applies to.',
-      (object) => printLabelSelector(labelSelectorFromObject(object.spec.podSelector)) || NONE,
-    ),
-    ageColumn,
-  ],
-});
+    columns: [
+      nameColumn,
+      textColumn(
+        'Pod-Selector',
+        'The label selector of the pods that it applies to.',
+        (object) => printLabelSelector(labelSelectorFromObject(object.spec.podSelector)) || NONE,
+      ),
+      ageColumn,
+    ],
+  });
 
 /** The default types are Ingress, and Egress if there are egress rules. */
 function defaultPolicyTypes(draft: NetworkPolicy): void {

@@ -1,18 +1,21 @@
 /**
  * The PodDisruptionBudget kind: limits voluntary disruptions of a set of pods. spec: Eviction
  */
+
 import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, notSupported } from '../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import type { LabelSelector } from '../../generated/meta-v1.js';
 import {
   type PodDisruptionBudgetBody,
+  type PodDisruptionBudgetBodyDraft,
   type PodDisruptionBudgetBodyInput,
   type PodDisruptionBudgetSpec,
   podDisruptionBudgetBody,
@@ -22,7 +25,10 @@ import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/com
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 
-export interface PodDisruptionBudget extends ObjectBase, PodDisruptionBudgetBody {}
+export interface PodDisruptionBudget extends NamespacedObject<'PodDisruptionBudget'>, PodDisruptionBudgetBody {}
+export interface PodDisruptionBudgetDraft
+  extends NamespacedObject<'PodDisruptionBudget'>,
+    PodDisruptionBudgetBodyDraft {}
 export interface PodDisruptionBudgetInput extends InputBase, PodDisruptionBudgetBodyInput {}
 
 const columns: readonly Column<PodDisruptionBudget>[] = [
@@ -41,26 +47,31 @@ const columns: readonly Column<PodDisruptionBudget>[] = [
   ageColumn,
 ];
 
-export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetInput, 'Namespaced', 'status'> =
-  defineBuiltIn({
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    scope: 'Namespaced',
-    names: { shortNames: ['pdb'] },
-    body: podDisruptionBudgetBody,
-    columns,
-    strategy: {
-      name: {
-        // Only the rules for all names apply: a path segment.
-        validate: () => [],
-      },
-      update: { allowUnconditionalUpdate: false, metadataValidation: 'none', validate: specProblems },
-      create: { metadataValidation: 'none', validate: specProblems },
-      write: { separateStatus: true, generation: specGeneration },
-      decode: { defaults: (draft, { dialect }) => stripSelector(draft, dialect) },
+export const PodDisruptionBudget: Kind<
+  PodDisruptionBudget,
+  PodDisruptionBudgetInput,
+  'Namespaced',
+  'status',
+  PodDisruptionBudgetDraft
+> = defineBuiltIn({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  scope: 'Namespaced',
+  names: { shortNames: ['pdb'] },
+  body: podDisruptionBudgetBody,
+  columns,
+  strategy: {
+    name: {
+      // Only the rules for all names apply: a path segment.
+      validate: () => [],
     },
-    subresources: { status: statusSubresource({ metadataValidation: 'none', validate: statusProblems }) },
-  });
+    update: { allowUnconditionalUpdate: false, metadataValidation: 'none', validate: specProblems },
+    create: { metadataValidation: 'none', validate: specProblems },
+    write: { separateStatus: true, generation: specGeneration },
+    decode: { defaults: (draft, { dialect }) => stripSelector(draft, dialect) },
+  },
+  subresources: { status: statusSubresource({ metadataValidation: 'none', validate: statusProblems }) },
+});
 
 /**
  * A label key that no pod has. The conversion of v1beta1 uses it to represent empty selectors, whose meaning differs.

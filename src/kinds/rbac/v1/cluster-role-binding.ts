@@ -1,10 +1,13 @@
 /**
  * The ClusterRoleBinding kind: grants a role to users, groups and service accounts in the whole cluster.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ClusterRoleBindingBody,
+  type ClusterRoleBindingBodyDraft,
   type ClusterRoleBindingBodyInput,
   clusterRoleBindingBody,
 } from '../../generated/rbac-v1.js';
@@ -13,10 +16,17 @@ import { clusterRoleBindingsFor } from '../bootstrap/objects.js';
 import { bindingStrategy } from './binding.js';
 import { bindingColumns } from './columns.js';
 
-export interface ClusterRoleBinding extends ObjectBase, ClusterRoleBindingBody {}
+export interface ClusterRoleBinding extends ClusterObject<'ClusterRoleBinding'>, ClusterRoleBindingBody {}
+export interface ClusterRoleBindingDraft extends ClusterObject<'ClusterRoleBinding'>, ClusterRoleBindingBodyDraft {}
 export interface ClusterRoleBindingInput extends InputBase, ClusterRoleBindingBodyInput {}
 
-export const ClusterRoleBinding: Kind<ClusterRoleBinding, ClusterRoleBindingInput, 'Cluster', never> = defineBuiltIn({
+export const ClusterRoleBinding: Kind<
+  ClusterRoleBinding,
+  ClusterRoleBindingInput,
+  'Cluster',
+  never,
+  ClusterRoleBindingDraft
+> = defineBuiltIn({
   apiVersion: `${serviceGroup('rbac.authorization')}/v1`,
   kind: 'ClusterRoleBinding',
   scope: 'Cluster',

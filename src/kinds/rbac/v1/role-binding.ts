@@ -1,18 +1,26 @@
 /**
  * The RoleBinding kind: grants a role to users, groups and service accounts in a namespace.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import { type RoleBindingBody, type RoleBindingBodyInput, roleBindingBody } from '../../generated/rbac-v1.js';
+import type { InputBase, NamespacedObject } from '../../../meta/object.js';
+import { defineBuiltIn } from '../../define-kind.js';
+import {
+  type RoleBindingBody,
+  type RoleBindingBodyDraft,
+  type RoleBindingBodyInput,
+  roleBindingBody,
+} from '../../generated/rbac-v1.js';
 import type { Kind } from '../../kind.js';
 import { initialRoleBindings } from '../bootstrap/objects.js';
 import { bindingStrategy } from './binding.js';
 import { bindingColumns } from './columns.js';
 
-export interface RoleBinding extends ObjectBase, RoleBindingBody {}
+export interface RoleBinding extends NamespacedObject<'RoleBinding'>, RoleBindingBody {}
+export interface RoleBindingDraft extends NamespacedObject<'RoleBinding'>, RoleBindingBodyDraft {}
 export interface RoleBindingInput extends InputBase, RoleBindingBodyInput {}
 
-export const RoleBinding: Kind<RoleBinding, RoleBindingInput, 'Namespaced', never> = defineBuiltIn({
+export const RoleBinding: Kind<RoleBinding, RoleBindingInput, 'Namespaced', never, RoleBindingDraft> = defineBuiltIn({
   apiVersion: `${serviceGroup('rbac.authorization')}/v1`,
   kind: 'RoleBinding',
   scope: 'Namespaced',

@@ -1,12 +1,14 @@
 /**
  * The DeviceTaintRule kind: a taint that an administrator adds to devices.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type DeviceTaintRuleBody,
   type DeviceTaintRuleBodyInput,
@@ -20,7 +22,7 @@ import { specGeneration } from '../../shared/strategies.js';
 import { labelNameProblems, nameErrors, poolNameProblems } from '../rules/names.js';
 import { deviceTaintProblems, type StoredOptions, selectorsProblems } from '../rules/selection.js';
 
-export interface DeviceTaintRule extends ObjectBase, DeviceTaintRuleBody {}
+export interface DeviceTaintRule extends ClusterObject<'DeviceTaintRule'>, DeviceTaintRuleBody {}
 export interface DeviceTaintRuleInput extends InputBase, DeviceTaintRuleBodyInput {}
 
 export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Cluster', never> = defineBuiltIn({

@@ -1,10 +1,12 @@
 /**
  * The DeviceClass kind: a named device selection and configuration, which claims reference.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type DeviceClassBody,
   type DeviceClassBodyInput,
@@ -18,7 +20,7 @@ import { MAX_CONFIGURATIONS } from '../rules/claim.js';
 import { listProblems } from '../rules/collections.js';
 import { configurationProblems, selectorsProblems } from '../rules/selection.js';
 
-export interface DeviceClass extends ObjectBase, DeviceClassBody {}
+export interface DeviceClass extends ClusterObject<'DeviceClass'>, DeviceClassBody {}
 export interface DeviceClassInput extends InputBase, DeviceClassBodyInput {}
 
 export const DeviceClass: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> = defineBuiltIn({

@@ -5,11 +5,12 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
-import type { ApiObject, ObjectMetaInput } from '../../../meta/object.js';
+import type { ApiObject, InputBase, NamespacedObject, ObjectMetaInput } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ResourceClaimTemplateBody,
+  type ResourceClaimTemplateBodyDraft,
   type ResourceClaimTemplateBodyInput,
   resourceClaimTemplateBody,
 } from '../../generated/resource-v1beta2.js';
@@ -45,7 +46,10 @@ const NOT_FOR_TEMPLATES: Readonly<Record<string, string>> = {
   managedFields: 'managedFields',
 };
 
-export interface ResourceClaimTemplate extends ObjectBase, ResourceClaimTemplateBody {}
+export interface ResourceClaimTemplate extends NamespacedObject<'ResourceClaimTemplate'>, ResourceClaimTemplateBody {}
+export interface ResourceClaimTemplateDraft
+  extends NamespacedObject<'ResourceClaimTemplate'>,
+    ResourceClaimTemplateBodyDraft {}
 export interface ResourceClaimTemplateInput extends InputBase, ResourceClaimTemplateBodyInput {}
 
 /** A template of any version. */
@@ -82,17 +86,22 @@ export function templateStrategy<Template extends AnyTemplate>(
   };
 }
 
-export const ResourceClaimTemplate: Kind<ResourceClaimTemplate, ResourceClaimTemplateInput, 'Namespaced', never> =
-  defineBuiltIn({
-    apiVersion: `${serviceGroup('resource')}/v1beta2`,
-    kind: 'ResourceClaimTemplate',
-    scope: 'Namespaced',
-    lifecycle: { introducedIn: '1.33' },
-    gate: 'DynamicResourceAllocation',
-    columns: [nameColumn, ageColumn],
-    body: resourceClaimTemplateBody,
-    strategy: templateStrategy((object) => object),
-  });
+export const ResourceClaimTemplate: Kind<
+  ResourceClaimTemplate,
+  ResourceClaimTemplateInput,
+  'Namespaced',
+  never,
+  ResourceClaimTemplateDraft
+> = defineBuiltIn({
+  apiVersion: `${serviceGroup('resource')}/v1beta2`,
+  kind: 'ResourceClaimTemplate',
+  scope: 'Namespaced',
+  lifecycle: { introducedIn: '1.33' },
+  gate: 'DynamicResourceAllocation',
+  columns: [nameColumn, ageColumn],
+  body: resourceClaimTemplateBody,
+  strategy: templateStrategy((object) => object),
+});
 
 function allocate(draft: AnyTemplate, live: AnyTemplate | undefined, context: StrategyContext): undefined {
   if (live === undefined) checkAdminAccess(draft, draft.spec.spec, context);

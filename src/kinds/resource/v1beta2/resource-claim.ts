@@ -4,11 +4,12 @@
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid } from '../../../meta/field-error.js';
-import type { ApiObject } from '../../../meta/object.js';
+import type { ApiObject, InputBase, NamespacedObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ResourceClaimBody,
+  type ResourceClaimBodyDraft,
   type ResourceClaimBodyInput,
   type ResourceClaimStatus,
   resourceClaimBody,
@@ -31,7 +32,8 @@ import { claimStatusProblems } from '../rules/claim-status.js';
 import { dumpClaimSpec } from '../rules/dump.js';
 import type { StoredOptions } from '../rules/selection.js';
 
-export interface ResourceClaim extends ObjectBase, ResourceClaimBody {}
+export interface ResourceClaim extends NamespacedObject<'ResourceClaim'>, ResourceClaimBody {}
+export interface ResourceClaimDraft extends NamespacedObject<'ResourceClaim'>, ResourceClaimBodyDraft {}
 export interface ResourceClaimInput extends InputBase, ResourceClaimBodyInput {}
 
 /** A claim of any version. */
@@ -85,17 +87,18 @@ export function claimStatus<Claim extends AnyClaim>(
   });
 }
 
-export const ResourceClaim: Kind<ResourceClaim, ResourceClaimInput, 'Namespaced', 'status'> = defineBuiltIn({
-  apiVersion: `${serviceGroup('resource')}/v1beta2`,
-  kind: 'ResourceClaim',
-  scope: 'Namespaced',
-  lifecycle: { introducedIn: '1.33' },
-  gate: 'DynamicResourceAllocation',
-  columns: [nameColumn, textColumn('State', 'Whether it is pending, allocated or reserved.', stateOf), ageColumn],
-  body: resourceClaimBody,
-  strategy: claimStrategy((object) => object),
-  subresources: { status: claimStatus((object) => object) },
-});
+export const ResourceClaim: Kind<ResourceClaim, ResourceClaimInput, 'Namespaced', 'status', ResourceClaimDraft> =
+  defineBuiltIn({
+    apiVersion: `${serviceGroup('resource')}/v1beta2`,
+    kind: 'ResourceClaim',
+    scope: 'Namespaced',
+    lifecycle: { introducedIn: '1.33' },
+    gate: 'DynamicResourceAllocation',
+    columns: [nameColumn, textColumn('State', 'Whether it is pending, allocated or reserved.', stateOf), ageColumn],
+    body: resourceClaimBody,
+    strategy: claimStrategy((object) => object),
+    subresources: { status: claimStatus((object) => object) },
+  });
 
 function allocate(draft: AnyClaim, live: AnyClaim | undefined, context: StrategyContext): undefined {
   if (live === undefined) checkAdminAccess(draft, draft.spec, context);

@@ -2,14 +2,17 @@
  * The PriorityClass kind: a named pod priority. Admission plugins set the class of pods and reject a second default
  * class.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type PriorityClassBody,
+  type PriorityClassBodyDraft,
   type PriorityClassBodyInput,
   priorityClassBody,
 } from '../../generated/scheduling-v1.js';
@@ -17,7 +20,8 @@ import type { DeletionDecision, DeletionRequest, HookContext, Kind } from '../..
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { ownedByServer } from '../../shared/initial-managers.js';
 
-export interface PriorityClass extends ObjectBase, PriorityClassBody {}
+export interface PriorityClass extends ClusterObject<'PriorityClass'>, PriorityClassBody {}
+export interface PriorityClassDraft extends ClusterObject<'PriorityClass'>, PriorityClassBodyDraft {}
 export interface PriorityClassInput extends InputBase, PriorityClassBodyInput {}
 
 const columns: readonly Column<PriorityClass>[] = [
@@ -40,30 +44,31 @@ const columns: readonly Column<PriorityClass>[] = [
 const GROUP = serviceGroup('scheduling');
 const PLURAL = 'priorityclasses';
 
-export const PriorityClass: Kind<PriorityClass, PriorityClassInput, 'Cluster', never> = defineBuiltIn({
-  apiVersion: `${GROUP}/v1`,
-  kind: 'PriorityClass',
-  scope: 'Cluster',
-  names: { plural: PLURAL, shortNames: ['pc'] },
-  columns,
-  body: priorityClassBody,
-  strategy: {
-    write: {
-      // The generation is always 1, because the fields that count are immutable.
-      generation: () => false,
+export const PriorityClass: Kind<PriorityClass, PriorityClassInput, 'Cluster', never, PriorityClassDraft> =
+  defineBuiltIn({
+    apiVersion: `${GROUP}/v1`,
+    kind: 'PriorityClass',
+    scope: 'Cluster',
+    names: { plural: PLURAL, shortNames: ['pc'] },
+    columns,
+    body: priorityClassBody,
+    strategy: {
+      write: {
+        // The generation is always 1, because the fields that count are immutable.
+        generation: () => false,
+      },
+      create: { validate },
+      update: { validate: validateUpdate },
+      delete: { intercept: beforeDelete },
     },
-    create: { validate },
-    update: { validate: validateUpdate },
-    delete: { intercept: beforeDelete },
-  },
-  initial: () =>
-    [...SYSTEM_VALUES].map(([name, value]) => ({
-      metadata: { name, generation: 1, managers: [ownedByServer(['description', 'preemptionPolicy', 'value'])] },
-      value,
-      description: SYSTEM_DESCRIPTIONS[name],
-      preemptionPolicy: 'PreemptLowerPriority',
-    })),
-});
+    initial: () =>
+      [...SYSTEM_VALUES].map(([name, value]) => ({
+        metadata: { name, generation: 1, managers: [ownedByServer(['description', 'preemptionPolicy', 'value'])] },
+        value,
+        description: SYSTEM_DESCRIPTIONS[name],
+        preemptionPolicy: 'PreemptLowerPriority',
+      })),
+  });
 
 /** The highest value of user-defined classes; system classes have higher ones. */
 const HIGHEST_VALUE = 1_000_000_000;

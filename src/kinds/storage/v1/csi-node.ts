@@ -1,17 +1,20 @@
 /**
  * The CSINode kind: the storage drivers on a node.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type CSINodeBody,
+  type CSINodeBodyDraft,
   type CSINodeBodyInput,
   type CSINodeDriver,
   csiNodeBody,
@@ -19,10 +22,11 @@ import {
 import type { HookContext, Kind } from '../../kind.js';
 import { csiNodeColumns } from './columns.js';
 
-export interface CSINode extends ObjectBase, CSINodeBody {}
+export interface CSINode extends ClusterObject<'CSINode'>, CSINodeBody {}
+export interface CSINodeDraft extends ClusterObject<'CSINode'>, CSINodeBodyDraft {}
 export interface CSINodeInput extends InputBase, CSINodeBodyInput {}
 
-export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuiltIn({
+export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never, CSINodeDraft> = defineBuiltIn({
   apiVersion: `${serviceGroup('storage')}/v1`,
   kind: 'CSINode',
   scope: 'Cluster',

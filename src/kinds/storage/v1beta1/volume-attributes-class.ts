@@ -1,11 +1,13 @@
 /**
  * The VolumeAttributesClass kind: a named set of mutable volume attributes.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, required } from '../../../meta/field-error.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
-import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { anotherVersion, defineBuiltIn } from '../../define-kind.js';
 import {
   type VolumeAttributesClassBody,
   type VolumeAttributesClassBodyInput,
@@ -15,7 +17,7 @@ import type { Kind } from '../../kind.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { volumeAttributesClassColumns } from '../v1/columns.js';
 
-export interface VolumeAttributesClass extends ObjectBase, VolumeAttributesClassBody {}
+export interface VolumeAttributesClass extends ClusterObject<'VolumeAttributesClass'>, VolumeAttributesClassBody {}
 export interface VolumeAttributesClassInput extends InputBase, VolumeAttributesClassBodyInput {}
 
 export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributesClassInput, 'Cluster', never> =

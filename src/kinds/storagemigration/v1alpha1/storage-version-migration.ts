@@ -2,18 +2,21 @@
  * The StorageVersionMigration kind: a request to rewrite all objects of a resource in the storage version, and its
  * progress.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
+import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { goTimeSyntax } from '../../../text/time/time.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { defineBuiltIn } from '../../define-kind.js';
 import {
   type GroupVersionResource,
   type MigrationCondition,
   type StorageVersionMigrationBody,
+  type StorageVersionMigrationBodyDraft,
   type StorageVersionMigrationBodyInput,
   type StorageVersionMigrationStatus,
   storageVersionMigrationBody,
@@ -22,42 +25,52 @@ import type { Kind } from '../../kind.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
-export interface StorageVersionMigration extends ObjectBase, StorageVersionMigrationBody {}
+export interface StorageVersionMigration
+  extends ClusterObject<'StorageVersionMigration'>,
+    StorageVersionMigrationBody {}
+export interface StorageVersionMigrationDraft
+  extends ClusterObject<'StorageVersionMigration'>,
+    StorageVersionMigrationBodyDraft {}
 export interface StorageVersionMigrationInput extends InputBase, StorageVersionMigrationBodyInput {}
 
 const GROUP = serviceGroup('storagemigration');
 
-export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersionMigrationInput, 'Cluster', 'status'> =
-  defineBuiltIn({
-    apiVersion: `${GROUP}/v1alpha1`,
-    kind: 'StorageVersionMigration',
-    scope: 'Cluster',
-    gate: 'StorageVersionMigrator',
-    lifecycle: { introducedIn: '1.30', deprecatedIn: '1.33', removedIn: '1.36' },
-    body: storageVersionMigrationBody,
-    columns: [
-      { ...nameColumn, format: '' },
-      textColumn('Resource', 'The resource that is migrated.', (object) => {
-        const { resource = '', version = '', group = '' } = object.spec.resource ?? {};
-        return `${resource}.${version}.${group}`;
-      }),
-    ],
-    strategy: {
-      update: {
-        allowUnconditionalUpdate: false,
-        validationOrder: ['create', 'metadata', 'update'],
-        validate: (next, live) => fixedProblems(next.spec.resource, live.spec.resource),
-      },
-      write: { separateStatus: true, canonicalize: dropEmptyConditions },
-      create: { validate: (object) => specProblems('spec.resource', object.spec.resource) },
+export const StorageVersionMigration: Kind<
+  StorageVersionMigration,
+  StorageVersionMigrationInput,
+  'Cluster',
+  'status',
+  StorageVersionMigrationDraft
+> = defineBuiltIn({
+  apiVersion: `${GROUP}/v1alpha1`,
+  kind: 'StorageVersionMigration',
+  scope: 'Cluster',
+  gate: 'StorageVersionMigrator',
+  lifecycle: { introducedIn: '1.30', deprecatedIn: '1.33', removedIn: '1.36' },
+  body: storageVersionMigrationBody,
+  columns: [
+    { ...nameColumn, format: '' },
+    textColumn('Resource', 'The resource that is migrated.', (object) => {
+      const { resource = '', version = '', group = '' } = object.spec.resource ?? {};
+      return `${resource}.${version}.${group}`;
+    }),
+  ],
+  strategy: {
+    update: {
+      allowUnconditionalUpdate: false,
+      validationOrder: ['create', 'metadata', 'update'],
+      validate: (next, live) => fixedProblems(next.spec.resource, live.spec.resource),
     },
-    subresources: {
-      status: statusSubresource({
-        metadata: 'kept',
-        validate: (next, live) => statusProblems('status', next.status, live.status),
-      }),
-    },
-  });
+    write: { separateStatus: true, canonicalize: dropEmptyConditions },
+    create: { validate: (object) => specProblems('spec.resource', object.spec.resource) },
+  },
+  subresources: {
+    status: statusSubresource({
+      metadata: 'kept',
+      validate: (next, live) => statusProblems('status', next.status, live.status),
+    }),
+  },
+});
 
 function dropEmptyConditions(draft: StorageVersionMigration): void {
   const status = draft.status;

@@ -3,12 +3,13 @@
  */
 
 import { orchDialect } from '../../../../meta/dialect.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject, InputBase, NamespacedObject } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import { sortedRecord } from '../../../../util/order.js';
-import { anotherVersion, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import { anotherVersion } from '../../../define-kind.js';
 import {
   type HorizontalPodAutoscalerV1Body,
+  type HorizontalPodAutoscalerV1BodyDraft,
   type HorizontalPodAutoscalerV1BodyInput,
   horizontalPodAutoscalerV1Body,
 } from '../../../generated/autoscaling-v1.js';
@@ -23,7 +24,12 @@ import {
 } from '../../v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 import { fromV2, toV2 } from './conversion.js';
 
-export interface HorizontalPodAutoscalerV1 extends ObjectBase, HorizontalPodAutoscalerV1Body {}
+export interface HorizontalPodAutoscalerV1
+  extends NamespacedObject<'HorizontalPodAutoscaler'>,
+    HorizontalPodAutoscalerV1Body {}
+export interface HorizontalPodAutoscalerV1Draft
+  extends NamespacedObject<'HorizontalPodAutoscaler'>,
+    HorizontalPodAutoscalerV1BodyDraft {}
 export interface HorizontalPodAutoscalerV1Input extends InputBase, HorizontalPodAutoscalerV1BodyInput {}
 
 const v2 = HorizontalPodAutoscaler.strategy;
@@ -32,7 +38,8 @@ export const HorizontalPodAutoscalerV1: Kind<
   HorizontalPodAutoscalerV1,
   HorizontalPodAutoscalerV1Input,
   'Namespaced',
-  'status'
+  'status',
+  HorizontalPodAutoscalerV1Draft
 > = anotherVersion(HorizontalPodAutoscaler, {
   apiVersion: 'autoscaling/v1',
   body: horizontalPodAutoscalerV1Body,

@@ -4,9 +4,9 @@
  */
 
 import { type FieldError, invalid } from '../../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject, InputBase, NamespacedObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import { defineBuiltIn } from '../../../define-kind.js';
 import type {
   HorizontalPodAutoscalerSpec,
   HorizontalPodAutoscalerStatus,
@@ -15,6 +15,7 @@ import type {
 import {
   type HorizontalPodAutoscalerBehavior,
   type HorizontalPodAutoscalerBody,
+  type HorizontalPodAutoscalerBodyDraft,
   type HorizontalPodAutoscalerBodyInput,
   type HPAScalingRules,
   horizontalPodAutoscalerBody,
@@ -28,14 +29,20 @@ import { autoscalerSpecProblems } from './validate.js';
 
 const MOST_SHOWN = 2;
 
-export interface HorizontalPodAutoscaler extends ObjectBase, HorizontalPodAutoscalerBody {}
+export interface HorizontalPodAutoscaler
+  extends NamespacedObject<'HorizontalPodAutoscaler'>,
+    HorizontalPodAutoscalerBody {}
+export interface HorizontalPodAutoscalerDraft
+  extends NamespacedObject<'HorizontalPodAutoscaler'>,
+    HorizontalPodAutoscalerBodyDraft {}
 export interface HorizontalPodAutoscalerInput extends InputBase, HorizontalPodAutoscalerBodyInput {}
 
 export const HorizontalPodAutoscaler: Kind<
   HorizontalPodAutoscaler,
   HorizontalPodAutoscalerInput,
   'Namespaced',
-  'status'
+  'status',
+  HorizontalPodAutoscalerDraft
 > = defineBuiltIn({
   apiVersion: 'autoscaling/v2',
   kind: 'HorizontalPodAutoscaler',

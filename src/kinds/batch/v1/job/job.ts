@@ -1,16 +1,19 @@
 /**
  * The Job kind: runs pods until a number of them succeeds. spec: Job
  */
+
 import { type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../../meta/names.js';
+import type { InputBase, NamespacedObject } from '../../../../meta/object.js';
 import { humanDuration, timeToMs } from '../../../../text/time/time.js';
 import { own, setOwn } from '../../../../util/json.js';
 import type { CellContext } from '../../../columns.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import { defineBuiltIn } from '../../../define-kind.js';
 import {
   type JobBody,
+  type JobBodyDraft,
   type JobBodyInput,
   type JobCondition,
   type JobSpec,
@@ -23,14 +26,15 @@ import { podNameWarnings, specGeneration, statusSubresource } from '../../../sha
 import { jobSpecProblems, jobSpecUpdateProblems, jobSpecWarnings } from './validate.js';
 import { jobStatusProblems } from './validate-status.js';
 
-export interface Job extends ObjectBase, JobBody {}
+export interface Job extends NamespacedObject<'Job'>, JobBody {}
+export interface JobDraft extends NamespacedObject<'Job'>, JobBodyDraft {}
 export interface JobInput extends InputBase, JobBodyInput {}
 
 /** The warning of a delete without a propagation policy. */
 const ORPHANS =
   'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
 
-export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
+export const Job: Kind<Job, JobInput, 'Namespaced', 'status', JobDraft> = defineBuiltIn({
   apiVersion: 'batch/v1',
   kind: 'Job',
   scope: 'Namespaced',

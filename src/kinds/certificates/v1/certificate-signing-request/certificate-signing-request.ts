@@ -2,13 +2,16 @@
  * The CertificateSigningRequest kind: a client requests a certificate, an approver decides, a signer issues it. spec:
  * CertificateSigningRequest
  */
+
 import { serviceGroup } from '../../../../meta/dialect.js';
+import type { ClusterObject, InputBase } from '../../../../meta/object.js';
 import { shownUser } from '../../../../protocol/request.js';
 import { humanDuration } from '../../../../text/time/time.js';
 import type { Column } from '../../../columns.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import { defineBuiltIn } from '../../../define-kind.js';
 import {
   type CertificateSigningRequestBody,
+  type CertificateSigningRequestBodyDraft,
   type CertificateSigningRequestBodyInput,
   type CertificateSigningRequestSpec,
   certificateSigningRequestBody,
@@ -30,14 +33,20 @@ const certificateSigningRequestColumns: readonly Column<CertificateSigningReques
   textColumn('Condition', 'The state of the request.', conditionCell),
 ];
 
-export interface CertificateSigningRequest extends ObjectBase, CertificateSigningRequestBody {}
+export interface CertificateSigningRequest
+  extends ClusterObject<'CertificateSigningRequest'>,
+    CertificateSigningRequestBody {}
+export interface CertificateSigningRequestDraft
+  extends ClusterObject<'CertificateSigningRequest'>,
+    CertificateSigningRequestBodyDraft {}
 export interface CertificateSigningRequestInput extends InputBase, CertificateSigningRequestBodyInput {}
 
 export const CertificateSigningRequest: Kind<
   CertificateSigningRequest,
   CertificateSigningRequestInput,
   'Cluster',
-  'status' | 'approval'
+  'status' | 'approval',
+  CertificateSigningRequestDraft
 > = defineBuiltIn({
   apiVersion: `${serviceGroup('certificates')}/v1`,
   kind: 'CertificateSigningRequest',

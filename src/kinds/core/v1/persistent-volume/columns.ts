@@ -1,10 +1,11 @@
 /**
  * Table columns of persistent volumes, and cells that claims share.
  */
+
 import { kubernetesDialect, orchDialect } from '../../../../meta/dialect.js';
+import type { ObjectBase } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
-import type { ObjectBase } from '../../../define-kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import type { PersistentVolume } from '../persistent-volume.js';
 import { classAnnotation } from './warnings.js';

@@ -6,18 +6,18 @@ import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { notSupported, printFieldError, required } from '../../../../meta/field-error.js';
 import { pathSegmentProblems } from '../../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject, InputBase, NamespacedObject } from '../../../../meta/object.js';
 import { type Status, SUCCESS } from '../../../../meta/status.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { sortedRecord } from '../../../../util/order.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import { defineBuiltIn } from '../../../define-kind.js';
 import { type BindingBody, type BindingBodyInput, bindingBody } from '../../../generated/core-v1.js';
 import type { Kind, StrategyContext } from '../../../kind.js';
 import { failedPrecondition, storageConflictMessage } from '../../../shared/storage-conflict.js';
 import { setCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 
-export interface Binding extends ObjectBase, BindingBody {}
+export interface Binding extends NamespacedObject<'Binding'>, BindingBody {}
 export interface BindingInput extends InputBase, BindingBodyInput {}
 
 export const Binding: Kind<Binding, BindingInput, 'Namespaced', never> = defineBuiltIn({

@@ -5,12 +5,12 @@
 import { errors, failure } from '../../../../meta/errors.js';
 import { invalid } from '../../../../meta/field-error.js';
 import { selectsLabels } from '../../../../meta/labels.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject, InputBase, NamespacedObject } from '../../../../meta/object.js';
 import { type Status, SUCCESS } from '../../../../meta/status.js';
 import { setOwn } from '../../../../util/json.js';
 import { chain, type MaybePromise } from '../../../../util/maybe-promise.js';
 import { sortedRecord } from '../../../../util/order.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import { defineBuiltIn } from '../../../define-kind.js';
 import {
   type EvictionBody,
   type EvictionBodyInput,
@@ -24,7 +24,7 @@ import { failedPrecondition } from '../../../shared/storage-conflict.js';
 import { isReady, setCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 
-export interface Eviction extends ObjectBase, EvictionBody {}
+export interface Eviction extends NamespacedObject<'Eviction'>, EvictionBody {}
 export interface EvictionInput extends InputBase, EvictionBodyInput {}
 
 /** Only created at `pods/eviction`: it has no collection. */

@@ -2,8 +2,9 @@
  * The Pod kind: containers that run together on one node. spec: Pod
  */
 
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
-import { type PodBody, type PodBodyInput, podBody } from '../../../generated/core-v1.js';
+import type { InputBase, NamespacedObject } from '../../../../meta/object.js';
+import { defineBuiltIn } from '../../../define-kind.js';
+import { type PodBody, type PodBodyDraft, type PodBodyInput, podBody } from '../../../generated/core-v1.js';
 import type { Kind } from '../../../kind.js';
 import { defineAction } from '../../../subresource.js';
 import { podConnectSubresources } from '../connect-subresources.js';
@@ -14,14 +15,16 @@ import { ephemeralContainersSubresource, resizeSubresource } from './spec-subres
 import { podStatusSubresource } from './status-rules.js';
 import { podStrategy } from './strategy.js';
 
-export interface Pod extends ObjectBase, PodBody {}
+export interface Pod extends NamespacedObject<'Pod'>, PodBody {}
+export interface PodDraft extends NamespacedObject<'Pod'>, PodBodyDraft {}
 export interface PodInput extends InputBase, PodBodyInput {}
 
 export const Pod: Kind<
   Pod,
   PodInput,
   'Namespaced',
-  'binding' | 'ephemeralcontainers' | 'eviction' | 'resize' | 'status'
+  'binding' | 'ephemeralcontainers' | 'eviction' | 'resize' | 'status',
+  PodDraft
 > = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'Pod',

@@ -5,11 +5,13 @@
 import { keyPath } from '../../../../meta/field-error.js';
 import { cidrWarnings, ipWarnings } from '../../../../meta/ip.js';
 import { dns1035LabelProblems, maskTrailingDash } from '../../../../meta/names.js';
+import type { InputBase, NamespacedObject } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import { defineBuiltIn } from '../../../define-kind.js';
 import {
   type ServiceBody,
+  type ServiceBodyDraft,
   type ServiceBodyInput,
   type ServiceStatus,
   serviceBody,
@@ -39,14 +41,15 @@ const serviceColumns: readonly Column<Service>[] = [
   },
 ];
 
-export interface Service extends ObjectBase, ServiceBody {}
+export interface Service extends NamespacedObject<'Service'>, ServiceBody {}
+export interface ServiceDraft extends NamespacedObject<'Service'>, ServiceBodyDraft {}
 export interface ServiceInput extends InputBase, ServiceBodyInput {}
 
 /** The name becomes a DNS label that must not start with a digit. */
 const validateServiceName: NameValidator = (name, prefix) =>
   dns1035LabelProblems(prefix ? maskTrailingDash(name) : name);
 
-export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defineBuiltIn({
+export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status', ServiceDraft> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'Service',
   scope: 'Namespaced',

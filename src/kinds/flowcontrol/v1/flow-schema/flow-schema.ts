@@ -5,10 +5,11 @@
 import { type FieldSet, LEAF, setOfFields } from '../../../../merge/apply/field-set.js';
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { ApiObject, ClusterObject, DraftObject, InputBase } from '../../../../meta/object.js';
+import { defineBuiltIn } from '../../../define-kind.js';
 import {
   type FlowSchemaBody,
+  type FlowSchemaBodyDraft,
   type FlowSchemaBodyInput,
   type FlowSchemaCondition,
   type FlowSchemaSpec,
@@ -25,10 +26,11 @@ import { bootstrapReconciler } from '../upkeep.js';
 import { mandatoryFlow, suggestedFlows } from './bootstrap.js';
 import { fixedSpecProblems, validateFlowSchemaSpec } from './validate.js';
 
-export interface FlowSchema extends ObjectBase, FlowSchemaBody {}
+export interface FlowSchema extends ClusterObject<'FlowSchema'>, FlowSchemaBody {}
+export interface FlowSchemaDraft extends ClusterObject<'FlowSchema'>, FlowSchemaBodyDraft {}
 export interface FlowSchemaInput extends InputBase, FlowSchemaBodyInput {}
 
-export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> = defineBuiltIn({
+export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status', FlowSchemaDraft> = defineBuiltIn({
   apiVersion: `${serviceGroup('flowcontrol.apiserver')}/v1`,
   kind: 'FlowSchema',
   scope: 'Cluster',
