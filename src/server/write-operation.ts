@@ -5,6 +5,8 @@
 import { ADMINISTRATOR } from '../auth/identity.js';
 import type { HookContext } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import type { SubresourceStrategy } from '../kinds/subresource.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ServerContext } from './context.js';
 import { hookContext } from './context.js';
@@ -28,6 +30,25 @@ export interface WriteOperation {
   readonly deleteOptions: Readonly<Record<string, unknown>> | undefined;
   /** Part of a deletecollection: mutating plugins see the request for the collection only. */
   readonly isCollectionDelete: boolean;
+}
+
+/** Converts between an object and the view that a client updates in its place. */
+export interface ViewUpdate {
+  readonly kind: ServedKind;
+  toView(object: ApiObject): ApiObject;
+  /** The object after the update of its view. */
+  fromView(view: DraftObject, live: ApiObject): DraftObject;
+}
+
+/** What a draft is written to. */
+export interface WriteTarget {
+  /** Undefined for a create. */
+  readonly live: ApiObject | undefined;
+  readonly subresource?: SubresourceStrategy | undefined;
+  readonly view?: ViewUpdate | undefined;
+  readonly fromUpdate?: boolean;
+  /** A create starts again when its name is taken. */
+  readonly retriesTakenName?: boolean;
 }
 
 /** Whether another write may happen before this one commits, because a plugin or a conversion is asynchronous. */

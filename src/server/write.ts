@@ -6,7 +6,6 @@
  * synchronous unless an admission plugin or a conversion returns a promise. Then another write may change the live
  * object in the meantime; the commit fails with a StorageError, and the write starts again from the new live object.
  */
-import type { ServedKind } from '../kinds/served-kind.js';
 import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
 import type { SubresourceStrategy } from '../kinds/subresource.js';
 import { errors } from '../meta/errors.js';
@@ -30,7 +29,7 @@ import { seal, sealContent } from './steps/seal.js';
 import { validate } from './steps/validate.js';
 import { strategyContext } from './strategy-context.js';
 import { convertBeforeCommit } from './versions.js';
-import type { WriteOperation } from './write-operation.js';
+import type { ViewUpdate, WriteOperation, WriteTarget } from './write-operation.js';
 
 export interface WriteResult {
   readonly object: ApiObject;
@@ -58,25 +57,6 @@ export interface UpdatedObjectInfo {
   readonly makeDraft: (live: ApiObject | undefined) => DraftObject;
   /** Present when the client updates a view (`scale`): `makeDraft` returns the view, and plugins see the view. */
   readonly view?: ViewUpdate;
-}
-
-/** Converts between an object and the view that a client updates in its place. */
-export interface ViewUpdate {
-  readonly kind: ServedKind;
-  toView(object: ApiObject): ApiObject;
-  /** The object after the update of its view. */
-  fromView(view: DraftObject, live: ApiObject): DraftObject;
-}
-
-/** What a draft is written to. */
-export interface WriteTarget {
-  /** Undefined for a create. */
-  readonly live: ApiObject | undefined;
-  readonly subresource?: SubresourceStrategy | undefined;
-  readonly view?: ViewUpdate | undefined;
-  readonly fromUpdate?: boolean;
-  /** A create starts again when its name is taken. */
-  readonly retriesTakenName?: boolean;
 }
 
 /** Creates an object from a decoded body; the draft belongs to this function from now on. */
@@ -312,7 +292,8 @@ function checkResourceVersionSyntax(draft: DraftObject): number {
 }
 
 /** Optimistic locking: the resourceVersion in the draft must be that of the live object. */
-function checkResourceVersion(draft: DraftObject, live: ApiObject, { served }: WriteOperation): void {
+function checkResourceVersion(draft: DraftObject, live: ApiObject, write: WriteOperation): void {
+  const { served } = write;
   // The usual case needs no parsing: the live resourceVersion is well formed.
   if (draft.metadata.resourceVersion === live.metadata.resourceVersion) return;
   const wanted = checkResourceVersionSyntax(draft);
@@ -327,5 +308,5 @@ function checkResourceVersion(draft: DraftObject, live: ApiObject, { served }: W
     ]);
   }
   if (wanted === Number(live.metadata.resourceVersion)) return;
-  throw storageErrorToStatus(new StorageError('stale'), { verb: 'update', draft }, { served });
+  throw storageErrorToStatus(new StorageError('stale'), { verb: 'update', draft: live }, write);
 }

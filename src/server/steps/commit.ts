@@ -165,14 +165,13 @@ export function commitDelete(live: ApiObject, write: WriteOperation): ApiObject 
 export function storageErrorToStatus(
   { failure }: StorageError,
   { verb, draft }: FailedWrite,
-  write: Pick<WriteOperation, 'served'> & Partial<Pick<WriteOperation, 'server' | 'namespace'>>,
+  write: WriteOperation,
 ): StatusError {
   const { groupResource } = write.served;
   const name = draft.metadata.name ?? '';
   if (verb === 'update') return errors.conflict(groupResource, name, MODIFIED);
   if (verb === 'delete' || failure === 'stale') return errors.serverTimeout(groupResource, verb, 2);
-  const { server, namespace = '' } = write;
-  const taken = server?.store.get({ storageKey: write.served.storageKey, namespace, name });
+  const taken = write.server.store.get(keyFor(write, name));
   const terminating = taken?.metadata.deletionTimestamp !== undefined;
   // A generateName, even beside a name, means that the client accepts a generated one.
   if (draft.metadata.generateName) return errors.generateNameConflict(groupResource, name, { terminating });

@@ -7,8 +7,7 @@ import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
-import type { WriteTarget } from '../write.js';
-import type { WriteOperation } from '../write-operation.js';
+import type { WriteOperation, WriteTarget } from '../write-operation.js';
 
 /** Removes metadata that a client may not choose, before any plugin sees the object. */
 export function clearSystemFields(metadata: DraftMeta): void {

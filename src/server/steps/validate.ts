@@ -15,8 +15,7 @@ import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
 import { append } from '../../util/arrays.js';
 import { encodeSorted, isRecord } from '../../util/json.js';
-import type { WriteTarget } from '../write.js';
-import type { WriteOperation } from '../write-operation.js';
+import type { WriteOperation, WriteTarget } from '../write-operation.js';
 import {
   BUILT_IN_METADATA_CHECKS,
   DOCUMENT_METADATA_CHECKS,
