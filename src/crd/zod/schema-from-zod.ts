@@ -251,11 +251,18 @@ function namedFields(
 }
 
 function listSchema(def: z.core.$ZodArrayDef, hint: Hint, position: ZodPosition): Draft {
-  const { listType, mapKeys = [] } = hint;
+  const { listType, mapKeys = [], builtIn } = hint;
   const { dialect } = position;
+  const items = convert(def.element, below(position, '[*]'));
+  if (builtIn?.type === 'list') {
+    // A CRD requires a default for a key that items may omit.
+    for (const [key, value] of Object.entries(builtIn.keyFallbacks ?? {})) {
+      items.properties = { ...items.properties, [key]: { ...items.properties?.[key], default: value } };
+    }
+  }
   return {
     type: 'array',
-    items: convert(def.element, below(position, '[*]')),
+    items,
     ...(listType === undefined ? {} : { [extension(dialect, 'list-type')]: listType }),
     ...(listType === 'map' ? { [extension(dialect, 'list-map-keys')]: [...mapKeys] } : {}),
   };

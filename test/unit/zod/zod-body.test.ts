@@ -66,6 +66,13 @@ describe('a user-defined kind with a built-in type', () => {
     expect(stored.nested?.job?.template.spec).toMatchObject({ restartPolicy: 'Never' });
   });
 
+  test('has a CRD that a server accepts', () => {
+    const spec = toCRD(Fleet).spec.versions[0]?.schema?.openAPIV3Schema?.properties?.['deployment'];
+    const pod = spec?.properties?.['template']?.properties?.['spec']?.properties;
+    const secrets = pod?.['imagePullSecrets']?.items as { properties: Record<string, unknown> };
+    expect(secrets.properties['name']).toEqual({ type: 'string', default: '' });
+  });
+
   test('keeps list types, map types and int-or-string fields in its CRD', () => {
     const body = { service: zodBody(Service).spec };
     const Route = defineKind({ apiVersion: 'example.com/v1', kind: 'Route', scope: 'Cluster', body });
