@@ -1,0 +1,221 @@
+/**
+ * The command `orchplane`: `orchplane serve` creates a cluster, applies manifests and serves it until a signal arrives.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import type { ControllerStarter } from '../client/host.js';
+import type { Cluster } from '../cluster/cluster.js';
+import { createCluster } from '../cluster/full-cluster.js';
+import { HELP, parseCommandLine, type ServedControllers, type ServeSettings, UsageError } from './command-line.js';
+import { type DataFolder, openDataFolder } from './data-folder.js';
+import { loadManifests, readManifestFiles } from './manifests.js';
+import { type ServedCluster, serve } from './serve.js';
+
+/** The process environment of a command. */
+interface CommandEnvironment {
+  readonly version: string;
+  readonly stdin: NodeJS.ReadableStream;
+  readonly writeOut: (text: string) => void;
+  readonly writeError: (text: string) => void;
+  /** Resolves when the command is to stop. */
+  readonly stop: Promise<void>;
+}
+
+/** Runs the command line. Returns the exit code: 0, or 2 after printing a one-line error. */
+async function runCommand(args: readonly string[], environment: CommandEnvironment): Promise<number> {
+  const { writeOut, writeError, version } = environment;
+  try {
+    const command = parseCommandLine(args);
+    if (command.type === 'help') writeOut(HELP);
+    else if (command.type === 'version') writeOut(`${version}\n`);
+    else await runServe(command.settings, environment);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    writeError(`orchplane: ${error.message.replace(/^orchplane: /, '').replaceAll('\n', ' ')}\n`);
+    return 2;
+  }
+}
+
+async function runServe(settings: ServeSettings, environment: CommandEnvironment): Promise<void> {
+  const { featureGates, runtimeConfig, dialect, tls, host } = settings;
+  const data =
+    settings.data === undefined
+      ? undefined
+      : await openDataFolder(settings.data, { tls, host: host ?? '127.0.0.1', token: settings.token });
+  const credentials = data?.credentials;
+  await using cluster = createCluster({
+    dialect,
+    ...(data === undefined ? {} : { journal: data.journal }),
+    ...(credentials === undefined ? {} : { authentication: { serviceAccounts: { key: credentials.accountKey } } }),
+    featureGates,
+    ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
+    controllers: await loadControllers(settings.controllers),
+  });
+  const loaded = await applyFiles(cluster, settings.manifests, environment);
+  const chosen = settings.kubeconfig ?? data?.kubeconfig;
+  await using folder = chosen === undefined ? await temporaryFolder() : undefined;
+  // Absolute, because it is printed for use in another terminal, which may be in another folder.
+  const kubeconfig = resolve(chosen ?? join(folder?.path ?? '', 'kubeconfig'));
+  const { anonymous } = settings;
+  // The previous port, so that existing kubeconfigs keep working.
+  const port = settings.port === 0 ? (credentials?.port ?? 0) : settings.port;
+  await using served = await serve(cluster, {
+    port,
+    host,
+    tls: tls ? (credentials?.tls ?? true) : false,
+    token: anonymous ? undefined : (settings.token ?? credentials?.token),
+    anonymous,
+    log: settings.log && ((line) => environment.writeOut(`${line}\n`)),
+    kubeconfig,
+    onError: (error) =>
+      environment.writeError(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`),
+  }).catch((error: unknown) => {
+    if (errorCode(error) !== 'EADDRINUSE') throw error;
+    throw new UsageError(
+      settings.port === port
+        ? `port ${port} is in use; --port 0 takes a free one`
+        : `port ${port}, where this cluster was before, is in use; --port takes another one`,
+    );
+  });
+  await data?.saveCredentials(served.port);
+  environment.writeOut(banner({ settings, served, kubeconfig, loaded, data, version: environment.version }));
+  if (settings.anonymous && !isLoopback(settings.host)) {
+    environment.writeError(
+      'orchplane: every client that reaches this port is the administrator (--anonymous with --host)\n',
+    );
+  }
+  await environment.stop;
+  environment.writeOut('\nstopping: watches end, the port is free again\n');
+}
+
+/** Loaded on demand: the controllers are a third of the program. */
+async function loadControllers(which: ServedControllers): Promise<ControllerStarter | undefined> {
+  if (which === 'none') return undefined;
+  const { controllers, stages, standardControllers } = await import('../controllers/index.js');
+  return controllers([...standardControllers(), ...(which === 'ready' ? [stages()] : [])]);
+}
+
+/** Applies the files and returns the number of objects. Prints all errors; a single one prevents the start. */
+async function applyFiles(
+  cluster: Cluster,
+  names: readonly string[],
+  { stdin, writeError }: CommandEnvironment,
+): Promise<number> {
+  const texts = await readManifestFiles(names, stdin).catch((error: unknown) => {
+    throw errorCode(error) === 'ENOENT' && error instanceof Error && 'path' in error
+      ? new UsageError(`--apply ${error.path}: no such file or directory`)
+      : error;
+  });
+  const loaded = await loadManifests(cluster, texts);
+  const errors = loaded.flatMap((each) => (each.outcome === 'failed' ? [each.error] : []));
+  const last = errors.pop();
+  if (last !== undefined) {
+    for (const { message } of errors) writeError(`orchplane: ${message.replaceAll('\n', ' ')}\n`);
+    throw last;
+  }
+  for (const each of loaded) {
+    if (each.outcome !== 'failed')
+      for (const warning of each.warnings) writeError(`${each.place}: warning: ${warning}\n`);
+  }
+  return loaded.length;
+}
+
+/** The system error code, such as ENOENT; undefined for other errors. */
+function errorCode(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'orchplane-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+function isLoopback(host: string | undefined): boolean {
+  return host === undefined || host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+interface ServeSummary {
+  readonly settings: ServeSettings;
+  readonly served: ServedCluster;
+  readonly kubeconfig: string;
+  readonly loaded: number;
+  readonly data: DataFolder | undefined;
+  readonly version: string;
+}
+
+function banner({ settings, served, kubeconfig, loaded, data, version }: ServeSummary): string {
+  const { dialect, manifests, tls } = settings;
+  const { url, token } = served;
+  const facts: [string, string][] = [
+    ['address', url],
+    ['dialect', dialect],
+    ['token', token ?? 'none is isStopping for'],
+    [
+      'kubeconfig',
+      (settings.kubeconfig ?? data) === undefined ? `${kubeconfig} (until this process ends)` : kubeconfig,
+    ],
+  ];
+  if (data !== undefined) facts.push(['data', data.path]);
+  if (manifests.length > 0) {
+    facts.push(['loaded', `${loaded} object${loaded === 1 ? '' : 's'} from ${manifests.join(', ')}`]);
+  }
+  const authorization = token === undefined ? '' : ` -H 'Authorization: Bearer ${token}'`;
+  const curl = `curl ${tls ? '--insecure ' : ''}${authorization.trim()} ${url}/api/v1/namespaces`.replace(/ +/g, ' ');
+  const kubectl =
+    dialect === 'kubernetes' && (tls || token === undefined)
+      ? [`export KUBECONFIG='${kubeconfig}'`, 'kubectl get namespaces', 'kubectl get configmaps --watch']
+      : [`# kubectl needs ${dialect === 'orch' ? '--dialect kubernetes' : 'HTTPS to send a token, or --anonymous'}`];
+  return [
+    `orchplane ${version} serves a cluster from ${data === undefined ? 'memory' : 'a folder'}`,
+    '',
+    ...facts.map(([name, value]) => `  ${name.padEnd(11)} ${value}`),
+    '',
+    'Next, in another terminal:',
+    '',
+    ...[...kubectl, curl].map((line) => `  ${line}`),
+    '',
+    CONTROLLER_NOTES[settings.controllers],
+    data === undefined
+      ? 'Ctrl-C ends it, and all that is in it.'
+      : 'Ctrl-C ends it; the folder keeps all that is in it.',
+    '',
+  ].join('\n');
+}
+
+/** The note in the banner about what the controllers do. */
+const CONTROLLER_NOTES: Readonly<Record<ServedControllers, string>> = {
+  none: 'Nothing runs behind the API (--controllers): pods stay Pending, deleted namespaces stay Terminating.',
+  standard: 'Controllers run; pods stay Pending (--controllers ready makes them ready).',
+  ready: 'Controllers run, and every pod becomes ready; nothing runs in it.',
+};
+
+/** Runs the command of this process; its exit code is that of the command. */
+export async function main(version: string): Promise<void> {
+  // The reader of standard output may exit (`… | head`); the cluster keeps running.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  process.exitCode = await runCommand(process.argv.slice(2), {
+    version,
+    stdin: process.stdin,
+    writeOut: (text) => process.stdout.write(text),
+    writeError: (text) => process.stderr.write(text),
+    stop: untilSignal(),
+  });
+}
+
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      // A second signal exits at once.
+      if (isStopping) process.exit(signal === 'SIGINT' ? 130 : 143);
+      isStopping = true;
+      resolve();
+    };
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  });
+}
