@@ -147,7 +147,11 @@ function inVersion(served: readonly ServedKind[], { group, version }: GroupVersi
 function publishesStorageVersion({ kind }: ServedKind, served: readonly ServedKind[]): boolean {
   if (kind.virtual !== undefined) return false;
   const { storageVersion: stored } = kind;
-  return kind.customResourceHandler === undefined || stored === undefined || served.some((other) => other.kind === stored.kind);
+  return (
+    kind.customResourceHandler === undefined ||
+    stored === undefined ||
+    served.some((other) => other.kind === stored.kind)
+  );
 }
 
 function resourceEntries(served: ServedKind, hasStorageHash: boolean): ResourceEntry[] {

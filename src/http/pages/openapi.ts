@@ -8,9 +8,11 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { OpenApiOptions } from '../../registry/openapi/document.js';
 import { isBuiltIn } from '../../registry/openapi/operations.js';
-import { openApiV2 } from '../../registry/openapi/v2.js';
+import { SizedCache } from '../../registry/openapi/sized-cache.js';
+import { openApiV2, openApiV2PartsOf } from '../../registry/openapi/v2.js';
 import { openApiV2Protobuf } from '../../registry/openapi/v2-protobuf.js';
-import { openApiV3, openApiV3Paths } from '../../registry/openapi/v3.js';
+import { openApiV3, openApiV3PartsOf, openApiV3Paths } from '../../registry/openapi/v3.js';
+import { sameItems } from '../../util/arrays.js';
 import { sha256Tag } from '../../util/sha256.js';
 import type { Answer } from '../answer.js';
 import { parseAccept } from '../header-values.js';
@@ -40,11 +42,10 @@ function respondV2(request: PageRequest): Answer {
   const form = negotiateSubtype(accept, ['json', V2_PROTOBUF, V2_PROTOBUF_ASKED]);
   if (form === undefined) return respondEmpty(request.envelope, 406);
   const isJson = form === 'json';
-  const spoken = encodingSetOf(request);
   return respondTagged(request, {
-    tag: v2Tag(kinds, spoken, dialect),
+    tag: v2Tag(kinds, encodingSetOf(request), dialect),
     headers: { 'Content-Type': isJson ? 'application/json' : `application/${V2_PROTOBUF}` },
-    body: () => (isJson ? v2Text(kinds, spoken, dialect) : v2Protobuf(kinds, spoken, dialect)),
+    body: () => v2Body(request, isJson ? 'json' : 'protobuf'),
   });
 }
 
@@ -57,10 +58,10 @@ function respondV3Index(request: PageRequest): Answer {
 
 function respondV3(request: PageRequest, place: string): Answer {
   const { envelope, kinds, dialect, query } = request;
-  if (!openApiV3Paths(kinds).includes(place)) return respondEmpty(envelope, 404);
+  const within = kindsByDocument(kinds, 'documents', dialect).get(place);
+  if (within === undefined) return respondEmpty(envelope, 404);
   if (negotiateSubtype(request.accept, ['json']) === undefined) return respondEmpty(envelope, 406);
-  const document: V3Key = `${encodingSetOf(request)} ${place}`;
-  const tag = v3Tag(kinds, document, dialect);
+  const tag = v3Tag(within, { dialect, spoken: encodingSetOf(request), place });
   const asked = query.get('hash')?.[0] ?? '';
   if (asked !== '' && asked !== tag) return respondEmpty(envelope, 301, { Location: v3Path(place, tag) });
   return respondTagged(request, {
@@ -71,7 +72,7 @@ function respondV3(request: PageRequest, place: string): Answer {
       // A URL that contains the content hash never changes.
       ...(asked === '' ? {} : { 'Cache-Control': 'public, immutable', Expires: oneYearLater(request.nowMs) }),
     },
-    body: () => v3Text(kinds, document, dialect),
+    body: () => v3Body(request, place, within),
   });
 }
 
@@ -83,7 +84,7 @@ function oneYearLater(nowMs: number): string {
 
 function respondTagged(
   { envelope, headers }: PageRequest,
-  page: { readonly tag: string; readonly headers: HeaderTable; readonly body: () => string | Uint8Array },
+  page: { readonly tag: string; readonly headers: HeaderTable; readonly body: () => Uint8Array },
 ): Answer {
   const all = { ...page.headers, ETag: `"${page.tag}"` };
   if (headers.get('if-none-match') === all.ETag) return respondEmpty(envelope, 304, all);
@@ -107,7 +108,6 @@ function v3Path(place: string, tag: string): string {
 
 /** The documents list the available encodings, and CBOR is optional. */
 type EncodingSet = 'plain' | 'cbor';
-type V3Key = `${EncodingSet} ${string}`;
 
 function encodingSetOf({ offers }: PageRequest): EncodingSet {
   return offers.versions.mediaTypes.includes('application/cbor') ? 'cbor' : 'plain';
@@ -117,52 +117,114 @@ function optionsOf(dialect: Dialect, spoken: EncodingSet): OpenApiOptions {
   return { dialect, serverVersion: SERVER_VERSION, cbor: spoken === 'cbor' };
 }
 
-function v3Parts(key: V3Key): { readonly spoken: EncodingSet; readonly place: string } {
-  const space = key.indexOf(' ');
-  return { spoken: key.slice(0, space) === 'cbor' ? 'cbor' : 'plain', place: key.slice(space + 1) };
+/**
+ * The kinds by the path of their document. The list of a path is the same object for as long as its kinds are the same, so
+ * that a new CRD invalidates only the document of its own group and version.
+ */
+const kindsByDocument = memoizePerKinds((kinds, _value: 'documents'): ReadonlyMap<string, readonly ServedKind[]> => {
+  const documents = new Map<string, readonly ServedKind[]>();
+  for (const [place, within] of openApiV3Paths(kinds)) {
+    const [first] = within;
+    const before = first === undefined ? undefined : lastLists.get(first);
+    const list = before !== undefined && sameItems(before, within) ? before : within;
+    if (first !== undefined) lastLists.set(first, list);
+    documents.set(place, list);
+  }
+  return documents;
+});
+
+/** The last list of kinds that started with a kind. */
+const lastLists = new WeakMap<ServedKind, readonly ServedKind[]>();
+
+/** The encoded documents. A client rarely reads one twice, and those of a thousand CRDs take 100 MB. */
+const bodies = new SizedCache<object, Uint8Array>(32 * 1024 * 1024);
+
+/** The cache key of a document. */
+const bodyKey = memoizePerKinds((_kinds, _document: string): object => ({}));
+
+function cachedBody(key: object, make: () => Uint8Array): Uint8Array {
+  let body = bodies.get(key);
+  if (body === undefined) {
+    body = make();
+    bodies.set(key, body, body.length);
+  }
+  return body;
 }
 
-const v2Text = memoizePerKinds((kinds, spoken: EncodingSet, dialect) =>
-  encodeJson(openApiV2(kinds, optionsOf(dialect, spoken))),
+function v2Body(request: PageRequest, form: 'json' | 'protobuf'): Uint8Array {
+  const { kinds, dialect } = request;
+  const spoken = encodingSetOf(request);
+  return cachedBody(bodyKey(kinds, `v2 ${form} ${spoken}`, dialect), () => {
+    const document = openApiV2(kinds, optionsOf(dialect, spoken));
+    return form === 'json' ? new TextEncoder().encode(encodeJson(document)) : openApiV2Protobuf(document);
+  });
+}
+
+const v2Tag = memoizePerKinds((kinds, spoken: EncodingSet, dialect) =>
+  tagOf(kinds, { version: 2, dialect, spoken, place: 'v2' }),
 );
-const v2Protobuf = memoizePerKinds((kinds, spoken: EncodingSet, dialect) =>
-  openApiV2Protobuf(openApiV2(kinds, optionsOf(dialect, spoken))),
-);
-const v2Tag = memoizePerKinds((kinds, spoken: EncodingSet, dialect) => {
-  const own = kinds.filter((kind) => !isBuiltIn(kind));
-  const shapes = own.length === 0 ? '' : encodeJson(openApiV2(own, optionsOf(dialect, spoken)));
-  return tagOf(kinds, { dialect, place: `${spoken} v2`, shapes });
+
+function v3Body(request: PageRequest, place: string, within: readonly ServedKind[]): Uint8Array {
+  const { dialect } = request;
+  const spoken = encodingSetOf(request);
+  // The document of a group lists no kinds, but its name comes from one of them.
+  const kinds = within.length === 0 ? request.kinds : within;
+  return cachedBody(bodyKey(kinds, `v3 ${spoken} ${place}`, dialect), () =>
+    new TextEncoder().encode(encodeJson(openApiV3(place, kinds, optionsOf(dialect, spoken)))),
+  );
+}
+
+function v3Tag(within: readonly ServedKind[], parts: Pick<TagParts, 'dialect' | 'spoken' | 'place'>): string {
+  // Documents without kinds never change, and their lists are not kept.
+  if (within.length === 0) return tagOf(within, { version: 3, ...parts });
+  return v3TagOfKinds(within, `${parts.spoken} ${parts.place}`, parts.dialect);
+}
+
+const v3TagOfKinds = memoizePerKinds((within, document: `${EncodingSet} ${string}`, dialect) => {
+  const spoken: EncodingSet = document.startsWith('cbor ') ? 'cbor' : 'plain';
+  return tagOf(within, { version: 3, dialect, spoken, place: document.slice(spoken.length + 1) });
 });
 
-const v3Text = memoizePerKinds((kinds, key: V3Key, dialect) => {
-  const { spoken, place } = v3Parts(key);
-  return encodeJson(openApiV3(place, kinds, optionsOf(dialect, spoken)));
-});
-const v3Tag = memoizePerKinds((kinds, key: V3Key, dialect) => {
-  const { place } = v3Parts(key);
-  const within = kinds.filter(
-    ({ gvr }) => place === `${gvr.group === '' ? 'api' : `apis/${gvr.group}`}/${gvr.version}`,
-  );
-  const shapes = within.every(isBuiltIn) ? '' : v3Text(kinds, key, dialect);
-  return tagOf(within, { dialect, place: key, shapes });
-});
 const v3IndexText = memoizePerKinds((kinds, spoken: EncodingSet, dialect) => {
-  const places = openApiV3Paths(kinds).map((place) => [
+  const places = [...kindsByDocument(kinds, 'documents', dialect)].map(([place, within]) => [
     place,
-    { serverRelativeURL: v3Path(place, v3Tag(kinds, `${spoken} ${place}`, dialect)) },
+    { serverRelativeURL: v3Path(place, v3Tag(within, { dialect, spoken, place })) },
   ]);
   return JSON.stringify({ paths: Object.fromEntries(places) });
 });
 
 interface TagParts {
+  readonly version: 2 | 3;
   readonly dialect: Dialect;
+  readonly spoken: EncodingSet;
   readonly place: string;
-  /** The encoded schemas of custom resources; built-in kinds are identified by their names alone. */
-  readonly shapes: string;
 }
 
-/** An ETag that changes with the document, but is computed without building it. */
-function tagOf(kinds: readonly ServedKind[], { dialect, place, shapes }: TagParts): string {
-  const names = kinds.map(({ apiVersion, gvr, kind }) => `${apiVersion}/${gvr.resource}/${kind.kind}`);
-  return sha256Tag([SERVER_VERSION, dialect.name, place, ...names, shapes].join('\n'));
+/**
+ * An ETag that changes exactly when the document changes, computed without building it. Built-in kinds are identified by
+ * their names alone.
+ */
+function tagOf(kinds: readonly ServedKind[], { version, dialect, spoken, place }: TagParts): string {
+  const lines = kinds.map((served) => {
+    const { apiVersion, gvr, kind } = served;
+    const name = `${apiVersion}/${gvr.resource}/${kind.kind}`;
+    return isBuiltIn(served) ? name : `${name} ${fingerprintOf(served, version, optionsOf(dialect, spoken))}`;
+  });
+  return sha256Tag([SERVER_VERSION, dialect.name, spoken, place, ...lines.sort()].join('\n'));
+}
+
+const fingerprints = { 2: new WeakMap<ServedKind, string>(), 3: new WeakMap<ServedKind, string>() };
+
+/**
+ * A hash of what a custom resource or user-defined kind adds to a document. It is kept with the kind, so a change of one
+ * CRD does not encode the schemas of the others again. The media types of these kinds do not depend on the options.
+ */
+function fingerprintOf(served: ServedKind, version: 2 | 3, options: OpenApiOptions): string {
+  let fingerprint = fingerprints[version].get(served);
+  if (fingerprint === undefined) {
+    const parts = version === 2 ? openApiV2PartsOf(served, options) : openApiV3PartsOf(served, options);
+    fingerprint = sha256Tag(encodeJson(parts));
+    fingerprints[version].set(served, fingerprint);
+  }
+  return fingerprint;
 }

@@ -13,7 +13,7 @@ import type { JSONSchemaProps } from '../../schema/json-schema.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
 import type { OpenApiSchema } from '../../schema/to-openapi.js';
 import { objectSchema } from '../../schema/to-openapi.js';
-import { deepEqual, own } from '../../util/json.js';
+import { deepEqual, type MutableRecord, own } from '../../util/json.js';
 import { sortedRecord } from '../../util/order.js';
 
 /** What the schema builder needs from the document. */
@@ -78,23 +78,32 @@ const EXTENSIONS = [
   'validations',
 ] as const;
 
+const HEAD_KEYWORDS = ['$ref', ...ANNOTATIONS] as const;
+const V3_KEYWORDS = ['default', 'nullable'] as const;
+const MEMBER_KEYWORDS = ['required', 'items', 'properties', 'additionalProperties'] as const;
+
+/** Runs for each of the hundred thousands of nodes of a thousand CRDs, so it builds one object and no lists. */
 function nodeSchema(schema: JSONSchemaProps, context: CustomContext): OpenApiSchema {
-  const members = membersOf(schema, context);
-  return {
-    ...pickEffective(schema, ['$ref', ...ANNOTATIONS]),
-    ...pickEffective({ type: typeOf(schema, context) }, ['type']),
-    ...pickEffective(schema, RESTRICTIONS),
-    ...(context.version === 3 ? pickEffective(schema, ['default', 'nullable']) : {}),
-    ...combinators(schema, context),
-    ...pickEffective(members, ['required', 'items', 'properties', 'additionalProperties']),
-    ...pickEffective(schema, extensionNames(context.dialect)),
-  };
+  const written: MutableRecord = {};
+  copyEffective(schema, HEAD_KEYWORDS, written);
+  const type = typeOf(schema, context);
+  if (isEffective(type, 'type')) written['type'] = type;
+  copyEffective(schema, RESTRICTIONS, written);
+  if (context.version === 3) {
+    copyEffective(schema, V3_KEYWORDS, written);
+    writeCombinators(schema, context, written);
+  }
+  copyEffective(membersOf(schema, context), MEMBER_KEYWORDS, written);
+  copyEffective(schema, extensionNames(context.dialect), written);
+  return written;
 }
 
-/** The keywords that have an effect: absent, empty and false values are omitted. */
-function pickEffective(schema: object, keys: readonly string[]): OpenApiSchema {
-  const entries = keys.map((key) => [key, (schema as OpenApiSchema)[key]] as const);
-  return Object.fromEntries(entries.filter(([key, value]) => isEffective(value, key)));
+/** Copies the keywords that have an effect: absent, empty and false values are omitted. */
+function copyEffective(schema: object, keys: readonly string[], written: MutableRecord): void {
+  for (const key of keys) {
+    const value = (schema as OpenApiSchema)[key];
+    if (isEffective(value, key)) written[key] = value;
+  }
 }
 
 function isEffective(value: unknown, key: string): boolean {
@@ -104,12 +113,19 @@ function isEffective(value: unknown, key: string): boolean {
   return value !== '' && value !== false && !(Array.isArray(value) && value.length === 0);
 }
 
-function extensionNames({ extension }: Dialect): readonly string[] {
-  return EXTENSIONS.map(extension);
+const namesByDialect = new WeakMap<Dialect, readonly string[]>();
+
+function extensionNames(dialect: Dialect): readonly string[] {
+  let names = namesByDialect.get(dialect);
+  if (names === undefined) {
+    names = EXTENSIONS.map(dialect.extension);
+    namesByDialect.set(dialect, names);
+  }
+  return names;
 }
 
 function hasExtension(schema: JSONSchemaProps, name: (typeof EXTENSIONS)[number], { dialect }: CustomContext): boolean {
-  return schema[dialect.extension(name) as `x-${string}`] === true;
+  return schema[extensionNames(dialect)[EXTENSIONS.indexOf(name)] as `x-${string}`] === true;
 }
 
 function preservesUnknownFields(schema: JSONSchemaProps, context: CustomContext): boolean {
@@ -173,24 +189,25 @@ function requiredOf(
 
 const INT_OR_STRING: readonly JSONSchemaProps[] = [{ type: 'integer' }, { type: 'string' }];
 
-/** The keywords allOf, anyOf, oneOf and not; version 2 omits them. */
-function combinators(schema: JSONSchemaProps, context: CustomContext): OpenApiSchema {
-  if (context.version === 2) return {};
+/** Writes the keywords allOf, anyOf, oneOf and not; version 2 omits them. */
+function writeCombinators(schema: JSONSchemaProps, context: CustomContext, written: MutableRecord): void {
+  if (context.version === 2) return;
   const { not, oneOf = [] } = schema;
   let { allOf = [], anyOf = [] } = schema;
-  const isListed = deepEqual(anyOf, INT_OR_STRING) || deepEqual(allOf[0]?.anyOf, INT_OR_STRING);
-  if (hasExtension(schema, 'int-or-string', context) && !isListed) {
+  const isListed = () => deepEqual(anyOf, INT_OR_STRING) || deepEqual(allOf[0]?.anyOf, INT_OR_STRING);
+  if (hasExtension(schema, 'int-or-string', context) && !isListed()) {
     // For clients that do not support the extension.
     if (anyOf.length === 0) anyOf = [...INT_OR_STRING];
     else allOf = [{ anyOf: [...INT_OR_STRING] }, ...allOf];
   }
   const each = (parts: readonly JSONSchemaProps[]) => parts.map((part) => restrictionSchema(part, context));
-  const found = { allOf: each(allOf), anyOf: each(anyOf), oneOf: each(oneOf) };
-  return {
-    ...pickEffective(found, Object.keys(found)),
-    ...(not === undefined ? {} : { not: restrictionSchema(not, context) }),
-  };
+  if (allOf.length > 0) written['allOf'] = each(allOf);
+  if (anyOf.length > 0) written['anyOf'] = each(anyOf);
+  if (oneOf.length > 0) written['oneOf'] = each(oneOf);
+  if (not !== undefined) written['not'] = restrictionSchema(not, context);
 }
+
+const RESTRICTION_KEYWORDS = [...HEAD_KEYWORDS, 'type', ...RESTRICTIONS, ...V3_KEYWORDS, 'required'] as const;
 
 /** A schema inside a combinator. It restricts a value whose structure is defined outside of the combinator. */
 function restrictionSchema(part: JSONSchemaProps, context: CustomContext): OpenApiSchema {
@@ -198,13 +215,13 @@ function restrictionSchema(part: JSONSchemaProps, context: CustomContext): OpenA
   const fields = Object.entries(properties ?? {}).map(
     ([name, field]) => [name, restrictionSchema(field, context)] as const,
   );
-  return {
-    ...pickEffective(part, ['$ref', ...ANNOTATIONS, 'type', ...RESTRICTIONS, 'default', 'nullable', 'required']),
-    ...combinators(part, context),
-    ...(items === undefined || Array.isArray(items) ? {} : { items: restrictionSchema(items, context) }),
-    ...(fields.length === 0 ? {} : { properties: sortedProperties(fields) }),
-    ...pickEffective(part, extensionNames(context.dialect)),
-  };
+  const written: MutableRecord = {};
+  copyEffective(part, RESTRICTION_KEYWORDS, written);
+  writeCombinators(part, context, written);
+  if (items !== undefined && !Array.isArray(items)) written['items'] = restrictionSchema(items, context);
+  if (fields.length > 0) written['properties'] = sortedProperties(fields);
+  copyEffective(part, extensionNames(context.dialect), written);
+  return written;
 }
 
 /**

@@ -3,6 +3,7 @@
  * it refers to are then defined. The second half parses the type and field descriptions of `descriptions/`.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
+import { objectMetaNode } from '../../kinds/shared/object-meta.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { GroupVersion, GroupVersionKind } from '../../meta/gvk.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
@@ -105,6 +106,12 @@ export class Definitions {
     }));
   }
 
+  /** The definitions of a kind and of its list, once a reference to them was requested. */
+  ofKind(served: ServedKind): readonly (OpenApiSchema | undefined)[] {
+    const names = [served.kind.kind, served.kind.names.listKind];
+    return names.map((name) => this.#schemas.get(kindName(served, this.#dialect, name)));
+  }
+
   /** All definitions, sorted by name. */
   all(): Record<string, OpenApiSchema> {
     return sortedRecord(this.#schemas);
@@ -131,7 +138,8 @@ export class Definitions {
   #customObject(served: ServedKind): OpenApiSchema {
     const home: Package = { path: '', group: '' };
     const schema =
-      served.kind.customResourceHandler?.publishedSchema ?? userDefinedKindSchema(served, (type) => this.#struct(type, home));
+      served.kind.customResourceHandler?.publishedSchema ??
+      userDefinedKindSchema(served, (type) => this.#struct(type, home));
     return customSchema(schema, {
       version: this.#version,
       dialect: this.#dialect,
@@ -139,9 +147,12 @@ export class Definitions {
     });
   }
 
-  #commonField(field: CommonField, { schema }: ServedKind): OpenApiSchema {
+  #commonField(field: CommonField, served: ServedKind): OpenApiSchema {
     const description = describeField('', '', field);
-    const node = schema.fields.get(field)?.node;
+    // The schema tree of a custom resource is not built for this: its metadata is that of every object.
+    const isCustom = served.kind.customResourceHandler !== undefined;
+    const metadata = isCustom ? objectMetaNode() : served.schema.fields.get('metadata')?.node;
+    const node = field === 'metadata' ? metadata : undefined;
     if (node?.type !== 'object') return { description, type: 'string' };
     const reference = { $ref: this.#struct(node, metaPackage) };
     return { description, ...(this.#version === 2 ? reference : { allOf: [reference] }) };

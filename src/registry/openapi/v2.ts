@@ -56,6 +56,14 @@ export function openApiV2(served: readonly ServedKind[], options: OpenApiOptions
   };
 }
 
+/** What the document contains because of one custom resource or user-defined kind: its paths and its definitions. */
+export function openApiV2PartsOf(served: ServedKind, options: OpenApiOptions): readonly unknown[] {
+  const definitions = new Definitions(2, options.dialect, []);
+  const writer: Writer = { definitions, options, shared: new Map(), written: new Map() };
+  const paths = pathsOfGroupVersion([served]).map((item) => [item.path, pathObject(item, writer)]);
+  return [paths, ...definitions.ofKind(served)];
+}
+
 function groupItems(served: readonly ServedKind[]): PathItem[] {
   const groups = new Map(served.filter(isBuiltIn).map((kind) => [kind.gvr.group, kind]));
   groups.delete('');

@@ -4,6 +4,7 @@
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { SERVICE_NAME } from '../../meta/dialect.js';
+import { byKey } from '../../util/order.js';
 import { Definitions } from './definitions.js';
 import {
   consumedTypes,
@@ -26,17 +27,29 @@ import {
 import type { Parameter } from './parameters.js';
 
 /**
- * The paths below `/openapi/v3` that have a document, sorted: `api`, `api/v1`, `apis`, `apis/apps`, `apis/apps/v1`,
- * `version`.
+ * The kinds by the path below `/openapi/v3` of the document that describes them, sorted by path: `api`, `api/v1`, `apis`,
+ * `apis/apps`, `apis/apps/v1`, `version`. A discovery document (`api`, `apis/apps`) describes no kinds.
  */
-export function openApiV3Paths(served: readonly ServedKind[]): readonly string[] {
-  const paths = new Set(['api', 'apis', 'version']);
+export function openApiV3Paths(served: readonly ServedKind[]): ReadonlyMap<string, readonly ServedKind[]> {
+  const paths = new Map<string, ServedKind[]>(['api', 'apis', 'version'].map((path) => [path, []]));
   for (const kind of served) {
     const { gvr } = kind;
-    if (gvr.group !== '' && isBuiltIn(kind)) paths.add(`apis/${gvr.group}`);
-    paths.add(pathOf(gvr));
+    const path = pathOf(gvr);
+    const present = paths.get(path);
+    if (present === undefined) paths.set(path, [kind]);
+    else present.push(kind);
+    if (gvr.group !== '' && isBuiltIn(kind)) paths.set(`apis/${gvr.group}`, []);
   }
-  return [...paths].sort();
+  return new Map([...paths].sort(byKey));
+}
+
+/**
+ * What a document contains because of one kind: its paths and its definitions. The rest of a document is the same for all
+ * custom resources and user-defined kinds.
+ */
+export function openApiV3PartsOf(served: ServedKind, options: OpenApiOptions): readonly unknown[] {
+  const definitions = new Definitions(3, options.dialect, []);
+  return [pathsObject(pathsOfGroupVersion([served]), { definitions, options }), ...definitions.ofKind(served)];
 }
 
 /** Builds the document at a path of {@link openApiV3Paths}; undefined for any other path. */

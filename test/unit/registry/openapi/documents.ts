@@ -62,7 +62,7 @@ export function documentAt(place: string, served: readonly ServedKind[], dialect
 
 export function allDocuments(dialect: Dialect): ReadonlyMap<string, DocumentV3> {
   const served = servedIn(dialect);
-  return new Map(openApiV3Paths(served).map((place) => [place, documentAt(place, served, dialect)]));
+  return new Map([...openApiV3Paths(served).keys()].map((place) => [place, documentAt(place, served, dialect)]));
 }
 
 export function wholeDocument(served: readonly ServedKind[], dialect: Dialect): DocumentV2 {
