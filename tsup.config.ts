@@ -22,6 +22,7 @@ const ENTRIES = [
   'node/index',
   'testing/index',
   'vitest/index',
+  'jest/index',
   'zod/index',
 ];
 

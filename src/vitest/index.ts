@@ -9,7 +9,7 @@ import { test as base, expect, Snapshots, type TestAPI } from 'vitest';
 import type { Controller } from '../controllers/runtime/controller.js';
 import { controllers as controllerStarter } from '../controllers/runtime/run.js';
 import { type Interleaving, type InterleavingOptions, interleavings } from '../testing/interleavings.js';
-import { matchers, type OrchplaneMatchers, traceText } from '../testing/matchers/index.js';
+import { matchers, type SnapshotMatchers, traceText } from '../testing/matchers/index.js';
 import { freshFork, type TestCluster, type TestClusterOptions, testCluster } from '../testing/test-cluster.js';
 import { refuseUnknownOptions } from '../util/options.js';
 
@@ -43,11 +43,6 @@ export interface ClusterTest extends TestAPI<{ cluster: TestCluster }> {
    * test.seeds(20)('survives any order', async ({ cluster }) => { await cluster.settle(); });
    */
   seeds(seeds?: number | InterleavingOptions): SeededTest;
-}
-
-interface SnapshotMatchers extends Omit<OrchplaneMatchers, 'toMatchTrace'> {
-  /** Compares a request log, or its trace, with a text; without an argument, with the stored snapshot. */
-  toMatchTrace(expected?: string): void;
 }
 
 declare module 'vitest' {

@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -103,6 +103,7 @@ function install(folder: string): void {
   mkdirSync(modules);
   symlinkSync(root, join(modules, manifest.name), 'junction');
   for (const peer of [...Object.keys(manifest.peerDependencies ?? {}), ...OTHER_PACKAGES]) {
+    mkdirSync(dirname(join(modules, peer)), { recursive: true });
     symlinkSync(join(root, 'node_modules', peer), join(modules, peer), 'junction');
   }
 }

@@ -3,12 +3,13 @@
  * node_modules. It must compile and its tests must pass.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installPackage } from '../package/install.js';
 import { manifest, requireBuild, root } from '../package/manifest.js';
 
 const run = promisify(execFile);
@@ -21,7 +22,7 @@ beforeAll(() => {
   for (const part of ['package.json', 'tsconfig.json', 'vitest.config.ts', 'deploy', 'src', 'test']) {
     cpSync(join(source, part), join(folder, part), { recursive: true });
   }
-  install();
+  installPackage(folder, ['vitest', 'typescript']);
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -69,19 +70,6 @@ interface Installed {
 interface Report {
   readonly success: boolean;
   readonly numPassedTests: number;
-}
-
-/** Installs like npm: the package is a copy, because tools treat node_modules differently; other packages are links. */
-function install(): void {
-  const modules = join(folder, 'node_modules');
-  const target = join(modules, manifest.name);
-  mkdirSync(target, { recursive: true });
-  cpSync(join(root, 'package.json'), join(target, 'package.json'));
-  cpSync(join(root, 'dist'), join(target, 'dist'), { recursive: true });
-  for (const name of [...Object.keys(manifest.dependencies ?? {}), 'zod', 'vitest', 'typescript']) {
-    mkdirSync(dirname(join(modules, name)), { recursive: true });
-    symlinkSync(join(root, 'node_modules', name), join(modules, name), 'junction');
-  }
 }
 
 function tool(path: string): string {

@@ -23,7 +23,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['cluster'],
   ['http', 'service-worker', 'indexed-db', 'node', 'controllers', 'zod'],
   ['testing'],
-  ['vitest'],
+  ['vitest', 'jest'],
 ];
 
 const SCHEMA = ['util', 'text', 'meta', 'cel', 'schema'];
@@ -87,6 +87,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   testing: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'kinds/index.ts'],
   // The same for one test runner.
   vitest: ['util', 'controllers', 'testing'],
+  jest: ['testing'],
   // Types of kinds as zod schemas; no other folder imports zod at run time.
   zod: ['kinds', 'schema'],
   // The entry `orchplane/kinds`: all built-in kinds, CustomResourceDefinition included.

@@ -50,6 +50,9 @@ export const entries: readonly Entry[] = Object.entries(manifest.exports).flatMa
       ],
 );
 
+/** The names of the entries that only their test runners can load. */
+export const RUNNER_ENTRIES: readonly string[] = ['vitest', 'jest'];
+
 /** Throws a clear error if the build is missing. */
 export function requireBuild(): void {
   const missing = entries.flatMap((entry) => [entry.file, entry.types]).filter((file) => !existsSync(file));

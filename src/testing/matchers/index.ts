@@ -58,6 +58,12 @@ export interface OrchplaneMatchers<Result = void> {
   toBeStatusError(reason?: StatusReason, message?: string | RegExp): Result;
 }
 
+/** The matchers for test runners that store snapshots. */
+export interface SnapshotMatchers<Result = void> extends Omit<OrchplaneMatchers<Result>, 'toMatchTrace'> {
+  /** Compares a request log, or its trace, with a text; without an argument, with the stored snapshot. */
+  toMatchTrace(expected?: string): Result;
+}
+
 export interface Ensured extends OrchplaneMatchers {
   readonly not: OrchplaneMatchers;
 }
