@@ -1,6 +1,6 @@
 /**
  * Tests an unchanged program that uses the official JavaScript client against a cluster in this process, without a
- * port. (`npm i @kubernetes/client-node@1`; release 2 needs a port, see docs/guide/18-other-clients.md.)
+ * port. (`npm i @kubernetes/client-node`; release 2 needs Node 22.19 or newer.)
  */
 import assert from 'node:assert/strict';
 import {

@@ -29,7 +29,15 @@ export interface InProcessAgent extends Agent {
   readonly token?: string;
   /** A kubeconfig with `url` and `token`. It works only for clients that use this agent. */
   readonly kubeconfig: string;
+  /**
+   * Opens a connection, for clients that use undici instead of agents: pass it as the option `connect` of an undici
+   * `Agent`. `destroy()` closes these connections too.
+   */
+  readonly connect: InProcessConnector;
 }
+
+/** A connector of undici: passes the new connection to the callback. Ignores the host and the protocol. */
+export type InProcessConnector = (options: unknown, callback: (error: null, connection: Duplex) => void) => void;
 
 /**
  * Creates an agent for a cluster. Throws TypeError for unknown options and for tokens without a user.
@@ -58,6 +66,8 @@ class ProcessAgent extends Agent implements InProcessAgent {
   /** Without a protocol, an agent accepts both http and https requests. */
   readonly protocol = undefined;
   readonly #server: Server;
+  /** The open connections of `connect`; the superclass tracks those of `createConnection`. */
+  readonly #connections = new Set<Duplex>();
 
   constructor(server: Server, token: string | undefined) {
     super({ keepAlive: true });
@@ -71,6 +81,19 @@ class ProcessAgent extends Agent implements InProcessAgent {
     const [client, peer] = createInProcessConnection();
     this.#server.emit('connection', peer);
     return client;
+  }
+
+  readonly connect: InProcessConnector = (_options, callback) => {
+    const connection = this.createConnection();
+    this.#connections.add(connection);
+    connection.once('close', () => this.#connections.delete(connection));
+    // As with a socket, the caller returns before it gets the connection.
+    process.nextTick(callback, null, connection);
+  };
+
+  override destroy(): void {
+    super.destroy();
+    for (const connection of this.#connections) connection.destroy();
   }
 }
 
@@ -159,22 +182,27 @@ class ConnectionEnd extends Duplex {
 export interface KubeConfigLike {
   getCurrentCluster(): object | null;
   loadFromString(text: string): void;
-  /** Used by watches, logs, health checks and web sockets. */
+  /** Used by web sockets, and by release 1 for watches, logs and health checks. */
   applyToHTTPSOptions(options: { agent?: unknown }): Promise<void>;
-  /** Used by the API classes. */
-  applySecurityAuthentication(context: AgentTaker): Promise<void>;
+  /** Used by the API classes, and by release 2 for watches, logs and health checks. */
+  applySecurityAuthentication(context: RequestContextLike): Promise<void>;
+  /** Describes the undici dispatcher of a request. Only release 2 has it. */
+  createDispatcherOptions?(cluster: object | null, options: object): object;
 }
 
-/** The request context of `@kubernetes/client-node`. */
-export interface AgentTaker {
-  setAgent(agent: InProcessAgent): void;
+/** The request context of `@kubernetes/client-node`. Release 1 has `setAgent`, release 2 `setDispatcher`. */
+export interface RequestContextLike {
+  setHeaderParam(name: string, value: string): void;
+  setAgent?(agent: InProcessAgent): void;
+  getDispatcher?(): object | undefined;
+  setDispatcher?(dispatcher: object): void;
 }
 
 /**
  * Connects everything created from this KubeConfig (API classes, Watch, informers, Log, Exec, Health) to the cluster of
  * the agent, whatever server its contexts name. Tokens are sent as usual. A KubeConfig without a cluster loads the
- * agent's own kubeconfig. The library creates an agent per request in two public methods, which are replaced here.
- * Changes the KubeConfig and returns it. Throws TypeError for client-node 2, which takes no agents.
+ * agent's own kubeconfig. The library creates an agent or a dispatcher per request in public methods, which are replaced
+ * here. Works with releases 1 and 2. Changes the KubeConfig and returns it.
  *
  * @example
  * const { CoreV1Api, KubeConfig } = await import('@kubernetes/client-node');
@@ -182,24 +210,24 @@ export interface AgentTaker {
  * await config.makeApiClient(CoreV1Api).listNamespace();
  */
 export function connectKubeConfig<Config extends KubeConfigLike>(kubeConfig: Config, agent: InProcessAgent): Config {
-  // Since 2.0 the library uses undici, which takes no agents; this method exists only there.
-  if ('createDispatcher' in kubeConfig) throw new TypeError(UNSUPPORTED_CLIENT_MESSAGE);
   const forOptions = kubeConfig.applyToHTTPSOptions.bind(kubeConfig);
   const forContext = kubeConfig.applySecurityAuthentication.bind(kubeConfig);
   if (kubeConfig.getCurrentCluster() === null) kubeConfig.loadFromString(agent.kubeconfig);
-  const ours: Pick<KubeConfigLike, 'applyToHTTPSOptions' | 'applySecurityAuthentication'> = {
+  const usesUndici = kubeConfig.createDispatcherOptions !== undefined;
+  let dispatcher: object | undefined;
+  const replaced: Partial<KubeConfigLike> = {
     async applyToHTTPSOptions(options) {
       await forOptions(options);
       options.agent = agent;
     },
     async applySecurityAuthentication(context) {
       await forContext(context);
-      context.setAgent(agent);
+      context.setAgent?.(agent);
+      // Release 2 creates a dispatcher per request. Requests share the first one, and so its connections.
+      dispatcher ??= context.getDispatcher?.();
+      if (dispatcher !== undefined) context.setDispatcher?.(dispatcher);
     },
+    ...(usesUndici && { createDispatcherOptions: () => ({ type: 'agent', connect: agent.connect }) }),
   };
-  return Object.assign(kubeConfig, ours);
+  return Object.assign(kubeConfig, replaced);
 }
-
-const UNSUPPORTED_CLIENT_MESSAGE =
-  'orchplane: connectKubeConfig works with client-node 1.x, and this KubeConfig is of client-node 2.x, which takes no ' +
-  'agents; install release 1, or reach the cluster over a port: loadFromString((await serve(cluster)).kubeconfig)';

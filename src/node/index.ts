@@ -6,12 +6,13 @@ export type { AppliedManifest, ManifestTarget } from '../manifests/apply.js';
 export { ManifestError, type ManifestText } from '../manifests/read.js';
 export type { ClientCertificate, ClientIdentity } from './certificates.js';
 export {
-  type AgentTaker,
   connectKubeConfig,
   createInProcessAgent,
   type InProcessAgent,
   type InProcessAgentOptions,
+  type InProcessConnector,
   type KubeConfigLike,
+  type RequestContextLike,
 } from './in-process-agent.js';
 export { type FileJournalOptions, fileJournal } from './journal/file-journal.js';
 export {

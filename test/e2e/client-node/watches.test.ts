@@ -179,12 +179,15 @@ describe.each(ways)('client-node watches (%s)', (way) => {
           ...(labelSelector === undefined ? {} : { labelSelector }),
         });
       informer = makeInformer(site.config, PATH, list, labelSelector);
-      received = new Journal();
-      failed = new Journal();
+      // An informer may report that it was stopped after the next test has begun, so each has journals of its own.
+      const events = new Journal<string>();
+      const errors = new Journal<unknown>();
       for (const verb of ['add', 'update', 'delete'] as const) {
-        informer.on(verb, ({ metadata }) => received.add(`${verb} ${metadata?.name}`));
+        informer.on(verb, ({ metadata }) => events.add(`${verb} ${metadata?.name}`));
       }
-      informer.on('error', (error) => failed.add(error));
+      informer.on('error', (error) => errors.add(error));
+      received = events;
+      failed = errors;
     };
     afterEach(() => informer.stop());
 

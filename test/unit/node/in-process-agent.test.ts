@@ -11,6 +11,7 @@ import {
   createInProcessAgent,
   type InProcessAgent,
   type InProcessAgentOptions,
+  type RequestContextLike,
 } from '../../../src/node/index.js';
 
 const NAMESPACES = '/api/v1/namespaces';
@@ -122,6 +123,33 @@ describe('createInProcessAgent', () => {
   });
 });
 
+describe('connect of an in-process agent', () => {
+  /** An agent of the undici that Node contains. Node creates the global one with the first `fetch`. */
+  async function undiciAgent(agent: InProcessAgent): Promise<object> {
+    await fetch('data:,');
+    const symbol = Symbol.for('undici.globalDispatcher.1');
+    const { constructor: Agent } = (globalThis as unknown as Record<symbol, object>)[symbol] ?? {};
+    return new (Agent as new (options: object) => object)({ connect: agent.connect });
+  }
+
+  test('serves undici, whatever the protocol and host, until the agent is destroyed', async () => {
+    const cluster = createCluster();
+    const agent = createInProcessAgent(cluster);
+    const init = { dispatcher: await undiciAgent(agent) } as RequestInit;
+    for (const origin of [agent.url, 'https://production.example']) {
+      expect(await (await fetch(origin + NAMESPACES, init)).json()).toMatchObject({ kind: 'NamespaceList' });
+    }
+    const { body } = await fetch(`${agent.url}${CONFIG_MAPS}?watch=true`, init);
+    const reader = body?.getReader();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'web' } });
+    expect(String(Buffer.from((await reader?.read())?.value ?? []))).toMatch(/^\{"type":"ADDED"/);
+    const rest = reader?.read();
+    agent.destroy();
+    await expect(rest).rejects.toThrow(TypeError);
+    expect((await fetch(agent.url + NAMESPACES, init)).status).toBe(200);
+  });
+});
+
 describe('an in-process connection', () => {
   test('transfers bytes in both directions and ends cleanly', async () => {
     const [client, server] = createInProcessConnection();
@@ -179,9 +207,9 @@ describe('connectKubeConfig', () => {
       options.agent = 'its own';
       options.headers = { authorization: 'Bearer mine' };
     }
-    async applySecurityAuthentication(context: { setAgent(agent: unknown): void }): Promise<void> {
+    async applySecurityAuthentication(context: RequestContextLike): Promise<void> {
       this.calls.push('context');
-      context.setAgent('its own');
+      context.setAgent?.(createInProcessAgent(createCluster()));
     }
   }
 
@@ -195,14 +223,32 @@ describe('connectKubeConfig', () => {
     expect(connectKubeConfig(full, agent).loaded).toBe('');
   });
 
-  test('rejects a KubeConfig that takes no agents, without changing it', () => {
-    const config = Object.assign(new Config(), { createDispatcher: () => undefined });
+  test('connects the dispatchers of a KubeConfig that uses undici, and shares the first', async () => {
     const agent = createInProcessAgent(createCluster());
-    expect(() => connectKubeConfig(config, agent)).toThrow(TypeError);
-    expect(() => connectKubeConfig(config, agent)).toThrow(
-      /works with client-node 1\.x.*over a port.*serve\(cluster\)/,
-    );
-    expect(config.loaded).toBe('');
+    /** Release 2: creates a dispatcher from the described options for each request. */
+    class UndiciConfig extends Config {
+      createDispatcherOptions(): object {
+        return { type: 'none' };
+      }
+      override async applySecurityAuthentication(context: RequestContextLike): Promise<void> {
+        context.setDispatcher?.({ options: this.createDispatcherOptions() });
+      }
+    }
+    const config = connectKubeConfig(new UndiciConfig(), agent);
+    const dispatchers: unknown[] = [];
+    for (let count = 0; count < 2; count++) {
+      let current: object | undefined;
+      await config.applySecurityAuthentication({
+        setHeaderParam: () => undefined,
+        getDispatcher: () => current,
+        setDispatcher: (each) => {
+          current = each;
+        },
+      });
+      dispatchers.push(current);
+    }
+    expect(dispatchers[0]).toEqual({ options: { type: 'agent', connect: agent.connect } });
+    expect(dispatchers[1]).toBe(dispatchers[0]);
   });
 
   test('replaces only the agent of a KubeConfig', async () => {
@@ -212,7 +258,10 @@ describe('connectKubeConfig', () => {
     await config.applyToHTTPSOptions(options);
     expect(options).toEqual({ agent, headers: { authorization: 'Bearer mine' } });
     const agents: unknown[] = [];
-    await config.applySecurityAuthentication({ setAgent: (each) => agents.push(each) });
+    await config.applySecurityAuthentication({
+      setHeaderParam: () => undefined,
+      setAgent: (each) => agents.push(each),
+    });
     expect(agents.at(-1)).toBe(agent);
     expect(config.calls).toEqual(['options', 'context']);
   });
