@@ -3,12 +3,12 @@
  * a CRD: the zod body is converted to the schema that a CRD would have, with the rules at its root.
  */
 import { storedExpressionsEnvironment } from '../cel/index.js';
-import type { DefinedKind, KindDefinition } from '../kinds/define-kind.js';
+import type { BaseOf, BodyDraft, BodyInput, BodyOutput, KindDefinition } from '../kinds/define-kind.js';
 import { defineWith } from '../kinds/define-kind.js';
-import type { Scope } from '../kinds/kind.js';
+import type { Kind, Scope } from '../kinds/kind.js';
 import { kubernetesDialect } from '../meta/dialect.js';
 import { type FieldError, printFieldError } from '../meta/field-error.js';
-import type { ApiObject } from '../meta/object.js';
+import type { ApiObject, InputBase } from '../meta/object.js';
 import type { ZodShape } from '../schema/hints.js';
 import type { ValidationRule, ValidationRuleInput } from '../schema/json-schema.js';
 import { isRecord } from '../util/json.js';
@@ -38,7 +38,13 @@ export function defineKind<
   const Name extends string = string,
 >(
   definition: KindDefinition<Shape, ObjectScope, Subresource, Name>,
-): DefinedKind<Shape, ObjectScope, Subresource, Name> {
+): Kind<
+  BaseOf<ObjectScope, Name> & BodyOutput<Shape>,
+  InputBase & BodyInput<Shape>,
+  ObjectScope,
+  Subresource,
+  BaseOf<ObjectScope, Name> & BodyDraft<BodyOutput<Shape>, BodyInput<Shape>>
+> {
   return defineWith(definition, compileKindRules);
 }
 

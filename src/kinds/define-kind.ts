@@ -37,8 +37,10 @@ import { unqualifiedFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
 import type { AnySubresource, SubresourceStrategy, SubresourceView } from './subresource.js';
 
+// `defineKind` states its result in full: under the name of an alias, messages would print the zod schemas.
+
 /** The members of every object of a scope besides its body. */
-type BaseOf<ObjectScope extends Scope, Name extends string> = Scope extends ObjectScope
+export type BaseOf<ObjectScope extends Scope, Name extends string> = Scope extends ObjectScope
   ? ObjectBase<Name>
   : ObjectScope extends 'Namespaced'
     ? NamespacedObject<Name>
@@ -48,7 +50,7 @@ type OptionalOutput = { readonly _zod: { readonly optout: 'optional' } };
 type OptionalInput = { readonly _zod: { readonly optin: 'optional' | 'defaulted' } };
 
 /** zod's output type of a body. An empty body adds nothing to the members of every object. */
-type BodyOutput<Shape extends ZodShape> = keyof Shape extends never
+export type BodyOutput<Shape extends ZodShape> = keyof Shape extends never
   ? unknown
   : Members<
       {
@@ -63,7 +65,7 @@ type BodyOutput<Shape extends ZodShape> = keyof Shape extends never
     >;
 
 /** zod's input type of a body. */
-type BodyInput<Shape extends ZodShape> = keyof Shape extends never
+export type BodyInput<Shape extends ZodShape> = keyof Shape extends never
   ? unknown
   : Members<
       {
@@ -84,7 +86,7 @@ type Members<Type> = { [Key in keyof Type]: Type[Key] } & {};
  * The body of a draft: each field is present as in the output and takes the input. A spec whose input differs also reads
  * as in the output; TypeScript can declare that only for a field with a fixed name.
  */
-type BodyDraft<Output, Input> = Output extends { spec: infer Spec }
+export type BodyDraft<Output, Input> = Output extends { spec: infer Spec }
   ? Input extends { spec?: Spec | undefined }
     ? FieldsDraft<Output, Input>
     : FieldsDraft<Omit<Output, 'spec'>, Input> & SpecDraft<FieldsDraft<Spec, InputSpec<Input>>, InputSpec<Input>>
@@ -110,20 +112,6 @@ type FieldsDraft<Output, Input> = unknown extends Output
             : Exclude<Input[Field], undefined>
           : Output[Field];
     }>;
-
-/** The kind that a definition yields. */
-export type DefinedKind<
-  Shape extends ZodShape,
-  ObjectScope extends Scope,
-  Subresource extends string,
-  Name extends string,
-> = Kind<
-  BaseOf<ObjectScope, Name> & BodyOutput<Shape>,
-  InputBase & BodyInput<Shape>,
-  ObjectScope,
-  Subresource,
-  BaseOf<ObjectScope, Name> & BodyDraft<BodyOutput<Shape>, BodyInput<Shape>>
->;
 
 /** The definition of a user-defined kind. */
 export interface KindDefinition<
@@ -165,7 +153,13 @@ export function defineKind<
   const Name extends string = string,
 >(
   definition: KindDefinition<Shape, ObjectScope, Subresource, Name>,
-): DefinedKind<Shape, ObjectScope, Subresource, Name> {
+): Kind<
+  BaseOf<ObjectScope, Name> & BodyOutput<Shape>,
+  InputBase & BodyInput<Shape>,
+  ObjectScope,
+  Subresource,
+  BaseOf<ObjectScope, Name> & BodyDraft<BodyOutput<Shape>, BodyInput<Shape>>
+> {
   return defineWith(definition, rejectRules);
 }
 
@@ -191,7 +185,13 @@ export function defineWith<
 >(
   definition: KindDefinition<Shape, ObjectScope, Subresource, Name>,
   compileRules: CompileRules,
-): DefinedKind<Shape, ObjectScope, Subresource, Name> {
+): Kind<
+  BaseOf<ObjectScope, Name> & BodyOutput<Shape>,
+  InputBase & BodyInput<Shape>,
+  ObjectScope,
+  Subresource,
+  BaseOf<ObjectScope, Name> & BodyDraft<BodyOutput<Shape>, BodyInput<Shape>>
+> {
   checkNames(definition);
   const { validate, rules = [] } = definition;
   checkBody(definition.kind, definition.body);

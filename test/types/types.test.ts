@@ -17,10 +17,32 @@ interface Case {
   readonly expect: RegExp;
 }
 
-const CLUSTER = `import { createCluster } from 'orchplane';
-import { ConfigMap, Lease, Namespace } from 'orchplane/kinds';
+const CLUSTER = `import { createCluster, type ObjectOf } from 'orchplane';
+export type LeaseObject = ObjectOf<typeof Lease>;
+import { ConfigMap, Lease, Namespace, Pod } from 'orchplane/kinds';
 const cluster = createCluster();
-void [ConfigMap, Lease, Namespace];`;
+void [ConfigMap, Lease, Namespace, Pod];`;
+
+/** A kind whose types have names, as docs/guide/08-your-own-kinds.md describes. */
+const WIDGET = `import { createCluster, type DraftOf, defineKind, type InputOf, type Kind, type ObjectOf, status } from 'orchplane';
+import * as z from 'zod';
+const definition = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  scope: 'Namespaced',
+  body: {
+    spec: z.object({ size: z.enum(['s', 'm', 'l']).default('m'), parts: z.array(z.string()).default([]) }),
+    status: z.object({ ready: z.boolean() }).optional(),
+  },
+  subresources: { status },
+});
+interface Widget extends ObjectOf<typeof definition> {}
+interface WidgetInput extends InputOf<typeof definition> {}
+interface WidgetDraft extends DraftOf<typeof definition> {}
+const Widget: Kind<Widget, WidgetInput, 'Namespaced', 'status', WidgetDraft> = definition;
+const unnamed = createCluster().api(definition);
+const widgets = createCluster().api(Widget);
+void [unnamed, widgets];`;
 
 const cases: readonly Case[] = [
   {
@@ -56,7 +78,8 @@ const cases: readonly Case[] = [
   {
     name: 'reports that all() has no method to read one object',
     code: `${CLUSTER} cluster.all(ConfigMap).get('a');`,
-    expect: /Property 'get' does not exist on type 'Collection<Kind<ConfigMap, ConfigMapInput, "Namespaced", never, ConfigMap>>'/,
+    expect:
+      /Property 'get' does not exist on type 'Collection<Kind<ConfigMap, ConfigMapInput, "Namespaced", never, ConfigMap>>'/,
   },
   {
     name: 'lists the subresources of the kind for an unknown subresource',
@@ -68,10 +91,89 @@ const cases: readonly Case[] = [
     code: `${CLUSTER} (await cluster.api(Lease).get('a')).spec.holderIdentity = 'me';`,
     expect: /Cannot assign to 'holderIdentity' because it is a read-only property/,
   },
+  {
+    name: 'names the type of a returned object for a misspelled field',
+    code: `${CLUSTER} (await cluster.api(Lease).get('a')).spek;`,
+    expect: /Property 'spek' does not exist on type 'DeepReadonly<Lease>'/,
+  },
+  {
+    name: 'names the type of a part of a returned object',
+    code: `${CLUSTER} (await cluster.api(Lease).get('a')).spec.holder;`,
+    expect: /Property 'holder' does not exist on type 'DeepReadonly<LeaseSpec>'/,
+  },
+  {
+    name: 'shows an optional string as it is declared',
+    code: `${CLUSTER} export const holder: number = (await cluster.api(Lease).get('a')).spec.holderIdentity;`,
+    expect: /^Type 'string \| undefined' is not assignable to type 'number'/,
+  },
+  {
+    name: 'names the type of an optional part',
+    code: `${CLUSTER} export const affinity: string = (await cluster.api(Pod).get('a')).spec.affinity;`,
+    expect: /^Type 'DeepReadonly<Affinity> \| undefined' is not assignable to type 'string'/,
+  },
+  {
+    name: 'names both kinds for an object of another kind',
+    code: `${CLUSTER} export const lease: ObjectOf<typeof Lease> = await cluster.api(Pod).get('a');`,
+    expect: /^Type 'DeepReadonly<Pod>' is not assignable to type 'DeepReadonly<Lease>'/,
+  },
+  {
+    name: 'names the input type of a part that is assigned to a draft',
+    code: `${CLUSTER} cluster.api(Pod).edit('a', (draft) => { draft.spec.containers = [{ nme: 'a' }]; });`,
+    expect: /'nme' does not exist in type 'ContainerInput'/,
+  },
+  {
+    name: 'asks for the namespace of no cluster-scoped object',
+    code: `${CLUSTER} export const at: string = (await cluster.api(Namespace).get('a')).metadata.namespace;`,
+    expect: /^Type 'undefined' is not assignable to type 'string'/,
+  },
+  {
+    name: 'names the types of a user-defined kind: the object',
+    code: `${WIDGET} (await widgets.get('a')).spek;`,
+    expect: /Property 'spek' does not exist on type 'DeepReadonly<Widget>'/,
+  },
+  {
+    name: 'names the types of a user-defined kind: the input',
+    code: `${WIDGET} widgets.create({ metadata: { name: 'a' }, spek: {} });`,
+    expect: /'spek' does not exist in type 'DeepReadonly<WidgetInput>'/,
+  },
+  {
+    name: 'names the types of a user-defined kind: the draft',
+    code: `${WIDGET} widgets.edit('a', (draft) => { draft.spec = { size: 's' }; draft.spek; });`,
+    expect: /^Property 'spek' does not exist on type 'WidgetDraft'/,
+  },
+  {
+    name: 'names the types of a user-defined kind: the API',
+    code: `${WIDGET} widgets.gett('a');`,
+    expect: /on type 'Api<Kind<Widget, WidgetInput, "Namespaced", "status", WidgetDraft>>'/,
+  },
+  {
+    name: 'shows no zod types for a user-defined kind without named types',
+    code: `${WIDGET} unnamed.gett('a');`,
+    expect: /on type 'Api<Kind<NamespacedObject<"Widget"> & /,
+  },
 ];
 
+/** The types of expressions as messages and editors show them. */
+const SHOWN: Readonly<Record<string, string>> = {
+  "await cluster.api(Pod).get('a')": 'DeepReadonly<Pod>',
+  "await cluster.api(Pod).find('a')": 'DeepReadonly<Pod> | undefined',
+  "await cluster.api(Pod).delete('a')": 'DeepReadonly<Pod> | Status',
+  '(await cluster.api(Pod).list()).items': 'readonly DeepReadonly<Pod>[]',
+  "(await cluster.api(Pod).get('a')).spec": 'DeepReadonly<PodSpec>',
+  "(await cluster.api(Pod).get('a')).spec.nodeName": 'string | undefined',
+  "(await cluster.api(Pod).get('a')).spec.containers": 'readonly DeepReadonly<Container>[]',
+  "(await cluster.api(Pod).get('a')).spec.affinity": 'DeepReadonly<Affinity> | undefined',
+  "(await cluster.api(Pod).get('a')).metadata.namespace": 'string',
+};
+const shownTypes: readonly Case[] = Object.entries(SHOWN).map(([expression, type]) => ({
+  name: `shows the type of ${expression}`,
+  code: `${CLUSTER} export const shown: never = ${expression};`,
+  expect: new RegExp(`^Type '${type.replace(/[|[\]]/g, '\\$&')}' is not assignable to type 'never'`),
+}));
+
 /** Names of internal types that a user cannot act on. */
-const INTERNAL_NAMES = /\$?Zod[A-Z]\w*|\bz\.(core|output|input|infer)\b|\$strip|DeepReadonly<\{/;
+const INTERNAL_NAMES =
+  /\$?Zod[A-Z]\w*|\bz\.(core|output|input|infer)\b|\$strip|DeepReadonly<(\{|string|number|boolean|undefined|[^>]*\| undefined>)/;
 
 /** About a screenful; a type that is printed member by member is much longer. */
 const LONGEST_MESSAGE = 600;
@@ -79,10 +181,10 @@ const LONGEST_MESSAGE = 600;
 describe('compiler messages', () => {
   let messages: ReadonlyMap<string, readonly string[]>;
   beforeAll(() => {
-    messages = compile(cases);
+    messages = compile([...cases, ...shownTypes]);
   }, 120_000);
 
-  for (const { name, expect: expected } of cases) {
+  for (const { name, expect: expected } of [...cases, ...shownTypes]) {
     test(name, () => {
       const [message = '(it compiles)'] = messages.get(name) ?? [];
       expect(message).toMatch(expected);
