@@ -13,6 +13,11 @@ export interface NamesInUse {
   readonly kinds: Set<string>;
 }
 
+/** No names. */
+export function noNames(): NamesInUse {
+  return { resources: new Set(), kinds: new Set() };
+}
+
 /** Adds the names of a kind to the names in use. */
 export function addNames(
   namesInUse: NamesInUse,
@@ -22,6 +27,11 @@ export function addNames(
   for (const name of [kind, listKind]) if (name) namesInUse.kinds.add(name);
 }
 
+/** Reports whether a CRD has no accepted names, as a new one. */
+export function hasNoNames({ status: { acceptedNames } }: Crd): boolean {
+  return Object.values(acceptedNames).every((value) => value === undefined || value.length === 0);
+}
+
 /** The accepted names of a CRD and the condition that reports them. */
 export interface AcceptedNames {
   readonly names: CustomResourceDefinitionNames;
@@ -29,26 +39,27 @@ export interface AcceptedNames {
 }
 
 /** Decides which of the requested names a CRD gets, and the NamesAccepted condition. */
-export function acceptNames(crd: Crd, namesInUse: NamesInUse): AcceptedNames {
+export function acceptNames(crd: Crd, namesInUse: readonly NamesInUse[]): AcceptedNames {
+  const isInUse = (name: string, type: keyof NamesInUse) => namesInUse.some((names) => names[type].has(name));
   const wanted = crd.spec.names;
   const accepted = crd.status.acceptedNames;
   let conflict: ConditionText | undefined;
-  const choose = (field: 'plural' | 'singular' | 'kind' | 'listKind', pool: ReadonlySet<string>): string => {
+  const choose = (field: 'plural' | 'singular' | 'kind' | 'listKind', type: keyof NamesInUse): string => {
     const [name, before] = [wanted[field] ?? '', accepted[field] ?? ''];
-    if (name === before || !pool.has(name)) return name;
+    if (name === before || !isInUse(name, type)) return name;
     conflict = namesRejected(`${field[0]?.toUpperCase()}${field.slice(1)}Conflict`, inUseMessage(name));
     return before;
   };
-  const plural = choose('plural', namesInUse.resources);
-  const singular = choose('singular', namesInUse.resources);
+  const plural = choose('plural', 'resources');
+  const singular = choose('singular', 'resources');
   const acceptedShortNames = new Set(accepted.shortNames);
   const conflicts = (wanted.shortNames ?? []).filter(
-    (name) => !acceptedShortNames.has(name) && namesInUse.resources.has(name),
+    (name) => !acceptedShortNames.has(name) && isInUse(name, 'resources'),
   );
   if (conflicts.length > 0) conflict = namesRejected('ShortNamesConflict', joinMessages(conflicts.map(inUseMessage)));
   const shortNames = conflicts.length > 0 ? accepted.shortNames : wanted.shortNames;
-  const kind = choose('kind', namesInUse.kinds);
-  const listKind = choose('listKind', namesInUse.kinds);
+  const kind = choose('kind', 'kinds');
+  const listKind = choose('listKind', 'kinds');
   const { categories } = wanted;
   return {
     names: {

@@ -33,7 +33,7 @@ import {
   withCondition,
 } from './conditions.js';
 import { cleanupFinalizer } from './deletion.js';
-import { acceptNames, addNames, type NamesInUse } from './names.js';
+import { acceptNames, addNames, hasNoNames, type NamesInUse, noNames } from './names.js';
 
 const CRDS: GroupResource = { group: serviceGroup('apiextensions'), resource: 'customresourcedefinitions' };
 
@@ -56,12 +56,17 @@ class CrdReconciler implements ServerReconciler {
   /** A status write failed in the journal; reconcile again after the next write. */
   #hasFailedWrite = false;
   readonly #serving = new Map<string, ServedCrd>();
-  /** Each CRD as of its last reconcile. */
-  readonly #reconciled = new Map<string, Crd>();
+  /** Each CRD as of its last reconcile; undefined if that failed. */
+  readonly #reconciled = new Map<string, Crd | undefined>();
+  /** The accepted names of CRDs by group; a group is absent until its names are needed. */
+  readonly #acceptedNames = new Map<string, NamesInUse>();
   /** CRDs whose names are not all accepted. */
   readonly #nameConflicts = new Set<string>();
-  /** The resources of CRDs that wait for the deletion of their objects. */
-  #terminating: readonly GroupResource[] = [];
+  /** The CRDs that wait for the deletion of their objects, and their resources. */
+  readonly #terminating = new Map<string, GroupResource>();
+  /** The CRDs that this reconciler wrote since the last pass. */
+  readonly #written = new Set<string>();
+  #writeCount = 0;
 
   constructor(server: ReconcilerHost) {
     this.#server = server;
@@ -71,19 +76,51 @@ class CrdReconciler implements ServerReconciler {
     if (this.#hasFailedWrite) this.#lastChanges = -1;
     this.#hasFailedWrite = false;
     // A step may cause another step. Every step moves a CRD closer to its final state, so the loop ends.
-    while (this.#hasWork()) {
+    for (let readsAll = true; this.#hasWork(); ) {
       this.#lastChanges = this.#server.lastChange(CRDS);
-      for (const crd of this.#crds()) {
-        const { name } = crd.metadata;
-        // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
-        const isSettled = this.#reconciled.get(name) === crd && !this.#nameConflicts.has(name);
-        if (!isSettled || this.#awaitsCleanup(crd)) this.#reconcileSafely(name);
-      }
-      this.#forgetDeleted();
-      this.#terminating = this.#crds()
-        .filter((crd) => this.#awaitsCleanup(crd))
-        .map(resourceOf);
+      // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
+      const due = new Set([...this.#written, ...this.#nameConflicts, ...this.#terminating.keys()]);
+      this.#written.clear();
+      this.#writeCount = 0;
+      if (readsAll) for (const name of this.#findChanged()) due.add(name);
+      for (const name of [...due].sort()) this.#reconcileIfDue(name);
+      // The next pass reads all CRDs only if the changes of this pass are not exactly its own writes.
+      readsAll = this.#server.lastChange(CRDS) !== this.#lastChanges + this.#writeCount;
     }
+  }
+
+  /** The names of CRDs that changed or appeared since their last reconcile, and of those that were deleted. */
+  #findChanged(): readonly string[] {
+    const changed: string[] = [];
+    let reconciledCount = 0;
+    const crds = this.#crds();
+    for (const crd of crds) {
+      const { name } = crd.metadata;
+      const isNew = !this.#reconciled.has(name);
+      if (!isNew) reconciledCount++;
+      if (this.#reconciled.get(name) === crd) continue;
+      changed.push(name);
+      // A new CRD has no accepted names unless it comes from a restored cluster.
+      if (!isNew || !hasNoNames(crd)) this.#acceptedNames.delete(crd.spec.group);
+    }
+    if (reconciledCount === this.#reconciled.size) return changed;
+    const present = new Set(crds.map(({ metadata }) => metadata.name));
+    return [...changed, ...[...this.#reconciled.keys()].filter((name) => !present.has(name))];
+  }
+
+  #reconcileIfDue(name: string): void {
+    const crd = this.#getCrd(name);
+    if (crd === undefined) {
+      this.#forget(name);
+      return;
+    }
+    const isSettled = this.#reconciled.get(name) === crd && !this.#nameConflicts.has(name);
+    if (isSettled && !this.#awaitsCleanup(crd)) return;
+    this.#reconcileSafely(name);
+    const live = this.#getCrd(name);
+    if (live === undefined) this.#forget(name);
+    else if (this.#awaitsCleanup(live)) this.#terminating.set(name, resourceOf(live));
+    else this.#terminating.delete(name);
   }
 
   /**
@@ -97,6 +134,7 @@ class CrdReconciler implements ServerReconciler {
       // The CRD itself is written; the status write is retried after the next write.
       if (error instanceof JournalError) {
         this.#hasFailedWrite = true;
+        this.#reconciled.set(name, undefined);
         return;
       }
       this.#unserve(name);
@@ -112,13 +150,13 @@ class CrdReconciler implements ServerReconciler {
   }
 
   #awaitsCleanup({ metadata }: Crd): boolean {
-    const finalizer = cleanupFinalizer(this.#server.dialect);
-    return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(finalizer) === true;
+    if (metadata.deletionTimestamp === undefined) return false;
+    return metadata.finalizers?.includes(cleanupFinalizer(this.#server.dialect)) === true;
   }
 
   #hasWork(): boolean {
     if (this.#server.lastChange(CRDS) !== this.#lastChanges) return true;
-    return this.#terminating.some((resource) => this.#isEmpty(resource));
+    return [...this.#terminating.values()].some((resource) => this.#isEmpty(resource));
   }
 
   #crds(): readonly Crd[] {
@@ -158,6 +196,18 @@ class CrdReconciler implements ServerReconciler {
       draft['status'] = { ...crd.status, ...change };
       alter?.(draft);
     });
+    if (change.acceptedNames !== undefined) this.#recordNames(crd, change.acceptedNames);
+    this.#written.add(crd.metadata.name);
+    this.#writeCount++;
+  }
+
+  #recordNames(crd: Crd, accepted: Crd['status']['acceptedNames']): void {
+    const { group } = crd.spec;
+    const names = this.#acceptedNames.get(group);
+    if (names === undefined) return;
+    // Names that are no longer accepted are only known by reading the group again.
+    if (hasNoNames(crd)) addNames(names, accepted);
+    else this.#acceptedNames.delete(group);
   }
 
   #approvalStatus(crd: Crd): Partial<Crd['status']> | undefined {
@@ -197,13 +247,18 @@ class CrdReconciler implements ServerReconciler {
    * The names in use in the group: accepted names of CRDs and names of other kinds. The CRD's own accepted names are
    * included: a short name cannot become the singular name in one step.
    */
-  #namesInUse({ spec }: Crd): NamesInUse {
-    const taken: NamesInUse = { resources: new Set(), kinds: new Set() };
-    for (const { spec: other, status } of this.#crds()) {
-      if (other.group === spec.group) addNames(taken, status.acceptedNames);
+  #namesInUse({ spec }: Crd): readonly NamesInUse[] {
+    let taken = this.#acceptedNames.get(spec.group);
+    if (taken === undefined) {
+      taken = noNames();
+      for (const other of this.#crds()) {
+        if (other.spec.group === spec.group) addNames(taken, other.status.acceptedNames);
+      }
+      this.#acceptedNames.set(spec.group, taken);
     }
-    for (const { kind, names } of this.#server.installedKinds(spec.group)) addNames(taken, { ...names, kind });
-    return taken;
+    const installed = noNames();
+    for (const { kind, names } of this.#server.installedKinds(spec.group)) addNames(installed, { ...names, kind });
+    return [taken, installed];
   }
 
   #establishedStatus(crd: Crd): Partial<Crd['status']> | undefined {
@@ -269,14 +324,14 @@ class CrdReconciler implements ServerReconciler {
     });
   }
 
-  #forgetDeleted(): void {
-    const present = new Set(this.#crds().map(({ metadata }) => metadata.name));
-    for (const name of [...this.#reconciled.keys()]) {
-      if (present.has(name)) continue;
-      this.#reconciled.delete(name);
-      this.#nameConflicts.delete(name);
-      this.#unserve(name);
-    }
+  /** Discards the state of a deleted CRD. */
+  #forget(name: string): void {
+    // The name of a CRD is `<plural>.<group>`.
+    this.#acceptedNames.delete(name.slice(name.indexOf('.') + 1));
+    this.#reconciled.delete(name);
+    this.#nameConflicts.delete(name);
+    this.#terminating.delete(name);
+    this.#unserve(name);
   }
 
   #unserve(name: string): void {

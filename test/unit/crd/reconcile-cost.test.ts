@@ -1,0 +1,124 @@
+/** What a reconcile of CRDs reads, counted at the interface to the server. */
+import { describe, expect, test } from 'vitest';
+import { createCrdReconciler } from '../../../src/crd/lifecycle/reconciler.js';
+import type { ReconcilerHost } from '../../../src/kinds/reconciler.js';
+import { kubernetesDialect } from '../../../src/meta/dialect.js';
+import type { ApiObject, DraftObject } from '../../../src/meta/object.js';
+
+const GROUP = 'example.com';
+
+function crd(index: number, shortNames: readonly string[] = []): ApiObject {
+  const names = {
+    plural: `gears${index}`,
+    singular: `gear${index}`,
+    kind: `Gear${index}`,
+    listKind: `Gear${index}List`,
+  };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `gears${index}.${GROUP}`, uid: `${index}` },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: shortNames.length === 0 ? names : { ...names, shortNames },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+    status: { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] },
+  } as unknown as ApiObject;
+}
+
+/** The part of a server that the reconciler of CRDs uses, with counters. */
+function fakeServer() {
+  const stored = new Map<string, ApiObject>();
+  const counts = { listed: 0, lists: 0, gets: 0, writes: 0, served: 0 };
+  let changes = 0;
+  const put = (object: ApiObject) => {
+    stored.set(object.metadata.name, object);
+    changes++;
+  };
+  const host: Partial<ReconcilerHost> = {
+    dialect: kubernetesDialect,
+    objects: {
+      get: ({ name }) => {
+        counts.gets++;
+        return stored.get(name);
+      },
+      list: () => {
+        counts.lists++;
+        counts.listed += stored.size;
+        return [...stored.values()];
+      },
+    },
+    external: { conversions: {}, uid: () => 'uid' },
+    now: () => '2030-01-01T00:00:00Z',
+    serveCustomKinds: () => {
+      counts.served++;
+    },
+    endWatches: () => undefined,
+    installedKinds: () => [],
+    writeStatus: (object, change) => {
+      counts.writes++;
+      const draft = structuredClone(object) as unknown as DraftObject;
+      change(draft);
+      put(draft as unknown as ApiObject);
+    },
+    lastChange: () => changes,
+  };
+  const reconciler = createCrdReconciler(host as ReconcilerHost);
+  return {
+    reconciler,
+    put,
+    remove: (name: string) => {
+      stored.delete(name);
+      changes++;
+    },
+    conditionsOf: (name: string) => (stored.get(name) as unknown as WithConditions).status.conditions,
+    /** Runs a step and returns what it added to the counters. */
+    count: (step: () => void) => {
+      const before = { ...counts };
+      step();
+      return Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, value - before[name as 'gets']]));
+    },
+  };
+}
+
+interface WithConditions {
+  readonly status: { readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+}
+
+describe('the reconciler of CRDs', () => {
+  test('reads the CRDs once and one CRD in detail for each new CRD, however many there are', () => {
+    const { reconciler, put, count } = fakeServer();
+    const create = (index: number) => {
+      put(crd(index));
+      reconciler.reconcile();
+    };
+    create(0);
+    const second = count(() => create(1));
+    for (let index = 2; index < 300; index++) create(index);
+    const last = count(() => create(300));
+    expect(last).toEqual({ ...second, listed: 301 });
+    expect(last).toMatchObject({ lists: 1, served: 1, writes: 2 });
+  });
+
+  test('reads nothing if no CRD has changed', () => {
+    const { reconciler, put, count } = fakeServer();
+    put(crd(0));
+    reconciler.reconcile();
+    expect(count(() => reconciler.reconcile())).toEqual({ listed: 0, lists: 0, gets: 0, writes: 0, served: 0 });
+  });
+
+  test('accepts a name that the deletion of another CRD has freed', () => {
+    const { reconciler, put, remove, conditionsOf } = fakeServer();
+    const namesAccepted = () => conditionsOf(`gears1.${GROUP}`).find(({ type }) => type === 'NamesAccepted')?.status;
+    put(crd(0, ['gr']));
+    reconciler.reconcile();
+    put(crd(1, ['gr']));
+    reconciler.reconcile();
+    expect(namesAccepted()).toBe('False');
+    remove(`gears0.${GROUP}`);
+    reconciler.reconcile();
+    expect(namesAccepted()).toBe('True');
+  });
+});
