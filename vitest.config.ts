@@ -5,7 +5,9 @@ import { defineConfig } from 'vitest/config';
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
 /** Tests that neither measure their process nor change anything in it that another would notice. */
-const SHARING = ['test/unit/**/*.test.ts', 'test/regression/**/*.test.ts'];
+const SHARING = ['unit', 'regression', 'property', 'apply', 'conformance'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 
 const CLIENT_NODE = 'test/e2e/client-node/*.test.ts';
 
