@@ -136,8 +136,8 @@ const kindsByDocument = memoizePerKinds((kinds, _value: 'documents'): ReadonlyMa
 /** The last list of kinds that started with a kind. */
 const lastLists = new WeakMap<ServedKind, readonly ServedKind[]>();
 
-/** The encoded documents. A client rarely reads one twice, and those of a thousand CRDs take 100 MB. */
-const bodies = new SizedCache<object, Uint8Array>(32 * 1024 * 1024);
+/** The encoded documents. A client rarely reads one twice, and those of a thousand CRDs take 125 MB in all encodings. */
+const bodies = new SizedCache<object, Uint8Array>(64 * 1024 * 1024);
 
 /** The cache key of a document. */
 const bodyKey = memoizePerKinds((_kinds, _document: string): object => ({}));
