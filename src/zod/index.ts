@@ -4,7 +4,6 @@
  */
 import * as z from 'zod';
 import type { Kind, Scope } from '../kinds/kind.js';
-import type { CommonObject } from '../meta/object.js';
 import { hint } from '../schema/hints.js';
 import type { ObjectNode, ScalarType, SchemaNode } from '../schema/schema-node.js';
 
@@ -24,7 +23,7 @@ export type ZodBody<Object, Input> = {
  * const { spec } = zodBody(Deployment);
  * const Fleet = defineKind({ apiVersion: 'example.com/v1', kind: 'Fleet', scope: 'Cluster', body: { template: spec } });
  */
-export function zodBody<Object, Input>(kind: Kind<Object, Input, Scope, string, CommonObject>): ZodBody<Object, Input> {
+export function zodBody<Object, Input>(kind: Kind<Object, Input, Scope, string, unknown>): ZodBody<Object, Input> {
   if (kind?.schema?.type !== 'object') throw new TypeError('orchplane: zodBody takes a kind of orchplane/kinds');
   const body: Record<string, z.ZodType> = {};
   for (const { name, node } of kind.schema.fields.values()) {

@@ -46,3 +46,4 @@ export function readRecordings(...paths: readonly string[]): readonly Scenario[]
 export function readGroup(group: string): readonly Scenario[];
 export function compressRecording(scenarios: readonly Scenario[]): Uint8Array;
 export function withoutKeys<T>(value: T, keys: readonly string[]): T;
+export function withoutDescriptions(response: RecordedResponse): RecordedResponse;

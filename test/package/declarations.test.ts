@@ -112,8 +112,8 @@ function check(code: string, settings: ts.CompilerOptions) {
   const { fileExists, readFile, getSourceFile } = host;
   host.fileExists = (path) => path === file || fileExists.call(host, path);
   host.readFile = (path) => (path === file ? code : readFile.call(host, path));
-  host.getSourceFile = (path, ...rest) =>
-    path === file ? ts.createSourceFile(path, code, ...rest.slice(0, 1)) : getSourceFile.call(host, path, ...rest);
+  host.getSourceFile = (path, target, ...rest) =>
+    path === file ? ts.createSourceFile(path, code, target) : getSourceFile.call(host, path, target, ...rest);
   const program = ts.createProgram([file], options, host);
   const errors = ts.getPreEmitDiagnostics(program).map(({ file: where, messageText }) => {
     return `${where?.fileName.slice(root.length)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;

@@ -7,6 +7,7 @@ import { ClusterTrustBundle, ClusterTrustBundleV1alpha1 } from './v1beta1/cluste
 
 export {
   CertificateSigningRequest,
+  type CertificateSigningRequestDraft,
   type CertificateSigningRequestInput,
 } from './v1/certificate-signing-request/certificate-signing-request.js';
 export * from './v1beta1/cluster-trust-bundle.js';
