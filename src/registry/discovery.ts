@@ -64,7 +64,8 @@ export function coreVersions(served: readonly ServedKind[], serverAddress: strin
 
 /** `/apis`: every group but the core one. */
 export function groupList(served: readonly ServedKind[], dialect: Dialect): object {
-  const groups = groupNames(served, dialect).map((group) => groupEntry(served, group));
+  const members = byGroup(served);
+  const groups = groupNames(served, dialect).map((group) => groupEntry(members.get(group) ?? [], group));
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
@@ -96,15 +97,18 @@ export function discoveryList(
   root: 'api' | 'apis',
 ): DiscoveryDocument {
   const groups = root === 'api' ? [''] : groupNames(served, dialect);
+  const members = byGroup(served);
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion: apiVersionOf({ group: dialect.group(serviceGroup('apidiscovery')), version: 'v2' }),
     metadata: {},
     items: groups.map((group) => ({
       metadata: { ...(group === '' ? {} : { name: group }), creationTimestamp: null },
-      versions: versionsOf(served, group).map(({ version }) => ({
+      versions: versionsOf(members.get(group) ?? [], group).map(({ version }) => ({
         version,
-        resources: inVersion(served, { group, version }).sort(byResource).map(resourceDiscovery),
+        resources: inVersion(members.get(group) ?? [], { group, version })
+          .sort(byResource)
+          .map(resourceDiscovery),
         freshness: 'Current',
       })),
     })),
@@ -137,6 +141,17 @@ export function versionsOf(served: readonly ServedKind[], group: string): Versio
 export function groupEntry(served: readonly ServedKind[], name: string): GroupEntry {
   const versions = versionsOf(served, name);
   return { name, versions, preferredVersion: versions[0] };
+}
+
+/** The kinds by group: with many CRDs, a search of all kinds for each group takes long. */
+function byGroup(served: readonly ServedKind[]): ReadonlyMap<string, readonly ServedKind[]> {
+  const groups = new Map<string, ServedKind[]>();
+  for (const kind of served) {
+    const present = groups.get(kind.gvr.group);
+    if (present === undefined) groups.set(kind.gvr.group, [kind]);
+    else present.push(kind);
+  }
+  return groups;
 }
 
 function inVersion(served: readonly ServedKind[], { group, version }: GroupVersion): ServedKind[] {
