@@ -64,7 +64,7 @@ export type { Watch, WatchEvent } from '../client/watch.js';
 // Kinds: defining them and the types of their objects
 
 export { scale, scaleAt } from '../crd/scale.js';
-export type { KindDefinition } from '../kinds/define-kind.js';
+export type { KindDefinition, SpecDraft } from '../kinds/define-kind.js';
 export type {
   DraftOf,
   InputOf,

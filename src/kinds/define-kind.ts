@@ -95,7 +95,7 @@ export type BodyDraft<Output, Input> = Output extends { spec: infer Spec }
 type InputSpec<Input> = Input extends { spec?: infer Spec } ? Spec : never;
 
 /** A field `spec` that is read and assigned with different types. */
-interface SpecDraft<Read, Written> {
+export interface SpecDraft<Read, Written> {
   get spec(): Read;
   set spec(spec: Written);
 }

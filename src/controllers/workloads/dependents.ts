@@ -40,8 +40,8 @@ export async function claim<AnyKind extends Kind>(request: ClaimRequest<AnyKind>
   const claimed: ObjectOf<AnyKind>[] = [];
   let mayAdopt: boolean | undefined;
   for (const candidate of candidates) {
-    const { metadata } = candidate as ApiObject;
-    const controller = controllerOf(candidate as ApiObject);
+    const { metadata } = candidate;
+    const controller = controllerOf(candidate);
     const matches = matchesLabels(selector, metadata.labels) && fits(candidate);
     if (controller !== undefined) {
       if (controller.uid !== owner.metadata.uid) continue;
@@ -68,7 +68,7 @@ async function adopt<AnyKind extends Kind>(
   { client, kind, owner, finalizers }: ClaimRequest<AnyKind>,
   candidate: ObjectOf<AnyKind>,
 ): Promise<ObjectOf<AnyKind> | undefined> {
-  const { name, namespace, uid } = (candidate as ApiObject).metadata;
+  const { name, namespace, uid } = candidate.metadata;
   const metadata = { ownerReferences: [{ ...controllerReference(owner) }], uid, ...(finalizers && { finalizers }) };
   try {
     return (await anyApi(client, kind, namespace).patch(name, strategicPatch({ metadata }))) as ObjectOf<AnyKind>;
@@ -83,7 +83,7 @@ async function release<AnyKind extends Kind>(
   { client, kind, owner }: ClaimRequest<AnyKind>,
   candidate: ObjectOf<AnyKind>,
 ): Promise<void> {
-  const { name, namespace, uid } = (candidate as ApiObject).metadata;
+  const { name, namespace, uid } = candidate.metadata;
   const reference = { $patch: 'delete', uid: owner.metadata.uid } as const;
   try {
     await anyApi(client, kind, namespace).patch(

@@ -30,7 +30,7 @@ function generate() {
   for (const section of model.sections.values()) {
     if (section.types.length > 0) files.set(`${KINDS}/${section.file}.ts`, sectionModule(section, drafts));
   }
-  files.set(`${KINDS}/public-types.ts`, publicTypes(model));
+  files.set(`${KINDS}/public-types.ts`, publicTypes(model, drafts));
   files.set(`${KINDS}/go-structs.ts`, goStructs(model));
   files.set(MESSAGES, messageTable(model));
   return files;

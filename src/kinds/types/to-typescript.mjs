@@ -48,7 +48,7 @@ export function sectionModule(section, drafts) {
 }
 
 /** The types that `orchplane/kinds` exports, apart from the objects themselves. */
-export function publicTypes(model) {
+export function publicTypes(model, drafts) {
   const lines = [header('*'), '/** Types of the fields of API objects, as users import them. */'];
   for (const section of model.sections.values()) {
     const names = section.types
@@ -56,7 +56,7 @@ export function publicTypes(model) {
       .flatMap((entry) =>
         entry.flags.outputOnly || entry.flags.hiddenInput
           ? [entry.typeName]
-          : [entry.typeName, `${entry.typeName}Input`],
+          : [entry.typeName, `${entry.typeName}Input`, ...(drafts.has(entry) ? [`${entry.typeName}Draft`] : [])],
       );
     names.push(...section.strings.filter(({ isPublic }) => isPublic).map(({ name }) => name));
     if (names.length > 0)
