@@ -26,8 +26,9 @@ const ENTRIES = [
   'zod/index',
 ];
 
-/** Small dependencies of every cluster. Loading them from their own packages takes Node 60 ms. */
-const INLINED = ['fast-json-patch', 'immer', 'sorted-btree'];
+/** Small dependencies of every cluster, with their entry. Loading them from their own packages takes Node 60 ms. */
+const INLINED = { 'fast-json-patch': 'index.mjs', immer: 'dist/immer.mjs', 'sorted-btree': 'b+tree.js' };
+const VENDOR = Object.keys(INLINED).map((name) => `vendor/${name}`);
 
 /**
  * One build for Node and for bundlers. All entries are built in one graph, so that what two of them share is one chunk and
@@ -39,6 +40,10 @@ export default defineConfig({
   platform: 'neutral',
   entry: {
     ...Object.fromEntries(ENTRIES.map((name) => [name, `src/${name}.ts`])),
+    // So that their code is in chunks of its own.
+    ...Object.fromEntries(
+      Object.entries(INLINED).map(([name, file]) => [`vendor/${name}`, `node_modules/${name}/${file}`]),
+    ),
     // A program: its first line makes it executable.
     'node/cli': 'src/node/cli.ts',
   },
@@ -48,30 +53,27 @@ export default defineConfig({
   sourcemap: false,
   clean: true,
   silent: true,
-  noExternal: INLINED,
+  noExternal: Object.keys(INLINED),
   // The built-ins of src/node keep their `node:` prefix.
   external: [/^node:/],
   removeNodeProtocol: false,
-  esbuildPlugins: [droppable()],
+  esbuildPlugins: [annotated()],
   esbuildOptions(options) {
     options.mainFields = ['module', 'main'];
     options.define = { 'process.env.NODE_ENV': '"development"' };
     options.legalComments = 'none';
   },
   async onSuccess() {
-    writeFileSync('dist/THIRD-PARTY-LICENSES.txt', INLINED.map(license).join('\n'));
+    writeFileSync('dist/THIRD-PARTY-LICENSES.txt', Object.keys(INLINED).map(license).join('\n'));
     await mergeChunks();
     await writeDeclarations();
   },
 });
 
-/**
- * Lets bundlers drop the unused top-level constants of the library. No module of it has side effects, but a bundler cannot
- * know that a call or a property access has none unless it is annotated.
- */
-function droppable(): Plugin {
+/** Annotates the sources. The chunks are annotated again, for the code of other packages. */
+function annotated(): Plugin {
   return {
-    name: 'droppable',
+    name: 'annotated',
     setup(build) {
       build.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => ({
         contents: annotate(path, await readFile(path, 'utf8')),
@@ -81,17 +83,26 @@ function droppable(): Plugin {
   };
 }
 
+const ANNOTATION = '/* @__PURE__ */';
+
+/**
+ * Lets bundlers drop unused top-level variables. No module has side effects, but a bundler cannot know that a call, a
+ * property access or a class has none unless it is annotated.
+ */
 function annotate(path: string, text: string): string {
   const { statements } = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
-  const values = statements
+  const variables = statements
     .filter(ts.isVariableStatement)
-    .flatMap(({ declarationList }) => declarationList.declarations)
-    .flatMap(({ name, initializer }) => (ts.isIdentifier(name) && initializer !== undefined ? [initializer] : []))
-    .filter((value) => !isPlain(value));
+    .flatMap(({ declarationList }) => declarationList.declarations);
   let annotated = text;
-  for (const value of values.reverse()) {
+  for (const { name, initializer: value } of variables.reverse()) {
+    if (value === undefined || !ts.isIdentifier(name) || isPlain(value)) continue;
     const [start, end] = [value.getStart(), value.getEnd()];
-    annotated = `${annotated.slice(0, start)}/* @__PURE__ */ (() => (${text.slice(start, end)}))()${annotated.slice(end)}`;
+    const code = text.slice(start, end);
+    if (/^\(\(\) =>[^]*\)\(\)$/.test(code) && text.slice(0, start).trimEnd().endsWith(ANNOTATION)) continue;
+    // An anonymous class is named after its variable.
+    const body = ts.isClassExpression(value) ? `{ const ${name.text} = ${code}; return ${name.text}; }` : `(${code})`;
+    annotated = `${annotated.slice(0, start)}${ANNOTATION} (() => ${body})()${annotated.slice(end)}`;
   }
   return annotated;
 }
@@ -122,13 +133,13 @@ function license(name: string): string {
 }
 
 /**
- * Merges the chunks of a cluster with all kinds into two files, one of which suffices for `orchplane/core`. Node takes
- * about a millisecond to load a file.
+ * Merges the chunks of a cluster with all kinds into three files: other packages, what `orchplane/core` needs, and the
+ * rest. Node takes about a millisecond to load a file.
  */
 async function mergeChunks(): Promise<void> {
   const built = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
   const bundle = await rollup({
-    input: Object.fromEntries([...ENTRIES, 'node/cli'].map((name) => [name, `dist/${name}.js`])),
+    input: Object.fromEntries([...ENTRIES, ...VENDOR, 'node/cli'].map((name) => [name, `dist/${name}.js`])),
     external: (id) => !/^[./]/.test(id) && !isAbsolute(id),
     treeshake: false,
   });
@@ -138,11 +149,16 @@ async function mergeChunks(): Promise<void> {
     hoistTransitiveImports: false,
     manualChunks(id, { getModuleInfo }) {
       const reachable = (name: string): boolean => importsOf(resolve(`dist/${name}.js`), getModuleInfo).has(id);
+      if (VENDOR.some(reachable)) return 'vendor';
       return reachable('core') ? 'core' : reachable('index') ? 'index' : undefined;
     },
   });
   for (const file of built) rmSync(`dist/${file}`);
-  for (const file of output) if (file.type === 'chunk') writeFileSync(`dist/${file.fileName}`, file.code);
+  for (const file of output) {
+    if (file.type !== 'chunk' || file.fileName.startsWith('vendor/')) continue;
+    writeFileSync(`dist/${file.fileName}`, annotate(file.fileName, file.code));
+  }
+  rmSync('dist/vendor', { recursive: true });
   chmodSync('dist/node/cli.js', 0o755);
 }
 

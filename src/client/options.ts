@@ -2,7 +2,7 @@
  * The options of all verbs, and their conversion to request options. Names follow the specification, except for three
  * that are shorter: `labels` (labelSelector), `fields` (fieldSelector) and `propagation` (propagationPolicy).
  */
-import type { PropagationPolicy } from '../kinds/kind.js';
+import type { PropagationPolicy } from '../kinds/deletion.js';
 import type { Preconditions, RequestOptions, User } from '../protocol/request.js';
 import type { FieldsOption, LabelsOption } from './selectors.js';
 import { fieldSelectorText, labelSelectorText } from './selectors.js';

@@ -65,16 +65,8 @@ export type { Watch, WatchEvent } from '../client/watch.js';
 
 export { scale, scaleAt } from '../crd/scale.js';
 export type { KindDefinition, SpecDraft } from '../kinds/define-kind.js';
-export type {
-  DraftOf,
-  InputOf,
-  Kind,
-  KindRule,
-  ObjectOf,
-  PropagationPolicy,
-  Scope,
-  SubresourceOf,
-} from '../kinds/kind.js';
+export type { PropagationPolicy } from '../kinds/deletion.js';
+export type { DraftOf, InputOf, Kind, KindRule, ObjectOf, Scope, SubresourceOf } from '../kinds/kind.js';
 export type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
 export type { ServedKind } from '../kinds/served-kind.js';
 export { status } from '../kinds/status-subresource.js';

@@ -9,7 +9,11 @@ export type {
   ValidationRule,
   ValidationRuleInput,
 } from '../schema/json-schema.js';
-export { CustomResourceDefinition, type CustomResourceDefinitionDraft, type CustomResourceDefinitionInput } from './definition/custom-resource-definition.js';
+export {
+  CustomResourceDefinition,
+  type CustomResourceDefinitionDraft,
+  type CustomResourceDefinitionInput,
+} from './definition/custom-resource-definition.js';
 
 /** The kinds of the group. */
 export const apiextensionsKinds: readonly Kind[] = [CustomResourceDefinition];

@@ -393,9 +393,8 @@ function moveGoTypes(schema: ObjectNode, version: string, names: readonly string
     if (node.type === 'list') return uniform({ ...node, goType, items: rename(node.items) });
     if (node.type === 'map') return uniform({ ...node, goType, values: rename(node.values) });
     if (node.type !== 'object') return uniform({ ...node, goType });
-    const fields = new Map<string, Field>();
-    for (const field of node.fields.values()) fields.set(field.name, { ...field, node: rename(field.node) });
-    return uniform({ ...node, goType, fields });
+    const fields = Array.from(node.fields.values(), (field) => ({ ...field, node: rename(field.node) }));
+    return uniform({ ...node, goType, fields: new Map(fields.map((field) => [field.name, field])) });
   };
   return rename(schema) as ObjectNode;
 }

@@ -9,12 +9,13 @@ import type { FieldError } from '../meta/field-error.js';
 import type { GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, CommonInput, CommonObject, DeepReadonly, DraftObject } from '../meta/object.js';
 import type { ClusterAuthorizer } from '../protocol/access.js';
-import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
+import type { ApiRequest, User, Verb } from '../protocol/request.js';
 import type { ZodShape } from '../schema/hints.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Column, RowCondition } from './columns.js';
 import type { CustomResourceHandler, CustomValidationResult } from './custom-resource-handler.js';
+import type { DeletionDecision, DeletionRequest } from './deletion.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Objects } from './objects.js';
@@ -374,8 +375,6 @@ export interface Allocation {
   commit(stored: ApiObject): void;
 }
 
-export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';
-
 /** A CEL validation rule, as in a CRD: `self` is the new object, `oldSelf` the live one. */
 export interface KindRule {
   /** True for valid objects: `self.spec.min <= self.spec.max`. */
@@ -389,21 +388,3 @@ export interface KindRule {
   /** The rule runs on create too, and `oldSelf` is an optional. */
   readonly optionalOldSelf?: boolean;
 }
-
-/** The validated options of a delete. */
-export interface DeletionRequest {
-  readonly preconditions: Preconditions;
-  readonly gracePeriodSeconds?: number;
-  readonly propagationPolicy?: PropagationPolicy;
-  readonly orphanDependents?: boolean;
-}
-
-/**
- * The result of `DeleteStrategy.intercept`. `proceed`: run the default deletion. `unchanged`: respond with the live object.
- * `conflict`: respond with 409 and this message. `update`: store this object and respond with it.
- */
-export type DeletionDecision =
-  | { readonly type: 'proceed' }
-  | { readonly type: 'unchanged' }
-  | { readonly type: 'conflict'; readonly why: string }
-  | { readonly type: 'update'; readonly object: DraftObject };

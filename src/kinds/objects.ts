@@ -6,7 +6,7 @@ import type { GroupResource, GroupVersionKind } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { KeyIndex, KeysOf } from '../storage/types.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import type { DeletionRequest } from './kind.js';
+import type { DeletionRequest } from './deletion.js';
 
 /** The address of an object. The group is canonical (`serviceGroup('scheduling')`) in every dialect. */
 export interface ObjectAddress extends GroupResource {

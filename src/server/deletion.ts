@@ -2,7 +2,9 @@
  * Deletion of one object: at once, after its grace period, or when its finalizers are removed. spec: delete
  * upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete, apiserver/pkg/registry/rest/delete.go BeforeDelete
  */
-import type { DeletionRequest, Strategy } from '../kinds/kind.js';
+
+import type { DeletionRequest } from '../kinds/deletion.js';
+import type { Strategy } from '../kinds/kind.js';
 import { finalizersAfterDelete } from '../kinds/shared/finalizers.js';
 import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
 import { errors } from '../meta/errors.js';

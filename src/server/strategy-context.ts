@@ -2,7 +2,9 @@
  * What strategies and actions can do beyond their own object: read others and change some. Each change is a synchronous
  * compare-and-swap without admission, because the request itself was admitted.
  */
-import type { DeletionRequest, StrategyContext } from '../kinds/kind.js';
+
+import type { DeletionRequest } from '../kinds/deletion.js';
+import type { StrategyContext } from '../kinds/kind.js';
 import type { ObjectAddress, ObjectReader, Objects } from '../kinds/objects.js';
 import { SERVER_MANAGER } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind } from '../meta/gvk.js';

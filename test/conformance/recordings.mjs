@@ -45,10 +45,19 @@ export function compressRecording(scenarios) {
  * Descriptions that clients sent stay.
  */
 export function withoutDescriptions({ body, ...response }) {
-  if (body === null || typeof body !== 'object') return { ...response, body };
-  if ('openapi' in body || 'swagger' in body) return { ...response, body: withoutKeys(body, ['description']) };
-  if (!Array.isArray(body.columnDefinitions)) return { ...response, body };
-  return { ...response, body: { ...body, columnDefinitions: withoutKeys(body.columnDefinitions, ['description']) } };
+  const isOpenApi = body !== null && typeof body === 'object' && ('openapi' in body || 'swagger' in body);
+  return { ...response, body: isOpenApi ? withoutKeys(body, ['description']) : withoutColumnDescriptions(body) };
+}
+
+function withoutColumnDescriptions(value) {
+  if (Array.isArray(value)) return value.map(withoutColumnDescriptions);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === 'columnDefinitions' ? withoutKeys(inner, ['description']) : withoutColumnDescriptions(inner),
+    ]),
+  );
 }
 
 /** The value without the named keys, at any depth. */

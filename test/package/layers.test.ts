@@ -89,7 +89,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vitest: ['util', 'controllers', 'testing'],
   jest: ['testing'],
   // Types of kinds as zod schemas; no other folder imports zod at run time.
-  zod: ['kinds', 'schema'],
+  zod: ['meta', 'kinds', 'schema'],
   // The entry `orchplane/kinds`: all built-in kinds, CustomResourceDefinition included.
   'kinds/index.ts': [...KINDS, 'crd'],
   'index.ts': ['cel', 'crd', 'kinds', 'admission', 'manifests', 'cluster'],

@@ -224,7 +224,12 @@ for (const { name, advice, find, bad, good } of rules) {
   });
 }
 
-const declaredPackages = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
+/** Packages that the build makes part of the chunks; see tsup.config.ts. */
+const INLINED = ['fast-json-patch', 'immer', 'sorted-btree'];
+const declaredPackages = new Set([
+  ...INLINED,
+  ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+]);
 
 /** `zod/v4/core` → `zod`, `@scope/name/deep` → `@scope/name`. */
 function packageOf(specifier: string): string {

@@ -4,7 +4,7 @@
  */
 import type { Client } from '../../client/client.js';
 import { mergePatch, type Patch, strategicPatch } from '../../client/patches.js';
-import type { PropagationPolicy } from '../../kinds/kind.js';
+import type { PropagationPolicy } from '../../kinds/deletion.js';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
 import type { ApiObject, ObjectMetaInput, OwnerReference } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';

@@ -3,7 +3,9 @@
  */
 
 import type { CustomResourceDefinitionCondition } from '../../kinds/generated/apiextensions-v1.js';
+import type { Dialect } from '../../meta/dialect.js';
 import type { DeepReadonly } from '../../meta/object.js';
+import { type Approval, approvalMessage, approvalOf } from '../definition/approval.js';
 import type { CustomResourceDefinition } from '../definition/custom-resource-definition.js';
 
 /** A CRD as stored. */
@@ -55,4 +57,22 @@ export function withCondition(
 /** Reports whether two conditions differ only in their time. */
 export function isSameCondition(left: DeepReadonly<Condition> | undefined, right: ConditionText): boolean {
   return left?.status === right.status && left.reason === right.reason && left.message === right.message;
+}
+
+const APPROVAL_REASONS: Readonly<Record<Approval, string>> = {
+  approved: 'ApprovedAnnotation',
+  bypassed: 'UnapprovedAnnotation',
+  invalid: 'InvalidAnnotation',
+  missing: 'MissingAnnotation',
+};
+
+/** The condition of a CRD in a protected group. */
+export function approvalCondition(text: string, dialect: Dialect): ConditionText {
+  const approval = approvalOf(text);
+  return {
+    type: 'KubernetesAPIApprovalPolicyConformant',
+    status: approval === 'approved' ? 'True' : 'False',
+    reason: APPROVAL_REASONS[approval],
+    message: approvalMessage(text, dialect),
+  };
 }

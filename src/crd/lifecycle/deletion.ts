@@ -2,7 +2,8 @@
  * Deletion of a CustomResourceDefinition: the first delete only marks it, and its objects are deleted before it.
  */
 
-import type { DeletionDecision, DeletionRequest, HookContext } from '../../kinds/kind.js';
+import type { DeletionDecision, DeletionRequest } from '../../kinds/deletion.js';
+import type { HookContext } from '../../kinds/kind.js';
 import { failedDeletePrecondition } from '../../kinds/shared/finalizers.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { serviceGroup } from '../../meta/dialect.js';

@@ -6,7 +6,6 @@
 
 import type { Kind } from '../../kinds/kind.js';
 import type { ReconcilerHost, ServerReconciler } from '../../kinds/reconciler.js';
-import type { Dialect } from '../../meta/dialect.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
@@ -14,15 +13,10 @@ import { JournalError } from '../../storage/journal/types.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import { buildCustomKinds, type CustomKinds } from '../custom-kinds.js';
-import {
-  type Approval,
-  approvalAnnotation,
-  approvalMessage,
-  approvalOf,
-  isProtectedGroup,
-} from '../definition/approval.js';
+import { approvalAnnotation, isProtectedGroup } from '../definition/approval.js';
 import { caBundleProblem } from '../definition/ca-bundle.js';
 import {
+  approvalCondition,
   type ConditionText,
   type Crd,
   conditionOf,
@@ -382,21 +376,4 @@ const TERMINATING = { type: 'Terminating', status: 'False' } as const;
 
 function resourceOf({ spec }: Crd): GroupResource {
   return { group: spec.group, resource: spec.names.plural };
-}
-
-const APPROVAL_REASONS: Readonly<Record<Approval, string>> = {
-  approved: 'ApprovedAnnotation',
-  bypassed: 'UnapprovedAnnotation',
-  invalid: 'InvalidAnnotation',
-  missing: 'MissingAnnotation',
-};
-
-function approvalCondition(text: string, dialect: Dialect): ConditionText {
-  const approval = approvalOf(text);
-  return {
-    type: 'KubernetesAPIApprovalPolicyConformant',
-    status: approval === 'approved' ? 'True' : 'False',
-    reason: APPROVAL_REASONS[approval],
-    message: approvalMessage(text, dialect),
-  };
 }

@@ -5,7 +5,7 @@ import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import { type FieldError, invalid, notSupported } from '../../meta/field-error.js';
 import { stringSlice } from '../../text/go/go-text.js';
-import type { DeletionRequest, PropagationPolicy } from '../kind.js';
+import type { DeletionRequest, PropagationPolicy } from '../deletion.js';
 
 /** DeleteOptions before validation. */
 export interface DeletionOptions {

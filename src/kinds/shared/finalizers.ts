@@ -8,7 +8,7 @@ import { invalid } from '../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../meta/names.js';
 import type { ApiObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
-import type { DeletionRequest, PropagationPolicy } from '../kind.js';
+import type { DeletionRequest, PropagationPolicy } from '../deletion.js';
 import { failedPrecondition } from './storage-conflict.js';
 
 /** The finalizers that the garbage collector handles. */

@@ -12,6 +12,7 @@ import type { ApiObject, ClusterObject, DraftObject, InputBase } from '../../../
 import { deepEqual } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn } from '../../define-kind.js';
+import type { DeletionDecision, DeletionRequest } from '../../deletion.js';
 import {
   type NamespaceBody,
   type NamespaceBodyDraft,
@@ -19,7 +20,7 @@ import {
   type NamespaceStatus,
   namespaceBody,
 } from '../../generated/core-v1.js';
-import type { DeletionDecision, DeletionRequest, HookContext, Kind, NameValidator } from '../../kind.js';
+import type { HookContext, Kind, NameValidator } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { failedDeletePrecondition, finalizersAfterDelete, standardFinalizerProblems } from '../../shared/finalizers.js';
 import { copyAsDraft } from '../../shared/storage-conversion.js';

@@ -10,13 +10,14 @@ import { forbidden, invalid, notSupported, required } from '../../../meta/field-
 import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
+import type { DeletionDecision, DeletionRequest } from '../../deletion.js';
 import {
   type PriorityClassBody,
   type PriorityClassBodyDraft,
   type PriorityClassBodyInput,
   priorityClassBody,
 } from '../../generated/scheduling-v1.js';
-import type { DeletionDecision, DeletionRequest, HookContext, Kind } from '../../kind.js';
+import type { HookContext, Kind } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { ownedByServer } from '../../shared/initial-managers.js';
 
