@@ -99,7 +99,8 @@ function annotate(path: string, text: string): string {
     if (value === undefined || !ts.isIdentifier(name) || isPlain(value)) continue;
     const [start, end] = [value.getStart(), value.getEnd()];
     const code = text.slice(start, end);
-    if (/^\(\(\) =>[^]*\)\(\)$/.test(code) && text.slice(0, start).trimEnd().endsWith(ANNOTATION)) continue;
+    const isAnnotated = text.slice(0, start).trimEnd().endsWith(ANNOTATION);
+    if (isAnnotated && code.startsWith('(() =>') && code.endsWith(')()')) continue;
     // An anonymous class is named after its variable.
     const body = ts.isClassExpression(value) ? `{ const ${name.text} = ${code}; return ${name.text}; }` : `(${code})`;
     annotated = `${annotated.slice(0, start)}${ANNOTATION} (() => ${body})()${annotated.slice(end)}`;
