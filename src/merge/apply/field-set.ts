@@ -10,7 +10,7 @@ import { append } from '../../util/arrays.js';
 import type { PathElement } from './path-element.js';
 import { compareElements, fieldElement, printElement, sortElements } from './path-element.js';
 
-/** A field set, or a node of one. The keys are {@link PathElement}s. */
+/** A field set, or a node of one. The keys are `PathElement`s. */
 export interface FieldSet {
   readonly [element: string]: FieldSet;
 }
