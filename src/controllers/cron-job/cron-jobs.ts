@@ -149,11 +149,19 @@ class CronJobs {
       const written = await this.#context.client.api(CronJob, namespace).status.update(name, { ...cronJob, status });
       // A schedule with a time zone records a warning in every reconcile, so none may be skipped.
       if (requeueAfterMs !== undefined && !namesZone(cronJob.spec)) {
-        this.#idleUntil.set(written, nowMs + requeueAfterMs);
+        // If the write took time, the next run may be due by now or sooner than computed.
+        if (this.#context.clock.now() === nowMs && this.#isUpToDate(key, written)) this.#queue.dropRepeat(key);
+        else this.#idleUntil.set(written, nowMs + requeueAfterMs);
       }
     }
     if (failure !== undefined) throw failure.error;
     return { requeueAfterMs };
+  }
+
+  /** Whether the informers contain exactly the result of this reconcile. */
+  #isUpToDate(key: string, written: StoredCronJob): boolean {
+    if (this.#cronJobs.at(key) !== written) return false;
+    return this.#areAllListed(this.#jobs.controlledBy(written.metadata.uid), written.status.active);
   }
 
   /** Compares Jobs with the status list. Uses a cache, because there may be thousands of Jobs and each one causes a reconcile. */
