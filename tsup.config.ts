@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
-import type { Plugin } from 'esbuild';
 import { type GetModuleInfo, rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { defineConfig } from 'tsup';
@@ -57,7 +55,6 @@ export default defineConfig({
   // The built-ins of src/node keep their `node:` prefix.
   external: [/^node:/],
   removeNodeProtocol: false,
-  esbuildPlugins: [annotated()],
   esbuildOptions(options) {
     options.mainFields = ['module', 'main'];
     options.define = { 'process.env.NODE_ENV': '"development"' };
@@ -69,19 +66,6 @@ export default defineConfig({
     await writeDeclarations();
   },
 });
-
-/** Annotates the sources. The chunks are annotated again, for the code of other packages. */
-function annotated(): Plugin {
-  return {
-    name: 'annotated',
-    setup(build) {
-      build.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => ({
-        contents: annotate(path, await readFile(path, 'utf8')),
-        loader: 'ts',
-      }));
-    },
-  };
-}
 
 const ANNOTATION = '/* @__PURE__ */';
 
