@@ -1,5 +1,5 @@
 /**
- * Generates TypeScript types, schema declarations, protobuf message types and OpenAPI descriptions from the tables in this folder.
+ * Generates TypeScript types, schema declarations and protobuf message types from the tables in this folder.
  *
  *     node src/kinds/types/generate.mjs           writes the generated files
  *     node src/kinds/types/generate.mjs --check   fails when a generated file is not current
@@ -12,13 +12,12 @@ import { fileURLToPath } from 'node:url';
 import { parseTables } from './parse.mjs';
 import { goStructs } from './to-go.mjs';
 import { messageTable } from './to-protobuf.mjs';
-import { draftEntries, header, publicTypes, sectionModule } from './to-typescript.mjs';
+import { draftEntries, publicTypes, sectionModule } from './to-typescript.mjs';
 
 const tables = fileURLToPath(new URL('.', import.meta.url));
 const source = join(tables, '../..');
 const KINDS = 'kinds/generated';
 const MESSAGES = 'codec/protobuf/message-types.ts';
-const DESCRIPTIONS = 'registry/openapi/descriptions.ts';
 
 /** The generated files: text by path below `src`. */
 function generate() {
@@ -34,25 +33,7 @@ function generate() {
   files.set(`${KINDS}/public-types.ts`, publicTypes(model, drafts));
   files.set(`${KINDS}/go-structs.ts`, goStructs(model));
   files.set(MESSAGES, messageTable(model));
-  files.set(DESCRIPTIONS, descriptionTable());
   return files;
-}
-
-/** The descriptions of types and fields for OpenAPI documents, by package. */
-function descriptionTable() {
-  const folder = join(tables, 'descriptions');
-  const texts = readdirSync(folder).map((name) => {
-    const text = readFileSync(join(folder, name), 'utf8');
-    if (/[`\\]|\$\{/.test(text)) throw new Error(`${name}: back quotes, backslashes and \${ are not supported`);
-    return `  '${basename(name, '.txt')}': \`\n${text}\`,`;
-  });
-  return [
-    header('descriptions/*'),
-    '/** Descriptions of types and fields by package; `definitions.ts` parses them. */',
-    'export const descriptions: Readonly<Record<string, string>> = {',
-    ...texts,
-    '};\n',
-  ].join('\n');
 }
 
 const files = generate();

@@ -1,6 +1,6 @@
 /**
  * Collects the schema definitions of an OpenAPI document. A caller requests a reference to a type; the type and all types
- * it refers to are then defined. The second half parses the descriptions of types and fields.
+ * it refers to are then defined. The second half parses the type and field descriptions of `descriptions/`.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { objectMetaNode } from '../../kinds/shared/object-meta.js';
@@ -16,7 +16,12 @@ import {
 } from '../../schema/to-openapi.js';
 import { sortedRecord } from '../../util/order.js';
 import { type CommonField, customSchema, userDefinedKindSchema } from './custom.js';
-import { descriptions } from './descriptions.js';
+import { apiMachineryDescriptions } from './descriptions/api-machinery.js';
+import { coreDescriptions, metaDescriptions } from './descriptions/core.js';
+import { networkingAndAccessDescriptions } from './descriptions/networking-and-access.js';
+import { podDescriptions } from './descriptions/pods.js';
+import { storageDescriptions, volumeDescriptions } from './descriptions/storage.js';
+import { workloadDescriptions } from './descriptions/workloads.js';
 import { type MetaType, metaTypeNode } from './meta-types.js';
 import {
   definitionName,
@@ -241,6 +246,20 @@ export function describeField(group: string, type: string, field: string): strin
 
 const COMMON_FIELDS: readonly string[] = ['apiVersion', 'kind', 'metadata'];
 
+/** The description texts by package. */
+export const descriptions: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    Object.entries({
+      ...apiMachineryDescriptions,
+      ...networkingAndAccessDescriptions,
+      ...storageDescriptions,
+      ...workloadDescriptions,
+    }).map(([group, text]) => [group, [text]]),
+  ),
+  core: [coreDescriptions, podDescriptions, volumeDescriptions],
+  meta: [metaDescriptions],
+};
+
 const parsed = new Map<string, Descriptions>();
 
 interface Descriptions {
@@ -252,14 +271,14 @@ interface Descriptions {
 function descriptionsOf(group: string): Descriptions {
   let found = parsed.get(group);
   if (found === undefined) {
-    found = parseDescriptions(descriptions[group] ?? '');
+    found = parseDescriptions(descriptions[group] ?? []);
     parsed.set(group, found);
   }
   return found;
 }
 
 /**
- * Parses the notation of the tables in `src/kinds/types/descriptions`. A line that starts in the first column names types, an indented
+ * Parses the compact notation of the description files. A line that starts in the first column names types, an indented
  * line names fields of these types:
  *
  *     Lease A time-limited lock.
@@ -271,11 +290,11 @@ function descriptionsOf(group: string): Descriptions {
  *
  * The first description of a type or field wins. `*Condition` applies to all types whose name ends in `Condition`.
  */
-export function parseDescriptions(text: string): Descriptions {
+export function parseDescriptions(texts: readonly string[]): Descriptions {
   const types = new Map<string, string>();
   const fields = new Map<string, string>();
   let current: readonly string[] = [];
-  for (const line of text.split('\n')) {
+  for (const line of texts.flatMap((text) => text.split('\n'))) {
     if (line === '') continue;
     const isField = line.startsWith(' ');
     const [names = '', ...words] = line.trim().split(' ');
