@@ -5,7 +5,7 @@
  *
  * A pattern is parsed (`syntax.ts`) into nodes (`node.ts`) with character sets (`set.ts`), compiled to instructions
  * (`program.ts`), and run over the text in all states at once (`nfa.ts`, `find.ts`). `lazy-dfa.ts` caches the
- * transitions between state sets by character class (`alphabet.ts`).
+ * transitions between state sets.
  */
 
 import { Re2SyntaxError } from './class.js';

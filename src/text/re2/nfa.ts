@@ -39,9 +39,19 @@ export function runProgram(program: Program, text: string, options: RunOptions =
   }
 }
 
-/** Whether all matches start at the start of the text. */
-function isAnchored({ start, ops, detail }: Program): boolean {
-  return ops[start] === ASSERT && detail[start] === TEXT_START;
+/** Whether all matches start at the start of the text: every path from the start meets that assertion first. */
+export function isAnchored({ start, ops, next, detail }: Program): boolean {
+  const open = [start];
+  const seen = new Set<number>();
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const op = ops[at];
+    if (seen.has(at) || (op === ASSERT && detail[at] === TEXT_START)) continue;
+    if (op !== ASSERT && op !== FORK) return false;
+    seen.add(at);
+    open.push(next[at] as number);
+    if (op === FORK) open.push(detail[at] as number);
+  }
+  return true;
 }
 
 /** No character: before the first or after the last one. */
@@ -57,8 +67,7 @@ export function codeAt(text: string, at: number): number {
 /** The kind of a character, for assertions. */
 export type CharacterKind = 0 | 1 | 2 | 3;
 const NO_CHARACTER = 0;
-/** The kind after which most assertions hold. */
-export const LINE_END = 1;
+const LINE_END = 1;
 const WORD = 2;
 const OTHER = 3;
 
@@ -98,12 +107,6 @@ export function assertionHolds(assertion: number, before: CharacterKind, after: 
   }
 }
 
-/** Whether a consuming instruction accepts a character. */
-export function acceptsCharacter({ ops, detail, sets }: Program, state: number, code: number): boolean {
-  const wanted = detail[state] as number;
-  return ops[state] === CHARACTER ? wanted === code : sets[wanted]?.has(code) === true;
-}
-
 /** Tests one character against many instructions and caches set membership, which is slow to compute. */
 export class CharacterMatcher {
   readonly #program: Program;
@@ -139,7 +142,7 @@ export class CharacterMatcher {
   }
 }
 
-class States {
+export class States {
   readonly #program: Program;
   /** Added instructions that consume no character and are not processed yet. */
   readonly #open: number[] = [];
@@ -172,6 +175,22 @@ class States {
     const { steps } = this;
     this.steps = 0;
     return steps;
+  }
+
+  /** Begins a position with the given instructions only. */
+  restart(instructions: Int32Array): void {
+    this.#open.length = 0;
+    this.#waitingSize = 0;
+    this.#position++;
+    for (let index = 0; index < instructions.length; index++) this.add(instructions[index] as number);
+  }
+
+  /** The instructions that were added at this position, sorted. */
+  instructions(): Int32Array {
+    const all = new Int32Array(this.#waitingSize + this.#open.length);
+    all.set(this.#waiting.subarray(0, this.#waitingSize));
+    all.set(this.#open, this.#waitingSize);
+    return all.sort();
   }
 
   /** Adds a state once per position, which bounds the time. */

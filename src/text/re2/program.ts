@@ -35,7 +35,6 @@ export const ASSERTIONS = [
   'noWordBoundary',
 ] as const satisfies readonly Assertion[];
 export const TEXT_START = 0;
-export const LINE_START = 2;
 
 export interface Program {
   readonly start: number;
