@@ -2,13 +2,13 @@
  * Validation of request options per verb, in the order in which the reference server reports errors. spec: Parameters
  */
 import { dryRunProblems } from '../kinds/shared/deletion-options.js';
+import { managerNameErrors } from '../kinds/shared/metadata-errors.js';
 import type { Dialect } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import type { FieldError } from '../meta/field-error.js';
 import { forbidden, notSupported, required } from '../meta/field-error.js';
 import type { PatchType, RequestOptions } from '../protocol/request.js';
 import { metaGroup } from './context.js';
-import { managerNameProblems } from './manager-name.js';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
@@ -71,7 +71,7 @@ function writeProblems(options: RequestOptions): readonly FieldError[] {
   // The usual case.
   if (fieldManager === undefined && dryRun === undefined && fieldValidation === undefined) return NONE;
   return [
-    ...managerNameProblems(fieldManager, 'fieldManager'),
+    ...managerNameErrors(fieldManager, 'fieldManager'),
     ...dryRunProblems(dryRun),
     ...fieldValidationProblems(fieldValidation),
   ];

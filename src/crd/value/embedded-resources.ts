@@ -5,24 +5,21 @@
  */
 
 import { annotationErrors } from '../../kinds/shared/annotations.js';
-import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
+import { finalizerErrors, managerEntryErrors, ownerErrors } from '../../kinds/shared/metadata-errors.js';
 import { objectMetaNode } from '../../kinds/shared/object-meta.js';
 import type { FieldError } from '../../meta/field-error.js';
-import { childPath, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
-import { parseApiVersion, printGvk } from '../../meta/gvk.js';
+import { childPath, invalid, keyPath, required } from '../../meta/field-error.js';
+import { parseApiVersion } from '../../meta/gvk.js';
 import { labelErrors } from '../../meta/labels.js';
 import {
-  byteLength,
   dns1035LabelProblems,
   dnsLabelProblems,
   pathSegmentPrefixProblems,
   pathSegmentProblems,
-  qualifiedNameProblems,
 } from '../../meta/names.js';
-import type { DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
+import type { DeepReadonly, ObjectMeta } from '../../meta/object.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
-import { isPrintable, quote, stringSlice, verbatim } from '../../text/go/go-text.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
@@ -238,58 +235,9 @@ function objectMetaErrors(metadata: Meta, path: string): FieldError[] {
   ];
 }
 
-type Owner = DeepReadonly<OwnerReference>;
-
-const MAX_CONTROLLER_ERRORS = 5;
-
-function ownerErrors(owners: readonly Owner[], path: string): FieldError[] {
-  const found: FieldError[] = [];
-  let controller: Owner | undefined;
-  let controllerErrors = 0;
-  for (const owner of owners) {
-    const slash = owner.apiVersion.indexOf('/');
-    if (owner.apiVersion.slice(slash + 1) === '') {
-      found.push(invalid(`${path}.apiVersion`, owner.apiVersion, 'version must not be empty'));
-    }
-    for (const part of ['kind', 'name', 'uid'] as const) {
-      if (owner[part] === '') found.push(invalid(`${path}.${part}`, '', `${part} must not be empty`));
-    }
-    if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
-      const gvk = printGvk({ group: '', version: 'v1', kind: 'Event' });
-      found.push(invalid(path, verbatim(ownerGoSyntax(owner)), `${gvk} is disallowed from being an owner`));
-    }
-    if (owner.controller !== true) continue;
-    // Each of these errors prints all owners, so their number is bounded to limit the size of the response.
-    if (controller !== undefined && controllerErrors++ < MAX_CONTROLLER_ERRORS) {
-      const both = `${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`;
-      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;
-      found.push(invalid(path, verbatim(`[]v1.OwnerReference{${owners.map(ownerGoSyntax).join(', ')}}`), detail));
-    }
-    controller ??= owner;
-  }
-  return found;
-}
-
-function ownerGoSyntax({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: Owner): string {
-  const flag = (value: boolean | undefined) => (value === undefined ? '(*bool)(nil)' : String(value));
-  const texts = Object.entries({ APIVersion: apiVersion, Kind: kind, Name: name, UID: uid });
-  const flags = `Controller:${flag(controller)}, BlockOwnerDeletion:${flag(blockOwnerDeletion)}`;
-  return `v1.OwnerReference{${texts.map(([field, text]) => `${field}:${quote(text)}`).join(', ')}, ${flags}}`;
-}
-
-function finalizerErrors(finalizers: readonly string[], path: string): FieldError[] {
-  const found = finalizers.flatMap((name) => qualifiedNameProblems(name).map((detail) => invalid(path, name, detail)));
-  if (!finalizers.includes(ORPHAN_FINALIZER) || !finalizers.includes(FOREGROUND_FINALIZER)) return found;
-  const detail = `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set`;
-  return [...found, invalid(path, stringSlice(finalizers), detail)];
-}
-
-const MAX_MANAGER_BYTES = 128;
-
-const MAX_SUBRESOURCE_BYTES = 256;
-
 function managerErrors(entries: NonNullable<Meta['managedFields']>, path: string): FieldError[] {
-  return entries.flatMap(({ operation, fieldsType = '', manager = '', subresource = '' }, index) => {
+  return entries.flatMap((entry, index) => {
+    const { operation, fieldsType = '' } = entry;
     const at = keyPath(path, index);
     const found: FieldError[] = [];
     if (operation !== 'Apply' && operation !== 'Update') {
@@ -298,15 +246,6 @@ function managerErrors(entries: NonNullable<Meta['managedFields']>, path: string
     if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
       found.push(invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
     }
-    if (byteLength(manager) > MAX_MANAGER_BYTES) found.push(tooLong(`${at}.manager`, MAX_MANAGER_BYTES));
-    for (const [position, character] of [...manager].slice(0, MAX_MANAGER_BYTES).entries()) {
-      if (isPrintable(character)) continue;
-      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-      found.push(invalid(`${at}.manager`, manager, `invalid character U+${code} (at position ${position})`));
-    }
-    if (byteLength(subresource) > MAX_SUBRESOURCE_BYTES) {
-      found.push(tooLong(`${at}.subresource`, MAX_SUBRESOURCE_BYTES));
-    }
-    return found;
+    return [...found, ...managerEntryErrors(entry, path, index)];
   });
 }

@@ -6,20 +6,19 @@
  * upstream: apiserver/pkg/registry/rest/update.go BeforeUpdate
  */
 import type { Kind, NameValidator } from '../../kinds/kind.js';
-import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, unqualifiedFinalizerProblems } from '../../kinds/shared/finalizers.js';
+import { annotationErrors } from '../../kinds/shared/annotations.js';
+import { unqualifiedFinalizerProblems } from '../../kinds/shared/finalizers.js';
+import { finalizerErrors, managerEntryErrors, ownerErrors } from '../../kinds/shared/metadata-errors.js';
 import type { FieldError } from '../../meta/field-error.js';
-import { childPath, forbidden, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
+import { forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
 import { labelErrors } from '../../meta/labels.js';
-import { byteLength, dnsLabelProblems, pathSegmentProblems, qualifiedNameProblems } from '../../meta/names.js';
-import type { ApiObject, DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
+import { dnsLabelProblems, pathSegmentProblems } from '../../meta/names.js';
+import type { ApiObject, DeepReadonly, ObjectMeta } from '../../meta/object.js';
 import { stringSlice, verbatim } from '../../text/go/go-text.js';
 import { goTimeString } from '../../text/time/time.js';
 import { append } from '../../util/arrays.js';
-import { isKnownValidManager, managerNameProblems } from '../manager-name.js';
 
 type Meta = DeepReadonly<ObjectMeta>;
-
-const MAX_ANNOTATION_BYTES = 256 * 1024;
 
 /** Variants of the rules. */
 export interface MetadataRules {
@@ -48,8 +47,11 @@ export function metadataProblems(
     problems.push(invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0'));
   }
   append(problems, shared);
-  if (metadata.finalizers?.length) finalizerProblems(metadata.finalizers, problems);
-  managerProblems(metadata.managedFields, problems);
+  if (metadata.finalizers?.length) append(problems, finalizerErrors(metadata.finalizers, 'metadata.finalizers'));
+  // Decoding has checked the rest of managedFields.
+  metadata.managedFields?.forEach((entry, index) => {
+    append(problems, managerEntryErrors(entry, 'metadata.managedFields', index));
+  });
   if (rules.strictFinalizers) append(problems, unqualifiedFinalizerErrors(metadata));
   return problems;
 }
@@ -94,8 +96,8 @@ export function metadataUpdateProblems(
 export function sharedProblems(metadata: Meta): readonly FieldError[] {
   const { labels, annotations, ownerReferences } = metadata;
   const problems = labels ? labelErrors(labels, 'metadata.labels') : [];
-  if (annotations) annotationProblems(annotations, problems);
-  if (ownerReferences) ownerProblems(ownerReferences, problems);
+  if (annotations) append(problems, annotationErrors(annotations, 'metadata.annotations'));
+  if (ownerReferences) append(problems, ownerErrors(ownerReferences, 'metadata.ownerReferences'));
   return problems;
 }
 
@@ -126,90 +128,6 @@ function namespaceProblems(metadata: Meta, kind: Kind, problems: FieldError[]): 
     problems.push(required('metadata.namespace'));
   } else {
     for (const detail of dnsLabelProblems(namespace)) problems.push(invalid('metadata.namespace', namespace, detail));
-  }
-}
-
-const MAX_SUBRESOURCE_BYTES = 256;
-/** A UTF-16 code unit takes at most three bytes in UTF-8. */
-const MAX_UNITS_WITHIN_LIMIT = MAX_SUBRESOURCE_BYTES / 3;
-
-/** Decoding has checked the rest of managedFields. */
-function managerProblems(entries: Meta['managedFields'], problems: FieldError[]): void {
-  entries?.forEach(({ manager, subresource = '' }, index) => {
-    if (subresource.length < MAX_UNITS_WITHIN_LIMIT && isKnownValidManager(manager)) return;
-    const at = keyPath('metadata.managedFields', index);
-    problems.push(...managerNameProblems(manager, childPath(at, 'manager')));
-    if (byteLength(subresource) > MAX_SUBRESOURCE_BYTES) {
-      problems.push(tooLong(childPath(at, 'subresource'), MAX_SUBRESOURCE_BYTES));
-    }
-  });
-}
-
-function annotationProblems(annotations: NonNullable<Meta['annotations']>, problems: FieldError[]): void {
-  let total = 0;
-  for (const key of Object.keys(annotations)) {
-    // Annotation keys are validated in lower case, so a prefix may contain capitals.
-    for (const detail of qualifiedNameProblems(key.toLowerCase())) {
-      problems.push(invalid('metadata.annotations', key, detail));
-    }
-    total += byteLength(key) + byteLength(annotations[key] ?? '');
-  }
-  if (total > MAX_ANNOTATION_BYTES) problems.push(tooLong('metadata.annotations', MAX_ANNOTATION_BYTES));
-}
-
-const MAX_CONTROLLER_ERRORS = 5;
-const REQUIRED_FIELDS = ['kind', 'name', 'uid'] as const;
-
-function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems: FieldError[]): void {
-  const field = 'metadata.ownerReferences';
-  let controller: DeepReadonly<OwnerReference> | undefined;
-  let controllerErrors = 0;
-  for (const owner of owners) {
-    const version = owner.apiVersion.slice(owner.apiVersion.indexOf('/') + 1);
-    // More than two parts count as an empty version.
-    if (version === '' || version.includes('/'))
-      problems.push(invalid(childPath(field, 'apiVersion'), owner.apiVersion, 'version must not be empty'));
-    for (const part of REQUIRED_FIELDS) {
-      if (owner[part] === '') problems.push(invalid(childPath(field, part), '', `${part} must not be empty`));
-    }
-    if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
-      problems.push(invalid(field, dumpOwner(owner), '/v1, Kind=Event is disallowed from being an owner'));
-    }
-    if (owner.controller !== true) continue;
-    // Each of these errors contains all owners, so their number is limited.
-    if (controller !== undefined && controllerErrors++ < MAX_CONTROLLER_ERRORS) {
-      const both = `${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`;
-      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;
-      problems.push(invalid(field, dumpOwners(owners), detail));
-    }
-    controller = owner;
-  }
-}
-
-function dumpOwner(owner: DeepReadonly<OwnerReference>): { readonly verbatim: string } {
-  const flag = (value: boolean | undefined) => `(*bool)(${value === undefined ? 'nil' : '0xc000000000'})`;
-  const fields = [
-    `APIVersion:${JSON.stringify(owner.apiVersion)}`,
-    `Kind:${JSON.stringify(owner.kind)}`,
-    `Name:${JSON.stringify(owner.name)}`,
-    `UID:${JSON.stringify(owner.uid)}`,
-    `Controller:${flag(owner.controller)}`,
-    `BlockOwnerDeletion:${flag(owner.blockOwnerDeletion)}`,
-  ];
-  return verbatim(`v1.OwnerReference{${fields.join(', ')}}`);
-}
-
-function dumpOwners(owners: readonly DeepReadonly<OwnerReference>[]): { readonly verbatim: string } {
-  return verbatim(`[]v1.OwnerReference{${owners.map((owner) => dumpOwner(owner).verbatim).join(', ')}}`);
-}
-
-function finalizerProblems(finalizers: readonly string[], problems: FieldError[]): void {
-  for (const name of finalizers) {
-    for (const detail of qualifiedNameProblems(name)) problems.push(invalid('metadata.finalizers', name, detail));
-  }
-  if (finalizers.includes(ORPHAN_FINALIZER) && finalizers.includes(FOREGROUND_FINALIZER)) {
-    const detail = `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set`;
-    problems.push(invalid('metadata.finalizers', stringSlice(finalizers), detail));
   }
 }
 
