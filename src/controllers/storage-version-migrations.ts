@@ -14,7 +14,7 @@ import { serviceGroup } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
 import { timeToMs } from '../text/time/time.js';
-import type { Controller, ControllerContext } from './runtime/controller.js';
+import { type Controller, ControllerPart } from './runtime/controller.js';
 
 const NAME = 'storage-version-migrator-controller';
 /** How long after its creation a migration waits for its resource to be served. */
@@ -59,14 +59,8 @@ export function storageVersionMigrations(): Controller {
 }
 
 /** One reconcile of one migration, with the object as last written. */
-class Migration {
-  readonly #context: ControllerContext;
-  #object: StorageVersionMigration;
-
-  constructor(context: ControllerContext, object: StorageVersionMigration) {
-    this.#context = context;
-    this.#object = object;
-  }
+class Migration extends ControllerPart<StorageVersionMigration> {
+  #object = this.options;
 
   /** Records the resourceVersion at the start. That write triggers the reconcile that migrates. */
   async begin(): Promise<void> {
@@ -75,7 +69,7 @@ class Migration {
       await this.#conclude('Failed', 'resource does not exist in discovery');
       return;
     }
-    const { metadata } = await this.#context.client.all(served.kind).list({ limit: 1 });
+    const { metadata } = await this.context.client.all(served.kind).list({ limit: 1 });
     const { resourceVersion } = metadata;
     await this.#write({ ...this.#object.status, ...(resourceVersion === undefined ? {} : { resourceVersion }) });
   }
@@ -84,13 +78,13 @@ class Migration {
     const served = this.#served();
     if (served === undefined || !isCollected(served)) {
       const { creationTimestamp = '' } = this.#object.metadata;
-      const leftMs = timeToMs(creationTimestamp) + RESOURCE_TIMEOUT_MS - this.#context.clock.now();
+      const leftMs = timeToMs(creationTimestamp) + RESOURCE_TIMEOUT_MS - this.context.clock.now();
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       await this.#conclude('Failed', 'resource not found');
       return undefined;
     }
     await this.#conclude('Running', '');
-    for await (const { items } of this.#context.client.all(served.kind).pages({ pageSize: PAGE_SIZE })) {
+    for await (const { items } of this.context.client.all(served.kind).pages({ pageSize: PAGE_SIZE })) {
       for (const object of items as readonly ApiObject[]) {
         if (await this.#rewrite(object, served)) continue;
         await this.#conclude('Failed', 'migration encountered unhandled error');
@@ -103,7 +97,7 @@ class Migration {
 
   #served(): ServedKind | undefined {
     const { group = '', version = '', resource = '' } = this.#object.spec.resource;
-    return this.#context
+    return this.context
       .kinds()
       .find(({ gvr }) => gvr.group === group && gvr.version === version && gvr.resource === resource);
   }
@@ -111,7 +105,7 @@ class Migration {
   /** Returns false if the object cannot be written for an unexpected reason. */
   async #rewrite({ metadata }: ApiObject, served: ServedKind): Promise<boolean> {
     const { name, namespace, uid, resourceVersion } = metadata;
-    const { client } = this.#context;
+    const { client } = this.context;
     const api = namespace === undefined ? client.api<Kind>(served.kind) : client.api<Kind>(served.kind, namespace);
     // The uid prevents recreating an object that was deleted meanwhile, the resourceVersion rewriting one that was
     // written meanwhile.
@@ -124,7 +118,7 @@ class Migration {
       if (StatusError.is(error, 'Conflict') || StatusError.is(error, 'NotFound')) return true;
       // Without a response the state is unknown: the queue retries the whole migration.
       if (!StatusError.is(error)) throw error;
-      this.#context.report(error, `${served.gvr.resource} ${namespace === undefined ? name : `${namespace}/${name}`}`);
+      this.context.report(error, `${served.gvr.resource} ${namespace === undefined ? name : `${namespace}/${name}`}`);
       return false;
     }
   }
@@ -140,7 +134,7 @@ class Migration {
     const added: MigrationCondition = {
       type,
       status: 'True',
-      lastUpdateTime: this.#context.now(),
+      lastUpdateTime: this.context.now(),
       reason: REASONS[type],
       ...(message === '' ? {} : { message }),
     };
@@ -148,7 +142,7 @@ class Migration {
   }
 
   async #write(status: StorageVersionMigrationStatus): Promise<void> {
-    const api = this.#context.client.api(StorageVersionMigration);
+    const api = this.context.client.api(StorageVersionMigration);
     const written = await api.status.update(this.#object.metadata.name, { ...this.#object, status });
     this.#object = written as StorageVersionMigration;
   }

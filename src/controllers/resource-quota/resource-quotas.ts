@@ -17,9 +17,8 @@ import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import type { Undo } from '../../util/clock.js';
 import { deepEqual, own } from '../../util/json.js';
-import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { type Controller, ControllerPart } from '../runtime/controller.js';
 import { keyOf, SharedInformer } from '../runtime/shared-informer.js';
-import type { WorkQueue } from '../runtime/work-queue.js';
 import { Tally } from './tally.js';
 
 export interface ResourceQuotasOptions {
@@ -43,7 +42,7 @@ export function resourceQuotas({ resyncMs = RESYNC_MS }: ResourceQuotasOptions =
     account: 'resourcequota-controller',
     local: true,
     needs: [ResourceQuota],
-    start: (context) => new QuotaCounter(context, resyncMs).start(),
+    start: (context) => new QuotaCounter(context, { resyncMs }).start(),
   };
 }
 
@@ -55,26 +54,17 @@ interface WatchedKind {
   readonly close: Undo;
 }
 
-class QuotaCounter {
-  readonly #context: ControllerContext;
-  readonly #resyncMs: number;
-  readonly #quotas: SharedInformer<typeof ResourceQuota>;
-  readonly #queue: WorkQueue;
+class QuotaCounter extends ControllerPart<{ readonly resyncMs: number }> {
+  readonly #quotas = this.context.informer(ResourceQuota);
+  readonly #queue = this.context.queue((key) => this.#count(key));
   readonly #watched = new Map<string, WatchedKind>();
   readonly #tallies = new Map<string, Tally>();
   /** The resourceVersion of each quota after this controller's last status update, by key. */
   readonly #written = new Map<string, string>();
   #kinds: { readonly all: readonly ServedKind[]; readonly countable: readonly ServedKind[] } | undefined;
 
-  constructor(context: ControllerContext, resyncMs: number) {
-    this.#context = context;
-    this.#resyncMs = resyncMs;
-    this.#quotas = context.informer(ResourceQuota);
-    this.#queue = context.queue((key) => this.#count(key));
-  }
-
   start(): void {
-    this.#context.onClose(() => {
+    this.context.onClose(() => {
       for (const { close } of this.#watched.values()) close();
     });
     this.#quotas.onKey((key, event) => {
@@ -85,8 +75,8 @@ class QuotaCounter {
         this.#queue.add(key);
       }
     });
-    if (!this.#context.serves(CustomResourceDefinition)) return;
-    this.#context.informer(CustomResourceDefinition).subscribe(() => this.#queueQuotasOfNewKinds());
+    if (!this.context.serves(CustomResourceDefinition)) return;
+    this.context.informer(CustomResourceDefinition).subscribe(() => this.#queueQuotasOfNewKinds());
   }
 
   /** Queues quotas that already named resources of a kind before its CRD was created. */
@@ -114,19 +104,19 @@ class QuotaCounter {
     const status = tally.status(quotaIn(quota));
     if (!isSameStatus(quota.status, status)) {
       const { name, namespace } = quota.metadata;
-      const updated = await this.#context.client
+      const updated = await this.context.client
         .api(ResourceQuota, namespace)
         .status.update(name, { ...quota, status: { hard: { ...status.hard }, used: { ...status.used } } });
       this.#written.set(key, updated.metadata.resourceVersion);
     }
-    return { requeueAfterMs: Math.max(1, tally.startedAt + this.#resyncMs - this.#context.clock.now()) };
+    return { requeueAfterMs: Math.max(1, tally.startedAt + this.options.resyncMs - this.context.clock.now()) };
   }
 
   /** The tally of a quota; a new one if the quota has changed or a recount is due. */
   #tally(key: string, quota: ResourceQuota, watched: readonly WatchedKind[]): Tally {
     let tally = this.#tallies.get(key);
     const terms = this.#terms();
-    if (tally?.isFor(quota) !== true || terms.clock.now() - tally.startedAt >= this.#resyncMs) {
+    if (tally?.isFor(quota) !== true || terms.clock.now() - tally.startedAt >= this.options.resyncMs) {
       tally = new Tally(quota, terms);
       this.#tallies.set(key, tally);
     }
@@ -141,11 +131,11 @@ class QuotaCounter {
     const { storageKey, kind } = served;
     const known = this.#watched.get(storageKey);
     if (known !== undefined) return known;
-    const { client, report } = this.#context;
+    const { client, report } = this.context;
     const isCustom = kind.customResourceHandler !== undefined;
     const informer = isCustom
       ? new SharedInformer(client, kind, (error) => report(error, `the informer of ${storageKey}`))
-      : this.#context.informer(kind);
+      : this.context.informer(kind);
     const watched: WatchedKind = { served, informer, close: () => (isCustom ? informer.close() : undefined) };
     this.#watched.set(storageKey, watched);
     informer.subscribe((event) => this.#onChange(served, event as InformerEvent<ApiObject>));
@@ -176,13 +166,13 @@ class QuotaCounter {
   }
 
   #terms() {
-    const { dialect, clock, host } = this.#context;
+    const { dialect, clock, host } = this.context;
     if (host === undefined) throw new TypeError('orchplane: quotas are counted for a cluster in this process');
     return { dialect, clock, features: host.features };
   }
 
   #countable(): readonly ServedKind[] {
-    const all = this.#context.kinds();
+    const all = this.context.kinds();
     if (this.#kinds?.all !== all) {
       this.#kinds = { all, countable: countable(all) };
       this.#closeRemoved(this.#kinds.countable);

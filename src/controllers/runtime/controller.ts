@@ -90,6 +90,20 @@ export interface QueueOptions {
   readonly waitsForOwnWrites?: boolean;
 }
 
+/**
+ * A class of a controller that is created in `start`. Its fields can be initialized from the context, because they are set
+ * after this constructor.
+ */
+export abstract class ControllerPart<Options = unknown> {
+  protected readonly context: ControllerContext;
+  protected readonly options: Options;
+
+  constructor(context: ControllerContext, ...[options]: unknown extends Options ? [] : [options: Options]) {
+    this.context = context;
+    this.options = options as Options;
+  }
+}
+
 /** Throws TypeError unless `list` is a list of controllers with distinct names. `where` names the function for the message. */
 export function checkControllers(where: string, list: unknown): asserts list is readonly Controller[] {
   if (!Array.isArray(list)) throw new TypeError(`orchplane: ${where} takes a list of controllers, not ${nameOf(list)}`);

@@ -8,12 +8,10 @@ import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
-import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
-import type { WorkQueue } from '../runtime/work-queue.js';
+import { type Controller, ControllerPart } from '../runtime/controller.js';
+import { keyOf } from '../runtime/shared-informer.js';
 import { Binding } from './binding.js';
 import { ClaimReconciler } from './claim-reconciler.js';
-import type { StoredClaim } from './matching.js';
 import {
   annotationOf,
   claimKeyOf,
@@ -52,47 +50,35 @@ const CLASS = 'class ';
 const UNDECIDED = '?';
 
 /** Maps informer events to queue keys and dispatches the keys. */
-class Binder {
-  readonly #context: ControllerContext;
-  readonly #terms: MatchTerms;
-  readonly #volumes: SharedInformer<typeof PersistentVolume>;
-  readonly #claims: SharedInformer<typeof PersistentVolumeClaim>;
-  readonly #classes: SharedInformer<typeof StorageClass>;
-  readonly #index: VolumeIndex;
-  readonly #waiting: Lookup<StoredClaim>;
-  readonly #naming: Lookup<StoredClaim>;
-  readonly #claimReconciler: ClaimReconciler;
-  readonly #volumeReconciler: VolumeReconciler;
-  readonly #queue: WorkQueue;
-
-  constructor(context: ControllerContext) {
-    const names = volumeNames(context.dialect);
-    this.#context = context;
-    this.#terms = { names, features: context.features };
-    this.#volumes = context.informer(PersistentVolume);
-    this.#claims = context.informer(PersistentVolumeClaim);
-    this.#classes = context.informer(StorageClass);
-    this.#index = new VolumeIndex(this.#terms);
-    this.#waiting = this.#claims.index('class of unbound claims', (claim) => {
-      if (annotationOf(claim, names.bindCompleted) !== undefined || claim.spec.volumeName !== undefined) return [];
-      const className = `=${classOfClaim(claim, names)}`;
-      return hasClass(claim, names) ? [className] : [className, UNDECIDED];
-    });
-    this.#naming = this.#claims.index('volume that it names', ({ spec }) =>
-      spec.volumeName === undefined ? [] : [spec.volumeName],
-    );
-    const shared = {
-      context,
-      terms: this.#terms,
-      binding: new Binding({ client: context.client, events: context.events, terms: this.#terms }),
-      volumes: this.#volumes,
-      claims: this.#claims,
-      pods: podsByClaim(context),
-    };
-    this.#claimReconciler = new ClaimReconciler({ ...shared, classes: this.#classes, index: this.#index });
-    this.#volumeReconciler = new VolumeReconciler({ ...shared, onClaim: (key) => this.#queue.add(CLAIM + key) });
-    this.#queue = context.queue((key) => this.#reconcileKey(key));
-  }
+class Binder extends ControllerPart {
+  readonly #terms: MatchTerms = { names: volumeNames(this.context.dialect), features: this.context.features };
+  readonly #volumes = this.context.informer(PersistentVolume);
+  readonly #claims = this.context.informer(PersistentVolumeClaim);
+  readonly #classes = this.context.informer(StorageClass);
+  readonly #index = new VolumeIndex(this.#terms);
+  readonly #waiting = this.#claims.index('class of unbound claims', (claim) => {
+    const { names } = this.#terms;
+    if (annotationOf(claim, names.bindCompleted) !== undefined || claim.spec.volumeName !== undefined) return [];
+    const className = `=${classOfClaim(claim, names)}`;
+    return hasClass(claim, names) ? [className] : [className, UNDECIDED];
+  });
+  readonly #naming = this.#claims.index('volume that it names', ({ spec }) =>
+    spec.volumeName === undefined ? [] : [spec.volumeName],
+  );
+  readonly #shared = {
+    context: this.context,
+    terms: this.#terms,
+    binding: new Binding(this.context, this.#terms),
+    volumes: this.#volumes,
+    claims: this.#claims,
+    classes: this.#classes,
+    index: this.#index,
+    pods: podsByClaim(this.context),
+    onClaim: (key: string) => this.#queue.add(CLAIM + key),
+  };
+  readonly #claimReconciler = new ClaimReconciler(this.#shared);
+  readonly #volumeReconciler = new VolumeReconciler(this.#shared);
+  readonly #queue = this.context.queue((key) => this.#reconcileKey(key));
 
   start(): void {
     this.#volumes.onKey((name, event) => {
@@ -130,7 +116,7 @@ class Binder {
       for (const claim of this.#waiting(`=${name}`)) this.#queue.add(CLAIM + keyOf(claim));
       for (const claim of this.#waiting(UNDECIDED)) this.#queue.add(CLAIM + keyOf(claim));
     });
-    this.#context.informer(Pod).subscribe(({ object }) => {
+    this.context.informer(Pod).subscribe(({ object }) => {
       for (const key of claimKeysOf(object)) this.#onPod(key);
     });
   }

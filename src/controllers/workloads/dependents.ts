@@ -5,94 +5,87 @@
  * upstream: pkg/controller/controller_ref_manager.go BaseControllerRefManager.ClaimObject
  */
 import type { Client } from '../../client/client.js';
-import { strategicPatch } from '../../client/patches.js';
+import { type StrategicPatchBody, strategicPatch } from '../../client/patches.js';
 import type { Kind, ObjectOf } from '../../kinds/kind.js';
 import { StatusError } from '../../meta/errors.js';
 import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
-import { type LabelSelector, labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
+import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
-import { type AnyObject, controllerOf, controllerReference } from '../runtime/owners.js';
+import type { ControllerContext } from '../runtime/controller.js';
+import { type AnyObject, controllerOf, controllerReference, type HasMetadata } from '../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
 import { isTerminating } from './pod-state.js';
 
-interface ClaimRequest<AnyKind extends Kind> {
-  readonly client: Client;
-  readonly kind: AnyKind;
-  readonly owner: AnyObject;
-  readonly selector: LabelSelector;
-  /** Objects in the owner's namespace that might belong to it. */
-  readonly candidates: readonly ObjectOf<AnyKind>[];
+interface ClaimOptions<Dependent extends Kind> {
+  /** Objects for which this returns false are neither claimed nor released. */
+  readonly considers?: (candidate: ObjectOf<Dependent>) => boolean;
   /** An additional condition besides the selector. */
-  readonly fits?: (candidate: ObjectOf<AnyKind>) => boolean;
-  /** Whether an orphan may be adopted; absent: every matching one. */
-  readonly adoptable?: (candidate: ObjectOf<AnyKind>) => boolean;
-  /** Reads the owner from the server before the first adoption: it may have been deleted or replaced. */
-  readonly ownerNow: () => Promise<AnyObject | undefined>;
+  readonly fits?: (candidate: ObjectOf<Dependent>) => boolean;
   /** Added to the patch of an adoption. */
   readonly finalizers?: readonly string[];
 }
 
-/** Returns the owner's dependents after adoptions and releases. Rejects if one of those failed. */
-export async function claim<AnyKind extends Kind>(request: ClaimRequest<AnyKind>): Promise<ObjectOf<AnyKind>[]> {
-  const { owner, selector, candidates, fits = () => true, adoptable = () => true } = request;
-  const claimed: ObjectOf<AnyKind>[] = [];
-  let mayAdopt: boolean | undefined;
-  for (const candidate of candidates) {
-    const { metadata } = candidate;
-    const controller = controllerOf(candidate);
-    const matches = matchesLabels(selector, metadata.labels) && fits(candidate);
-    if (controller !== undefined) {
-      if (controller.uid !== owner.metadata.uid) continue;
-      if (matches) claimed.push(candidate);
-      else if (owner.metadata.deletionTimestamp === undefined) await release(request, candidate);
-      continue;
+/** Returns the dependents of an owner after adoptions and releases. Rejects if one of those failed. */
+export type Claim<Dependent extends Kind> = (
+  owner: AnyObject,
+  selector: LabelSelectorObject | undefined,
+  options?: ClaimOptions<Dependent>,
+) => Promise<ObjectOf<Dependent>[]>;
+
+export function claims<Dependent extends Kind>(
+  { client, informer }: Pick<ControllerContext, 'client' | 'informer'>,
+  ownerKind: Kind,
+  kind: Dependent,
+): Claim<Dependent> {
+  const candidatesOf = candidateIndex(informer(kind));
+
+  /** Reads the owner from the server: it may have been deleted or replaced. */
+  const canAdopt = async ({ metadata }: AnyObject): Promise<boolean> => {
+    const now = await anyApi(client, ownerKind, metadata.namespace).find(metadata.name);
+    return now?.metadata.uid === metadata.uid && now.metadata.deletionTimestamp === undefined;
+  };
+  /** Undefined if the object is gone or another object has its name. */
+  const patch = async (
+    { metadata }: AnyObject,
+    changes: StrategicPatchBody<ApiObject['metadata']>,
+  ): Promise<ApiObject | undefined> => {
+    const { name, namespace, uid } = metadata;
+    try {
+      return await anyApi(client, kind, namespace).patch(name, strategicPatch({ metadata: { uid, ...changes } }));
+    } catch (error) {
+      if (StatusError.is(error, 'NotFound') || StatusError.is(error, 'Invalid')) return undefined;
+      throw error;
     }
-    if (!matches || owner.metadata.deletionTimestamp !== undefined) continue;
-    if (metadata.deletionTimestamp !== undefined || !adoptable(candidate)) continue;
-    mayAdopt ??= await canAdopt(request);
-    if (!mayAdopt) continue;
-    const adopted = await adopt(request, candidate);
-    if (adopted !== undefined) claimed.push(adopted);
-  }
-  return claimed;
-}
+  };
 
-async function canAdopt({ owner, ownerNow }: Pick<ClaimRequest<Kind>, 'owner' | 'ownerNow'>): Promise<boolean> {
-  const now = await ownerNow();
-  return now?.metadata.uid === owner.metadata.uid && now.metadata.deletionTimestamp === undefined;
-}
-
-async function adopt<AnyKind extends Kind>(
-  { client, kind, owner, finalizers }: ClaimRequest<AnyKind>,
-  candidate: ObjectOf<AnyKind>,
-): Promise<ObjectOf<AnyKind> | undefined> {
-  const { name, namespace, uid } = candidate.metadata;
-  const metadata = { ownerReferences: [{ ...controllerReference(owner) }], uid, ...(finalizers && { finalizers }) };
-  try {
-    return (await anyApi(client, kind, namespace).patch(name, strategicPatch({ metadata }))) as ObjectOf<AnyKind>;
-  } catch (error) {
-    // The object is gone, or another object has its name.
-    if (StatusError.is(error, 'NotFound') || StatusError.is(error, 'Invalid')) return undefined;
-    throw error;
-  }
-}
-
-async function release<AnyKind extends Kind>(
-  { client, kind, owner }: ClaimRequest<AnyKind>,
-  candidate: ObjectOf<AnyKind>,
-): Promise<void> {
-  const { name, namespace, uid } = candidate.metadata;
-  const reference = { $patch: 'delete', uid: owner.metadata.uid } as const;
-  try {
-    await anyApi(client, kind, namespace).patch(
-      name,
-      strategicPatch({ metadata: { uid, ownerReferences: [reference] } }),
-    );
-  } catch (error) {
-    if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Invalid')) throw error;
-  }
+  return async (owner, selectorObject, { considers = () => true, fits = () => true, finalizers } = {}) => {
+    const selector = labelSelectorFromObject(selectorObject);
+    const { uid, deletionTimestamp } = owner.metadata;
+    const claimed: ObjectOf<Dependent>[] = [];
+    let mayAdopt: boolean | undefined;
+    for (const candidate of candidatesOf(owner, selectorObject)) {
+      if (!considers(candidate)) continue;
+      const { metadata } = candidate;
+      const controller = controllerOf(candidate);
+      const matches = matchesLabels(selector, metadata.labels) && fits(candidate);
+      if (controller !== undefined) {
+        if (controller.uid !== uid) continue;
+        if (matches) claimed.push(candidate);
+        else if (deletionTimestamp === undefined)
+          await patch(candidate, { ownerReferences: [{ $patch: 'delete', uid }] });
+        continue;
+      }
+      if (!matches || deletionTimestamp !== undefined || metadata.deletionTimestamp !== undefined) continue;
+      mayAdopt ??= await canAdopt(owner);
+      if (!mayAdopt) continue;
+      const ownerReferences = [{ ...controllerReference(owner) }];
+      const adopted = await patch(candidate, { ownerReferences, ...(finalizers && { finalizers }) });
+      if (adopted !== undefined) claimed.push(adopted as ObjectOf<Dependent>);
+    }
+    return claimed;
+  };
 }
 
 /** The API of a generic kind, whose type says nothing about patches. */
@@ -170,16 +163,21 @@ export function selectorIndex<AnyKind extends Kind>(
   };
 }
 
-/** Returns objects without controller that may match a selector. */
-export type OrphanIndex<Object> = (namespace: string, selector: LabelSelectorObject) => readonly Object[];
+/** Returns the objects that an owner controls, and those without controller that may match its selector. */
+export type CandidateIndex<Object> = (owner: HasMetadata, selector: LabelSelectorObject | undefined) => Object[];
 
-export function orphanIndex<AnyKind extends Kind>(informer: SharedInformer<AnyKind>): OrphanIndex<ObjectOf<AnyKind>> {
-  const byLabel = informer.index('a label of an orphan', (object) => {
+export function candidateIndex<AnyKind extends Kind>(
+  informer: SharedInformer<AnyKind>,
+): CandidateIndex<ObjectOf<AnyKind>> {
+  const orphans = informer.index('a label of an orphan', (object) => {
     if (controllerOf(object as ApiObject) !== undefined) return [];
     const namespace = namespaceOf(object);
     return [firstIndexKey(namespace, {}), ...indexKeys(namespace, (object as ApiObject).metadata.labels ?? {})];
   });
-  return (namespace, { matchLabels = {} }) => byLabel(firstIndexKey(namespace, matchLabels));
+  return ({ metadata: { uid, namespace = '' } }, selector) => [
+    ...informer.controlledBy(uid),
+    ...(selector === undefined ? [] : orphans(firstIndexKey(namespace, selector.matchLabels ?? {}))),
+  ];
 }
 
 /** The index key of the first label; without labels the key of the namespace. */

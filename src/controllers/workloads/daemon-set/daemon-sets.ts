@@ -9,12 +9,12 @@ import { Node } from '../../../kinds/core/v1/node/node.js';
 import { Pod, type PodInput } from '../../../kinds/core/v1/pod/pod.js';
 import { labelSelectorFromObject, matchesLabels } from '../../../meta/labels.js';
 import { deepEqual } from '../../../util/json.js';
-import type { Controller, ControllerContext } from '../../runtime/controller.js';
+import { type Controller, ControllerPart } from '../../runtime/controller.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import { controllerOf } from '../../runtime/owners.js';
-import { keyOf, type Lookup, type SharedInformer } from '../../runtime/shared-informer.js';
-import type { ReconcileResult, WorkQueue } from '../../runtime/work-queue.js';
-import { claim, type OrphanIndex, orphanIndex, queueOwners } from '../dependents.js';
+import { keyOf } from '../../runtime/shared-informer.js';
+import type { ReconcileResult } from '../../runtime/work-queue.js';
+import { claims, queueOwners } from '../dependents.js';
 import { allOf, createPod, deletePod, podFromTemplate, slowStart } from '../pod-control.js';
 import { isPodAvailable, isPodReady, isTerminating, msUntilNextAvailable, type StoredPod } from '../pod-state.js';
 import { REVISION_LABEL } from '../revisions.js';
@@ -57,27 +57,15 @@ const WORKERS = 2;
 /** The maximum number of creates or deletes per reconcile; the next reconcile continues. */
 const BURST = 250;
 
-class DaemonSets {
-  readonly #context: ControllerContext;
-  readonly #sets: SharedInformer<typeof DaemonSet>;
-  readonly #pods: SharedInformer<typeof Pod>;
-  readonly #nodes: SharedInformer<typeof Node>;
-  readonly #orphans: OrphanIndex<StoredPod>;
-  readonly #podsOn: Lookup<StoredPod>;
-  readonly #history: History;
+class DaemonSets extends ControllerPart {
+  readonly #sets = this.context.informer(DaemonSet);
+  readonly #pods = this.context.informer(Pod);
+  readonly #nodes = this.context.informer(Node);
+  readonly #claim = claims(this.context, DaemonSet, Pod);
+  readonly #podsOn = this.#pods.index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
+  readonly #history = new History(this.context);
   readonly #failedPodBackoff = new FailedPodBackoff();
-  readonly #queue: WorkQueue;
-
-  constructor(context: ControllerContext) {
-    this.#context = context;
-    this.#sets = context.informer(DaemonSet);
-    this.#pods = context.informer(Pod);
-    this.#nodes = context.informer(Node);
-    this.#orphans = orphanIndex(this.#pods);
-    this.#podsOn = this.#pods.index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
-    this.#history = new History(context);
-    this.#queue = context.queue((key) => this.#reconcileSet(key), { workers: WORKERS });
-  }
+  readonly #queue = this.context.queue((key) => this.#reconcileSet(key), { workers: WORKERS });
 
   start(): void {
     const queue = this.#queue;
@@ -87,8 +75,8 @@ class DaemonSets {
       queue.add(key);
     });
     queueOwners({ owners: this.#sets, dependents: this.#pods, selectorOf, queue });
-    queueOwners({ owners: this.#sets, dependents: this.#context.informer(ControllerRevision), selectorOf, queue });
-    const nodeQueue = this.#context.queue(async (name) => this.#queueSetsOfNode(name), { name: 'nodes' });
+    queueOwners({ owners: this.#sets, dependents: this.context.informer(ControllerRevision), selectorOf, queue });
+    const nodeQueue = this.context.queue(async (name) => this.#queueSetsOfNode(name), { name: 'nodes' });
     this.#nodes.subscribe((event) => {
       if (event.type === 'DELETED' || (event.type === 'MODIFIED' && !affectsPlacement(event))) return;
       nodeQueue.add(event.object.metadata.name);
@@ -101,7 +89,7 @@ class DaemonSets {
     if (node === undefined) return;
     const present = new Set(this.#podsOn(name).map((pod) => controllerOf(pod)?.uid));
     for (const set of this.#sets.list()) {
-      const { shouldRun, mayStay } = placementOn(node, set, this.#context.dialect);
+      const { shouldRun, mayStay } = placementOn(node, set, this.context.dialect);
       const isPresent = present.has(set.metadata.uid);
       // A change may have corrected a misscheduled pod, so that the status is outdated.
       const isAffected = isPresent ? !mayStay || set.status.numberMisscheduled > 0 : shouldRun;
@@ -114,11 +102,11 @@ class DaemonSets {
     if (set === undefined) return undefined;
     if (deepEqual(set.spec.selector, {})) {
       const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
-      this.#context.events.record(set, 'Warning', 'SelectingAll', message);
+      this.context.events.record(set, 'Warning', 'SelectingAll', message);
       return undefined;
     }
     if (isTerminating(set)) return undefined;
-    const history = await this.#history.of(set, () => this.#claim(set));
+    const history = await this.#history.of(set, () => this.#claim(set, set.spec.selector));
     if (history === undefined) return undefined;
 
     let failure: { readonly error: unknown } | undefined;
@@ -136,7 +124,7 @@ class DaemonSets {
 
   /** Creates and deletes pods. Returns the delay until failed pods may be replaced. */
   async #manage(set: StoredDaemonSet, { hash, old }: DaemonHistory): Promise<number | undefined> {
-    const pods = await this.#claim(set);
+    const pods = await this.#claim(set, set.spec.selector);
     let waitMs: number | undefined;
     const input: PlanInput = {
       ...this.#planInput(set, pods, hash),
@@ -159,7 +147,7 @@ class DaemonSets {
 
   /** Returns the remaining delay before the pod is replaced. */
   #onFinished(set: StoredDaemonSet, pod: StoredPod, node: string): number {
-    const { events, clock } = this.#context;
+    const { events, clock } = this.context;
     const { uid } = set.metadata;
     const what = `daemon pod ${pod.metadata.namespace}/${pod.metadata.name} on node ${node}`;
     if (pod.status.phase === 'Succeeded') {
@@ -173,21 +161,8 @@ class DaemonSets {
     return 0;
   }
 
-  #claim(set: StoredDaemonSet): Promise<StoredPod[]> {
-    const { client } = this.#context;
-    const { name, namespace, uid } = set.metadata;
-    return claim({
-      client,
-      kind: Pod,
-      owner: set,
-      selector: labelSelectorFromObject(set.spec.selector),
-      candidates: [...this.#pods.controlledBy(uid), ...this.#orphans(namespace ?? '', set.spec.selector)],
-      ownerNow: () => client.api(DaemonSet, namespace).find(name),
-    });
-  }
-
   #planInput(set: StoredDaemonSet, pods: readonly StoredPod[], hash: string): Omit<PlanInput, 'onFinished'> {
-    const { clock, dialect } = this.#context;
+    const { clock, dialect } = this.context;
     const known = new Map<StoredNode, Placement>();
     const placement = (node: StoredNode): Placement => {
       let found = known.get(node);
@@ -203,12 +178,12 @@ class DaemonSets {
   async #execute(set: StoredDaemonSet, { create, remove }: Plan, hash: string): Promise<void> {
     const creation = slowStart(create.slice(0, BURST), async (node) => {
       try {
-        await createPod(this.#context, this.#newPod(set, node, hash), set);
+        await createPod(this.context, this.#newPod(set, node, hash), set);
       } catch (error) {
         if (!isNamespaceTerminating(error)) throw error;
       }
     });
-    const removal = allOf(remove.slice(0, BURST).map((pod) => deletePod(this.#context, pod, set)));
+    const removal = allOf(remove.slice(0, BURST).map((pod) => deletePod(this.context, pod, set)));
     await allOf([creation, removal]);
     if (Math.max(create.length, remove.length) > BURST) this.#queue.add(keyOf(set));
   }
@@ -217,7 +192,7 @@ class DaemonSets {
     const pod = podFromTemplate(set.spec.template, set);
     const { spec = { containers: [] } } = pod;
     const { hostNetwork, tolerations = [] } = spec;
-    const { dialect } = this.#context;
+    const { dialect } = this.context;
     return {
       ...pod,
       metadata: {
@@ -245,9 +220,9 @@ class DaemonSets {
         ...counts,
         ...(generation === undefined ? {} : { observedGeneration: generation }),
       };
-      await this.#context.client.api(DaemonSet, namespace).status.update(name, { ...set, status });
+      await this.context.client.api(DaemonSet, namespace).status.update(name, { ...set, status });
     }
-    return msUntilNextAvailable(pods, set.spec.minReadySeconds ?? 0, this.#context.clock.now());
+    return msUntilNextAvailable(pods, set.spec.minReadySeconds ?? 0, this.context.clock.now());
   }
 }
 

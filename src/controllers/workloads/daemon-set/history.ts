@@ -7,12 +7,10 @@ import { ControllerRevision } from '../../../kinds/apps/v1/controller-revision.j
 import { DaemonSet } from '../../../kinds/apps/v1/daemon-set.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../../../meta/errors.js';
-import { labelSelectorFromObject } from '../../../meta/labels.js';
-import type { ControllerContext } from '../../runtime/controller.js';
+import { ControllerPart } from '../../runtime/controller.js';
 import { ignoreNotFound } from '../../runtime/expected-errors.js';
 import { controllerReference } from '../../runtime/owners.js';
-import type { SharedInformer } from '../../runtime/shared-informer.js';
-import { claim, type OrphanIndex, orphanIndex } from '../dependents.js';
+import { claims } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
 import { isSameData, REVISION_LABEL, revisionData, type StoredRevision } from '../revisions.js';
 import { nameHash } from '../template-hash.js';
@@ -25,21 +23,13 @@ export interface DaemonHistory {
 }
 
 /** Manages the ControllerRevisions of DaemonSets. */
-export class History {
-  readonly #context: ControllerContext;
-  readonly #revisions: SharedInformer<typeof ControllerRevision>;
-  readonly #orphans: OrphanIndex<StoredRevision>;
-
-  constructor(context: ControllerContext) {
-    this.#context = context;
-    this.#revisions = context.informer(ControllerRevision);
-    this.#orphans = orphanIndex(this.#revisions);
-  }
+export class History extends ControllerPart {
+  readonly #claim = claims(this.context, DaemonSet, ControllerRevision);
 
   /** Returns undefined after a name collision; the next reconcile tries another name. */
   async of(set: StoredDaemonSet, podsOf: () => Promise<readonly StoredPod[]>): Promise<DaemonHistory | undefined> {
     const data = revisionData(set.spec.template);
-    const all = await this.#labelled(await this.#claimed(set));
+    const all = await this.#labelled(await this.#claim(set, set.spec.selector));
     const old = all.filter((revision) => !isSameData(revision.data, data));
     const next = Math.max(0, ...old.map(({ revision }) => revision)) + 1;
     const equal = all.filter((revision) => !old.includes(revision));
@@ -57,19 +47,6 @@ export class History {
     const unused = old.filter((revision) => !used.has(hashOf(revision)));
     const oldestFirst = unused.sort((left, right) => left.revision - right.revision);
     for (const revision of oldestFirst.slice(0, excess)) await this.#delete(revision);
-  }
-
-  #claimed(set: StoredDaemonSet): Promise<StoredRevision[]> {
-    const { client } = this.#context;
-    const { name, namespace, uid } = set.metadata;
-    return claim({
-      client,
-      kind: ControllerRevision,
-      owner: set,
-      selector: labelSelectorFromObject(set.spec.selector),
-      candidates: [...this.#revisions.controlledBy(uid), ...this.#orphans(namespace ?? '', set.spec.selector)],
-      ownerNow: () => client.api(DaemonSet, namespace).find(name),
-    });
   }
 
   /** Adds the hash label to revisions without it, with their name as value. */
@@ -96,7 +73,7 @@ export class History {
     const hash = hashOf(first);
     for (const { metadata } of await podsOf()) {
       if (metadata.labels?.[REVISION_LABEL] === hash) continue;
-      const pods = this.#context.client.api(Pod, metadata.namespace);
+      const pods = this.context.client.api(Pod, metadata.namespace);
       await pods.patch(metadata.name, mergePatch({ metadata: { labels: { [REVISION_LABEL]: hash } } }));
     }
     for (const other of others) await this.#delete(other);
@@ -106,7 +83,7 @@ export class History {
   async #create(set: StoredDaemonSet, data: unknown, revision: number): Promise<StoredRevision | undefined> {
     const { name, namespace, annotations } = set.metadata;
     const hash = nameHash(set.spec.template, set.status.collisionCount);
-    const api = this.#context.client.api(ControllerRevision, namespace);
+    const api = this.context.client.api(ControllerRevision, namespace);
     const metadata = {
       name: `${name}-${hash}`,
       ...(namespace === undefined ? {} : { namespace }),
@@ -123,7 +100,7 @@ export class History {
     if (isSameData(existing.data, data)) return existing;
     // The next reconcile reads the collision count from the status.
     const status = { ...set.status, collisionCount: (set.status.collisionCount ?? 0) + 1 };
-    await this.#context.client.api(DaemonSet, namespace).status.update(name, { ...set, status });
+    await this.context.client.api(DaemonSet, namespace).status.update(name, { ...set, status });
     return undefined;
   }
 
@@ -132,7 +109,7 @@ export class History {
   }
 
   #api({ metadata }: StoredRevision) {
-    return this.#context.client.api(ControllerRevision, metadata.namespace);
+    return this.context.client.api(ControllerRevision, metadata.namespace);
   }
 }
 

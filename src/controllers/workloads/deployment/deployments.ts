@@ -5,11 +5,10 @@ import { Deployment } from '../../../kinds/apps/v1/deployment.js';
 import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import type { Kind, ObjectOf } from '../../../kinds/kind.js';
-import { labelSelectorFromObject } from '../../../meta/labels.js';
 import type { Controller, ControllerContext } from '../../runtime/controller.js';
 import { controllerOf, type HasMetadata } from '../../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
-import { claim, orphanIndex, queueOwners } from '../dependents.js';
+import { claims, queueOwners } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
 import { annotationKeys } from './annotations.js';
 import type { DeploymentEnvironment, StoredDeployment } from './replica-sets.js';
@@ -36,7 +35,7 @@ function start(context: ControllerContext): void {
   const all = context.informer(Deployment);
   const sets = context.informer(ReplicaSet);
   const pods = context.informer(Pod);
-  const orphanSets = orphanIndex(sets);
+  const claim = claims(context, Deployment, ReplicaSet);
   const environment: DeploymentEnvironment = {
     context,
     pods,
@@ -50,16 +49,7 @@ function start(context: ControllerContext): void {
       // The delay is computed again below.
       queue.cancelDelay(key);
       if (deployment === undefined) return undefined;
-      const { name, namespace = '', uid } = deployment.metadata;
-      const { selector } = deployment.spec;
-      const own = await claim({
-        client: context.client,
-        kind: ReplicaSet,
-        owner: deployment,
-        selector: labelSelectorFromObject(selector),
-        candidates: [...sets.controlledBy(uid), ...orphanSets(namespace, selector)],
-        ownerNow: () => context.client.api(Deployment, namespace).find(name),
-      });
+      const own = await claim(deployment, deployment.spec.selector);
       return new Rollout(environment, deployment, own).run();
     },
     { workers: WORKERS },

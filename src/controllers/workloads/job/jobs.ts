@@ -5,21 +5,13 @@
 import { Job } from '../../../kinds/batch/v1/job/job.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import type { JobStatus } from '../../../kinds/generated/batch-v1.js';
-import { labelSelectorFromObject } from '../../../meta/labels.js';
 import type { OwnerReference } from '../../../meta/object.js';
 import { copyJson } from '../../../util/json.js';
-import type { Controller, ControllerContext } from '../../runtime/controller.js';
+import { type Controller, ControllerPart } from '../../runtime/controller.js';
 import { controllerOf } from '../../runtime/owners.js';
-import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
-import type { ReconcileResult, WorkQueue } from '../../runtime/work-queue.js';
-import {
-  claim,
-  type OrphanIndex,
-  onDependents,
-  orphanIndex,
-  type SelectorIndex,
-  selectorIndex,
-} from '../dependents.js';
+import { keyOf } from '../../runtime/shared-informer.js';
+import type { ReconcileResult } from '../../runtime/work-queue.js';
+import { candidateIndex, claims, onDependents, selectorIndex } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
 import type { JobControl } from './control.js';
 import { isTracked, jobKeys, untrack } from './control.js';
@@ -53,28 +45,17 @@ export function jobs(): Controller {
   };
 }
 
-class Jobs {
-  readonly #control: JobControl;
-  readonly #jobs: SharedInformer<typeof Job>;
-  readonly #pods: SharedInformer<typeof Pod>;
-  readonly #queue: WorkQueue;
+class Jobs extends ControllerPart {
+  readonly #control: JobControl = { ...this.context, keys: jobKeys(this.context.dialect), runs: new Map() };
+  readonly #hasManagers = this.context.features?.enabled('JobManagedBy') ?? true;
+  readonly #jobs = this.context.informer(Job);
+  readonly #pods = this.context.informer(Pod);
+  readonly #candidates = candidateIndex(this.#pods);
+  readonly #claim = claims(this.context, Job, Pod);
+  readonly #jobsSelecting = selectorIndex(this.#jobs, ({ spec }) => spec.selector);
+  readonly #queue = this.context.queue((key) => this.#reconcileJob(key), { workers: WORKERS, backoff: BACKOFF });
   /** Queue for pods with the tracking finalizer that no Job counts. */
-  readonly #untracking: WorkQueue;
-  readonly #orphans: OrphanIndex<StoredPod>;
-  readonly #jobsSelecting: SelectorIndex<StoredJob>;
-  readonly #hasManagers: boolean;
-
-  constructor(context: ControllerContext) {
-    const { client, clock, events, now, dialect, features } = context;
-    this.#control = { client, clock, events, now, keys: jobKeys(dialect), runs: new Map() };
-    this.#hasManagers = features?.enabled('JobManagedBy') ?? true;
-    this.#jobs = context.informer(Job);
-    this.#pods = context.informer(Pod);
-    this.#orphans = orphanIndex(this.#pods);
-    this.#jobsSelecting = selectorIndex(this.#jobs, ({ spec }) => spec.selector);
-    this.#queue = context.queue((key) => this.#reconcileJob(key), { workers: WORKERS, backoff: BACKOFF });
-    this.#untracking = context.queue((key) => this.#untrack(key), { name: 'orphans', backoff: BACKOFF });
-  }
+  readonly #untracking = this.context.queue((key) => this.#untrack(key), { name: 'orphans', backoff: BACKOFF });
 
   start(): void {
     this.#jobs.onKey((key, event) => {
@@ -112,7 +93,7 @@ class Jobs {
   }
 
   #queueUntracking(job: StoredJob): void {
-    for (const pod of this.#candidates(job)) {
+    for (const pod of this.#candidates(job, job.spec.selector)) {
       if (isTracked(pod, this.#control.keys)) this.#untracking.add(keyOf(pod));
     }
   }
@@ -121,11 +102,6 @@ class Jobs {
     if (controller === undefined || !isJob(controller)) return undefined;
     const job = this.#jobs.get(controller.name, pod.metadata.namespace);
     return job?.metadata.uid === controller.uid ? job : undefined;
-  }
-
-  #candidates({ metadata, spec }: StoredJob): StoredPod[] {
-    const orphans = spec.selector === undefined ? [] : this.#orphans(metadata.namespace ?? '', spec.selector);
-    return [...this.#pods.controlledBy(metadata.uid), ...orphans];
   }
 
   #isManagedElsewhere({ spec }: StoredJob): boolean {
@@ -141,7 +117,7 @@ class Jobs {
       runs.delete(uid);
       return undefined;
     }
-    const pods = await this.#claim(job);
+    const pods = await this.#claim(job, job.spec.selector, { finalizers: [keys.finalizer] });
     const status = copyJson(job.status) as JobStatus;
     status.uncountedTerminatedPods ??= {};
     if (status.startTime === undefined && !isSuspended(job.spec)) status.startTime = now();
@@ -179,20 +155,6 @@ class Jobs {
   #isUnchanged(key: string, { metadata }: StoredJob): boolean {
     const now = this.#jobs.at(key)?.metadata;
     return now?.uid === metadata.uid && now.generation === metadata.generation;
-  }
-
-  #claim(job: StoredJob): Promise<StoredPod[]> {
-    const { client, keys } = this.#control;
-    const { name, namespace } = job.metadata;
-    return claim({
-      client,
-      kind: Pod,
-      owner: job,
-      selector: labelSelectorFromObject(job.spec.selector),
-      candidates: this.#candidates(job),
-      ownerNow: () => client.api(Job, namespace).find(name),
-      finalizers: [keys.finalizer],
-    });
   }
 
   /** Updates the Suspended condition and returns whether the status changes. Resuming resets the start time. */

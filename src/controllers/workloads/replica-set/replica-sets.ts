@@ -2,6 +2,7 @@
  * The controllers of ReplicaSets and ReplicationControllers. Both maintain a number of pods: create missing ones, delete excess
  * ones, adopt, release, and write the status.
  */
+import type { Client } from '../../../client/client.js';
 import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { ReplicationController } from '../../../kinds/core/v1/replication-controller.js';
@@ -14,13 +15,12 @@ import {
 } from '../../../meta/labels.js';
 import { deepEqual } from '../../../util/json.js';
 import { messageOf } from '../../../util/message-of.js';
-import type { Controller, ControllerContext } from '../../runtime/controller.js';
+import { type Controller, ControllerPart } from '../../runtime/controller.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import type { AnyObject } from '../../runtime/owners.js';
 import { controllerOf } from '../../runtime/owners.js';
-import type { SharedInformer } from '../../runtime/shared-informer.js';
-import type { ReconcileResult, WorkQueue } from '../../runtime/work-queue.js';
-import { claim, type OrphanIndex, orphanIndex, queueOwners } from '../dependents.js';
+import type { ReconcileResult } from '../../runtime/work-queue.js';
+import { claims, queueOwners } from '../dependents.js';
 import { allOf, createPod, deletePod, type PodTemplateLike, podFromTemplate, slowStart } from '../pod-control.js';
 import {
   isPodActive,
@@ -43,7 +43,7 @@ export function replicaSets(): Controller {
     name: 'replicaset-controller',
     account: 'replicaset-controller',
     needs: [ReplicaSet, Pod],
-    start: (context) => reconcileReplicas(context, replicaSetKind),
+    start: (context) => new ReplicaReconciler(context, replicaSetKind).start(),
   };
 }
 
@@ -59,7 +59,7 @@ export function replicationControllers(): Controller {
     account: 'replication-controller',
     component: 'replication-controller',
     needs: [ReplicationController, Pod],
-    start: (context) => reconcileReplicas(context, replicationControllerKind),
+    start: (context) => new ReplicaReconciler(context, replicationControllerKind).start(),
   };
 }
 
@@ -79,9 +79,7 @@ interface ReplicaKind<AnyKind extends Kind> {
   /** Whether its status has `terminatingReplicas`. */
   readonly reportsTerminating: boolean;
   read(object: ObjectOf<AnyKind>): ReplicaOwner;
-  /** Reads the object from the server. */
-  find(context: ControllerContext, object: AnyObject): Promise<AnyObject | undefined>;
-  writeStatus(context: ControllerContext, object: ObjectOf<AnyKind>, status: ReplicaStatus): Promise<unknown>;
+  writeStatus(client: Client, object: ObjectOf<AnyKind>, status: ReplicaStatus): Promise<unknown>;
 }
 
 const replicaSetKind: ReplicaKind<typeof ReplicaSet> = {
@@ -91,8 +89,7 @@ const replicaSetKind: ReplicaKind<typeof ReplicaSet> = {
     const { replicas, minReadySeconds = 0, selector, template } = object.spec;
     return { object, replicas, minReadySeconds, selector, template, status: object.status };
   },
-  find: ({ client }, { metadata }) => client.api(ReplicaSet, metadata.namespace).find(metadata.name),
-  writeStatus: ({ client }, object, status) =>
+  writeStatus: (client, object, status) =>
     client.api(ReplicaSet, object.metadata.namespace).status.update(object.metadata.name, { ...object, status }),
 };
 
@@ -103,12 +100,10 @@ const replicationControllerKind: ReplicaKind<typeof ReplicationController> = {
     const { replicas, minReadySeconds = 0, selector = {}, template = {} } = object.spec;
     return { object, replicas, minReadySeconds, selector: { matchLabels: selector }, template, status: object.status };
   },
-  find: ({ client }, { metadata }) => client.api(ReplicationController, metadata.namespace).find(metadata.name),
-  writeStatus: ({ client }, object, status) =>
-    client.api(ReplicationController, object.metadata.namespace).status.update(object.metadata.name, {
-      ...object,
-      status,
-    }),
+  writeStatus: (client, object, status) => {
+    const { name, namespace } = object.metadata;
+    return client.api(ReplicationController, namespace).status.update(name, { ...object, status });
+  },
 };
 
 /** The maximum number of creates or deletes per reconcile; the next reconcile continues. */
@@ -116,32 +111,17 @@ const BURST = 500;
 
 const WORKERS = 5;
 
-function reconcileReplicas<AnyKind extends Kind>(context: ControllerContext, kind: ReplicaKind<AnyKind>): void {
-  new ReplicaReconciler(context, kind).start();
-}
-
-class ReplicaReconciler<AnyKind extends Kind> {
-  readonly #context: ControllerContext;
-  readonly #kind: ReplicaKind<AnyKind>;
-  readonly #owners: SharedInformer<AnyKind>;
-  readonly #pods: SharedInformer<typeof Pod>;
-  readonly #orphans: OrphanIndex<StoredPod>;
-  readonly #queue: WorkQueue;
-  readonly #reportsTerminating: boolean;
-
-  constructor(context: ControllerContext, kind: ReplicaKind<AnyKind>) {
-    this.#context = context;
-    this.#kind = kind;
-    this.#owners = context.informer(kind.kind);
-    this.#pods = context.informer(Pod);
-    this.#orphans = orphanIndex(this.#pods);
-    this.#queue = context.queue((key) => this.#reconcileOwner(key), { workers: WORKERS });
-    this.#reportsTerminating =
-      kind.reportsTerminating && context.features?.enabled('DeploymentReplicaSetTerminatingReplicas') === true;
-  }
+class ReplicaReconciler<AnyKind extends Kind> extends ControllerPart<ReplicaKind<AnyKind>> {
+  readonly #owners = this.context.informer(this.options.kind);
+  readonly #pods = this.context.informer(Pod);
+  readonly #claim = claims(this.context, this.options.kind, Pod);
+  readonly #queue = this.context.queue((key) => this.#reconcileOwner(key), { workers: WORKERS });
+  readonly #reportsTerminating =
+    this.options.reportsTerminating &&
+    this.context.features?.enabled('DeploymentReplicaSetTerminatingReplicas') === true;
 
   start(): void {
-    const selectorOf = (object: ObjectOf<AnyKind>) => this.#kind.read(object).selector;
+    const selectorOf = (object: ObjectOf<AnyKind>) => this.options.read(object).selector;
     this.#owners.onKey((key) => this.#queue.add(key));
     queueOwners({ owners: this.#owners, dependents: this.#pods, selectorOf, queue: this.#queue });
   }
@@ -151,11 +131,11 @@ class ReplicaReconciler<AnyKind extends Kind> {
     // The delay is computed again below.
     this.#queue.cancelDelay(key);
     if (found === undefined) return undefined;
-    const owner = this.#kind.read(found);
+    const owner = this.options.read(found);
     const { object } = owner;
     const own = this.#pods.controlledBy(object.metadata.uid);
     const terminating = this.#reportsTerminating ? countTerminating(own, owner) : undefined;
-    const active = await this.#claim(owner, own);
+    const active = await this.#claim(object, owner.selector, { considers: isPodActive });
 
     let failure: { readonly error: unknown; readonly tooMany: boolean } | undefined;
     const excess = active.length - owner.replicas;
@@ -177,36 +157,24 @@ class ReplicaReconciler<AnyKind extends Kind> {
       active,
       terminating,
       failure,
-      nowMs: this.#context.clock.now(),
-      now: this.#context.now(),
+      nowMs: this.context.clock.now(),
+      now: this.context.now(),
     });
-    if (!deepEqual(status, owner.status)) await this.#kind.writeStatus(this.#context, found, status);
+    if (!deepEqual(status, owner.status)) await this.options.writeStatus(this.context.client, found, status);
     if (failure !== undefined) throw failure.error;
     return { requeueAfterMs: nextAvailableMs };
   }
 
-  #claim({ object, selector }: ReplicaOwner, own: readonly StoredPod[]): Promise<StoredPod[]> {
-    const orphans = this.#orphans(object.metadata.namespace ?? '', selector);
-    return claim({
-      client: this.#context.client,
-      kind: Pod,
-      owner: object,
-      selector: labelSelectorFromObject(selector),
-      candidates: [...own, ...orphans].filter(isPodActive),
-      ownerNow: () => this.#kind.find(this.#context, object),
-    });
-  }
-
   #create({ object, template }: ReplicaOwner, count: number): Promise<void> {
     const pods = Array.from({ length: count }, () => podFromTemplate(template, object));
-    return slowStart(pods, (pod) => createPod(this.#context, pod, object));
+    return slowStart(pods, (pod) => createPod(this.context, pod, object));
   }
 
   async #delete({ object }: ReplicaOwner, pods: readonly StoredPod[], count: number): Promise<void> {
-    const { clock, dialect } = this.#context;
+    const { clock, dialect } = this.context;
     const related = this.#related(object);
     const excess = podsToDelete({ pods, count, related, nowMs: clock.now(), dialect });
-    await allOf(excess.map((pod) => deletePod(this.#context, pod, object)));
+    await allOf(excess.map((pod) => deletePod(this.context, pod, object)));
   }
 
   /** The pods of all ReplicaSets with the same controller. */

@@ -18,10 +18,9 @@ import { StatusError } from '../../../meta/errors.js';
 import type { OwnerReference } from '../../../meta/object.js';
 import { copyJson } from '../../../util/json.js';
 import { messageOf } from '../../../util/message-of.js';
-import type { ControllerContext } from '../../runtime/controller.js';
+import { ControllerPart } from '../../runtime/controller.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import { type AnyObject, controllerReference } from '../../runtime/owners.js';
-import type { SharedInformer } from '../../runtime/shared-informer.js';
 import type { StoredPod } from '../pod-state.js';
 import { claimName, isWantedOrdinal, ordinalOf, type StoredSet } from './pods.js';
 
@@ -35,14 +34,8 @@ export interface Replica {
 }
 
 /** Creates claims and sets their owner references. */
-export class Claims {
-  readonly #context: ControllerContext;
-  readonly #claims: SharedInformer<typeof PersistentVolumeClaim>;
-
-  constructor(context: ControllerContext) {
-    this.#context = context;
-    this.#claims = context.informer(PersistentVolumeClaim);
-  }
+export class Claims extends ControllerPart {
+  readonly #claims = this.context.informer(PersistentVolumeClaim);
 
   /** Creates missing claims. Rejects if a claim cannot be used. */
   async create(set: StoredSet, replica: Replica): Promise<void> {
@@ -66,7 +59,7 @@ export class Claims {
   async setOwners(set: StoredSet, replica: Replica): Promise<void> {
     for (const claim of this.#of(set, replica)) {
       if (hasOtherController(claim, set, replica)) {
-        this.#context.events.record(
+        this.context.events.record(
           set,
           'Warning',
           'ConflictingController',
@@ -76,7 +69,7 @@ export class Claims {
       if (hasWantedOwner(claim, set, replica)) continue;
       const ownerReferences = wantedOwnerReferences(claim, set, replica);
       try {
-        await this.#context.client
+        await this.context.client
           .api(PersistentVolumeClaim, claim.metadata.namespace)
           .update({ ...claim, metadata: { ...claim.metadata, ownerReferences } });
       } catch (error) {
@@ -103,7 +96,7 @@ export class Claims {
   }
 
   async #createOne(set: StoredSet, replica: Replica, claim: PersistentVolumeClaimInput): Promise<string[]> {
-    const { client, events } = this.#context;
+    const { client, events } = this.context;
     const name = claim.metadata?.name ?? '';
     try {
       await client.api(PersistentVolumeClaim, set.metadata.namespace).create(claim);

@@ -2,13 +2,13 @@
  * The ControllerRevisions of a StatefulSet: that of its template, that of its existing pods, and the unused ones to delete.
  */
 import { ControllerRevision } from '../../../kinds/apps/v1/controller-revision.js';
+import { StatefulSet } from '../../../kinds/apps/v1/stateful-set.js';
 import { StatusError } from '../../../meta/errors.js';
 import { labelSelectorFromObject, matchesLabels } from '../../../meta/labels.js';
-import type { ControllerContext } from '../../runtime/controller.js';
+import { ControllerPart } from '../../runtime/controller.js';
 import { ignoreNotFound } from '../../runtime/expected-errors.js';
 import { controllerReference } from '../../runtime/owners.js';
-import type { SharedInformer } from '../../runtime/shared-informer.js';
-import { claim, type OrphanIndex, orphanIndex } from '../dependents.js';
+import { claims } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
 import {
   inRevisionOrder,
@@ -22,28 +22,15 @@ import { revisionOf, type StoredSet } from './pods.js';
 import type { Revisions } from './update.js';
 
 /** Manages the ControllerRevisions of StatefulSets. */
-export class History {
-  readonly #context: ControllerContext;
-  readonly #revisions: SharedInformer<typeof ControllerRevision>;
-  readonly #orphans: OrphanIndex<StoredRevision>;
-
-  constructor(context: ControllerContext) {
-    this.#context = context;
-    this.#revisions = context.informer(ControllerRevision);
-    this.#orphans = orphanIndex(this.#revisions);
-  }
+export class History extends ControllerPart {
+  readonly #claim = claims(this.context, StatefulSet, ControllerRevision);
 
   /** All revisions of the set, oldest first. Orphaned ones are adopted. */
-  async of(set: StoredSet, ownerNow: () => Promise<StoredSet | undefined>): Promise<StoredRevision[]> {
+  async of(set: StoredSet): Promise<StoredRevision[]> {
     const selector = labelSelectorFromObject(set.spec.selector);
-    const own = this.#revisions.controlledBy(set.metadata.uid);
-    const orphans = this.#orphans(set.metadata.namespace ?? '', set.spec.selector);
     // Revisions that no longer match are ignored rather than released.
-    const candidates = [...own, ...orphans].filter(({ metadata }) => matchesLabels(selector, metadata.labels));
-    const kind = ControllerRevision;
-    return inRevisionOrder(
-      await claim({ client: this.#context.client, kind, owner: set, selector, candidates, ownerNow }),
-    );
+    const considers = ({ metadata }: StoredRevision) => matchesLabels(selector, metadata.labels);
+    return inRevisionOrder(await this.#claim(set, set.spec.selector, { considers }));
   }
 
   /** The revision of the set's template, created if needed, and the current one of its pods. */
@@ -68,7 +55,7 @@ export class History {
     const limit = set.spec.revisionHistoryLimit ?? 0;
     if (limit < 0) return;
     for (const { metadata } of unused.slice(0, Math.max(0, unused.length - limit))) {
-      await ignoreNotFound(this.#context.client.api(ControllerRevision, metadata.namespace).delete(metadata.name));
+      await ignoreNotFound(this.context.client.api(ControllerRevision, metadata.namespace).delete(metadata.name));
     }
   }
 
@@ -77,7 +64,7 @@ export class History {
     data: unknown,
     { revision, collisions }: { readonly revision: number; readonly collisions: number },
   ): Promise<{ update: StoredRevision; collisions: number }> {
-    const { client, dialect } = this.#context;
+    const { client, dialect } = this.context;
     const { name, namespace, annotations } = set.metadata;
     const api = client.api(ControllerRevision, namespace);
     // The label keeps the first hash, even when a collision changes the name.
@@ -104,7 +91,7 @@ export class History {
   }
 
   async #renumber(update: StoredRevision, revision: number): Promise<StoredRevision> {
-    return this.#context.client.api(ControllerRevision, update.metadata.namespace).update({ ...update, revision });
+    return this.context.client.api(ControllerRevision, update.metadata.namespace).update({ ...update, revision });
   }
 }
 
