@@ -176,80 +176,64 @@ function compileRule(
   const base = { rule, usesOldSelf: false, maxCost: 0, messageMaxCost: 0, fieldPath: '' };
   if (rule.rule.trim() === '') return base;
   const optional = rule.optionalOldSelf === true;
-  const expression = compileExpression(rule.rule, {
-    environment: declarations.environment(environments.rule(rule.rule), optional),
-    sizes: declarations.sizes,
-    type: BOOL,
-  });
-  switch (expression.problem) {
-    case 'compilation':
-      return { ...base, error: `compilation failed: ${expression.text}` };
-    case 'resultType':
-      return { ...base, error: 'cel expression must evaluate to a bool' };
-    case 'instantiation':
-      return { ...base, error: `program instantiation failed: ${expression.text}` };
-  }
+  const environment = (given: Environment) => declarations.environment(given, optional);
+  const expression = compileExpression(rule.rule, environment(environments.rule(rule.rule)), declarations, RULE);
+  if (typeof expression === 'string') return { ...base, error: expression };
   const { program, usesOldSelf, maxCost } = expression;
-  const message = compileMessage(rule.messageExpression ?? '', { declarations, environments, optional });
-  const compiled = { ...base, program, usesOldSelf, maxCost, ...message };
-  if (compiled.messageError !== undefined) return compiled;
-  return { ...compiled, fieldPath: printFieldPath(schema, rule.fieldPath ?? '') };
+  const compiled = { ...base, program, usesOldSelf, maxCost };
+  const text = rule.messageExpression ?? '';
+  const message =
+    text === ''
+      ? undefined
+      : compileExpression(text, environment(environments.message(text)), declarations, MESSAGE_EXPRESSION);
+  if (typeof message === 'string') return { ...compiled, messageError: message };
+  return {
+    ...compiled,
+    ...(message === undefined ? {} : { message: message.program, messageMaxCost: message.maxCost }),
+    fieldPath: printFieldPath(schema, rule.fieldPath ?? ''),
+  };
 }
 
-type Message = Partial<Pick<CompiledRule, 'message' | 'messageError' | 'messageMaxCost'>>;
-
-function compileMessage(
-  text: string,
-  { declarations, environments, optional }: RuleContext & { optional: boolean },
-): Message {
-  if (text === '') return {};
-  const expression = compileExpression(text, {
-    environment: declarations.environment(environments.message(text), optional),
-    sizes: declarations.sizes,
-    type: STRING,
-  });
-  switch (expression.problem) {
-    case 'compilation':
-      return { messageError: `messageExpression compilation failed: ${expression.text}` };
-    case 'resultType':
-      return { messageError: 'messageExpression must evaluate to a string' };
-    case 'instantiation':
-      return { messageError: `messageExpression instantiation failed: ${expression.text}` };
-    default:
-      return { message: expression.program, messageMaxCost: expression.maxCost };
-  }
-}
-
-interface ExpressionOptions {
-  readonly environment: Environment;
-  readonly sizes: SizeEstimator;
+/** The result type of a kind of expressions, and the errors of expressions that cannot be used. */
+interface ExpressionKind {
   readonly type: CelType;
+  readonly wrongType: string;
+  readonly compilation: string;
+  readonly instantiation: string;
 }
 
-type Expression =
-  | { readonly problem: 'compilation' | 'resultType' | 'instantiation'; readonly text: string }
-  | {
-      readonly problem?: undefined;
-      readonly program: Program;
-      readonly maxCost: number;
-      readonly usesOldSelf: boolean;
-    };
+const RULE: ExpressionKind = {
+  type: BOOL,
+  wrongType: 'cel expression must evaluate to a bool',
+  compilation: 'compilation failed',
+  instantiation: 'program instantiation failed',
+};
+const MESSAGE_EXPRESSION: ExpressionKind = {
+  type: STRING,
+  wrongType: 'messageExpression must evaluate to a string',
+  compilation: 'messageExpression compilation failed',
+  instantiation: 'messageExpression instantiation failed',
+};
 
-function compileExpression(source: string, { environment, sizes, type }: ExpressionOptions): Expression {
+/** Returns the error if the expression cannot be used. */
+function compileExpression(
+  source: string,
+  environment: Environment,
+  { sizes }: RuleDeclarations,
+  { type, wrongType, compilation, instantiation }: ExpressionKind,
+): (Required<Pick<CompiledRule, 'program'>> & Pick<CompiledRule, 'maxCost' | 'usesOldSelf'>) | string {
   const compiled = compile(source, environment);
-  if (compiled.checked === undefined) return { problem: 'compilation', text: compiled.text };
+  if (compiled.checked === undefined) return `${compilation}: ${compiled.text}`;
   const { checked } = compiled;
-  if (checked.resultType.kind !== type.kind) return { problem: 'resultType', text: '' };
+  if (checked.resultType.kind !== type.kind) return wrongType;
   let usesOldSelf = false;
   for (const reference of checked.references.values()) {
     if (reference.type !== 'variable' || reference.value !== undefined) continue;
     if (reference.name === 'oldSelf') usesOldSelf = true;
-    if (isUndefinedType(reference.name)) {
-      return { problem: 'instantiation', text: `reference to undefined type: ${reference.name}` };
-    }
+    if (isUndefinedType(reference.name)) return `${instantiation}: reference to undefined type: ${reference.name}`;
   }
   const program = planExpression(checked, environment);
-  if (typeof program === 'string') return { problem: 'instantiation', text: program };
+  if (typeof program === 'string') return `${instantiation}: ${program}`;
   return { program, maxCost: estimateCost(checked, environment, sizes).max, usesOldSelf };
 }
 

@@ -23,8 +23,11 @@ import {
   TIMESTAMP,
   type TypeProvider,
 } from '../../cel/index.js';
+import { kubernetesDialect } from '../../meta/dialect.js';
 import { byteLength } from '../../meta/names.js';
-import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
+import { once } from '../../util/once.js';
+import { additionalSchema, type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
+import { hasDefault } from '../value/defaults.js';
 import { escapeName } from './escape.js';
 
 /** The CEL type of a schema node. upstream: apiserver/pkg/cel/types.go DeclType */
@@ -94,21 +97,23 @@ const scalar = (type: SimpleType, sized: SizeLimits): ScalarDeclType => ({ kind:
 const BOOLEAN = scalar(BOOL, { maxElements: 0, minSize: 4 });
 const NUMBER = scalar(DOUBLE, { maxElements: 0, minSize: 1 });
 const INTEGER = scalar(INT, { maxElements: 0, minSize: 1 });
-const NAME = scalar(STRING, { maxElements: MAX_CONTENT_BYTES, minSize: 2 });
 
-const object = (fields: Readonly<Record<string, DeclType>>): ObjectDeclType => ({
-  kind: 'object',
-  fields: new Map(Object.entries(fields)),
-  maxElements: 0,
-  minSize: 2,
+/** The fields of every resource that expressions see. */
+const resourceProperties = once(() => {
+  const text = { type: 'string' };
+  const metadata = { type: 'object', properties: { name: text, generateName: text } };
+  const properties = { kind: text, apiVersion: text, metadata };
+  return structuralSchemaOf({ type: 'object', properties }, kubernetesDialect).properties;
 });
 
-/** The fields of every resource, which replace those that its schema may specify. */
-const RESOURCE_FIELDS: ReadonlyMap<string, DeclType> = new Map<string, DeclType>([
-  ['kind', NAME],
-  ['apiVersion', NAME],
-  ['metadata', object({ name: NAME, generateName: NAME })],
-]);
+/** The properties that expressions see. Those of every resource replace those that its schema may specify. */
+export function visibleProperties(
+  schema: StructuralSchema,
+  isResource: boolean,
+): ReadonlyMap<string, StructuralSchema> {
+  if (!isResource || declaresResourceFields(schema)) return schema.properties;
+  return new Map([...schema.properties, ...resourceProperties()]);
+}
 
 function listDeclType(schema: StructuralSchema): ListDeclType | undefined {
   const { items } = schema;
@@ -133,26 +138,21 @@ function mapDeclType(schema: StructuralSchema): MapDeclType | undefined {
 
 function objectDeclType(schema: StructuralSchema, isRoot: boolean): ObjectDeclType {
   const requiredNames = new Set(schema.raw.required);
-  const addsResourceFields = isRoot && !declaresResourceFields(schema);
-  const names = new Set([...schema.properties.keys(), ...(addsResourceFields ? RESOURCE_FIELDS.keys() : [])]);
   const fields = new Map<string, DeclType>();
   let minSize = 2;
-  for (const name of names) {
-    const property = schema.properties.get(name);
-    const given = addsResourceFields ? RESOURCE_FIELDS.get(name) : undefined;
-    const declType = given ?? (property && declTypeOf(property, property.embeddedResource));
+  for (const [name, property] of visibleProperties(schema, isRoot)) {
+    const declType = declTypeOf(property, property.embeddedResource);
     if (declType === undefined) continue;
     const escaped = escapeName(name);
     if (escaped !== undefined) fields.set(escaped, declType);
     // A field with a default need not be sent.
-    const hasDefault = given === undefined && property?.raw.default !== undefined && property.raw.default !== null;
-    if (requiredNames.has(name) && !hasDefault) minSize += byteLength(name) + declType.minSize + 4;
+    if (requiredNames.has(name) && !hasDefault(property)) minSize += byteLength(name) + declType.minSize + 4;
   }
   return { kind: 'object', fields, maxElements: 0, minSize };
 }
 
 /** True if a schema itself specifies all fields of a resource that expressions may see; it is then used as it is. */
-export function declaresResourceFields({ properties }: StructuralSchema): boolean {
+function declaresResourceFields({ properties }: StructuralSchema): boolean {
   const metadata = properties.get('metadata');
   const isText = (schema: StructuralSchema | undefined) => schema?.type === 'string';
   return (

@@ -4,11 +4,11 @@
  * before rules are evaluated, so format errors only occur for objects that were stored before the format was required.
  */
 import { CelBytes, CelDuration, CelError, CelTimestamp, type CelValue } from '../../cel/index.js';
-import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { parseTime, TimeError } from '../../text/time/time.js';
 import { Base64Error, canonicalBase64 } from '../../util/base64.js';
 import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
-import { declaresResourceFields } from './decl-type.js';
+import { parseFormatDuration } from '../value/formats.js';
+import { visibleProperties } from './decl-type.js';
 import { escapeName } from './escape.js';
 import { isJsonRecord, jsonTypeName, NonJsonValue } from './json-values.js';
 import {
@@ -90,16 +90,11 @@ function mapView(values: StructuralSchema): (raw: Record<string, unknown>) => Ce
 function objectView(schema: StructuralSchema, isResource: boolean): (raw: Record<string, unknown>) => CelValue {
   let fields: ObjectFields | undefined;
   return (raw) => {
-    fields ??= new ObjectFields(fieldReaders(schema, isResource));
+    fields ??= new ObjectFields(
+      [...visibleProperties(schema, isResource)].map(([name, property]) => [name, celReaderOf(property, false)]),
+    );
     return new ObjectView(raw, fields);
   };
-}
-
-function* fieldReaders(schema: StructuralSchema, isResource: boolean): Iterable<readonly [string, CelReader]> {
-  const addsResourceFields = isResource && !declaresResourceFields(schema);
-  for (const [name, property] of schema.properties) yield [name, celReaderOf(property, false)];
-  // The fields of every resource replace those that its schema may specify.
-  if (addsResourceFields) yield* RESOURCE_READERS;
 }
 
 function listCelReader(schema: StructuralSchema): CelReader {
@@ -121,32 +116,12 @@ function listCelReader(schema: StructuralSchema): CelReader {
   };
 }
 
-function stringCelReader(format: string | undefined): CelReader {
-  const readText = formatReader(format);
+function stringCelReader(format = ''): CelReader {
+  const readText = READERS.get(format);
   return (json) => {
     if (typeof json !== 'string') throw unexpected('string', json);
     return readText === undefined ? json : readText(json);
   };
-}
-
-const readText = stringCelReader(undefined);
-
-const RESOURCE_READERS: readonly (readonly [string, CelReader])[] = [
-  ['kind', orNull(readText, false)],
-  ['apiVersion', orNull(readText, false)],
-  ['metadata', metadataReader()],
-];
-
-function metadataReader(): CelReader {
-  const name = orNull(readText, false);
-  const fields = new ObjectFields([
-    ['name', name],
-    ['generateName', name],
-  ]);
-  return orNull((json) => {
-    if (isJsonRecord(json)) return new ObjectView(json, fields);
-    throw new CelError('invalid data, expected a map for the provided schema with type=object');
-  }, false);
 }
 
 function readNumber(json: unknown): CelValue {
@@ -187,11 +162,7 @@ function raise(error: CelError): never {
 
 type TextValue = CelBytes | CelDuration | CelTimestamp | string;
 
-/** Returns the reader for a format; undefined if values of the format stay strings. */
-function formatReader(format: string | undefined): ((text: string) => TextValue) | undefined {
-  return format === undefined ? undefined : READERS.get(format);
-}
-
+/** The readers of formats; values of other formats stay strings. */
 const READERS: ReadonlyMap<string, (text: string) => TextValue> = new Map<string, (text: string) => TextValue>([
   ['duration', readDuration],
   ['date', readDate],
@@ -199,47 +170,10 @@ const READERS: ReadonlyMap<string, (text: string) => TextValue> = new Map<string
   ['byte', readBytes],
 ]);
 
-/** Unit names. The last name of each row is a prefix (`mins`, `hours`). */
-const UNITS: readonly (readonly [nanos: bigint, ...names: string[]])[] = [
-  [1n, 'ns', 'nano'],
-  [1_000n, 'us', '\u00b5s', 'micro'],
-  [1_000_000n, 'ms', 'milli'],
-  [1_000_000_000n, 's', 'sec'],
-  [60_000_000_000n, 'm', 'min'],
-  [3_600_000_000_000n, 'h', 'hr', 'hour'],
-  [86_400_000_000_000n, 'd', 'day'],
-  [604_800_000_000_000n, 'w', 'wk', 'week'],
-];
-
-/** A Go duration (`1h30m`), otherwise the sum of all amounts with a unit in the text: `3 days`, `P1D`. */
 function readDuration(text: string): CelDuration {
-  const json = plainDuration(text);
-  if (json !== undefined) return new CelDuration(json);
-  let total: bigint | undefined;
-  for (const [, digits = '', name = ''] of text.matchAll(/(\d+)\s*([A-Za-z\u00b5]+)/g)) {
-    const count = BigInt(digits);
-    if (count >= 2n ** 63n) {
-      throw new CelError(`Invalid duration ${text}: strconv.Atoi: parsing "${digits}": value out of range`);
-    }
-    const unit = unitNamed(name.toLowerCase());
-    if (unit !== undefined) total = BigInt.asIntN(64, (total ?? 0n) + count * unit);
-  }
-  if (total === undefined) throw new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`);
-  return new CelDuration(total);
-}
-
-function plainDuration(text: string): bigint | undefined {
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    if (error instanceof DurationError) return undefined;
-    throw error;
-  }
-}
-
-function unitNamed(unit: string): bigint | undefined {
-  const row = UNITS.find(([, ...names]) => names.includes(unit) || unit.startsWith(names.at(-1) ?? unit));
-  return row?.[0];
+  const nanos = parseFormatDuration(text);
+  if (typeof nanos === 'string') throw new CelError(`Invalid duration ${text}: ${nanos}`);
+  return new CelDuration(nanos);
 }
 
 const MIDNIGHT = 'T00:00:00Z';

@@ -13,12 +13,6 @@ import { additionalSchema } from '../structural-schema.js';
 import { coerceEmbeddedResources, hasEmbeddedResources } from './embedded-resources.js';
 import { withOrderedKeys } from './wire-order.js';
 
-/** Applies defaults to a draft in place. Added fields come last, until `inWireOrder`. */
-export function applyDefaults(schema: StructuralSchema, draft: unknown): void {
-  const plan = planOf(schema);
-  if (plan !== undefined) fill(plan, draft);
-}
-
 /**
  * Applies defaults to a value that may be frozen. Returns the value itself if nothing is added, otherwise a copy that
  * shares all unchanged parts. Objects with added fields are in wire order.
@@ -30,23 +24,18 @@ export function withDefaults<Value>(schema: StructuralSchema, value: Value): Val
 
 /** The defaults at and below a schema node. A node without any has no plan. */
 interface DefaultsPlan {
-  readonly fields: readonly FieldDefault[];
-  readonly properties: ReadonlyMap<string, DefaultsPlan | undefined>;
-  readonly additional: ElementDefaults | undefined;
-  readonly items: ElementDefaults | undefined;
+  /** The fields that are added if they are absent. */
+  readonly added: readonly (readonly [name: string, defaults: ValueDefaults])[];
+  readonly properties: ReadonlyMap<string, ValueDefaults | undefined>;
+  readonly additional: ValueDefaults | undefined;
+  readonly items: ValueDefaults | undefined;
 }
 
-/** A field with a default. */
-interface FieldDefault {
-  readonly name: string;
-  readonly default: unknown;
-  readonly nullable: boolean;
-}
-
-/** Defaults for map values and list items: a null is replaced by the default. */
-interface ElementDefaults {
+/** The defaults of a field, a map value or a list item. */
+interface ValueDefaults {
   readonly inner: DefaultsPlan | undefined;
   readonly default: unknown;
+  /** A null is replaced by the default. */
   readonly replacesNull: boolean;
 }
 
@@ -62,22 +51,21 @@ function planOf(schema: StructuralSchema): DefaultsPlan | undefined {
 }
 
 function buildPlan(schema: StructuralSchema): DefaultsPlan | undefined {
-  const properties = new Map([...schema.properties].map(([name, inner]) => [name, planOf(inner)]));
-  const fields = [...schema.properties]
-    .filter(([, inner]) => hasDefault(inner))
-    .map(([name, inner]) => ({ name, default: defaultOf(inner), nullable: inner.raw.nullable === true }));
-  const additional = elementDefaults(additionalSchema(schema));
-  const items = elementDefaults(schema.items);
-  const isEmpty = fields.length === 0 && additional === undefined && items === undefined;
-  if (isEmpty && [...properties.values()].every((inner) => inner === undefined)) return undefined;
-  return { fields, properties, additional, items };
+  const properties = new Map([...schema.properties].map(([name, inner]) => [name, valueDefaults(inner)]));
+  const added = [...properties].flatMap(([name, defaults]) =>
+    defaults === undefined || defaults.default === undefined ? [] : [[name, defaults] as const],
+  );
+  const additional = valueDefaults(additionalSchema(schema));
+  const items = valueDefaults(schema.items);
+  const isEmpty = [...properties.values(), additional, items].every((defaults) => defaults === undefined);
+  return isEmpty ? undefined : { added, properties, additional, items };
 }
 
-function elementDefaults(schema: StructuralSchema | undefined): ElementDefaults | undefined {
+function valueDefaults(schema: StructuralSchema | undefined): ValueDefaults | undefined {
   if (schema === undefined) return undefined;
   const inner = planOf(schema);
-  const replacesNull = schema.raw.nullable !== true && hasDefault(schema);
-  return inner === undefined && !replacesNull ? undefined : { inner, default: defaultOf(schema), replacesNull };
+  if (!hasDefault(schema)) return inner && { inner, default: undefined, replacesNull: false };
+  return { inner, default: defaultOf(schema), replacesNull: schema.raw.nullable !== true };
 }
 
 /** The default without unknown fields of embedded metadata, which a CRD may contain. */
@@ -86,36 +74,6 @@ function defaultOf(schema: StructuralSchema): unknown {
   const value = copyJson(schema.raw.default);
   coerceEmbeddedResources(schema, value, { dropMalformed: true });
   return value;
-}
-
-function fill(plan: DefaultsPlan, draft: unknown): void {
-  if (Array.isArray(draft)) {
-    const { items } = plan;
-    if (items === undefined) return;
-    for (let index = 0; index < draft.length; index++) {
-      if (draft[index] === null && items.replacesNull) draft[index] = copyJson(items.default);
-      if (items.inner !== undefined) fill(items.inner, draft[index]);
-    }
-  } else if (isRecord(draft)) fillFields(plan, draft);
-}
-
-function fillFields({ fields, properties, additional }: DefaultsPlan, draft: MutableRecord): void {
-  for (const field of fields) {
-    if (isMissing(draft, field)) setOwn(draft, field.name, copyJson(field.default));
-  }
-  for (const key of Object.keys(draft)) {
-    if (properties.has(key)) {
-      const inner = properties.get(key);
-      if (inner !== undefined) fill(inner, draft[key]);
-    } else if (additional !== undefined) {
-      if (draft[key] === null && additional.replacesNull) setOwn(draft, key, copyJson(additional.default));
-      if (additional.inner !== undefined) fill(additional.inner, draft[key]);
-    }
-  }
-}
-
-function isMissing(value: Record<string, unknown>, { name, nullable }: FieldDefault): boolean {
-  return !Object.hasOwn(value, name) || (value[name] === null && !nullable);
 }
 
 function withFilled(plan: DefaultsPlan, value: unknown): unknown {
@@ -127,7 +85,7 @@ function withFilledItems({ items }: DefaultsPlan, list: readonly unknown[]): rea
   if (items === undefined) return list;
   let copy: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
-    const item = withFilledElement(items, list[index]);
+    const item = withFilledValue(items, list[index]);
     if (item === list[index]) continue;
     copy ??= [...list];
     copy[index] = item;
@@ -136,34 +94,27 @@ function withFilledItems({ items }: DefaultsPlan, list: readonly unknown[]): rea
 }
 
 function withFilledFields(plan: DefaultsPlan, value: Record<string, unknown>): Record<string, unknown> {
-  const { fields, properties, additional } = plan;
+  const { added, properties, additional } = plan;
   let copy: MutableRecord | undefined;
   const put = (key: string, changed: unknown) => {
     copy ??= { ...value };
     setOwn(copy, key, changed);
   };
-  for (const field of fields) {
-    if (!isMissing(value, field)) continue;
-    const inner = properties.get(field.name);
-    const added: unknown = copyJson(field.default);
-    put(field.name, inner === undefined ? added : withFilled(inner, added));
-  }
+  for (const [name, defaults] of added) if (!Object.hasOwn(value, name)) put(name, filledDefault(defaults));
   for (const key of Object.keys(value)) {
-    if (copy !== undefined && copy[key] !== value[key]) continue;
-    const inner = properties.get(key);
-    const changed =
-      inner !== undefined
-        ? withFilled(inner, value[key])
-        : additional === undefined || properties.has(key)
-          ? value[key]
-          : withFilledElement(additional, value[key]);
+    const defaults = properties.has(key) ? properties.get(key) : additional;
+    const changed = defaults === undefined ? value[key] : withFilledValue(defaults, value[key]);
     if (changed !== value[key]) put(key, changed);
   }
   return copy === undefined ? value : withOrderedKeys(copy);
 }
 
-function withFilledElement({ inner, default: fallback, replacesNull }: ElementDefaults, value: unknown): unknown {
-  if (value !== null || !replacesNull) return inner === undefined ? value : withFilled(inner, value);
+function withFilledValue(defaults: ValueDefaults, value: unknown): unknown {
+  if (value === null && defaults.replacesNull) return filledDefault(defaults);
+  return defaults.inner === undefined ? value : withFilled(defaults.inner, value);
+}
+
+function filledDefault({ inner, default: fallback }: ValueDefaults): unknown {
   const added: unknown = copyJson(fallback);
   return inner === undefined ? added : withFilled(inner, added);
 }

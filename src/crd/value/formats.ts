@@ -53,7 +53,7 @@ const FORMATS: ReadonlyMap<string, FormatTest> = new Map<string, FormatTest>([
   ['byte', (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)],
   ['password', () => true],
   ['date', isDate],
-  ['duration', isDuration],
+  ['duration', (text) => typeof parseFormatDuration(text) !== 'string'],
   ['datetime', isDateTime],
 ]);
 
@@ -102,37 +102,43 @@ function isCreditCard(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** A Go duration (`1h30m`), or a text that contains an amount with a unit: `P1D`, `3 days`. */
-function isDuration(text: string): boolean {
-  if (isGoDuration(text)) return true;
-  // The unit is optional in the pattern, so that every amount is scanned only once (linear time).
-  const amounts = [...text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]*)/g)].filter(([, , unit]) => unit !== '');
-  if (amounts.some(([, digits = '']) => isBeyond64Bits(digits))) return false;
-  return amounts.some(([, , unit = '']) => isUnit(unit.toLowerCase()));
-}
+/** Unit names. The last name of each row is a prefix (`mins`, `hours`). */
+const UNITS: readonly (readonly [nanos: bigint, ...names: string[]])[] = [
+  [1n, 'ns', 'nano'],
+  [1_000n, 'us', '\u00b5s', 'micro'],
+  [1_000_000n, 'ms', 'milli'],
+  [1_000_000_000n, 's', 'sec'],
+  [60_000_000_000n, 'm', 'min'],
+  [3_600_000_000_000n, 'h', 'hr', 'hour'],
+  [86_400_000_000_000n, 'd', 'day'],
+  [604_800_000_000_000n, 'w', 'wk', 'week'],
+];
 
 const MAX_DIGITS = 19;
 
-function isBeyond64Bits(digits: string): boolean {
-  const significant = digits.replace(/^0+/, '');
-  return significant.length > MAX_DIGITS || BigInt(significant) >= 2n ** 63n;
-}
-
-const SHORT_UNITS = new Set(['ns', 'us', '\u00b5s', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk']);
-const LONG_UNITS = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
-
-function isUnit(unit: string): boolean {
-  return SHORT_UNITS.has(unit) || LONG_UNITS.some((long) => unit.startsWith(long));
-}
-
-function isGoDuration(text: string): boolean {
+/**
+ * The nanoseconds of a Go duration (`1h30m`), otherwise the sum of all amounts with a unit in the text: `3 days`, `P1D`.
+ * Returns the reason if the text is not a duration. upstream: kube-openapi/pkg/validation/strfmt/duration.go ParseDuration
+ */
+export function parseFormatDuration(text: string): bigint | string {
   try {
-    parseDuration(text);
-    return true;
+    return parseDuration(text);
   } catch (error) {
-    if (error instanceof DurationError) return false;
-    throw error;
+    if (!(error instanceof DurationError)) throw error;
   }
+  let total: bigint | undefined;
+  // The unit is optional in the pattern, so that every amount is scanned only once (linear time).
+  for (const [, digits = '', name = ''] of text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]*)/g)) {
+    if (name === '') continue;
+    const significant = digits.replace(/^0+/, '');
+    if (significant.length > MAX_DIGITS || BigInt(significant) >= 2n ** 63n) {
+      return `strconv.Atoi: parsing "${digits}": value out of range`;
+    }
+    const unit = name.toLowerCase();
+    const [nanos] = UNITS.find(([, ...names]) => names.includes(unit) || unit.startsWith(names.at(-1) ?? unit)) ?? [];
+    if (nanos !== undefined) total = BigInt.asIntN(64, (total ?? 0n) + BigInt(significant) * nanos);
+  }
+  return total ?? `unable to parse ${text} as duration`;
 }
 
 /**
