@@ -205,10 +205,8 @@ class ReconcileLoop<Primary extends Kind> {
     this.#needs = needs;
     this.#isSelected = selectionOf(definition);
     this.#objects = context.informer(definition.kind);
-    this.#queue = context.queue((key) => this.#reconcileKey(key), {
-      ...(definition.workers === undefined ? {} : { workers: definition.workers }),
-      ...(definition.backoff === undefined ? {} : { backoff: definition.backoff }),
-    });
+    const { workers, backoff } = definition;
+    this.#queue = context.queue((key) => this.#reconcileKey(key), { workers, backoff });
   }
 
   start(): void {

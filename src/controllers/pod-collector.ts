@@ -7,11 +7,12 @@ import { Node } from '../kinds/core/v1/node/node.js';
 import { Pod } from '../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../meta/errors.js';
 import { timeToMs } from '../text/time/time.js';
+import { withoutUndefined } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { compareText } from '../util/order.js';
-import type { Controller, ControllerContext } from './runtime/controller.js';
-import { keyOf, type Lookup, type SharedInformer } from './runtime/shared-informer.js';
-import type { ReconcileResult, WorkQueue } from './runtime/work-queue.js';
+import { type Controller, ControllerPart } from './runtime/controller.js';
+import { keyOf } from './runtime/shared-informer.js';
+import type { ReconcileResult } from './runtime/work-queue.js';
 import { isPodFinished, isTerminating, podCondition, type StoredPod } from './workloads/pod-state.js';
 
 export interface PodCollectorOptions {
@@ -26,19 +27,15 @@ export interface PodCollectorOptions {
   readonly unscheduledMs?: number | undefined;
 }
 
-const OPTIONS = [
-  'terminatedPods',
-  'missingNodeMs',
-  'unscheduledMs',
-] as const satisfies readonly (keyof PodCollectorOptions)[];
-
-const TERMINATED_PODS = 12_500;
-const MISSING_NODE_MS = 40_000;
-/**
- * The reference server runs every 20 seconds, so the delay varies from 0 to 20 s; this is a fixed value in between.
- * upstream: pkg/controller/podgc/gc_controller.go gcCheckPeriod
- */
-const UNSCHEDULED_MS = 3_000;
+const DEFAULTS = {
+  terminatedPods: 12_500,
+  missingNodeMs: 40_000,
+  /**
+   * The reference server runs every 20 seconds, so the delay varies from 0 to 20 s; this is a fixed value in between.
+   * upstream: pkg/controller/podgc/gc_controller.go gcCheckPeriod
+   */
+  unscheduledMs: 3_000,
+} as const satisfies Required<PodCollectorOptions>;
 
 /**
  * Deletes orphaned, unscheduled terminating and excess finished pods.
@@ -47,39 +44,26 @@ const UNSCHEDULED_MS = 3_000;
  * const cluster = createCluster({ controllers: controllers([podCollector({ terminatedPods: 100 })]) });
  */
 export function podCollector(options: PodCollectorOptions = {}): Controller {
-  refuseUnknownOptions('podCollector', options, OPTIONS);
+  refuseUnknownOptions('podCollector', options, Object.keys(DEFAULTS));
   return {
     name: 'pod-garbage-collector-controller',
     account: 'pod-garbage-collector',
     needs: [Pod, Node],
-    start: (context) => new PodCollector(context, options).start(),
+    start: (context) => new PodCollector(context, { ...DEFAULTS, ...withoutUndefined(options) }).start(),
   };
 }
 
 /** The queue key for the check of finished pods; keys of pods contain a slash. */
 const FINISHED = 'finished';
 
-class PodCollector {
-  readonly #context: ControllerContext;
-  readonly #options: Required<{ [Key in keyof PodCollectorOptions]: number }>;
-  readonly #pods: SharedInformer<typeof Pod>;
-  readonly #nodes: SharedInformer<typeof Node>;
-  readonly #podsOn: Lookup<StoredPod>;
-  readonly #finished: Lookup<StoredPod>;
-  readonly #queue: WorkQueue;
+class PodCollector extends ControllerPart<Readonly<Record<keyof PodCollectorOptions, number>>> {
+  readonly #pods = this.context.informer(Pod);
+  readonly #nodes = this.context.informer(Node);
+  readonly #podsOn = this.#pods.index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
+  readonly #finished = this.#pods.index(FINISHED, (pod) => (isPodFinished(pod) ? [FINISHED] : []));
+  readonly #queue = this.context.queue((key) => (key === FINISHED ? this.#deleteExcess() : this.#reconcilePod(key)));
   /** Since when a node that pods are bound to is missing. */
   readonly #missingSince = new Map<string, number>();
-
-  constructor(context: ControllerContext, options: PodCollectorOptions) {
-    const { terminatedPods = TERMINATED_PODS, missingNodeMs = MISSING_NODE_MS } = options;
-    this.#context = context;
-    this.#options = { terminatedPods, missingNodeMs, unscheduledMs: options.unscheduledMs ?? UNSCHEDULED_MS };
-    this.#pods = context.informer(Pod);
-    this.#nodes = context.informer(Node);
-    this.#podsOn = this.#pods.index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
-    this.#finished = this.#pods.index(FINISHED, (pod) => (isPodFinished(pod) ? [FINISHED] : []));
-    this.#queue = context.queue((key) => (key === FINISHED ? this.#deleteExcess() : this.#reconcilePod(key)));
-  }
 
   start(): void {
     this.#pods.onKey((key, { type, object }) => {
@@ -89,7 +73,7 @@ class PodCollector {
         return;
       }
       if (isTerminating(object) || this.#isNodeMissing(object)) this.#queue.add(key);
-      if (isPodFinished(object) && this.#options.terminatedPods > 0) this.#queue.add(FINISHED);
+      if (isPodFinished(object) && this.options.terminatedPods > 0) this.#queue.add(FINISHED);
     });
     this.#nodes.subscribe(({ type, object }) => {
       const { name } = object.metadata;
@@ -113,20 +97,20 @@ class PodCollector {
   async #collectUnscheduled(pod: StoredPod): Promise<ReconcileResult | undefined> {
     const since =
       timeToMs(pod.metadata.deletionTimestamp ?? '') - (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
-    const waitMs = since + this.#options.unscheduledMs - this.#context.clock.now();
+    const waitMs = since + this.options.unscheduledMs - this.context.clock.now();
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     await this.#collect(pod);
     return undefined;
   }
 
   async #collectOrphan(pod: StoredPod, node: string): Promise<ReconcileResult | undefined> {
-    const now = this.#context.clock.now();
+    const now = this.context.clock.now();
     const since = this.#missingSince.get(node) ?? now;
     this.#missingSince.set(node, since);
-    const waitMs = since + this.#options.missingNodeMs - now;
+    const waitMs = since + this.options.missingNodeMs - now;
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     // The informer may be behind: ask the server whether the node exists.
-    if ((await this.#context.client.api(Node).find(node)) !== undefined) return undefined;
+    if ((await this.context.client.api(Node).find(node)) !== undefined) return undefined;
     await this.#collect(pod, 'PodGC: node no longer exists');
     return undefined;
   }
@@ -134,7 +118,7 @@ class PodCollector {
   /** Deletes the oldest finished pods above the limit; evicted pods first. */
   async #deleteExcess(): Promise<void> {
     const all = this.#finished(FINISHED);
-    const excess = all.length - this.#options.terminatedPods;
+    const excess = all.length - this.options.terminatedPods;
     if (excess <= 0) return;
     const wasEvicted = ({ status }: StoredPod) => Number(status.phase === 'Failed' && status.reason === 'Evicted');
     const sorted = [...all].sort(
@@ -149,7 +133,7 @@ class PodCollector {
   /** Marks the pod as Failed unless it has finished, and deletes it without grace period. */
   async #collect(pod: StoredPod, disruption?: string): Promise<void> {
     const { name, namespace, uid } = pod.metadata;
-    const api = this.#context.client.api(Pod, namespace);
+    const api = this.context.client.api(Pod, namespace);
     try {
       if (!isPodFinished(pod)) {
         const conditions = disruption === undefined ? {} : { conditions: [this.#disruptionTarget(pod, disruption)] };
@@ -170,7 +154,7 @@ class PodCollector {
       status: 'True' as const,
       reason: 'DeletionByPodGC',
       message,
-      lastTransitionTime: (before?.status === 'True' ? before.lastTransitionTime : undefined) ?? this.#context.now(),
+      lastTransitionTime: (before?.status === 'True' ? before.lastTransitionTime : undefined) ?? this.context.now(),
     };
   }
 
@@ -187,7 +171,7 @@ class PodCollector {
     ) {
       return false;
     }
-    const key = this.#context.dialect.subkey('node', 'out-of-service');
+    const key = this.context.dialect.subkey('node', 'out-of-service');
     return node.spec.taints?.some((taint) => taint.key === key) ?? false;
   }
 }

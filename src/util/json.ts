@@ -239,3 +239,12 @@ export function copyJson<Value>(value: Value): Value {
   }
   return copy as Value;
 }
+
+/** A copy without fields that are undefined. */
+export function withoutUndefined<Value extends object>(
+  value: Value,
+): { [Key in keyof Value]?: Exclude<Value[Key], undefined> } {
+  const copy: MutableRecord = {};
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) setOwn(copy, key, item);
+  return copy as { [Key in keyof Value]?: Exclude<Value[Key], undefined> };
+}

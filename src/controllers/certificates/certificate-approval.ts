@@ -6,6 +6,7 @@
 import { SubjectAccessReview } from '../../kinds/authorization/v1/access-review.js';
 import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
 import type { ObjectOf } from '../../kinds/kind.js';
+import { withoutUndefined } from '../../util/json.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { kubeletClientProblem, readSigningRequest } from './request.js';
 
@@ -85,10 +86,7 @@ async function isAllowed(
   const { username, uid, groups, extra } = spec;
   const review = await client.api(SubjectAccessReview).create({
     spec: {
-      ...(username === undefined ? {} : { user: username }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(groups === undefined ? {} : { groups }),
-      ...(extra === undefined ? {} : { extra }),
+      ...withoutUndefined({ user: username, uid, groups, extra }),
       resourceAttributes: {
         verb: 'create',
         group: dialect.group(CertificateSigningRequest.group),

@@ -13,12 +13,12 @@ import { formatTime } from '../../text/time/time.js';
 import { isTimeZone } from '../../text/time/time-zone.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
-import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { type Controller, ControllerPart } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
 import { isNamespaceTerminating } from '../runtime/expected-errors.js';
 import { controllerOf, isControlledBy } from '../runtime/owners.js';
-import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
-import type { ReconcileResult, WorkQueue } from '../runtime/work-queue.js';
+import { keyOf } from '../runtime/shared-informer.js';
+import type { ReconcileResult } from '../runtime/work-queue.js';
 import { finishedCondition, type StoredJob } from '../workloads/job/job-snapshot.js';
 import {
   jobFor,
@@ -74,23 +74,15 @@ interface ListedJobs {
   readonly active: Active;
 }
 
-class CronJobs {
-  readonly #context: ControllerContext;
-  readonly #cronJobs: SharedInformer<typeof CronJob>;
-  readonly #jobs: SharedInformer<typeof Job>;
-  readonly #queue: WorkQueue;
+class CronJobs extends ControllerPart {
+  readonly #cronJobs = this.context.informer(CronJob);
+  readonly #jobs = this.context.informer(Job);
+  readonly #queue = this.context.queue((key) => this.#reconcileCronJob(key), { workers: WORKERS });
   readonly #schedules = new Schedules();
   /** CronJobs as written by a reconcile, with the time of their next run. */
   readonly #idleUntil = new WeakMap<StoredCronJob, number>();
   /** Jobs that were found to equal a status list, by the first Job. */
   readonly #listedJobs = new WeakMap<StoredJob, ListedJobs>();
-
-  constructor(context: ControllerContext) {
-    this.#context = context;
-    this.#cronJobs = context.informer(CronJob);
-    this.#jobs = context.informer(Job);
-    this.#queue = context.queue((key) => this.#reconcileCronJob(key), { workers: WORKERS });
-  }
 
   start(): void {
     this.#cronJobs.onKey((key, event) => {
@@ -113,7 +105,7 @@ class CronJobs {
   /** Past runs of a new schedule are not made up for. */
   #reschedule(key: string, cronJob: StoredCronJob): void {
     try {
-      this.#queue.addAfter(key, untilNext(cronJob, this.#schedules.of(cronJob.spec), this.#context.clock.now()));
+      this.#queue.addAfter(key, untilNext(cronJob, this.#schedules.of(cronJob.spec), this.context.clock.now()));
     } catch (error) {
       if (!(error instanceof CronError || error instanceof ScheduleError)) throw error;
       // The reconcile records the event about the invalid schedule.
@@ -128,7 +120,7 @@ class CronJobs {
     // A shallow copy, because there may be thousands of active Jobs; fields are replaced, never modified.
     const status = { ...cronJob.status } as CronJobStatus;
     const jobs = this.#jobs.controlledBy(uid);
-    const nowMs = this.#context.clock.now();
+    const nowMs = this.context.clock.now();
     const isListed = this.#areAllListed(jobs, cronJob.status.active);
     const idleUntil = this.#idleUntil.get(cronJob);
     // The event of this controller's own status update: nothing to do before the next run.
@@ -146,11 +138,11 @@ class CronJobs {
     }
     if (status.active?.length === 0) delete status.active;
     if (!deepEqual(status, cronJob.status)) {
-      const written = await this.#context.client.api(CronJob, namespace).status.update(name, { ...cronJob, status });
+      const written = await this.context.client.api(CronJob, namespace).status.update(name, { ...cronJob, status });
       // A schedule with a time zone records a warning in every reconcile, so none may be skipped.
       if (requeueAfterMs !== undefined && !namesZone(cronJob.spec)) {
         // If the write took time, the next run may be due by now or sooner than computed.
-        if (this.#context.clock.now() === nowMs && this.#isUpToDate(key, written)) this.#queue.dropRepeat(key);
+        if (this.context.clock.now() === nowMs && this.#isUpToDate(key, written)) this.#queue.dropRepeat(key);
         else this.#idleUntil.set(written, nowMs + requeueAfterMs);
       }
     }
@@ -205,7 +197,7 @@ class CronJobs {
     for (const { name = '', namespace, uid = '' } of status.active ?? []) {
       if (uids.has(uid)) continue;
       // The Job may exist without its owner reference.
-      if ((await this.#context.client.api(Job, namespace).find(name)) !== undefined) continue;
+      if ((await this.context.client.api(Job, namespace).find(name)) !== undefined) continue;
       this.#recordEvent(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${name}`);
       forget(status, uid);
     }
@@ -265,7 +257,7 @@ class CronJobs {
     }
     if (suspend === true) return undefined;
     if (namesZone(cronJob.spec)) {
-      const page = `https://${this.#context.dialect.domain}/docs/concepts/workloads/controllers/cron-jobs/`;
+      const page = `https://${this.context.dialect.domain}/docs/concepts/workloads/controllers/cron-jobs/`;
       const problem = `CRON_TZ or TZ used in schedule ${quote(schedule)} is not officially supported`;
       this.#recordEvent(cronJob, 'Warning', 'UnsupportedSchedule', `${problem}, see ${page} for more details`);
     }
@@ -284,7 +276,7 @@ class CronJobs {
     for (const { name = '', namespace } of status.active ?? []) {
       let job: StoredJob;
       try {
-        job = await this.#context.client.api(Job, namespace).get(name);
+        job = await this.context.client.api(Job, namespace).get(name);
       } catch (error) {
         this.#recordEvent(cronJob, 'Warning', 'FailedGet', `Get job: ${messageOf(error)}`);
         throw error;
@@ -295,7 +287,7 @@ class CronJobs {
 
   /** Creates the Job of a run; undefined if the status does not change because another object has the name. */
   async #start({ cronJob, status }: Reconciliation, dueMs: number): Promise<StoredJob | undefined> {
-    const { client, dialect } = this.#context;
+    const { client, dialect } = this.context;
     const api = client.api(Job, cronJob.metadata.namespace);
     const input = jobFor(cronJob, { dueMs, dialect });
     try {
@@ -318,7 +310,7 @@ class CronJobs {
   async #delete({ cronJob, status }: Reconciliation, job: StoredJob, { isRequired = false } = {}): Promise<void> {
     const { name, namespace, uid } = job.metadata;
     try {
-      await this.#context.client.api(Job, namespace).delete(name, { propagation: 'Background' });
+      await this.context.client.api(Job, namespace).delete(name, { propagation: 'Background' });
     } catch (error) {
       if (!StatusError.is(error, 'NotFound')) {
         this.#recordEvent(cronJob, 'Warning', 'FailedDelete', `Deleted job: ${messageOf(error)}`);
@@ -331,7 +323,7 @@ class CronJobs {
   }
 
   #recordEvent(cronJob: StoredCronJob, type: EventType, reason: string, message: string): void {
-    this.#context.events.record(cronJob, type, reason, message);
+    this.context.events.record(cronJob, type, reason, message);
   }
 }
 

@@ -13,10 +13,10 @@ import { quote } from '../../text/go/go-text.js';
 import { timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
-import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { type Controller, ControllerPart } from '../runtime/controller.js';
 import { ignoreNotFound } from '../runtime/expected-errors.js';
-import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
-import type { ReconcileResult, WorkQueue } from '../runtime/work-queue.js';
+import { keyOf } from '../runtime/shared-informer.js';
+import type { ReconcileResult } from '../runtime/work-queue.js';
 import { isPodFinished, isPodReady, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
 import { PodExpectations } from './expected-pods.js';
 
@@ -39,22 +39,12 @@ export function disruptionBudgets(): Controller {
 /** How long a DisruptionTarget condition may be true without a deletion. */
 const STALE_TARGET_MS = 2 * 60_000;
 
-class DisruptionBudgets {
-  readonly #context: ControllerContext;
-  readonly #budgets: SharedInformer<typeof PodDisruptionBudget>;
-  readonly #pods: SharedInformer<typeof Pod>;
-  readonly #expectations: PodExpectations;
-  readonly #queue: WorkQueue;
-  readonly #targetQueue: WorkQueue;
-
-  constructor(context: ControllerContext) {
-    this.#context = context;
-    this.#budgets = context.informer(PodDisruptionBudget);
-    this.#pods = context.informer(Pod);
-    this.#expectations = new PodExpectations(context);
-    this.#queue = context.queue((key) => this.#reconcileBudget(key));
-    this.#targetQueue = context.queue((key) => this.#resetStaleTarget(key), { name: 'disruption targets' });
-  }
+class DisruptionBudgets extends ControllerPart {
+  readonly #budgets = this.context.informer(PodDisruptionBudget);
+  readonly #pods = this.context.informer(Pod);
+  readonly #expectations = new PodExpectations(this.context);
+  readonly #queue = this.context.queue((key) => this.#reconcileBudget(key));
+  readonly #targetQueue = this.context.queue((key) => this.#resetStaleTarget(key), { name: 'disruption targets' });
 
   start(): void {
     this.#budgets.onKey((key) => this.#queue.add(key));
@@ -70,7 +60,7 @@ class DisruptionBudgets {
     const [first, ...others] = budgets;
     if (first !== undefined && others.length > 0) {
       const message = `Pod ${quote(namespace)}/${quote(name)} matches multiple PodDisruptionBudgets.  Chose ${quote(first.metadata.name)} arbitrarily.`;
-      this.#context.events.record(pod, 'Warning', 'MultiplePodDisruptionBudgets', message);
+      this.context.events.record(pod, 'Warning', 'MultiplePodDisruptionBudgets', message);
     }
     for (const budget of budgets) this.#queue.add(keyOf(budget));
   }
@@ -78,7 +68,7 @@ class DisruptionBudgets {
   async #reconcileBudget(key: string): Promise<ReconcileResult | undefined> {
     const budget = this.#budgets.at(key);
     if (budget === undefined) return undefined;
-    const { clock, events } = this.#context;
+    const { clock, events } = this.context;
     const selector = labelSelectorFromObject(budget.spec.selector);
     const pods = this.#pods
       .list(budget.metadata.namespace ?? '')
@@ -93,7 +83,7 @@ class DisruptionBudgets {
       const why = messageOf(error);
       const message = `Failed to calculate the number of expected pods: ${why}`;
       events.record(budget, 'Warning', 'CalculateExpectedPodCountFailed', message);
-      await this.#write(budget, failedStatus(budget, why, this.#context.now()));
+      await this.#write(budget, failedStatus(budget, why, this.context.now()));
       return undefined;
     }
     if (expected.unmanaged.length > 0) this.#warnOfUnmanaged(budget);
@@ -107,7 +97,7 @@ class DisruptionBudgets {
     }
     const { desiredHealthy, expectedPods } = expected;
     const counts = { currentHealthy: healthyPods(pods, disrupted), desiredHealthy, expectedPods, disrupted };
-    await this.#write(budget, budgetStatus(budget, counts, this.#context.now()));
+    await this.#write(budget, budgetStatus(budget, counts, this.context.now()));
     return { requeueAfterMs: disrupted.nextMs };
   }
 
@@ -131,13 +121,13 @@ class DisruptionBudgets {
   #warnOfUnmanaged(budget: StoredBudget): void {
     const selector = goStringLabelSelector(budget.spec.selector);
     const message = `Pods selected by this PodDisruptionBudget (selector: ${selector}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
-    this.#context.events.record(budget, 'Warning', 'UnmanagedPods', message);
+    this.context.events.record(budget, 'Warning', 'UnmanagedPods', message);
   }
 
   async #write(budget: StoredBudget, status: StoredBudget['status'] | undefined): Promise<void> {
     if (status === undefined) return;
     const { name, namespace } = budget.metadata;
-    await this.#context.client.api(PodDisruptionBudget, namespace).status.update(name, { ...budget, status });
+    await this.context.client.api(PodDisruptionBudget, namespace).status.update(name, { ...budget, status });
   }
 
   /** The time until the DisruptionTarget condition is stale; undefined: it cannot become stale. */
@@ -147,7 +137,7 @@ class DisruptionBudgets {
     if (isTerminating(pod) || isPodFinished(pod)) return undefined;
     const since = condition.lastTransitionTime;
     if (since === undefined || since === null) return 0;
-    return Math.max(0, timeToMs(since) + STALE_TARGET_MS - this.#context.clock.now());
+    return Math.max(0, timeToMs(since) + STALE_TARGET_MS - this.context.clock.now());
   }
 
   async #resetStaleTarget(key: string): Promise<ReconcileResult | undefined> {
@@ -158,11 +148,11 @@ class DisruptionBudgets {
     const { name, namespace } = pod.metadata;
     const conditions = (pod.status.conditions ?? []).map((condition) =>
       condition.type === 'DisruptionTarget'
-        ? { type: condition.type, status: 'False' as const, lastTransitionTime: this.#context.now() }
+        ? { type: condition.type, status: 'False' as const, lastTransitionTime: this.context.now() }
         : condition,
     );
     await ignoreNotFound(
-      this.#context.client.api(Pod, namespace).status.update(name, { ...pod, status: { ...pod.status, conditions } }),
+      this.context.client.api(Pod, namespace).status.update(name, { ...pod, status: { ...pod.status, conditions } }),
     );
     return undefined;
   }

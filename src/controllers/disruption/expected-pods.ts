@@ -12,7 +12,7 @@ import { StatusError } from '../../meta/errors.js';
 import { parseApiVersion, qualifiedResource } from '../../meta/gvk.js';
 import type { OwnerReference } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
-import type { ControllerContext } from '../runtime/controller.js';
+import { ControllerPart } from '../runtime/controller.js';
 import { controllerOf, type HasMetadata } from '../runtime/owners.js';
 import type { SharedInformer } from '../runtime/shared-informer.js';
 import type { StoredPod } from '../workloads/pod-state.js';
@@ -36,21 +36,14 @@ interface Replicated extends HasMetadata {
 }
 
 /** Resolves the controllers of pods to expected pod counts. */
-export class PodExpectations {
-  readonly #context: ControllerContext;
-  readonly #replicaSets: SharedInformer<typeof ReplicaSet> | undefined;
-  readonly #deployments: SharedInformer<typeof Deployment> | undefined;
-  readonly #statefulSets: SharedInformer<typeof StatefulSet> | undefined;
-  readonly #replicationControllers: SharedInformer<typeof ReplicationController> | undefined;
+export class PodExpectations extends ControllerPart {
+  readonly #replicaSets = this.#informerOf(ReplicaSet);
+  readonly #deployments = this.#informerOf(Deployment);
+  readonly #statefulSets = this.#informerOf(StatefulSet);
+  readonly #replicationControllers = this.#informerOf(ReplicationController);
 
-  constructor(context: ControllerContext) {
-    const informerOf = <AnyKind extends Kind>(kind: AnyKind) =>
-      context.serves(kind) ? context.informer(kind) : undefined;
-    this.#context = context;
-    this.#replicaSets = informerOf(ReplicaSet);
-    this.#deployments = informerOf(Deployment);
-    this.#statefulSets = informerOf(StatefulSet);
-    this.#replicationControllers = informerOf(ReplicationController);
+  #informerOf(kind: Kind): SharedInformer<Kind> | undefined {
+    return this.context.serves(kind) ? this.context.informer(kind) : undefined;
   }
 
   /** Rejects with the reason if the number cannot be computed. */
@@ -98,7 +91,7 @@ export class PodExpectations {
     // The scale subresource has the same type for all kinds; any scalable kind serves as the static type.
     const scalable = served.kind as typeof StatefulSet;
     try {
-      const scale = await this.#context.client
+      const scale = await this.context.client
         .api(scalable, metadata.namespace)
         .subresource('scale')
         .get(reference.name);
@@ -112,7 +105,7 @@ export class PodExpectations {
 
   #servedKind({ apiVersion, kind }: Reference): ServedKind {
     const named = parseApiVersion(apiVersion);
-    const served = this.#context
+    const served = this.context
       .kinds()
       .find(({ gvk }) => gvk.group === named?.group && gvk.version === named.version && gvk.kind === kind);
     if (served === undefined) throw new Error(`no matches for kind ${quote(kind)} in version ${quote(apiVersion)}`);

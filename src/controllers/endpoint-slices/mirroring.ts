@@ -8,7 +8,7 @@ import type { ObjectOf } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { type IpFamily, parseIpSloppy, printIp } from '../../meta/ip.js';
 import type { Labels } from '../../meta/labels.js';
-import { deepEqual } from '../../util/json.js';
+import { deepEqual, withoutUndefined } from '../../util/json.js';
 import {
   leaderAnnotation,
   managedByLabel,
@@ -217,8 +217,7 @@ function mirroredEndpoint(address: Address, ip: string, ready: boolean): SliceEn
     addresses: [ip],
     conditions: { ready },
     ...(hostname === '' ? {} : { hostname }),
-    ...(targetRef === undefined ? {} : { targetRef }),
-    ...(nodeName === undefined ? {} : { nodeName }),
+    ...withoutUndefined({ targetRef, nodeName }),
   };
 }
 

@@ -2,13 +2,12 @@
  * Processes one object: deletes it, removes owner references, or removes its finalizer when its dependents are gone or
  * orphaned. The graph decides which objects to process; each decision is based on the live objects.
  */
-import type { Client } from '../../client/client.js';
 import { mergePatch, type Patch, strategicPatch } from '../../client/patches.js';
 import type { PropagationPolicy } from '../../kinds/deletion.js';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
 import type { ApiObject, ObjectMetaInput, OwnerReference } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
-import type { EventRecorder } from '../runtime/events.js';
+import { ControllerPart } from '../runtime/controller.js';
 import { ignoreNotFound } from '../runtime/expected-errors.js';
 import type { ReconcileResult } from '../runtime/work-queue.js';
 import { endingOf, type Graph, hasFinalizer, type Member, referencesOf } from './graph.js';
@@ -16,8 +15,6 @@ import type { OwnerKind, WatchedKinds } from './watched-kinds.js';
 import { kindKey } from './watched-kinds.js';
 
 export interface CollectorParts {
-  readonly client: Client;
-  readonly events: EventRecorder;
   readonly graph: Graph;
   readonly kinds: WatchedKinds;
   readonly absent: AbsentOwners;
@@ -52,17 +49,11 @@ interface PatchedMetadata {
 }
 
 /** Decides about single objects. */
-export class Collector {
-  readonly #parts: CollectorParts;
-
-  constructor(parts: CollectorParts) {
-    this.#parts = parts;
-  }
-
+export class Collector extends ControllerPart<CollectorParts> {
   /** Decides about an object by its owners, or about its finalizer by its dependents. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most reconcile functions return nothing.
   async collect(uid: string): Promise<ReconcileResult | void> {
-    const { graph } = this.#parts;
+    const { graph } = this.options;
     const member = graph.get(uid);
     if (member === undefined) return;
     const isDeleted = member.object.metadata.deletionTimestamp !== undefined;
@@ -77,7 +68,7 @@ export class Collector {
     for (const reference of references) {
       const state = await this.#ownerState(reference, member);
       if (state === 'unknown') {
-        this.#parts.awaitKind(reference.apiVersion, reference.kind, uid);
+        this.options.awaitKind(reference.apiVersion, reference.kind, uid);
         return;
       }
       if (state === 'unnameable') return;
@@ -106,7 +97,7 @@ export class Collector {
 
   /** Orphans the dependents of an object, then removes its orphan finalizer. */
   async orphan(uid: string): Promise<void> {
-    const { graph } = this.#parts;
+    const { graph } = this.options;
     const member = graph.get(uid);
     if (member?.ending !== 'orphan') return;
     const failures: unknown[] = [];
@@ -123,18 +114,18 @@ export class Collector {
   }
 
   async #finishForeground(member: Member, latest: ApiObject): Promise<void> {
-    const dependents = this.#parts.graph.dependentsOf(member.uid);
+    const dependents = this.options.graph.dependentsOf(member.uid);
     if (dependents === undefined || dependents.blocking.size === 0) {
       return this.#removeFinalizer(member, latest, FOREGROUND_FINALIZER);
     }
     for (const dependent of dependents.unqueued) {
-      if (dependent.ending !== 'foreground') this.#parts.enqueue(dependent.uid);
+      if (dependent.ending !== 'foreground') this.options.enqueue(dependent.uid);
     }
     dependents.unqueued.clear();
   }
 
   async #ownerState(reference: Readonly<OwnerReference>, member: Member): Promise<OwnerState> {
-    const { kinds, absent, client } = this.#parts;
+    const { kinds, absent } = this.options;
     const { namespace = '' } = member.object.metadata;
     const { apiVersion, kind, name, uid } = reference;
     const inNamespace = (namespace: string): OwnerCoordinates => ({ apiVersion, kind, namespace, name, uid });
@@ -152,7 +143,7 @@ export class Collector {
       return 'unnameable';
     }
     const ownerNamespace = served.namespaced ? namespace : undefined;
-    const owner = (await client.api(ownerKind.kind, ownerNamespace).find(name)) as ApiObject | undefined;
+    const owner = (await this.context.client.api(ownerKind.kind, ownerNamespace).find(name)) as ApiObject | undefined;
     if (owner?.metadata.uid !== uid) {
       absent.add(inNamespace(ownerNamespace ?? ''), 'not found');
       this.#reportWrongNamespace(member, reference, ownerKind);
@@ -178,7 +169,7 @@ export class Collector {
     // Without resourceVersion, so that equal events are counted.
     const subject = { ...object, metadata: { ...object.metadata, resourceVersion: '' } };
     const message = `ownerRef ${named} does not exist in namespace ${quote(namespace)}`;
-    this.#parts.events.record(subject, 'Warning', 'OwnerRefInvalidNamespace', message);
+    this.context.events.record(subject, 'Warning', 'OwnerRefInvalidNamespace', message);
   }
 
   /** The live object; undefined if it is gone or another object has its name. */
@@ -246,7 +237,7 @@ export class Collector {
   }
 
   #api({ watched: { kind, served }, object }: Member) {
-    return this.#parts.client.api(kind, served.namespaced ? object.metadata.namespace : undefined);
+    return this.context.client.api(kind, served.namespaced ? object.metadata.namespace : undefined);
   }
 }
 

@@ -5,7 +5,8 @@
 import type { InformerEvent } from '../../client/informer.js';
 import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
-import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { type Controller, ControllerPart } from '../runtime/controller.js';
+import type { WorkQueue } from '../runtime/work-queue.js';
 import { AbsentOwners, Collector } from './collector.js';
 import { Graph } from './graph.js';
 import { kindKey, type WatchedKind, WatchedKinds } from './watched-kinds.js';
@@ -33,52 +34,41 @@ export function garbageCollector(): Controller {
 }
 
 /** Turns informer events into queued objects. */
-class GarbageCollection {
-  readonly #context: ControllerContext;
+class GarbageCollection extends ControllerPart {
   readonly #graph = new Graph();
   readonly #absent = new AbsentOwners();
-  readonly #kinds: WatchedKinds;
+  readonly #kinds = new WatchedKinds(this.context, {
+    observe: (watched, event) => this.#observe(watched, event),
+    changed: () => this.#resume(),
+  });
   /** By kind that is not served: the uids of objects with an owner of that kind. */
   readonly #awaiting = new Map<string, Set<string>>();
-  readonly #collectQueue;
-  readonly #orphanQueue;
-
-  constructor(context: ControllerContext) {
-    this.#context = context;
-    this.#kinds = new WatchedKinds({
-      context,
-      observe: (watched, event) => this.#observe(watched, event),
-      changed: () => this.#resume(),
-    });
-    const collector = new Collector({
-      client: context.client,
-      events: context.events,
-      graph: this.#graph,
-      kinds: this.#kinds,
-      absent: this.#absent,
-      enqueue: (uid) => this.#collectQueue.add(uid),
-      awaitKind: (apiVersion, kind, uid) => this.#await(kindKey(apiVersion, kind), uid),
-    });
-    this.#collectQueue = context.queue(
-      async (uid) => {
-        await this.#ensureSynced();
-        return collector.collect(uid);
-      },
-      { workers: WORKERS },
-    );
-    this.#orphanQueue = context.queue(
-      async (uid) => {
-        await this.#ensureSynced();
-        await collector.orphan(uid);
-      },
-      { name: 'orphans', workers: WORKERS },
-    );
-  }
+  readonly #collector = new Collector(this.context, {
+    graph: this.#graph,
+    kinds: this.#kinds,
+    absent: this.#absent,
+    enqueue: (uid) => this.#collectQueue.add(uid),
+    awaitKind: (apiVersion, kind, uid) => this.#await(kindKey(apiVersion, kind), uid),
+  });
+  readonly #collectQueue: WorkQueue = this.context.queue(
+    async (uid) => {
+      await this.#ensureSynced();
+      return this.#collector.collect(uid);
+    },
+    { workers: WORKERS },
+  );
+  readonly #orphanQueue = this.context.queue(
+    async (uid) => {
+      await this.#ensureSynced();
+      await this.#collector.orphan(uid);
+    },
+    { name: 'orphans', workers: WORKERS },
+  );
 
   start(): void {
     this.#kinds.refresh();
-    if (this.#context.serves(CustomResourceDefinition)) {
-      this.#context.informer(CustomResourceDefinition).subscribe(() => this.#kinds.refresh());
+    if (this.context.serves(CustomResourceDefinition)) {
+      this.context.informer(CustomResourceDefinition).subscribe(() => this.#kinds.refresh());
     }
   }
 

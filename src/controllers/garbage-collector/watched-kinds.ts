@@ -8,7 +8,7 @@ import type { Kind } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ApiObject, ObjectMetaInput } from '../../meta/object.js';
 import type { Undo } from '../../util/clock.js';
-import type { ControllerContext } from '../runtime/controller.js';
+import { type ControllerContext, ControllerPart } from '../runtime/controller.js';
 import { SharedInformer } from '../runtime/shared-informer.js';
 
 /** A kind of which only the metadata is used. */
@@ -29,7 +29,6 @@ export interface OwnerKind {
 }
 
 export interface WatchedKindsOptions {
-  readonly context: ControllerContext;
   /** Called for every existing object and every change. */
   readonly observe: (watched: WatchedKind, event: InformerEvent<ApiObject>) => void;
   /** Called after kinds were added or removed. */
@@ -45,8 +44,7 @@ interface Watch extends WatchedKind {
 const NEEDED_VERBS = ['delete', 'list', 'watch'] as const;
 
 /** The watched kinds and their informers. */
-export class WatchedKinds {
-  readonly #options: WatchedKindsOptions;
+export class WatchedKinds extends ControllerPart<WatchedKindsOptions> {
   /** By storage key: the versions of a kind share their objects. */
   readonly #watches = new Map<string, Watch>();
   #owners: ReadonlyMap<string, OwnerKind> = new Map();
@@ -54,9 +52,9 @@ export class WatchedKinds {
   readonly #syncing = new Set<Promise<void>>();
   #isClosed = false;
 
-  constructor(options: WatchedKindsOptions) {
-    this.#options = options;
-    options.context.onClose(() => {
+  constructor(context: ControllerContext, options: WatchedKindsOptions) {
+    super(context, options);
+    context.onClose(() => {
       this.#isClosed = true;
       for (const watch of this.#watches.values()) if (watch.isCustom) watch.informer.close();
     });
@@ -64,7 +62,7 @@ export class WatchedKinds {
 
   /** Updates the watched kinds. Returns at once if the served kinds have not changed. */
   refresh(): void {
-    const served = this.#options.context.kinds();
+    const served = this.context.kinds();
     if (served === this.#known || this.#isClosed) return;
     this.#known = served;
     const wanted = wantedKinds(served);
@@ -75,7 +73,7 @@ export class WatchedKinds {
     }
     for (const [storage, next] of wanted) if (!this.#watches.has(storage)) this.#watch(storage, next);
     this.#owners = ownerKinds(served, this.#watches);
-    this.#options.changed();
+    this.options.changed();
   }
 
   /** The kind of an owner reference; undefined if it is not served. */
@@ -89,7 +87,7 @@ export class WatchedKinds {
   }
 
   #watch(storage: string, served: ServedKind): void {
-    const { context, observe } = this.#options;
+    const { context } = this;
     // Every object has metadata, and nothing else of it is used.
     const kind = served.kind as ObjectKind;
     const isCustom = served.kind.customResourceHandler !== undefined;
@@ -97,7 +95,7 @@ export class WatchedKinds {
       ? new SharedInformer(context.client, kind, (error) => context.report(error, `the informer of ${storage}`))
       : context.informer(kind);
     const watched: WatchedKind = { served, kind, informer };
-    const stop = informer.subscribe((event) => observe(watched, event as InformerEvent<ApiObject>));
+    const stop = informer.subscribe((event) => this.options.observe(watched, event as InformerEvent<ApiObject>));
     this.#watches.set(storage, { ...watched, isCustom, stop });
     this.#awaitSync(informer);
   }
@@ -122,7 +120,7 @@ export class WatchedKinds {
     this.#stop(storage, watch);
     for (const object of watch.informer.list()) {
       const last = object as ApiObject;
-      this.#options.observe(watch, { type: 'DELETED', object: last, previous: last });
+      this.options.observe(watch, { type: 'DELETED', object: last, previous: last });
     }
   }
 }

@@ -9,8 +9,8 @@ import type { ObjectOf } from '../../kinds/kind.js';
 import { type LabelSelector, matchesLabels, parseLabelSelector } from '../../meta/labels.js';
 import { Quantity } from '../../meta/quantity.js';
 import { messageOf } from '../../util/message-of.js';
-import { podSelectorIndex, type SelectPods } from '../endpoints/pod-services.js';
-import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { podSelectorIndex } from '../endpoints/pod-services.js';
+import { type Controller, ControllerPart } from '../runtime/controller.js';
 import { splitKey } from '../runtime/shared-informer.js';
 import type { StoredPod } from '../workloads/pod-state.js';
 import type { Tolerances } from './calculate.js';
@@ -51,7 +51,7 @@ export function horizontalAutoscalers(options: HorizontalAutoscalersOptions = {}
     needs: [HorizontalPodAutoscaler, Pod],
     start(context) {
       const autoscalers = context.informer(HorizontalPodAutoscaler);
-      const scaling = new Scaling(context, options, podSelectorIndex(context.informer(Pod)));
+      const scaling = new Scaling(context, options);
       const queue = context.queue(
         async (key) => {
           const autoscaler = autoscalers.at(key);
@@ -81,21 +81,12 @@ export function horizontalAutoscalers(options: HorizontalAutoscalersOptions = {}
 }
 
 /** The state of all autoscalers: their recommendations, scaling events and selectors. */
-class Scaling {
-  readonly #context: ControllerContext;
-  readonly #options: HorizontalAutoscalersOptions;
-  readonly #source: MetricsSource;
-  readonly #selectPods: SelectPods;
+class Scaling extends ControllerPart<HorizontalAutoscalersOptions> {
+  readonly #source = this.options.metrics ?? metricsApi(this.context);
+  readonly #selectPods = podSelectorIndex(this.context.informer(Pod));
   readonly #histories = new Map<string, ScalingHistory>();
   /** By namespace, then by name. */
   readonly #selectors = new Map<string, Map<string, LabelSelector>>();
-
-  constructor(context: ControllerContext, options: HorizontalAutoscalersOptions, selectPods: SelectPods) {
-    this.#context = context;
-    this.#options = options;
-    this.#source = options.metrics ?? metricsApi(context);
-    this.#selectPods = selectPods;
-  }
 
   forget(key: string): void {
     this.#histories.delete(key);
@@ -106,14 +97,14 @@ class Scaling {
   }
 
   async reconcileAutoscaler(key: string, autoscaler: StoredAutoscaler): Promise<void> {
-    const { events } = this.#context;
+    const { events } = this.context;
     const { namespace = '' } = autoscaler.metadata;
     const { scaleTargetRef: target } = autoscaler.spec;
-    const draft = new StatusDraft(autoscaler, this.#context.now());
+    const draft = new StatusDraft(autoscaler, this.context.now());
     let api: ScaleApi;
     let scale: ObjectOf<typeof Scale>;
     try {
-      api = scalesOf(this.#context, target, namespace);
+      api = scalesOf(this.context, target, namespace);
       scale = await api.get(target.name);
     } catch (error) {
       const text = messageOf(error);
@@ -128,7 +119,7 @@ class Scaling {
       message: "the HPA controller was able to get the target's current scale",
     });
     const current = scale.spec.replicas ?? 0;
-    if (!this.#histories.has(key)) this.#histories.set(key, newHistory(current, this.#context.clock.now()));
+    if (!this.#histories.has(key)) this.#histories.set(key, newHistory(current, this.context.clock.now()));
 
     const plan = await this.#plan(key, autoscaler, { scale, current, draft });
     if (plan.desired === undefined) {
@@ -160,7 +151,7 @@ class Scaling {
       draft.condition('AbleToScale', true, { reason: 'SucceededRescale', message });
       events.record(autoscaler, 'Normal', 'SuccessfulRescale', `New size: ${desired}; reason: ${rescaleReason}`);
       const history = this.#histories.get(key);
-      const nowMs = this.#context.clock.now();
+      const nowMs = this.context.clock.now();
       if (history !== undefined)
         recordScaling(history, autoscaler.spec.behavior, { from: current, to: desired, nowMs });
     }
@@ -185,14 +176,14 @@ class Scaling {
       return { desired: min, metrics: [], rescaleReason: 'Current number of replicas below Spec.MinReplicas' };
     const found = await this.#recommended(key, autoscaler, input);
     if (found.replicas === undefined) return { ...found, desired: undefined };
-    const history = this.#histories.get(key) ?? newHistory(current, this.#context.clock.now());
+    const history = this.#histories.get(key) ?? newHistory(current, this.context.clock.now());
     const request = {
       current,
       desired: found.replicas,
       min,
       max,
-      nowMs: this.#context.clock.now(),
-      downscaleWindowMs: this.#options.downscaleStabilizationMs ?? 300_000,
+      nowMs: this.context.clock.now(),
+      downscaleWindowMs: this.options.downscaleStabilizationMs ?? 300_000,
     };
     const { replicas, ableToScale, isLimited, limit } = limitScaling(request, behavior, history);
     draft.condition('AbleToScale', true, ableToScale);
@@ -207,7 +198,7 @@ class Scaling {
     autoscaler: StoredAutoscaler,
     { scale, current, draft }: ReconcileState,
   ): Promise<Recommendation> {
-    const { events, dialect, clock } = this.#context;
+    const { events, dialect, clock } = this.context;
     const { namespace = '' } = autoscaler.metadata;
     const specs = autoscaler.spec.metrics ?? [];
     const selector = scale.status.selector ?? '';
@@ -230,8 +221,8 @@ class Scaling {
       statusReplicas: scale.status.replicas,
       tolerances: this.#tolerances(autoscaler),
       nowMs: clock.now(),
-      cpuInitializationMs: this.#options.cpuInitializationMs ?? 300_000,
-      initialReadinessDelayMs: this.#options.initialReadinessDelayMs ?? 30_000,
+      cpuInitializationMs: this.options.cpuInitializationMs ?? 300_000,
+      initialReadinessDelayMs: this.options.initialReadinessDelayMs ?? 30_000,
     };
     const metrics: MetricStatus[] = [];
     let best: Evaluated | undefined;
@@ -295,8 +286,8 @@ class Scaling {
   }
 
   #tolerances({ spec }: StoredAutoscaler): Tolerances {
-    const { tolerance = 0.1 } = this.#options;
-    const isConfigurable = this.#context.features?.enabled('HPAConfigurableTolerance') === true;
+    const { tolerance = 0.1 } = this.options;
+    const isConfigurable = this.context.features?.enabled('HPAConfigurableTolerance') === true;
     const own = (value: string | undefined) =>
       value === undefined || !isConfigurable ? tolerance : Quantity.parse(value).approximateFloat();
     return { up: own(spec.behavior?.scaleUp?.tolerance), down: own(spec.behavior?.scaleDown?.tolerance) };
@@ -307,10 +298,10 @@ class Scaling {
     if (status === undefined) return;
     const { name, namespace } = autoscaler.metadata;
     try {
-      await this.#context.client.api(HorizontalPodAutoscaler, namespace).status.update(name, { ...autoscaler, status });
+      await this.context.client.api(HorizontalPodAutoscaler, namespace).status.update(name, { ...autoscaler, status });
     } catch (error) {
-      this.#context.events.record(autoscaler, 'Warning', 'FailedUpdateStatus', messageOf(error));
-      this.#context.report(error, `status of ${namespace}/${name}`);
+      this.context.events.record(autoscaler, 'Warning', 'FailedUpdateStatus', messageOf(error));
+      this.context.report(error, `status of ${namespace}/${name}`);
     }
   }
 }

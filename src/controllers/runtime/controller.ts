@@ -84,8 +84,8 @@ export interface ControllerContext {
 export interface QueueOptions {
   /** Distinguishes the queues of one controller in messages. */
   readonly name?: string;
-  readonly workers?: number;
-  readonly backoff?: Backoff;
+  readonly workers?: number | undefined;
+  readonly backoff?: Backoff | undefined;
   /** False: keys may be handled before the informers contain the controller's own writes. True unless given. */
   readonly waitsForOwnWrites?: boolean;
 }

@@ -2,7 +2,6 @@
  * Repairs the IPAddress objects of Services: each cluster IP has an IPAddress, and each IPAddress belongs to a Service with
  * that cluster IP. The allocation itself is done by the server.
  */
-import type { Client } from '../../client/client.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import { IPAddress } from '../../kinds/networking/v1/ip-address.js';
@@ -13,9 +12,9 @@ import { parseIpSloppy, printIp } from '../../meta/ip.js';
 import { timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import { isHeadless, type StoredService } from '../endpoints/pod-services.js';
-import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { type Controller, ControllerPart } from '../runtime/controller.js';
 import { ignoreAlreadyExists, ignoreNotFound } from '../runtime/expected-errors.js';
-import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
+import { keyOf } from '../runtime/shared-informer.js';
 import type { ReconcileResult } from '../runtime/work-queue.js';
 import { addressLabels, isAllocated, rangesAround } from './service-ranges.js';
 
@@ -39,10 +38,8 @@ export function clusterAddresses(): Controller {
     // upstream: pkg/registry/core/service/ipallocator/controller/repairip.go RepairIPAddress
     needs: [Service, ServiceCIDR, IPAddress],
     start(context) {
-      const services = context.informer(Service);
-      const ranges = context.informer(ServiceCIDR);
-      const addresses = context.informer(IPAddress);
-      const repair = new Repair(context, { services, ranges, addresses });
+      const repair = new Repair(context);
+      const { services, ranges, addresses } = repair;
 
       const serviceQueue = context.queue((key) => repair.service(key), { name: 'services' });
       const addressQueue = context.queue((key) => repair.address(key), { name: 'addresses' });
@@ -62,34 +59,23 @@ export function clusterAddresses(): Controller {
   };
 }
 
-interface Informers {
-  readonly services: SharedInformer<typeof Service>;
-  readonly ranges: SharedInformer<typeof ServiceCIDR>;
-  readonly addresses: SharedInformer<typeof IPAddress>;
-}
-
 /** Reconciles Services, addresses and the default range. Repairs are recorded as Events. */
-class Repair {
-  readonly #context: ControllerContext;
-  readonly #informers: Informers;
-  readonly #client: Client;
-
-  constructor(context: ControllerContext, informers: Informers) {
-    this.#context = context;
-    this.#informers = informers;
-    this.#client = context.client.with({ fieldManager: SERVER_MANAGER });
-  }
+class Repair extends ControllerPart {
+  readonly services = this.context.informer(Service);
+  readonly ranges = this.context.informer(ServiceCIDR);
+  readonly addresses = this.context.informer(IPAddress);
+  readonly #client = this.context.client.with({ fieldManager: SERVER_MANAGER });
 
   async service(key: string): Promise<void> {
-    const service = this.#informers.services.at(key);
+    const service = this.services.at(key);
     if (service === undefined || service.spec.type === 'ExternalName' || isHeadless(service)) return;
     for (const text of service.spec.clusterIPs ?? []) await this.#clusterIp(service, text);
   }
 
   async #clusterIp(service: StoredService, text: string): Promise<void> {
-    const { services, ranges, addresses } = this.#informers;
-    const { dialect } = this.#context;
-    const warn = (reason: string, message: string) => this.#context.events.record(service, 'Warning', reason, message);
+    const { services, ranges, addresses } = this;
+    const { dialect } = this.context;
+    const warn = (reason: string, message: string) => this.context.events.record(service, 'Warning', reason, message);
     const ip = parseIpSloppy(text);
     if (ip === undefined) {
       warn('ClusterIPNotValid', `Cluster IP ${text} is not a valid IP; please recreate Service`);
@@ -126,8 +112,8 @@ class Repair {
   }
 
   async address(key: string): Promise<ReconcileResult | undefined> {
-    const { services, addresses } = this.#informers;
-    const { clock, dialect } = this.#context;
+    const { services, addresses } = this;
+    const { clock, dialect } = this.context;
     const address = addresses.at(key);
     if (address === undefined || !isAllocated(address.metadata.labels, dialect)) return undefined;
     const holder = holderOf(address);
@@ -153,7 +139,7 @@ class Repair {
   }
 
   async defaultRange(): Promise<void> {
-    if (this.#informers.ranges.get(DEFAULT_SERVICE) !== undefined) return;
+    if (this.ranges.get(DEFAULT_SERVICE) !== undefined) return;
     const range = { metadata: { name: DEFAULT_SERVICE }, spec: { cidrs: [DEFAULT_SERVICE_CIDR] } };
     await ignoreAlreadyExists(this.#client.api(ServiceCIDR).create(range));
   }
@@ -161,7 +147,7 @@ class Repair {
   async #create(name: string, service: StoredService): Promise<void> {
     const { name: holder, namespace = '' } = service.metadata;
     await this.#client.api(IPAddress).create({
-      metadata: { name, labels: addressLabels(name, this.#context.dialect) },
+      metadata: { name, labels: addressLabels(name, this.context.dialect) },
       spec: { parentRef: { resource: 'services', namespace, name: holder } },
     });
   }
@@ -173,7 +159,7 @@ class Repair {
 
   async #remove(address: StoredAddress, reason: string, message: string): Promise<void> {
     const { name, uid } = address.metadata;
-    this.#context.events.record(address, 'Warning', reason, message);
+    this.context.events.record(address, 'Warning', reason, message);
     await ignoreNotFound(this.#client.api(IPAddress).delete(name, { preconditions: { uid } }));
   }
 }

@@ -5,7 +5,7 @@
 import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Quantity } from '../../meta/quantity.js';
-import { deepEqual, own } from '../../util/json.js';
+import { deepEqual, own, withoutUndefined } from '../../util/json.js';
 import { ControllerPart } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
 import type { StoredClaim, StoredVolume } from './matching.js';
@@ -82,9 +82,7 @@ export class Binding extends ControllerPart<MatchTerms> {
     return {
       ...rest,
       phase,
-      ...(accessModes === undefined ? {} : { accessModes }),
-      ...(size === undefined ? {} : { capacity: size }),
-      ...(current === undefined ? {} : { currentVolumeAttributesClassName: current }),
+      ...withoutUndefined({ accessModes, capacity: size, currentVolumeAttributesClassName: current }),
     };
   }
 

@@ -10,7 +10,7 @@ import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
 import { StatusError } from '../../meta/errors.js';
 import { qualifiedResource } from '../../meta/gvk.js';
 import { timeToMs } from '../../text/time/time.js';
-import type { ControllerContext } from '../runtime/controller.js';
+import { ControllerPart } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
 import { type Binding, withAnnotations } from './binding.js';
@@ -21,7 +21,6 @@ import { isShutDown } from './pod-claims.js';
 import type { VolumeIndex } from './volume-index.js';
 
 export interface ClaimReconcilerOptions {
-  readonly context: ControllerContext;
   readonly terms: MatchTerms;
   readonly binding: Binding;
   readonly volumes: SharedInformer<typeof PersistentVolume>;
@@ -31,16 +30,11 @@ export interface ClaimReconcilerOptions {
 }
 
 /** Reconciles one claim at a time. */
-export class ClaimReconciler {
-  readonly #options: ClaimReconcilerOptions;
+export class ClaimReconciler extends ControllerPart<ClaimReconcilerOptions> {
   /** The last Event of each claim, so that a reconcile for another reason than its own change does not repeat it. */
   readonly #lastEvents = new Map<string, string>();
   /** Claims that have changed since their last reconcile. */
   readonly #changed = new Set<string>();
-
-  constructor(options: ClaimReconcilerOptions) {
-    this.#options = options;
-  }
 
   /** Must be called when the claim is added or changes. */
   noteChange(key: string): void {
@@ -56,7 +50,7 @@ export class ClaimReconciler {
   async reconcileClaim(claim: StoredClaim): Promise<void> {
     const key = keyOf(claim);
     if (this.#changed.delete(key)) this.#lastEvents.delete(key);
-    const { names } = this.#options.terms;
+    const { names } = this.options.terms;
     if (annotationOf(claim, names.bindCompleted) !== undefined) await this.#keepBound(claim);
     else if (claim.spec.volumeName !== undefined) await this.#bindNamed(claim, claim.spec.volumeName);
     else await this.#bindBest(claim);
@@ -64,11 +58,11 @@ export class ClaimReconciler {
 
   /** The volume that the claim would be bound to now. */
   bestFor(claim: StoredClaim): StoredVolume | undefined {
-    return this.#options.index.find(claim, { claimedOnly: this.#isDelayed(claim) });
+    return this.options.index.find(claim, { claimedOnly: this.#isDelayed(claim) });
   }
 
   async #keepBound(claim: StoredClaim): Promise<void> {
-    const { binding, volumes } = this.#options;
+    const { binding, volumes } = this.options;
     const lost = (reason: string, message: string) => binding.loseClaim(claim, { type: 'Warning', reason, message });
     const { volumeName } = claim.spec;
     if (volumeName === undefined) {
@@ -86,7 +80,7 @@ export class ClaimReconciler {
   }
 
   async #bindNamed(claim: StoredClaim, volumeName: string): Promise<void> {
-    const { binding, volumes, terms } = this.#options;
+    const { binding, volumes, terms } = this.options;
     const volume = volumes.at(volumeName);
     if (volume === undefined) {
       await binding.setClaimStatus(claim, 'Pending');
@@ -116,7 +110,7 @@ export class ClaimReconciler {
   }
 
   async #bindBest(claim: StoredClaim): Promise<void> {
-    const { binding, terms } = this.#options;
+    const { binding, terms } = this.options;
     const volume = this.bestFor(claim);
     if (volume !== undefined) {
       await binding.bind(volume, claim);
@@ -137,13 +131,13 @@ export class ClaimReconciler {
 
   /** Whether the storage class has volumeBindingMode WaitForFirstConsumer. */
   #isDelayed(claim: StoredClaim): boolean {
-    const { classes, terms } = this.#options;
+    const { classes, terms } = this.options;
     const className = classOfClaim(claim, terms.names);
     return className !== '' && classes.at(className)?.volumeBindingMode === 'WaitForFirstConsumer';
   }
 
   #recordWaiting(claim: StoredClaim): void {
-    const unscheduled = this.#options
+    const unscheduled = this.options
       .pods(keyOf(claim))
       .filter((pod) => !isShutDown(pod) && (pod.spec.nodeName ?? '') === '')
       .map(({ metadata }) => metadata.name);
@@ -158,11 +152,11 @@ export class ClaimReconciler {
 
   /** Assigns the default class to a claim without a class, even if the default was set after the claim was created. */
   async #giveDefaultClass(claim: StoredClaim): Promise<boolean> {
-    const { terms, context } = this.#options;
+    const { terms } = this.options;
     if (hasClass(claim, terms.names)) return false;
     const chosen = this.#defaultClass();
     if (chosen === undefined) return false;
-    await context.client.api(PersistentVolumeClaim, claim.metadata.namespace).update({
+    await this.context.client.api(PersistentVolumeClaim, claim.metadata.namespace).update({
       ...claim,
       spec: { ...claim.spec, storageClassName: chosen.metadata.name },
     });
@@ -171,8 +165,8 @@ export class ClaimReconciler {
 
   /** The newest default class; of several with the same timestamp the first by name. */
   #defaultClass(): StoredClass | undefined {
-    const { dialect } = this.#options.context;
-    return this.#options.classes
+    const { dialect } = this.context;
+    return this.options.classes
       .list()
       .filter((each) => isDefaultClass(each, DEFAULT_STORAGE_CLASS_SUBDOMAINS, dialect))
       .sort(
@@ -184,12 +178,12 @@ export class ClaimReconciler {
 
   /** Annotates the claim with its provisioner and waits for the volume. */
   async #provision(claim: StoredClaim): Promise<void> {
-    const { classes, context, terms } = this.#options;
+    const { classes, terms } = this.options;
     const className = classOfClaim(claim, terms.names);
     const storageClass = classes.at(className);
     const failed = (message: string) => this.#recordOnce(claim, 'Warning', 'ProvisioningFailed', message);
     if (storageClass === undefined) {
-      const group = context.dialect.group(StorageClass.group);
+      const group = this.context.dialect.group(StorageClass.group);
       failed(`${qualifiedResource({ group, resource: 'storageclass' })} "${className}" not found`);
       return;
     }
@@ -206,11 +200,11 @@ export class ClaimReconciler {
   }
 
   async #askProvisioner(claim: StoredClaim, provisioner: string): Promise<StoredClaim> {
-    const { storageProvisioner, betaStorageProvisioner } = this.#options.terms.names;
+    const { storageProvisioner, betaStorageProvisioner } = this.options.terms.names;
     if (annotationOf(claim, storageProvisioner) === provisioner) return claim;
     const annotations = { [betaStorageProvisioner]: provisioner, [storageProvisioner]: provisioner };
     try {
-      return await this.#options.context.client
+      return await this.context.client
         .api(PersistentVolumeClaim, claim.metadata.namespace)
         .update({ ...claim, metadata: withAnnotations(claim.metadata, annotations) });
     } catch (error) {
@@ -226,6 +220,6 @@ export class ClaimReconciler {
     const text = [claim.metadata.uid, reason, message].join('\n');
     if (this.#lastEvents.get(key) === text) return;
     this.#lastEvents.set(key, text);
-    this.#options.context.events.record(claim, type, reason, message);
+    this.context.events.record(claim, type, reason, message);
   }
 }

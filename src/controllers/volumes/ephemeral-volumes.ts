@@ -4,6 +4,7 @@
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../../meta/errors.js';
+import { withoutUndefined } from '../../util/json.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { controllerReference } from '../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
@@ -67,8 +68,7 @@ async function makeClaims(
         await client.api(PersistentVolumeClaim, namespace).create({
           metadata: {
             name,
-            ...(annotations === undefined ? {} : { annotations }),
-            ...(labels === undefined ? {} : { labels }),
+            ...withoutUndefined({ annotations, labels }),
             ownerReferences: [controllerReference(pod)],
           },
           spec: template.spec,

@@ -66,7 +66,6 @@ class Binder extends ControllerPart {
     spec.volumeName === undefined ? [] : [spec.volumeName],
   );
   readonly #shared = {
-    context: this.context,
     terms: this.#terms,
     binding: new Binding(this.context, this.#terms),
     volumes: this.#volumes,
@@ -76,8 +75,8 @@ class Binder extends ControllerPart {
     pods: podsByClaim(this.context),
     onClaim: (key: string) => this.#queue.add(CLAIM + key),
   };
-  readonly #claimReconciler = new ClaimReconciler(this.#shared);
-  readonly #volumeReconciler = new VolumeReconciler(this.#shared);
+  readonly #claimReconciler = new ClaimReconciler(this.context, this.#shared);
+  readonly #volumeReconciler = new VolumeReconciler(this.context, this.#shared);
   readonly #queue = this.context.queue((key) => this.#reconcileKey(key));
 
   start(): void {

@@ -9,6 +9,7 @@ import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { InputOf } from '../../kinds/kind.js';
 import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
 import { StatusError } from '../../meta/errors.js';
+import { withoutUndefined } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller } from '../runtime/controller.js';
 import { ignoreNotFound } from '../runtime/expected-errors.js';
@@ -125,10 +126,7 @@ function volumeFor(
     metadata: { name, annotations: { [names.provisionedBy]: provisioner } },
     spec: {
       capacity: { storage: resources.requests?.['storage'] ?? '0' },
-      ...(accessModes === undefined ? {} : { accessModes }),
-      ...(volumeMode === undefined ? {} : { volumeMode }),
-      ...(mountOptions === undefined ? {} : { mountOptions }),
-      ...(volumeAttributesClassName === undefined ? {} : { volumeAttributesClassName }),
+      ...withoutUndefined({ accessModes, volumeMode, mountOptions, volumeAttributesClassName }),
       persistentVolumeReclaimPolicy: reclaimPolicy,
       storageClassName: storageClass.metadata.name,
       claimRef: {

@@ -5,7 +5,7 @@ import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
-import type { ControllerContext } from '../runtime/controller.js';
+import { ControllerPart } from '../runtime/controller.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
 import type { Binding } from './binding.js';
 import type { StoredClaim, StoredPod, StoredVolume } from './matching.js';
@@ -14,7 +14,6 @@ import { deletionFinalizers, deletionOf, isRecyclable } from './plugins.js';
 import { isShutDown } from './pod-claims.js';
 
 export interface VolumeReconcilerOptions {
-  readonly context: ControllerContext;
   readonly terms: MatchTerms;
   readonly binding: Binding;
   readonly claims: SharedInformer<typeof PersistentVolumeClaim>;
@@ -24,15 +23,9 @@ export interface VolumeReconcilerOptions {
 }
 
 /** Reconciles one volume at a time. */
-export class VolumeReconciler {
-  readonly #options: VolumeReconcilerOptions;
-
-  constructor(options: VolumeReconcilerOptions) {
-    this.#options = options;
-  }
-
+export class VolumeReconciler extends ControllerPart<VolumeReconcilerOptions> {
   async reconcileVolume(seen: StoredVolume): Promise<void> {
-    const { binding, context, onClaim } = this.#options;
+    const { binding, onClaim } = this.options;
     const volume = await this.#withFinalizers(seen);
     const { claimRef } = volume.spec;
     // The volume is free, or reserved for a claim that does not exist yet.
@@ -50,7 +43,7 @@ export class VolumeReconciler {
       }
       const recordMismatch = (object: ApiObject, which: string) => {
         const message = `Cannot bind PersistentVolume ${which} due to incompatible volumeMode.`;
-        context.events.record(object, 'Warning', 'VolumeMismatch', message);
+        this.context.events.record(object, 'Warning', 'VolumeMismatch', message);
       };
       recordMismatch(volume, `to requested PersistentVolumeClaim "${claim.metadata.name}"`);
       recordMismatch(claim, `"${volume.metadata.name}" to requested PersistentVolumeClaim`);
@@ -65,33 +58,33 @@ export class VolumeReconciler {
   }
 
   async #withFinalizers(volume: StoredVolume): Promise<StoredVolume> {
-    const { context, terms } = this.#options;
+    const { terms } = this.options;
     const finalizers = deletionFinalizers(volume, terms.names);
     if (finalizers === undefined) return volume;
     const metadata = { ...volume.metadata, finalizers: [...finalizers] };
-    return context.client.api(PersistentVolume).update({ ...volume, metadata });
+    return this.context.client.api(PersistentVolume).update({ ...volume, metadata });
   }
 
   #isProvisionedWithDelete(volume: StoredVolume): boolean {
-    const { provisionedBy } = this.#options.terms.names;
+    const { provisionedBy } = this.options.terms.names;
     return annotationOf(volume, provisionedBy) !== undefined && volume.spec.persistentVolumeReclaimPolicy === 'Delete';
   }
 
   /** The claim of the claimRef. A claim with the same name but another uid does not count. */
   async #claimOf(volume: StoredVolume): Promise<StoredClaim | undefined> {
-    const { claims, context } = this.#options;
+    const { claims } = this.options;
     const { claimRef } = volume.spec;
     if (claimRef?.name === undefined || claimRef.namespace === undefined) return undefined;
     const known = claims.get(claimRef.name, claimRef.namespace);
     if (known?.metadata.uid === claimRef.uid) return known;
     if (known === undefined && isReleased(volume)) return undefined;
     // The claim's informer may be behind the volume's.
-    const live = await context.client.api(PersistentVolumeClaim, claimRef.namespace).find(claimRef.name);
+    const live = await this.context.client.api(PersistentVolumeClaim, claimRef.namespace).find(claimRef.name);
     return live?.metadata.uid === claimRef.uid ? live : undefined;
   }
 
   async #release(volume: StoredVolume): Promise<void> {
-    const { binding } = this.#options;
+    const { binding } = this.options;
     const released = isReleased(volume) ? volume : await binding.setVolumePhase(volume, 'Released');
     switch (released.spec.persistentVolumeReclaimPolicy) {
       case 'Delete':
@@ -103,7 +96,7 @@ export class VolumeReconciler {
   }
 
   async #delete(volume: StoredVolume): Promise<void> {
-    const { binding, context, terms } = this.#options;
+    const { binding, terms } = this.options;
     const { name, finalizers = [] } = volume.metadata;
     const deletion = deletionOf(volume, terms.names);
     if (deletion === 'external') return;
@@ -112,7 +105,7 @@ export class VolumeReconciler {
       await binding.setVolumePhase(volume, 'Failed', { type: 'Warning', reason: 'VolumeFailedDelete', message });
       return;
     }
-    const api = context.client.api(PersistentVolume);
+    const api = this.context.client.api(PersistentVolume);
     const { deletionProtection } = terms.names;
     try {
       if (finalizers.includes(deletionProtection)) {
@@ -128,12 +121,12 @@ export class VolumeReconciler {
 
   /** There is nothing to scrub, so recycling completes at once when no pod uses the volume. */
   async #recycle(volume: StoredVolume): Promise<void> {
-    const { binding, context, claims, pods } = this.#options;
+    const { binding, claims, pods } = this.options;
     const key = claimKeyOf(volume) ?? '';
     const used = pods(key).filter((pod) => !isShutDown(pod));
     if (used.length > 0 && claims.at(key) === undefined) {
       const message = `Volume is used by pods: ${used.map(keyOf).sort().join(',')}`;
-      context.events.record(volume, 'Normal', 'VolumeFailedRecycle', message);
+      this.context.events.record(volume, 'Normal', 'VolumeFailedRecycle', message);
       return;
     }
     if (!isRecyclable(volume)) {
@@ -141,7 +134,7 @@ export class VolumeReconciler {
       await binding.setVolumePhase(volume, 'Failed', { type: 'Warning', reason: 'VolumeFailedRecycle', message });
       return;
     }
-    context.events.record(volume, 'Normal', 'VolumeRecycled', 'Volume recycled');
+    this.context.events.record(volume, 'Normal', 'VolumeRecycled', 'Volume recycled');
     await binding.unbind(volume);
   }
 }
