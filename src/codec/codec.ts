@@ -56,4 +56,6 @@ export interface StreamCodec {
   contentType(dialect: Dialect): string;
   /** Encodes one event including its framing. */
   encode(event: EventDocument, dialect: Dialect): Encoded;
+  /** The number of bytes before each event that only frame it; absent: none. A WebSocket message has its own framing. */
+  readonly framingBytes?: number;
 }

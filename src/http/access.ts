@@ -19,6 +19,7 @@ import type { Query } from './query.js';
 import type { ErrorListener } from './respond.js';
 import type { Call } from './routes.js';
 import { verbOf } from './routes.js';
+import { readSubprotocols } from './subprotocols.js';
 import type { FetchTarget } from './target.js';
 
 /** The result of authentication. */
@@ -56,7 +57,7 @@ const EXTRA_SPACE = 'the provided Authorization header contains extra space befo
 export function identify(request: HttpRequest, options: IdentifyOptions): MaybePromise<Identity> {
   const { peer } = request;
   if (peer?.type === 'known') return { user: completeUser(peer.user), warnings: NO_WARNINGS };
-  const header = bearerToken(request.headers.get('authorization') ?? '');
+  const header = credentialsOf(request);
   if (header.type === 'token') return identityOfToken(header.token, request, options);
   return chain(identityFromAuthenticator(request, options), (own): Identity => {
     if (own !== undefined) return own;
@@ -67,6 +68,14 @@ export function identify(request: HttpRequest, options: IdentifyOptions): MaybeP
 }
 
 type AuthorizationHeader = { readonly type: 'token'; readonly token: string } | { readonly type: 'none' | 'spaced' };
+
+/** The token of the Authorization header; a WebSocket request may send it as a subprotocol instead. */
+function credentialsOf({ headers, isWebSocket }: HttpRequest): AuthorizationHeader {
+  const header = bearerToken(headers.get('authorization') ?? '');
+  if (header.type === 'token' || isWebSocket !== true) return header;
+  const { token } = readSubprotocols(headers);
+  return token === undefined ? header : { type: 'token', token };
+}
 
 function bearerToken(authorization: string): AuthorizationHeader {
   const [scheme = '', token, ...rest] = authorization.trim().split(' ');

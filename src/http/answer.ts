@@ -19,6 +19,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** The client identity that the connection provides (a TLS client certificate). A Request has none. */
   readonly peer?: Peer | undefined;
+  /** The client asks for a WebSocket: the body of a watch then yields one event per read, without framing. */
+  readonly isWebSocket?: boolean;
   /** The remote address of the connection, if known. */
   readonly remote?: string | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;

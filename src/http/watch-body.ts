@@ -18,7 +18,7 @@ export interface WatchBodyOptions {
    * Its signal ends the stream and the watch. The request must stay referenced: in Node its signal follows the caller's
    * only as long as the request is reachable.
    */
-  readonly request: { readonly signal: AbortSignal };
+  readonly request: { readonly signal: AbortSignal; readonly isWebSocket?: boolean };
   readonly codec: StreamCodec;
   /** The current document options; ages in tables change over time. */
   readonly documentOptions: () => DocumentOptions;
@@ -65,7 +65,8 @@ class WatchByteSource implements ByteSource {
     try {
       let event = this.#pendingNext === undefined ? await this.#next() : eventOf(await this.#pendingNext);
       this.#pendingNext = undefined;
-      while (chunk.length < MAX_CHUNK_BYTES) {
+      const maxBytes = this.#options.request.isWebSocket === true ? 1 : MAX_CHUNK_BYTES;
+      while (chunk.length < maxBytes) {
         // The reader or the signal may have ended the stream during the wait.
         const encoded = event === undefined || this.#ended ? undefined : this.#encode(event);
         if (encoded === undefined) {
@@ -74,7 +75,7 @@ class WatchByteSource implements ByteSource {
         }
         chunk.add(encoded);
         this.#options.onEvent?.(encoded.length);
-        if (chunk.length >= MAX_CHUNK_BYTES) break;
+        if (chunk.length >= maxBytes) break;
         const more = this.#takeAvailable();
         event = more instanceof Promise ? await more : more;
         if (event === undefined) break;
@@ -84,7 +85,9 @@ class WatchByteSource implements ByteSource {
       this.#end();
       chunk.add(this.#encode({ type: 'ERROR', object: status }) ?? '');
     }
-    return chunk.length === 0 ? undefined : chunk.bytes();
+    if (chunk.length === 0) return undefined;
+    const { codec, request } = this.#options;
+    return request.isWebSocket === true ? chunk.bytes().subarray(codec.framingBytes ?? 0) : chunk.bytes();
   }
 
   cancel(): void {

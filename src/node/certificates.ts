@@ -3,7 +3,6 @@
  * clients from theirs. The key of a server's CA is discarded after signing; the key of a client CA stays in memory.
  */
 import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Extension, JsonNameParams, Name } from '@peculiar/x509';
@@ -12,6 +11,7 @@ import type { Dialect } from '../meta/dialect.js';
 import type { User } from '../protocol/request.js';
 import { readCertificateSubject } from '../text/x509/certificate.js';
 import { systemClock } from '../util/clock.js';
+import { type Incoming, isHttp2 } from './incoming-request.js';
 
 /** A server certificate and the CA that signed it. */
 export interface ServerCertificate {
@@ -183,14 +183,16 @@ export function checkClientCa(pem: string): void {
  * any certificate or none; the handler decides what that means for a request, because it can respond where a handshake
  * can only fail.
  */
-export function createPeerReader(dialect: Dialect): (incoming: IncomingMessage) => Peer | undefined {
+export function createPeerReader(dialect: Dialect): (incoming: Incoming) => Peer | undefined {
   // A connection carries many requests, so the result is cached.
   const certificates = new WeakMap<object, PeerCertificate | 'nothing'>();
-  return ({ socket }) => {
-    let certificate = certificates.get(socket);
+  return (incoming) => {
+    // Over HTTP/2, each request has its own view of the socket.
+    const connection = isHttp2(incoming) ? (incoming.stream.session ?? incoming) : incoming.socket;
+    let certificate = certificates.get(connection);
     if (certificate === undefined) {
-      certificate = readPeerCertificate(socket as TLSSocket, dialect) ?? 'nothing';
-      certificates.set(socket, certificate);
+      certificate = readPeerCertificate(incoming.socket as TLSSocket, dialect) ?? 'nothing';
+      certificates.set(connection, certificate);
     }
     return certificate === 'nothing' ? undefined : peerOf(certificate);
   };

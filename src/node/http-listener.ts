@@ -1,20 +1,28 @@
 /**
- * Adapts a request handler to node:http. It sends the headers of streams at once, applies back pressure from slow
+ * Adapts a request handler to node:http and node:http2. It sends the headers of streams at once, applies back pressure from slow
  * readers, aborts the request when the client disconnects, and lets a client that is still uploading read the error
  * response.
  */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Peer } from '../auth/authentication.js';
 import type { Answer, ByteSource, HttpRequest } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
+import { readSubprotocols } from '../http/subprotocols.js';
 import { systemClock } from '../util/clock.js';
-import { announcesBody, ClientDisconnectedError, IncomingRequest } from './incoming-request.js';
-
-/** The fastest level: each response is compressed for one client only. */
-const GZIP_LEVEL = 1;
+import { gzipSource, isStream, toByteSource } from './byte-sources.js';
+import {
+  announcesBody,
+  ClientDisconnectedError,
+  type Incoming,
+  IncomingHeaders,
+  IncomingRequest,
+  isHttp2,
+  pathOfTarget,
+} from './incoming-request.js';
+import { isOriginAllowed, isWebSocketRequest, sendMessages, type UpgradeRequest } from './web-socket.js';
 
 /** Handles a request. It rejects only for an internal error. */
 export type RequestHandler = (request: HttpRequest) => Promise<Answer>;
@@ -38,20 +46,45 @@ export interface RequestLogEntry {
 /** The options of {@link createListener}. */
 export interface ListenerOptions {
   /** The origin of a request: scheme, host and port. */
-  readonly origin: (incoming: IncomingMessage) => string;
+  readonly origin: (incoming: Incoming) => string;
   /** The client identity that a connection provides; absent: none. */
-  readonly peerOf?: ((incoming: IncomingMessage) => Peer | undefined) | undefined;
+  readonly peerOf?: ((incoming: Incoming) => Peer | undefined) | undefined;
   /** Called with errors of the handler and of streams. */
   readonly onError: (error: unknown) => void;
   /** Called when a request has ended. */
   readonly onRequestEnd?: ((entry: RequestLogEntry) => void) | undefined;
 }
 
+/** The response to an {@link Incoming}. */
+type Outgoing = ServerResponse | Http2Response;
+
+/** The members of an Http2ServerResponse that are used, with the types that it shares with a ServerResponse. */
+type Http2Response = Pick<Http2ServerResponse, 'stream' | 'appendHeader'> &
+  Pick<
+    ServerResponse,
+    | 'destroy'
+    | 'end'
+    | 'flushHeaders'
+    | 'headersSent'
+    | 'off'
+    | 'on'
+    | 'statusCode'
+    | 'writableFinished'
+    | 'write'
+    | 'writeContinue'
+    | 'writeHead'
+  >;
+
 /** The request listener of a server. */
 export interface Listener {
-  /** The listeners of a server's `request` and `checkContinue` events. */
-  readonly request: RequestListener;
-  readonly checkContinue: RequestListener;
+  /** The listeners of a server's `request`, `checkContinue` and `upgrade` events. */
+  request(incoming: Incoming, outgoing: Outgoing): void;
+  checkContinue(incoming: Incoming, outgoing: Outgoing): void;
+  /**
+   * Answers a request for a WebSocket. For other protocols it returns false, and the caller has to handle the request as
+   * if it had not asked for one.
+   */
+  upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   /**
    * Ends streams at once, lets other responses finish and closes their connections. Resolves when no request is active.
    */
@@ -67,6 +100,19 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
       const exchange = new Exchange(state, incoming, outgoing);
       exchange.awaitsContinue = true;
       void exchange.run();
+    },
+    upgrade(incoming, socket, head) {
+      if (!isWebSocketRequest(incoming)) return false;
+      // A response other than a watch is sent as to any other request.
+      const outgoing = new ServerResponse(incoming);
+      outgoing.shouldKeepAlive = false;
+      outgoing.assignSocket(socket as Socket);
+      outgoing.on('finish', () => socket.end());
+      socket.on('error', () => socket.destroy());
+      const exchange = new Exchange(state, incoming, outgoing);
+      exchange.upgrade = { socket, head };
+      void exchange.run();
+      return true;
     },
     drain() {
       for (const exchange of state.active) exchange.endForShutdown();
@@ -93,22 +139,26 @@ const LINGER_MS = 500;
 
 class Exchange {
   readonly #state: ListenerState;
-  readonly #incoming: IncomingMessage;
-  readonly #outgoing: ServerResponse;
+  readonly #incoming: Incoming;
+  readonly #outgoing: Outgoing;
   readonly #startedAt: bigint | undefined;
   #request: IncomingRequest | undefined;
   #bytes = 0;
   #streaming = false;
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue = false;
+  /** Present when the client asks for a WebSocket. */
+  upgrade: UpgradeRequest | undefined;
 
-  constructor(state: ListenerState, incoming: IncomingMessage, outgoing: ServerResponse) {
+  constructor(state: ListenerState, incoming: Incoming, outgoing: Outgoing) {
     this.#state = state;
     this.#incoming = incoming;
     this.#outgoing = outgoing;
     if (state.options.onRequestEnd !== undefined) this.#startedAt = process.hrtime.bigint();
     state.active.add(this);
     outgoing.on('close', () => this.#onClose());
+    // Over HTTP/2, a stream stays open until the client has sent its body, which was not read.
+    if (isHttp2(incoming)) outgoing.on('finish', () => (incoming.complete ? undefined : incoming.stream.close()));
   }
 
   async run(): Promise<void> {
@@ -121,7 +171,12 @@ class Exchange {
         this.awaitsContinue = false;
       };
       const url = options.origin(this.#incoming) + path;
-      this.#request = new IncomingRequest(this.#incoming, { url, onRead, peer: options.peerOf?.(this.#incoming) });
+      this.#request = new IncomingRequest(this.#incoming, {
+        url,
+        onRead,
+        peer: options.peerOf?.(this.#incoming),
+        isWebSocket: this.upgrade !== undefined,
+      });
       await this.#send(await handler(this.#request));
     } catch (error) {
       // The headers may have been sent; destroying the connection is the only remaining signal.
@@ -132,8 +187,14 @@ class Exchange {
 
   /** Called on shutdown: ends a stream and closes the connection after the response. */
   endForShutdown(): void {
-    if (!this.#outgoing.headersSent) this.#outgoing.shouldKeepAlive = false;
+    this.#closeConnectionAfterResponse();
     if (this.#streaming) this.#request?.abort(new ServerClosing());
+  }
+
+  /** On shutdown, HTTP/2 closes whole sessions instead. */
+  #closeConnectionAfterResponse(): void {
+    const outgoing = this.#outgoing;
+    if (outgoing instanceof ServerResponse && !outgoing.headersSent) outgoing.shouldKeepAlive = false;
   }
 
   /** The response to a target without a path: `OPTIONS *`, or 400. */
@@ -146,18 +207,21 @@ class Exchange {
 
   async #send({ code, headers, body, compress }: Answer): Promise<void> {
     const outgoing = this.#outgoing;
-    if (outgoing.destroyed) {
+    if (isDestroyed(outgoing)) {
       if (isStream(body)) toByteSource(body).cancel();
       return;
+    }
+    if (this.upgrade !== undefined && code === 200 && body !== null && isByteSource(body)) {
+      return this.#sendMessages(this.upgrade, body, headers);
     }
     // 1. Send the headers.
     const head: string[] = [];
     for (const [name, value] of headers) head.push(name, value);
     const lingers = this.#abandonsUpload();
-    if (lingers || this.#state.draining !== undefined) outgoing.shouldKeepAlive = false;
+    if (lingers || this.#state.draining !== undefined) this.#closeConnectionAfterResponse();
     const hasBody = code !== 204 && code !== 304 && this.#incoming.method !== 'HEAD';
     if (isStream(body)) {
-      outgoing.writeHead(code, head);
+      writeHead(outgoing, code, head);
       const source = compress === undefined ? toByteSource(body) : gzipSource(toByteSource(body));
       if (hasBody) return this.#stream(source, isByteSource(body));
       source.cancel();
@@ -168,18 +232,49 @@ class Exchange {
       this.#bytes = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length;
       head.push('Content-Length', String(this.#bytes));
     }
-    outgoing.writeHead(code, head);
+    writeHead(outgoing, code, head);
     // 2. Send the body. In one write with a string, Node would encode the headers like the string, but they are already
     // bytes.
     const content = typeof body === 'string' && head.some(hasNonAscii) ? Buffer.from(body) : (body ?? '');
-    if (!lingers) outgoing.end(hasBody ? content : undefined);
-    else this.#linger(hasBody ? content : '');
+    if (lingers) this.#linger(hasBody ? content : '');
+    else if (hasBody) outgoing.end(content);
+    else outgoing.end();
+  }
+
+  /** Sends a watch over WebSocket. */
+  async #sendMessages(upgrade: UpgradeRequest, source: ByteSource, headers: Answer['headers']): Promise<void> {
+    const incoming = this.#incoming as IncomingMessage;
+    const outgoing = this.#outgoing as ServerResponse;
+    const { names } = readSubprotocols(new IncomingHeaders(incoming));
+    const code = isOriginAllowed(incoming) ? 400 : 403;
+    if (code === 403 || names.length > 1) {
+      source.cancel();
+      writeHead(outgoing, code, []);
+      outgoing.end();
+      return;
+    }
+    this.#streaming = true;
+    if (this.#state.draining !== undefined) this.endForShutdown();
+    outgoing.statusCode = 101;
+    outgoing.detachSocket(upgrade.socket as Socket);
+    const contentType = headers.find(([name]) => name === 'Content-Type')?.[1];
+    const onMessage = (bytes: number): void => {
+      this.#bytes += bytes;
+    };
+    await sendMessages(incoming, upgrade, {
+      source,
+      isText: contentType === 'application/json',
+      protocol: names[0],
+      onMessage,
+    });
+    this.#streaming = false;
+    outgoing.emit('close');
   }
 
   /** Whether the client is still sending a body that will not be read, so that the connection cannot be reused. */
   #abandonsUpload(): boolean {
     const incoming = this.#incoming;
-    if (incoming.complete || !announcesBody(incoming)) return false;
+    if (isHttp2(incoming) || incoming.complete || !announcesBody(incoming)) return false;
     const length = incoming.headers['content-length'];
     return this.awaitsContinue || length === undefined || Number(length) > MAX_DRAINED_BYTES;
   }
@@ -215,7 +310,7 @@ class Exchange {
     });
     try {
       for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) {
-        if (outgoing.destroyed) return;
+        if (isDestroyed(outgoing)) return;
         this.#bytes += bytes.length;
         if (!outgoing.write(bytes)) await waitForDrain(outgoing);
         // Events that arrive in the meantime share a write; otherwise a busy server would spend its time on
@@ -258,23 +353,18 @@ class ServerClosing extends Error {
   }
 }
 
-type Body = NonNullable<Answer['body']>;
-
-function isStream(body: Answer['body']): body is ByteSource | ReadableStream<Uint8Array> {
-  return body !== null && (body instanceof ReadableStream || isByteSource(body));
+function isDestroyed(outgoing: Outgoing): boolean {
+  return outgoing instanceof ServerResponse ? outgoing.destroyed : outgoing.stream.destroyed;
 }
 
-function toByteSource(body: Extract<Body, ByteSource | ReadableStream<Uint8Array>>): ByteSource {
-  if (isByteSource(body)) return body;
-  const reader = body.getReader();
-  return {
-    async read() {
-      const { done, value } = await reader.read();
-      return done ? undefined : value;
-    },
-    // A failed stream has already reported its error to the reader.
-    cancel: () => void reader.cancel().catch(() => undefined),
-  };
+/** Writes the status code and a flat list of header names and values. */
+function writeHead(outgoing: Outgoing, code: number, head: string[]): void {
+  if (outgoing instanceof ServerResponse) {
+    outgoing.writeHead(code, head);
+    return;
+  }
+  for (let at = 0; at < head.length; at += 2) outgoing.appendHeader(head[at] ?? '', head[at + 1] ?? '');
+  outgoing.writeHead(code);
 }
 
 function hasNonAscii(text: string): boolean {
@@ -289,49 +379,14 @@ function nextEventLoopTurn(): Promise<void> {
 }
 
 /** Resolves when the socket has drained or closed. */
-function waitForDrain(outgoing: ServerResponse): Promise<void> {
+function waitForDrain(outgoing: Outgoing): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
-      outgoing.off('drain', done).off('close', done);
+      outgoing.off('drain', done);
+      outgoing.off('close', done);
       resolve();
     };
-    outgoing.on('drain', done).on('close', done);
+    outgoing.on('drain', done);
+    outgoing.on('close', done);
   });
-}
-
-/** Compresses a byte source with gzip. */
-export function gzipSource(source: ByteSource): ByteSource {
-  const gzip = createGzip({ level: GZIP_LEVEL });
-  // The reader sees the same error as the end of the stream.
-  pipeline(Readable.from(chunksOf(source), { objectMode: false }), gzip).catch(() => undefined);
-  const chunks: AsyncIterator<Uint8Array> = gzip[Symbol.asyncIterator]();
-  return {
-    async read() {
-      const { done, value } = await chunks.next();
-      return done === true ? undefined : value;
-    },
-    cancel() {
-      source.cancel();
-      gzip.destroy();
-    },
-  };
-}
-
-async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
-  for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) yield bytes;
-}
-
-/** The path and query of a request target; undefined when it has none. */
-function pathOfTarget(target: string): string | undefined {
-  const path = target.startsWith('/') ? target : pathOfAbsolute(target);
-  // A request target has no fragment, so `#` is part of the path and must be escaped in a URL.
-  return path?.includes('#') ? path.replaceAll('#', '%23') : path;
-}
-
-/** The absolute form `http://host/path`, as sent to proxies; the host is ignored. */
-function pathOfAbsolute(target: string): string | undefined {
-  const match = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]+(.*)$/i.exec(target);
-  if (match === null) return undefined;
-  const rest = match[1] ?? '';
-  return rest.startsWith('/') ? rest : `/${rest}`;
 }

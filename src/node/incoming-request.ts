@@ -1,13 +1,19 @@
 /**
- * An HttpRequest on top of a node:http message. It copies nothing and creates the body stream only on demand: a fetch
+ * An HttpRequest on top of a message of node:http or node:http2. It copies nothing and creates the body stream only on demand: a fetch
  * Request would cost several times as much as a get.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
 import type { Peer } from '../auth/authentication.js';
 import type { HttpHeaders, HttpRequest } from '../http/answer.js';
 
+/** A request over HTTP/1.1 or HTTP/2. */
+export type Incoming = IncomingMessage | Http2ServerRequest;
+
 /** The context of a message. */
 export interface IncomingContext {
+  /** The message asks for a WebSocket. */
+  readonly isWebSocket?: boolean;
   /** The absolute URL. */
   readonly url: string;
   /** The client identity that the connection provides. */
@@ -34,20 +40,22 @@ class BodyAlreadyReadError extends Error {
   }
 }
 
-/** A node:http message as an HttpRequest. */
+/** A message as an HttpRequest. */
 export class IncomingRequest implements HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHeaders;
   readonly peer: Peer | undefined;
-  readonly #message: IncomingMessage;
+  readonly isWebSocket: boolean;
+  readonly #message: Incoming;
   readonly #onRead: () => void;
   #body: ReadableStream<Uint8Array> | null | undefined;
   #controller: AbortController | undefined;
   #abortedWith: Error | undefined;
 
-  constructor(message: IncomingMessage, { url, onRead, peer }: IncomingContext) {
+  constructor(message: Incoming, { url, onRead, peer, isWebSocket = false }: IncomingContext) {
     this.method = message.method ?? 'GET';
+    this.isWebSocket = isWebSocket;
     this.url = url;
     this.headers = new IncomingHeaders(message);
     this.peer = peer;
@@ -97,9 +105,9 @@ export class IncomingRequest implements HttpRequest {
  */
 export class IncomingHeaders implements HttpHeaders {
   readonly #values: IncomingHttpHeaders;
-  readonly #message: Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
+  readonly #message: Pick<Incoming, 'headers' | 'rawHeaders'>;
 
-  constructor(message: Pick<IncomingMessage, 'headers' | 'headersDistinct'>) {
+  constructor(message: Pick<Incoming, 'headers' | 'rawHeaders'>) {
     this.#values = message.headers;
     this.#message = message;
   }
@@ -110,12 +118,17 @@ export class IncomingHeaders implements HttpHeaders {
   }
 
   getAll(name: string): readonly string[] {
-    // `headersDistinct` is computed on first access, so it is read only for headers that were sent.
-    return Object.hasOwn(this.#values, name) ? (this.#message.headersDistinct[name] ?? []) : [];
+    if (!Object.hasOwn(this.#values, name)) return [];
+    // A flat list of names and values.
+    const raw = this.#message.rawHeaders;
+    return raw.filter((_value, at) => at % 2 === 1 && raw[at - 1]?.toLowerCase() === name);
   }
 
   *[Symbol.iterator](): IterableIterator<[string, string]> {
-    for (const name of Object.keys(this.#values)) yield [name, headerText(this.#values[name])];
+    for (const name of Object.keys(this.#values)) {
+      // HTTP/2 has pseudo-headers: `:path`.
+      if (!name.startsWith(':')) yield [name, headerText(this.#values[name])];
+    }
   }
 }
 
@@ -124,21 +137,28 @@ function headerText(value: string | string[] | undefined): string {
 }
 
 /** Whether the headers announce a body; a Content-Length of zero does not. */
-export function announcesBody({ headers }: IncomingMessage): boolean {
+export function announcesBody(message: Incoming): boolean {
+  const { headers } = message;
+  if (isHttp2(message)) return !message.stream.endAfterHeaders && headers['content-length'] !== '0';
   if (headers['transfer-encoding'] !== undefined) return true;
   const length = headers['content-length'];
   return length !== undefined && Number(length) > 0;
 }
 
+/** Whether a message came over HTTP/2. */
+export function isHttp2(message: Incoming): message is Http2ServerRequest {
+  return message.httpVersionMajor === 2;
+}
+
 /** Whether other code has read from the message. */
-function isBodyRead({ readableDidRead, readableEnded }: IncomingMessage): boolean {
+function isBodyRead({ readableDidRead, readableEnded }: Incoming): boolean {
   return readableDidRead || readableEnded;
 }
 
 const NO_BYTES = new Uint8Array();
 
 /** Reads the whole body; undefined as soon as it exceeds the limit, and the rest stays unread. */
-function readWholeBody(message: IncomingMessage, limit: number, onRead: () => void): Promise<Uint8Array | undefined> {
+function readWholeBody(message: Incoming, limit: number, onRead: () => void): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -174,7 +194,7 @@ function readWholeBody(message: IncomingMessage, limit: number, onRead: () => vo
 /**
  * The body as a pull-based stream. Creating it does not touch the message, so the body can still be read whole instead.
  */
-function bodyStream(message: IncomingMessage, onRead: () => void): ReadableStream<Uint8Array> {
+function bodyStream(message: Incoming, onRead: () => void): ReadableStream<Uint8Array> {
   let settle: (() => void) | undefined;
   const listen = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     if (isBodyRead(message)) throw new BodyAlreadyReadError();
@@ -209,4 +229,19 @@ function bodyStream(message: IncomingMessage, onRead: () => void): ReadableStrea
     },
     { highWaterMark: 0 },
   );
+}
+
+/** The path and query of a request target; undefined when it has none. */
+export function pathOfTarget(target: string): string | undefined {
+  const path = target.startsWith('/') ? target : pathOfAbsolute(target);
+  // A request target has no fragment, so `#` is part of the path and must be escaped in a URL.
+  return path?.includes('#') ? path.replaceAll('#', '%23') : path;
+}
+
+/** The absolute form `http://host/path`, as sent to proxies; the host is ignored. */
+function pathOfAbsolute(target: string): string | undefined {
+  const match = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]+(.*)$/i.exec(target);
+  if (match === null) return undefined;
+  const rest = match[1] ?? '';
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }

@@ -2,7 +2,10 @@
  * Connects a cluster to HTTP servers of Node: to a server of your own, or to a framework that passes on Node's requests
  * (Express, Connect). `serve` does the same with a server of its own.
  */
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Http2SecureServer } from 'node:http2';
+import type { Duplex } from 'node:stream';
 import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
 import { cbor } from '../codec/cbor/index.js';
 import type { Codec } from '../codec/codec.js';
@@ -15,7 +18,7 @@ import { systemClock } from '../util/clock.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import type { RequestLogEntry } from './http-listener.js';
 import { createListener, type Listener, type ListenerOptions } from './http-listener.js';
-import { ClientDisconnectedError } from './incoming-request.js';
+import { ClientDisconnectedError, type Incoming } from './incoming-request.js';
 
 /** The options that all ways to serve a cluster over Node share. */
 export interface ClusterListenerOptions {
@@ -50,7 +53,11 @@ export const CLUSTER_LISTENER_OPTIONS = [
 export type NodeListenerOptions = ClusterListenerOptions;
 
 /** Answers every request; it never passes one on. */
-export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+export interface NodeListener {
+  (incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** The listener of the server's `upgrade` event, for watches over WebSocket. Other protocols are answered with 501. */
+  upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
 
 /**
  * Creates a request listener for a server of your own. API paths are read from `incoming.url`; a framework that mounts
@@ -63,12 +70,25 @@ export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse)
  */
 export function createNodeListener(cluster: FetchTarget, options: NodeListenerOptions = {}): NodeListener {
   refuseUnknownOptions('createNodeListener', options, CLUSTER_LISTENER_OPTIONS);
-  const { request } = createClusterListener(cluster, { ...options, origin: originOf });
-  return (incoming, outgoing) => void request(incoming, outgoing);
+  const listener = createClusterListener(cluster, { ...options, origin: originOf });
+  return Object.assign(
+    (incoming: IncomingMessage, outgoing: ServerResponse): void => listener.request(incoming, outgoing),
+    {
+      upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
+        if (!listener.upgrade(incoming, socket, head)) rejectConnection(socket, '501 Not Implemented');
+      },
+    },
+  );
+}
+
+/** Answers on a connection that no longer belongs to the HTTP server, which therefore does not handle its errors. */
+function rejectConnection(socket: Duplex, status: string): void {
+  socket.on('error', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`, () => socket.destroy());
 }
 
 /** The origin that the client used; an invalid Host header is replaced. */
-function originOf({ headers: { host = '' } }: IncomingMessage): string {
+function originOf({ headers: { host = '' } }: Incoming): string {
   return `http://${/^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?$/i.test(host) ? host : 'cluster.local'}`;
 }
 
@@ -81,9 +101,12 @@ export interface ConnectionInfo {
   readonly peerOf?: ListenerOptions['peerOf'];
 }
 
+/** The total size of a request's header. */
+export const MAX_HEADER_BYTES = 1024 * 1024;
+
 /** The limits of the reference server. None limits the duration of a response, so watches are not cut off. */
 export const SERVER_OPTIONS: ServerOptions = {
-  maxHeaderSize: 1024 * 1024,
+  maxHeaderSize: MAX_HEADER_BYTES,
   // For an idle connection.
   keepAliveTimeout: 90_000,
   // For receiving the headers, and the whole request.
@@ -94,18 +117,31 @@ export const SERVER_OPTIONS: ServerOptions = {
 
 /** Registers the cluster as the request listener of a server. */
 export function attachCluster(
-  server: Server,
+  server: Server | Http2SecureServer,
   cluster: FetchTarget,
   options: ClusterListenerOptions & ConnectionInfo,
 ): Listener {
   const listener = createClusterListener(cluster, options);
-  server.on('request', listener.request).on('checkContinue', listener.checkContinue);
-  // CONNECT is not supported. The socket belongs to this listener alone, so it handles errors and closes it.
-  server.on('connect', (_request, socket) => {
-    socket.on('error', () => socket.destroy());
-    socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n', () => socket.destroy());
+  const events: EventEmitter = server;
+  events.on('request', listener.request).on('checkContinue', listener.checkContinue);
+  // CONNECT is not supported.
+  events.on('connect', (_request, socket: Duplex) => rejectConnection(socket, '405 Method Not Allowed'));
+  events.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (listener.upgrade(incoming, socket, head)) return;
+    // A server may ignore the header: the request starts again without it.
+    socket.unshift(Buffer.concat([withoutUpgrade(incoming), head]));
+    server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
   });
   return listener;
+}
+
+/** The header of a request as it was sent, without its Upgrade field. */
+function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }
 
 /** Creates the request listener of a cluster. Throws TypeError for malformed tokens. */

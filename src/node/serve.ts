@@ -3,11 +3,10 @@
  * Serves a cluster on a TCP socket, for kubectl and client libraries.
  */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import { createServer } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
-import { type AddressInfo, isIPv6 } from 'node:net';
+import { type EventEmitter, once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
+import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import type { TlsOptions } from 'node:tls';
 import type { TokenTable } from '../auth/authentication.js';
@@ -30,6 +29,7 @@ import {
   attachCluster,
   CLUSTER_LISTENER_OPTIONS,
   type ClusterListenerOptions,
+  MAX_HEADER_BYTES,
   SERVER_OPTIONS,
 } from './node-listener.js';
 
@@ -122,7 +122,9 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   const server =
     tls === undefined
       ? createServer(SERVER_OPTIONS)
-      : createSecureServer({ ...SERVER_OPTIONS, cert: tls.cert, key: tls.key, ...clientTlsOptions(authority) });
+      : await createTlsServer({ cert: tls.cert, key: tls.key, ...clientTlsOptions(authority) });
+  server.maxHeadersCount = 0;
+  const connections = trackConnections(server);
   const tokenOptions = tokens === undefined ? {} : { tokens };
   const peers = authority === undefined ? {} : { peerOf: createPeerReader(cluster.dialect) };
   const listener = attachCluster(server, cluster, {
@@ -141,7 +143,7 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   const kubeconfig = kubeconfigText({ url, caCertificate, token });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closed ??= shutDown(server, listener);
+    closed ??= shutDown(server, listener, connections);
     return closed;
   };
   if (options.kubeconfig !== undefined) {
@@ -191,8 +193,63 @@ function clientTlsOptions(trust: ClientCa | undefined): TlsOptions {
 /** How long active requests may take to finish on shutdown. */
 const SHUTDOWN_GRACE_MS = 2_000;
 
-async function shutDown(server: Server, listener: Listener): Promise<void> {
+/**
+ * A server of HTTP/2 and HTTP/1.1; the client chooses during the handshake. Upstream:
+ * apiserver/pkg/server/secure_serving.go.
+ */
+async function createTlsServer(tls: TlsOptions): Promise<Http2SecureServer & Pick<Server, 'maxHeadersCount'>> {
+  const { createSecureServer } = await import('node:http2');
+  const server = createSecureServer({
+    ...tls,
+    noDelay: true,
+    allowHTTP1: true,
+    maxHeaderListPairs: MAX_HEADER_PAIRS,
+    settings: {
+      maxConcurrentStreams: 100,
+      initialWindowSize: STREAM_BUFFER_BYTES,
+      maxFrameSize: STREAM_BUFFER_BYTES,
+      maxHeaderListSize: MAX_HEADER_BYTES,
+    },
+  });
+  // For HTTP/1.1 it reads these from its properties.
+  return Object.assign(server, SERVER_OPTIONS, { maxHeadersCount: 0 });
+}
+
+/** What a stream may send before the server has read it. */
+const STREAM_BUFFER_BYTES = 256 * 1024;
+
+/** Fields in a header; {@link MAX_HEADER_BYTES} limits them first. */
+const MAX_HEADER_PAIRS = 100_000;
+
+/** The open connections of a server. */
+interface Connections {
+  readonly sockets: ReadonlySet<Socket>;
+  readonly sessions: ReadonlySet<ServerHttp2Session>;
+}
+
+/** Includes connections on which TLS has not started, which the server itself does not know. */
+function trackConnections(server: EventEmitter): Connections {
+  const sockets = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('session', (session: ServerHttp2Session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+  });
+  return { sockets, sessions };
+}
+
+async function shutDown(
+  server: Server | Http2SecureServer,
+  listener: Listener,
+  { sockets, sessions }: Connections,
+): Promise<void> {
   const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+  // Lets streams finish, and tells the client to open no more.
+  for (const session of sessions) session.close();
   await new Promise<void>((resolve) => {
     const undo = systemClock.after(SHUTDOWN_GRACE_MS, resolve, { background: true });
     void listener.drain().then(() => {
@@ -200,7 +257,7 @@ async function shutDown(server: Server, listener: Listener): Promise<void> {
       resolve();
     });
   });
-  server.closeAllConnections();
+  for (const socket of sockets) socket.destroy();
   await stopped;
 }
 

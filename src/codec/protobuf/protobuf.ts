@@ -62,6 +62,7 @@ export const protobuf: Codec = {
     mediaType: streamType,
     contentType: streamType,
     encode: encodeEvent,
+    framingBytes: 4,
   },
 };
 

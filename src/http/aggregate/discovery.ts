@@ -13,9 +13,7 @@ import {
 import {
   AGGREGATOR,
   type Aggregation,
-  type AggregationTarget,
   pathOfVersion,
-  resolveAggregation,
   setRemoteUserHeaders,
 } from '../../kinds/apiregistration/reach.js';
 import type { APIService } from '../../kinds/apiregistration/v1/api-service.js';
@@ -25,6 +23,8 @@ import { apiVersionOf } from '../../meta/gvk.js';
 import { type DiscoveryDocument, type DiscoveryVersion, groupEntry } from '../../registry/discovery.js';
 import type { Clock } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
+import { type AggregationTarget, resolveAggregation } from '../../webhook/aggregation.js';
+import type { ServiceView } from '../../webhook/service-address.js';
 import type { ApiServiceIndex, RemoteApi } from './api-services.js';
 
 /** A version in aggregated discovery. */
@@ -38,7 +38,8 @@ export interface RemoteDiscoveryOptions {
   readonly apis: ApiServiceIndex;
   readonly aggregation: Aggregation | undefined;
   readonly clock: Clock;
-  readonly dialect: Dialect;
+  /** The Services of the backends. */
+  readonly view: ServiceView;
 }
 
 const CACHE_MS = 60_000;
@@ -77,9 +78,9 @@ export class RemoteDiscovery {
   }
 
   async #fetch({ api }: RemoteApi): Promise<VersionDiscovery> {
-    const { aggregation, dialect } = this.#options;
-    const reached = resolveAggregation(aggregation, api);
-    const group = dialect.group(serviceGroup('apidiscovery'));
+    const { aggregation, view } = this.#options;
+    const reached = resolveAggregation(aggregation, api, view);
+    const group = view.dialect.group(serviceGroup('apidiscovery'));
     const acceptFor = (version: string) => `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
     const all = await this.#fetchPath(reached, '/apis', `${acceptFor('v2')},${acceptFor('v2beta1')}`);
     if (all.status === 503) throw new Error('the aggregated API is unavailable');

@@ -4,14 +4,12 @@
  */
 
 import { ADMINISTRATOR } from '../../auth/identity.js';
-import {
-  type Aggregation,
-  checkAggregation,
-  messageOfFailure,
-  resolveAggregation,
-  setRemoteUserHeaders,
-} from '../../kinds/apiregistration/reach.js';
+import { type Aggregation, checkAggregation, setRemoteUserHeaders } from '../../kinds/apiregistration/reach.js';
 import type { User } from '../../protocol/request.js';
+import { resolveAggregation } from '../../webhook/aggregation.js';
+import { UnreadableBundle } from '../../webhook/ca-bundle.js';
+import { networkProblem } from '../../webhook/connection.js';
+import { type ServiceView, UnresolvedService } from '../../webhook/service-address.js';
 import type { Answer, HttpRequest } from '../answer.js';
 import { type Exchange, envelopeOf } from '../exchange.js';
 import type { Route } from '../path.js';
@@ -25,6 +23,8 @@ export interface Aggregator {
   readonly apis: ApiServiceIndex;
   /** The configured backends. */
   readonly aggregation: Aggregation | undefined;
+  /** The Services of the backends. */
+  readonly view: ServiceView;
   /** The backends' discovery documents. */
   readonly discovery: RemoteDiscovery;
 }
@@ -36,7 +36,8 @@ export function createAggregator(
 ): Aggregator {
   checkAggregation(aggregation);
   const apis = new ApiServiceIndex(storageReader);
-  return { apis, aggregation, discovery: new RemoteDiscovery({ apis, aggregation, clock, dialect }) };
+  const view: ServiceView = { objects: storageReader.objects, dialect };
+  return { apis, aggregation, view, discovery: new RemoteDiscovery({ apis, aggregation, clock, view }) };
 }
 
 /** Hop-by-hop headers, which are not forwarded. */
@@ -53,8 +54,6 @@ const HOP_BY_HOP = new Set([
 ]);
 /** Set anew for the backend's connection; the client's credentials are replaced by identity headers. */
 const NOT_FORWARDED = new Set(['host', 'content-length', 'authorization']);
-/** fetch has already decoded the body. */
-const NOT_RETURNED = new Set(['content-encoding', 'content-length']);
 
 /** The aggregated API that serves a path; undefined: this server does. */
 export function remoteApiOf({ settings }: Exchange, route: Route): RemoteApi | undefined {
@@ -69,10 +68,10 @@ export async function proxyRequest(exchange: Exchange, remote: RemoteApi, user: 
   if (!aggregator.apis.isAvailable(remote)) return respondText(envelopeOf(exchange), 503, 'service unavailable\n');
   const { request } = exchange;
   let response: Response;
-  let isFar: boolean;
+  let url = '';
   try {
-    const reached = resolveAggregation(aggregator.aggregation, remote.api);
-    isFar = reached.isRemote;
+    const reached = resolveAggregation(aggregator.aggregation, remote.api, aggregator.view);
+    url = `${reached.address}${pathAndQuery(request.url)}`;
     const headers = forwardedHeaders(exchange, user ?? ADMINISTRATOR);
     const body = await bodyOf(request);
     const init: RequestInit & { duplex?: 'half' } = {
@@ -81,13 +80,15 @@ export async function proxyRequest(exchange: Exchange, remote: RemoteApi, user: 
       signal: request.signal,
       ...(body === undefined ? {} : { body, duplex: 'half' }),
     };
-    response = await reached.send(`${reached.address}${pathAndQuery(request.url)}`, init);
+    response = await reached.send(url, init);
   } catch (error) {
     // The client is informed; this is no fault of this server.
-    const text = `error trying to reach service: ${messageOfFailure(error)}\n`;
+    if (error instanceof UnresolvedService) return respondText(envelopeOf(exchange), 503, 'service unavailable\n');
+    if (error instanceof UnreadableBundle) return respondText(envelopeOf(exchange), 500, `${error.message}\n`);
+    const text = `error trying to reach service: ${networkProblem(error, url)}\n`;
     return respondText(envelopeOf(exchange), 503, text);
   }
-  const headers = [...response.headers].filter(([name]) => !HOP_BY_HOP.has(name) && !(isFar && NOT_RETURNED.has(name)));
+  const headers = [...response.headers].filter(([name]) => !HOP_BY_HOP.has(name));
   return respondProxied(envelopeOf(exchange), { code: response.status, headers, body: response.body });
 }
 

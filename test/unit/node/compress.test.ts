@@ -4,7 +4,7 @@ import { createCluster } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { serve } from 'orchplane/node';
 import { describe, expect, test } from 'vitest';
-import { gzipSource } from '../../../src/node/http-listener.js';
+import { gzipSource } from '../../../src/node/byte-sources.js';
 import { exchange } from './sockets.js';
 
 describe('gzipSource', () => {

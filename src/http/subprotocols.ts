@@ -1,0 +1,39 @@
+/**
+ * The subprotocols that a WebSocket request offers. A browser cannot set the Authorization header of a WebSocket, so
+ * one of them may carry a bearer token. Upstream: apiserver/pkg/authentication/request/websocket/protocol.go.
+ */
+import { errors } from '../meta/errors.js';
+import type { HttpHeaders } from './answer.js';
+
+const TOKEN_PREFIX = 'base64url.bearer.authorization.k8s.io.';
+
+/** What the header Sec-WebSocket-Protocol contains. */
+export interface Subprotocols {
+  /** Absent: no subprotocol carries a token. */
+  readonly token?: string;
+  /** The subprotocols without a token. */
+  readonly names: readonly string[];
+}
+
+/** Reads the subprotocols. Throws 401 for a malformed token, for two tokens, and for a token alone. */
+export function readSubprotocols(headers: HttpHeaders): Subprotocols {
+  const offered = (headers.get('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim());
+  const names = offered.filter((name) => name !== '' && !name.startsWith(TOKEN_PREFIX));
+  const [encoded, second] = offered.filter((name) => name.startsWith(TOKEN_PREFIX));
+  if (encoded === undefined) return { names };
+  const token = decodeToken(encoded.slice(TOKEN_PREFIX.length));
+  if (second !== undefined || token === undefined) throw errors.unauthorized('Unauthorized');
+  // An empty token counts as none.
+  if (token === '') return { names };
+  // The response names a subprotocol, and it must not be the token.
+  if (names.length === 0) throw errors.unauthorized('Unauthorized');
+  return { token, names };
+}
+
+/** Undefined when it is not base64url without padding, or not UTF-8. */
+function decodeToken(encoded: string): string | undefined {
+  if (!/^[\w-]*$/.test(encoded) || encoded.length % 4 === 1) return undefined;
+  const bytes = Uint8Array.from(atob(encoded.replace(/-/g, '+').replace(/_/g, '/')), (byte) => byte.charCodeAt(0));
+  const text = new TextDecoder().decode(bytes);
+  return text.includes('\ufffd') ? undefined : text;
+}

@@ -1,0 +1,53 @@
+/**
+ * Response bodies as byte sources, and their compression.
+ */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { type Answer, type ByteSource, isByteSource } from '../http/answer.js';
+
+/** The fastest level: each response is compressed for one client only. */
+const GZIP_LEVEL = 1;
+
+type Body = NonNullable<Answer['body']>;
+
+/** Whether a body is read piece by piece. */
+export function isStream(body: Answer['body']): body is ByteSource | ReadableStream<Uint8Array> {
+  return body !== null && (body instanceof ReadableStream || isByteSource(body));
+}
+
+/** Reads a stream as a byte source. */
+export function toByteSource(body: Extract<Body, ByteSource | ReadableStream<Uint8Array>>): ByteSource {
+  if (isByteSource(body)) return body;
+  const reader = body.getReader();
+  return {
+    async read() {
+      const { done, value } = await reader.read();
+      return done ? undefined : value;
+    },
+    // A failed stream has already reported its error to the reader.
+    cancel: () => void reader.cancel().catch(() => undefined),
+  };
+}
+
+/** Compresses a byte source with gzip. */
+export function gzipSource(source: ByteSource): ByteSource {
+  const gzip = createGzip({ level: GZIP_LEVEL });
+  // The reader sees the same error as the end of the stream.
+  pipeline(Readable.from(chunksOf(source), { objectMode: false }), gzip).catch(() => undefined);
+  const chunks: AsyncIterator<Uint8Array> = gzip[Symbol.asyncIterator]();
+  return {
+    async read() {
+      const { done, value } = await chunks.next();
+      return done === true ? undefined : value;
+    },
+    cancel() {
+      source.cancel();
+      gzip.destroy();
+    },
+  };
+}
+
+async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
+  for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) yield bytes;
+}

@@ -1,0 +1,151 @@
+/** HTTP/2, which Go clients choose when a server with TLS offers it. */
+import { once } from 'node:events';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
+import { ConfigMap } from '../../../src/kinds/index.js';
+import { type ServedCluster, serve } from '../../../src/node/index.js';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const REVIEW = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+
+const cluster = createCluster({ dialect: 'kubernetes' });
+let server: ServedCluster;
+let session: ClientHttp2Session;
+
+beforeAll(async () => {
+  server = await serve(cluster, { tls: true, clientCa: true, token: 'mine' });
+});
+
+beforeEach(() => {
+  session = connect(server.url, { ca: server.caCertificate });
+  return () => session.destroy();
+});
+
+afterAll(async () => {
+  await server.close();
+  await cluster.close();
+});
+
+async function start(
+  headers: OutgoingHttpHeaders,
+  body?: string,
+  over = session,
+): Promise<{ readonly stream: ClientHttp2Stream; readonly headers: IncomingHttpHeaders }> {
+  const stream = over.request({ authorization: 'Bearer mine', ...headers }, { endStream: body === undefined });
+  if (body !== undefined) stream.end(body);
+  const [received] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+  return { stream, headers: received };
+}
+
+async function call(headers: OutgoingHttpHeaders, body?: string, over = session) {
+  const { stream, headers: received } = await start(headers, body, over);
+  return { code: received[':status'], headers: received, body: await text(stream) };
+}
+
+const json = { 'content-type': 'application/json' };
+
+describe('HTTP/2', () => {
+  test('creates, reads and deletes an object', async () => {
+    const body = JSON.stringify({ metadata: { name: 'a' }, data: { key: 'ü'.repeat(1000) } });
+    const created = await call({ ':method': 'POST', ':path': CONFIG_MAPS, ...json }, body);
+    expect(created.code).toBe(201);
+    const read = await call({ ':path': `${CONFIG_MAPS}/a` });
+    expect(JSON.parse(read.body)).toMatchObject({ data: { key: 'ü'.repeat(1000) } });
+    expect(read.headers['content-length']).toBe(String(Buffer.byteLength(read.body)));
+    expect(read.headers['audit-id']).toMatch(/^[\da-f-]{36}$/);
+    expect((await call({ ':method': 'HEAD', ':path': `${CONFIG_MAPS}/a` })).body).toBe('');
+    expect((await call({ ':method': 'DELETE', ':path': `${CONFIG_MAPS}/a` })).code).toBe(200);
+    expect((await call({ ':path': `${CONFIG_MAPS}/a` })).code).toBe(404);
+  });
+
+  test('keeps repeated response headers apart', async () => {
+    const path = `${CONFIG_MAPS}?fieldValidation=Warn&dryRun=All`;
+    const body = '{"metadata":{"name":"w"},"one":1,"two":2}';
+    const { headers } = await call({ ':method': 'POST', ':path': path, ...json }, body);
+    expect(headers['warning']).toBe('299 - "unknown field \\"one\\"", 299 - "unknown field \\"two\\""');
+  });
+
+  test('reads repeated request headers', async () => {
+    const { body } = await call(
+      { ':method': 'POST', ':path': REVIEW, ...json, 'impersonate-user': 'eve', 'impersonate-group': ['a', 'b'] },
+      '{}',
+    );
+    expect(JSON.parse(body)).toMatchObject({
+      status: { userInfo: { username: 'eve', groups: ['a', 'b', 'system:authenticated'] } },
+    });
+  });
+
+  test('serves a header after a thousand others', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1500 }, (_each, at) => [`x-header-${at}`, '1']));
+    const large = connect(server.url, { ca: server.caCertificate, maxSendHeaderBlockLength: 1024 * 1024 });
+    const headers = { ':method': 'POST', ':path': REVIEW, ...json, ...many, 'impersonate-user': 'eve' };
+    const { body } = await call(headers, '{}', large);
+    expect(JSON.parse(body)).toMatchObject({ status: { userInfo: { username: 'eve' } } });
+    large.destroy();
+  });
+
+  test('streams watches beside other requests of the same connection', async () => {
+    const { stream } = await start({ ':path': `${CONFIG_MAPS}?watch=true` });
+    stream.setEncoding('utf8');
+    const event = once(stream, 'data');
+    await cluster.api(ConfigMap).create({ metadata: { name: 'watched' } });
+    expect(String(await event)).toContain('"name":"watched"');
+    expect((await call({ ':path': '/healthz' })).body).toBe('ok');
+    stream.close();
+  });
+
+  test('ends a watch when the client resets its stream', async () => {
+    const { stream } = await start({ ':path': `${CONFIG_MAPS}?watch=true` });
+    const watches = async (): Promise<string | undefined> => {
+      const { body } = await call({ ':path': '/metrics' });
+      return /apiserver_longrunning_requests\{[^}]*configmaps[^}]*\} (\d+)/.exec(body)?.[1];
+    };
+    expect(await watches()).toBe('1');
+    stream.close();
+    await expect.poll(watches).toBe('0');
+  });
+
+  test('answers an upload that is too large and keeps the connection', async () => {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': CONFIG_MAPS,
+      authorization: 'Bearer mine',
+      ...json,
+    });
+    stream.on('error', () => undefined);
+    stream.write('x'.repeat(3 * 1024 * 1024 + 1));
+    const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+    expect(headers[':status']).toBe(413);
+    expect(await text(stream)).toContain('"code":413');
+    expect((await call({ ':path': '/healthz' })).body).toBe('ok');
+  });
+
+  test('authenticates a client certificate', async () => {
+    const certificate = await server.createClientCertificate({ user: 'alice', groups: ['dev'] });
+    const own = connect(server.url, { ca: server.caCertificate, ...certificate });
+    const ask = async () =>
+      JSON.parse((await call({ ':method': 'POST', ':path': REVIEW, ...json, authorization: '' }, '{}', own)).body);
+    expect(await ask()).toMatchObject({ status: { userInfo: { username: 'alice' } } });
+    expect(await ask()).toMatchObject({ status: { userInfo: { username: 'alice' } } });
+    own.destroy();
+  });
+
+  test('ends watches and connections on shutdown', async () => {
+    const own = await serve(cluster, { tls: true, token: 'mine' });
+    const client = connect(own.url, { ca: own.caCertificate });
+    const { stream } = await start({ ':path': `${CONFIG_MAPS}?watch=true` }, undefined, client);
+    const ended = text(stream);
+    const closed = once(client, 'close');
+    await own.close();
+    expect(await ended).toContain('"name":"watched"');
+    await closed;
+  });
+});
