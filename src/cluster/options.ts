@@ -19,6 +19,7 @@ import type { StorageSettings } from '../storage/memory-storage.js';
 import type { ClusterState } from '../storage/state.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
+import { canConnectToAddresses } from '../webhook/connection.js';
 
 export interface ClusterOptions {
   /**
@@ -97,7 +98,7 @@ export function externalCallsOf({ conversions = {}, webhooks }: ClusterOptions, 
 export function strictSettingOf(options: ClusterOptions): StrictSetting {
   return {
     hasControllers: options.controllers !== undefined,
-    hasWebhooks: options.webhooks !== undefined,
+    hasWebhooks: options.webhooks !== undefined || canConnectToAddresses(),
     converted: new Set(Object.keys(options.conversions ?? {})),
     hasPolicyStatus: options.policyStatus === true,
   };

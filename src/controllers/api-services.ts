@@ -7,12 +7,9 @@ import {
   AGGREGATOR,
   type AggregatedApi,
   type Aggregation,
-  type AggregationTarget,
   aggregatedApi,
   checkAggregation,
-  messageOfFailure,
   pathOfVersion,
-  resolveAggregation,
   setRemoteUserHeaders,
 } from '../kinds/apiregistration/reach.js';
 import { APIService } from '../kinds/apiregistration/v1/api-service.js';
@@ -22,6 +19,7 @@ import {
   availableOf,
   failedCheck,
   PASSED,
+  SERVICES,
   unreachableCondition,
   withAvailable,
 } from '../kinds/apiregistration/v1/availability.js';
@@ -31,14 +29,18 @@ import { SERVER_MANAGER } from '../meta/dialect.js';
 import { quote } from '../text/go/go-text.js';
 import type { Clock } from '../util/clock.js';
 import { deepEqual } from '../util/json.js';
+import { messageOf } from '../util/message-of.js';
 import { refuseUnknownOptions } from '../util/options.js';
+import { type AggregationTarget, resolveAggregation } from '../webhook/aggregation.js';
+import { networkProblem } from '../webhook/connection.js';
+import { type ServiceView, UnresolvedService } from '../webhook/service-address.js';
 import type { Controller, ControllerContext } from './runtime/controller.js';
 import { keyOf } from './runtime/shared-informer.js';
 
 export interface ApiServicesOptions {
   /**
-   * The backends by APIService name, as given to `createFetchHandler`. Without a backend the controller uses `fetch` with
-   * the address of the Service in the cluster network.
+   * The backends by APIService name, as given to `createFetchHandler`. Without a backend the controller uses an endpoint of
+   * the Service.
    */
   readonly aggregate?: Aggregation | undefined;
   /** The time between successful checks; 30 s unless given. */
@@ -84,6 +86,15 @@ function start(context: ControllerContext, { aggregate, recheckMs = RECHECK_MS }
     service: (namespace, name) => networkServices.get(name, namespace) as Service | undefined,
     endpoints: (namespace, name) => endpoints.get(name, namespace) as Endpoints | undefined,
   };
+  const serviceView: ServiceView = {
+    dialect: context.dialect,
+    objects: {
+      get: ({ resource, namespace, name }) =>
+        resource === SERVICES.resource ? view.service(namespace, name) : view.endpoints(namespace, name),
+      // An APIService without Endpoints is unavailable, so EndpointSlices do not matter.
+      list: () => [],
+    },
+  };
 
   const queue = context.queue(
     async (key) => {
@@ -92,7 +103,9 @@ function start(context: ControllerContext, { aggregate, recheckMs = RECHECK_MS }
       // A change that makes the service reachable queues it again.
       if (service?.spec.service === undefined || api === undefined) return;
       if (unreachableCondition(service.spec.service, view) !== undefined) return;
-      const found = await check(api, resolveAggregation(aggregate, api), context.clock);
+      // Requests to an available API verify the certificate; this check does not, as in the reference server.
+      const target = { ...api, caBundle: '', insecureSkipTLSVerify: true };
+      const found = await check(api, () => resolveAggregation(aggregate, target, serviceView), context.clock);
       const live = services.at(key);
       // The APIService may have changed during the check.
       if (live === undefined || live.metadata.uid !== service.metadata.uid || live.spec !== service.spec) {
@@ -136,15 +149,18 @@ function hasCondition(service: Parameters<typeof availableOf>[0], found: Availab
   return found !== undefined && noted?.status === found.status && noted.message === found.message;
 }
 
-async function check(api: AggregatedApi, reached: AggregationTarget, clock: Clock): Promise<AvailableCondition> {
-  const url = `${reached.address}${pathOfVersion(api)}`;
-  const requests = Array.from({ length: reached.isRemote ? ATTEMPTS : 1 }, () => requestDiscovery(url, reached, clock));
+async function check(api: AggregatedApi, resolve: () => AggregationTarget, clock: Clock): Promise<AvailableCondition> {
+  let url = '';
   try {
-    await Promise.any(requests);
+    const reached = resolve();
+    url = `${reached.address}${pathOfVersion(api)}`;
+    const length = reached.isRemote ? ATTEMPTS : 1;
+    await Promise.any(Array.from({ length }, () => requestDiscovery(url, reached, clock)));
     return PASSED;
   } catch (error) {
-    const last = error instanceof AggregateError ? error.errors.at(-1) : error;
-    return failedCheck(`failing or missing response from ${url}: ${messageOfFailure(last)}`);
+    if (error instanceof UnresolvedService) return failedCheck(error.message);
+    const last: unknown = error instanceof AggregateError ? error.errors.at(-1) : error;
+    return failedCheck(`failing or missing response from ${url}: ${messageOf(last)}`);
   }
 }
 
@@ -156,14 +172,14 @@ async function requestDiscovery(url: string, reached: AggregationTarget, clock: 
   const late = new Promise<never>((_, reject) => {
     timeout.signal.addEventListener('abort', () => reject(timeout.signal.reason), { once: true });
   });
-  const giveUp = () => {
-    const why = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
-    timeout.abort(new Error(`Get ${quote(url)}: ${why}`));
-  };
+  const giveUp = () =>
+    timeout.abort(new Error('context deadline exceeded (Client.Timeout exceeded while awaiting headers)'));
   const undo = clock.after(CHECK_TIMEOUT_MS, giveUp, { background: true });
   try {
     const sent = reached.send(url, { method: 'GET', headers, signal: timeout.signal });
-    const { status, body } = await Promise.race([sent, late]);
+    const { status, body } = await Promise.race([sent, late]).catch((error) => {
+      throw new Error(`Get ${quote(url)}: ${networkProblem(error, url)}`, { cause: error });
+    });
     // Only the status matters.
     await body?.cancel();
     if (status < 200 || status >= 300) throw new Error(`bad status from ${url}: ${status}`);

@@ -51,10 +51,7 @@ export function createConverter(
   if (registered !== undefined) return functionConverter(registered);
   if (settings.strategy === 'Webhook' && settings.webhook?.clientConfig !== undefined) {
     const { clientConfig, conversionReviewVersions } = settings.webhook;
-    const call = createWebhookCaller(external.webhooks, {
-      clock,
-      service: (namespace, name) => objects.get({ group: '', resource: 'services', namespace, name }),
-    });
+    const call = createWebhookCaller(external.webhooks, { clock, objects, dialect });
     return webhookConverter(clientConfig, conversionReviewVersions, { call, uid: () => external.uid(), dialect });
   }
   return NO_CONVERSION;

@@ -11,7 +11,7 @@ import { isRecord } from '../util/json.js';
 /** The options of the cluster that the rules depend on. */
 export interface StrictSetting {
   readonly hasControllers: boolean;
-  /** The cluster has a `webhooks` option. */
+  /** Webhooks with a Service or a caBundle can be called: in Node, or with the `webhooks` option. */
   readonly hasWebhooks: boolean;
   /** Names of the CRDs with a conversion function in this process. */
   readonly converted: ReadonlySet<string>;
@@ -51,7 +51,7 @@ export const STRICT_RULES: readonly StrictRule[] = [
     effect: 'refuse',
     kinds: WEBHOOKS,
     when: (object, { hasWebhooks }) => !hasWebhooks && listOf(object['webhooks']).some(isUnreachableByFetch),
-    what: 'calling a webhook by Service or by its caBundle is not modelled unless createCluster({ webhooks }) says how',
+    what: 'calling a webhook by Service or by its caBundle is not modelled outside Node unless createCluster({ webhooks }) says how',
     anchor: 'different-by-design',
   },
   {
@@ -61,7 +61,7 @@ export const STRICT_RULES: readonly StrictRule[] = [
       !hasWebhooks &&
       !converted.has(object.metadata.name) &&
       isUnreachableByFetch(valueAt(object, 'spec', 'conversion', 'webhook')),
-    what: 'calling a conversion webhook by Service or by its caBundle is not modelled unless createCluster({ webhooks }) or ({ conversions }) says how',
+    what: 'calling a conversion webhook by Service or by its caBundle is not modelled outside Node unless createCluster({ webhooks }) or ({ conversions }) says how',
     anchor: 'different-by-design',
   },
   {

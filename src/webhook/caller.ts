@@ -4,19 +4,17 @@
  */
 
 import type { WebhookAddress, WebhookCaller, WebhookFunction, WebhookResolver, Webhooks } from '../kinds/reconciler.js';
-import type { ApiObject } from '../meta/object.js';
 import { quote } from '../text/go/go-text.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
-import { pemBlocks } from '../text/x509/pem.js';
 import type { Clock } from '../util/clock.js';
 import { cloneJson, copyJson, escapeForPages, isRecord, printJson } from '../util/json.js';
-import { messageOf } from '../util/message-of.js';
+import { bundleCertificates } from './ca-bundle.js';
+import { canConnectToAddresses, networkProblem, sendToBackend } from './connection.js';
+import { resolveService, routableSpec, type ServiceView, serviceHost } from './service-address.js';
 
 /** What calls need of their cluster. */
-export interface WebhookContext {
+export interface WebhookContext extends ServiceView {
   readonly clock: Clock;
-  /** Looks up a Service: a webhook behind a missing Service cannot be reached. */
-  service(namespace: string, name: string): ApiObject | undefined;
 }
 
 /**
@@ -30,7 +28,6 @@ export function createWebhookCaller(webhooks: Webhooks | undefined, context: Web
 
 function resolvingCaller(resolver: WebhookResolver | undefined, context: WebhookContext): WebhookCaller {
   const { clock } = context;
-  const send = resolver?.fetch;
   return async (address, review, timeoutSeconds) => {
     const found = resolver?.resolve(address);
     if (typeof found === 'function') {
@@ -39,11 +36,30 @@ function resolvingCaller(resolver: WebhookResolver | undefined, context: Webhook
       const call = () => callFunction(found, copyJson(review), url);
       return withTimeLimit(call, { clock, address, timeoutSeconds });
     }
-    if (found === undefined) {
-      checkBundle(address);
-      requireService(address, context, timeoutSeconds);
-    }
+    const send = senderOf(address, { sendTo: found, fetch: resolver?.fetch }, context);
     return fetchWebhooks(clock, { fetch: send, sendTo: found })(address, review, timeoutSeconds);
+  };
+}
+
+/** The `fetch` for a webhook. Throws UnreadableBundle. A custom `fetch` takes care of the caBundle itself. */
+function senderOf(
+  { url, service, caBundle }: WebhookAddress,
+  { sendTo, fetch: custom }: FetchOptions,
+  view: ServiceView,
+): Send {
+  if (custom !== undefined && sendTo !== undefined) return custom;
+  bundleCertificates(caBundle);
+  if (service === undefined || url !== undefined)
+    return custom ?? ((to, init) => sendToBackend(to, init, { caBundle }));
+  const target = { ...service, port: service.port ?? 443 };
+  const serverName = serviceHost(target);
+  if (sendTo !== undefined) return (to, init) => sendToBackend(to, init, { caBundle, serverName });
+  return async (to, init) => {
+    if (custom === undefined && canConnectToAddresses()) {
+      return sendToBackend(to, init, { caBundle, serverName, address: resolveService(target, view) });
+    }
+    routableSpec(target, view);
+    return custom === undefined ? sendToBackend(to, init, { caBundle }) : custom(to, init);
   };
 }
 
@@ -60,35 +76,6 @@ async function callFunction(call: WebhookFunction, review: Record<string, unknow
   return answer;
 }
 
-/** The caBundle cannot be parsed; the webhook is not called. */
-export class UnreadableBundle extends Error {
-  override readonly name = 'UnreadableBundle';
-}
-
-function checkBundle({ caBundle = '' }: WebhookAddress): void {
-  if (caBundle !== '' && pemBlocks(atob(caBundle)).length === 0)
-    throw new UnreadableBundle('unable to load root certificates: unable to parse bytes as PEM block');
-}
-
-/** Rejects Services without a cluster IP or without the port. */
-function requireService(
-  { service: wanted }: WebhookAddress,
-  { service }: WebhookContext,
-  timeoutSeconds: number,
-): void {
-  if (wanted === undefined) return;
-  const { namespace, name, port = 443 } = wanted;
-  const fail = (why: string) => new Error(`Post ${quote(postUrl({ service: wanted }, timeoutSeconds))}: ${why}`);
-  const found = service(namespace, name);
-  if (found === undefined) throw fail(`service ${quote(name)} not found`);
-  const spec = isRecord(found['spec']) ? found['spec'] : {};
-  if (spec['type'] === 'ExternalName') return;
-  if (spec['clusterIP'] === 'None') throw fail('cannot route to service with ClusterIP "None"');
-  const ports: readonly unknown[] = Array.isArray(spec['ports']) ? spec['ports'] : [];
-  if (ports.some((item) => isRecord(item) && item['port'] === port)) return;
-  throw fail(`no service port ${port} found for service ${quote(name)}`);
-}
-
 /** Settles like `run`, or rejects when the timeout expires; later results are ignored. */
 export function withTimeLimit(
   run: () => Promise<unknown>,
@@ -97,7 +84,7 @@ export function withTimeLimit(
   const { clock, address, timeoutSeconds } = limit;
   return new Promise((resolve, reject) => {
     const expire = (): void => {
-      reject(new Error(`Post ${quote(postUrl(address, timeoutSeconds))}: context deadline exceeded`));
+      reject(new Error(`Post ${quote(postUrl(address, timeoutSeconds))}: ${DEADLINE_EXCEEDED}`));
     };
     const undo = clock.after(timeoutSeconds * 1000, expire);
     run().then(resolve, reject).finally(undo);
@@ -112,12 +99,16 @@ function thrownMessage(error: unknown): string {
 /** Maximum length of a response. */
 const MAX_RESPONSE = 3 * 1024 * 1024;
 
+const DEADLINE_EXCEEDED = 'context deadline exceeded';
+
 /** The reason with which a timed-out request is aborted. */
 class Timeout extends Error {}
 
+type Send = (url: string, init: RequestInit) => Promise<Response>;
+
 interface FetchOptions {
   /** Default: the global `fetch`. */
-  readonly fetch?: typeof fetch | undefined;
+  readonly fetch?: Send | undefined;
   /** The actual address of the webhook; messages name the configured one. */
   readonly sendTo?: string | undefined;
 }
@@ -142,7 +133,10 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
       response = await send(target, request);
       text = await response.text();
     } catch (error) {
-      throw new Error(`Post ${quote(url)}: ${networkProblem(error, target)}`, { cause: error });
+      throw new Error(
+        `Post ${quote(url)}: ${error instanceof Timeout ? DEADLINE_EXCEEDED : networkProblem(error, target)}`,
+        { cause: error },
+      );
     } finally {
       undo();
     }
@@ -183,25 +177,6 @@ function withTimeout(url: string, seconds: number): string {
   const target = new URL(url);
   target.searchParams.set('timeout', `${seconds}s`);
   return target.href;
-}
-
-/** The message of Go's network library where it is known, else the platform's. */
-function networkProblem(error: unknown, url: string): string {
-  if (error instanceof Timeout) return 'context deadline exceeded';
-  const cause: unknown = error instanceof Error ? error.cause : undefined;
-  if (isRecord(cause)) {
-    const { code, address, port, hostname } = cause;
-    if (code === 'ECONNREFUSED' && address !== undefined)
-      return `dial tcp ${address}:${port}: connect: connection refused`;
-    if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname}: no such host`;
-  }
-  // Platforms block some ports; report them as closed.
-  if (cause instanceof Error && cause.message === 'bad port') {
-    const { hostname, port } = new URL(url);
-    return `dial tcp ${hostname}:${port}: connect: connection refused`;
-  }
-  const reason = cause instanceof Error ? cause.message : undefined;
-  return reason ?? messageOf(error);
 }
 
 function responseSummary({ status, headers }: Response): string {

@@ -68,6 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'schema',
     'protocol',
     'kinds',
+    'webhook',
     'registry',
     'auth',
     'flowcontrol',
@@ -82,7 +83,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The command line creates clusters and serves them.
   node: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'kinds/index.ts'],
   // Controllers use the public client only.
-  controllers: ['util', 'text', 'meta', 'schema', 'merge', 'protocol', 'kinds', 'crd', 'admission', 'client'],
+  controllers: [
+    'util',
+    'text',
+    'meta',
+    'schema',
+    'merge',
+    'protocol',
+    'kinds',
+    'webhook',
+    'crd',
+    'admission',
+    'client',
+  ],
   // Everything that runs in a browser.
   testing: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'kinds/index.ts'],
   // The same for one test runner.

@@ -30,7 +30,8 @@ import { quote } from '../../text/go/go-text.js';
 import { decodeBase64Text } from '../../util/base64.js';
 import { messageOf } from '../../util/message-of.js';
 import { once } from '../../util/once.js';
-import { createWebhookCaller, UnreadableBundle, withTimeLimit } from '../../webhook/caller.js';
+import { UnreadableBundle } from '../../webhook/ca-bundle.js';
+import { createWebhookCaller, withTimeLimit } from '../../webhook/caller.js';
 import type { ClusterView } from '../types.js';
 import type { Hook, HookType } from './hooks.js';
 import type { Review } from './review.js';
@@ -97,8 +98,8 @@ const callers = new WeakMap<ClusterView, WebhookCaller>();
 function callerOf(view: ClusterView): WebhookCaller {
   let caller = callers.get(view);
   if (caller === undefined) {
-    const service = (namespace: string, name: string) => view.get({ group: '', resource: 'services', namespace, name });
-    caller = createWebhookCaller(view.externalCalls.webhooks, { clock: view.clock, service });
+    const { clock, dialect } = view;
+    caller = createWebhookCaller(view.externalCalls.webhooks, { clock, dialect, objects: view });
     callers.set(view, caller);
   }
   return caller;

@@ -16,9 +16,10 @@ import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/
 import { byteLength, dns1035LabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import { isPrintable } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
+import { caBundleProblem } from '../../webhook/ca-bundle.js';
 import { PreexistingExpressions } from '../rules/preexisting-expressions.js';
 import { additionalSchema, type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
-import { caBundleErrors, caBundleProblem } from './ca-bundle.js';
+import { caBundleErrors } from './ca-bundle.js';
 import { versionsGoSyntax } from './go-syntax.js';
 import { versionSchemaErrors } from './validate-schema.js';
 import { columnErrors, selectableFieldErrors, subresourceErrors } from './validate-version-parts.js';

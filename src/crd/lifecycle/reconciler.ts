@@ -12,9 +12,9 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { JournalError } from '../../storage/journal/types.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
+import { caBundleProblem } from '../../webhook/ca-bundle.js';
 import { buildCustomKinds, type CustomKinds } from '../custom-kinds.js';
 import { approvalAnnotation, isProtectedGroup } from '../definition/approval.js';
-import { caBundleProblem } from '../definition/ca-bundle.js';
 import {
   approvalCondition,
   type ConditionText,

@@ -1,6 +1,6 @@
 /**
- * The targets of aggregated API versions: a function of this process, a configured address, or the DNS name of the
- * Service.
+ * Aggregated API versions: their servers, as APIServices and the `aggregate` option describe them, and the headers that
+ * identify the user to them. `webhook/aggregation.ts` connects to them.
  */
 import { isRecord } from '../../util/json.js';
 import type { APIService } from './v1/api-service.js';
@@ -18,11 +18,15 @@ export interface AggregatedApi {
   readonly group: string;
   readonly version: string;
   readonly service: { readonly namespace: string; readonly name: string; readonly port: number };
+  /** The CA certificates for the server's certificate, PEM in base64. */
+  readonly caBundle?: string;
+  /** Any certificate of the server is accepted. */
+  readonly insecureSkipTLSVerify?: boolean;
 }
 
 /**
- * The targets by APIService name, or a function that returns the target. Without a target, requests are fetched from
- * `https://<name>.<namespace>.svc:<port>`.
+ * The targets by APIService name, or a function that returns the target. Without a target, requests are sent to an
+ * endpoint of the Service.
  */
 export type Aggregation =
   | Readonly<Record<string, AggregatedTarget>>
@@ -32,51 +36,20 @@ export type Aggregation =
 export function aggregatedApi({ metadata, spec }: Pick<APIService, 'metadata' | 'spec'>): AggregatedApi | undefined {
   if (spec.service === undefined) return undefined;
   const { namespace = '', name = '', port } = spec.service;
-  const { group = '', version = '' } = spec;
-  return { name: metadata.name, group, version, service: { namespace, name, port } };
+  const { group = '', version = '', caBundle, insecureSkipTLSVerify } = spec;
+  return {
+    name: metadata.name,
+    group,
+    version,
+    service: { namespace, name, port },
+    ...(caBundle === undefined ? {} : { caBundle }),
+    ...(insecureSkipTLSVerify === undefined ? {} : { insecureSkipTLSVerify }),
+  };
 }
 
 /** The URL path of a group version. */
 export function pathOfVersion({ group, version }: Pick<AggregatedApi, 'group' | 'version'>): string {
   return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-}
-
-/** A resolved target. */
-export interface AggregationTarget {
-  /** The base URL without a trailing slash. */
-  readonly address: string;
-  /** The target is reached over a network and may be unavailable. */
-  readonly isRemote: boolean;
-  /** Sends a request; `url` starts with the address. Rejects if there is no response. */
-  send(url: string, init: RequestInit): Promise<Response>;
-}
-
-/** Resolves the target of an aggregated API. */
-export function resolveAggregation(aggregation: Aggregation | undefined, api: AggregatedApi): AggregationTarget {
-  const target = targetOf(aggregation, api);
-  const { name, namespace, port } = api.service;
-  if (typeof target !== 'function') {
-    const address = withoutSlash(target ?? `https://${name}.${namespace}.svc:${port}`);
-    return { address, isRemote: true, send: (url, init) => fetch(url, { ...init, redirect: 'manual' }) };
-  }
-  return {
-    address: `https://${name}.${namespace}.svc:${port}`,
-    isRemote: false,
-    send: async (url, init) => {
-      const response = await target(new Request(url, init));
-      if (!(response instanceof Response)) throw new TypeError(`the handler of ${api.name} returned no Response`);
-      return response;
-    },
-  };
-}
-
-function targetOf(aggregation: Aggregation | undefined, api: AggregatedApi): AggregatedTarget | undefined {
-  if (typeof aggregation === 'function') return aggregation(api);
-  return aggregation !== undefined && Object.hasOwn(aggregation, api.name) ? aggregation[api.name] : undefined;
-}
-
-function withoutSlash(address: string): string {
-  return address.endsWith('/') ? address.slice(0, -1) : address;
 }
 
 /** Throws TypeError for an invalid `aggregate` option. */
@@ -90,13 +63,6 @@ export function checkAggregation(aggregation: unknown): void {
       `orchplane: aggregate has for ${name} neither a function nor an address that begins with https:// or http://`,
     );
   }
-}
-
-/** The message of a failed request; platforms put the reason in `cause`. */
-export function messageOfFailure(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return cause instanceof Error && cause.message !== '' ? cause.message : error.message;
 }
 
 /** Sets the X-Remote headers that identify the user to an aggregated server, and removes existing ones. */

@@ -55,7 +55,7 @@ describe('API service controller', () => {
       () => {
         throw new Error('connection refused');
       },
-      'connection refused',
+      `Get "${URL_OF_VERSION}": connection refused`,
     ],
   ])('reports an APIService as unavailable after %s', async (_, handler, why) => {
     const { condition } = await clusterWith({ aggregate: { [NAME]: handler } });
@@ -106,13 +106,13 @@ describe('API service controller', () => {
     expect(await condition()).toMatchObject({ status: 'True', reason: 'Passed' });
   });
 
-  test('calls fetch without a configured backend and accepts one success in five attempts', async () => {
+  test('calls fetch for an address and accepts one success in five attempts', async () => {
     let requests = 0;
     vi.stubGlobal('fetch', async (url: string) => {
       if (++requests === 4) return new Response('{}');
       throw new TypeError('fetch failed', { cause: new Error(`no route to ${url}`) });
     });
-    const { condition } = await clusterWith({});
+    const { condition } = await clusterWith({ aggregate: () => 'http://10.0.0.7:8080' });
     expect(requests).toBe(5);
     expect(await condition()).toMatchObject({ status: 'True', reason: 'Passed' });
   });
@@ -122,10 +122,11 @@ describe('API service controller', () => {
       throw new TypeError('fetch failed', { cause: new Error('no such host') });
     });
     const reported: unknown[] = [];
-    const { condition } = await clusterWith({ aggregate: () => 'https://10.0.0.7:6443/' }, (error) =>
+    const { condition } = await clusterWith({ aggregate: () => 'http://10.0.0.7:8080/' }, (error) =>
       reported.push(error),
     );
-    const message = 'failing or missing response from https://10.0.0.7:6443/apis/metrics.example.com/v1: no such host';
+    const url = 'http://10.0.0.7:8080/apis/metrics.example.com/v1';
+    const message = `failing or missing response from ${url}: Get "${url}": no such host`;
     expect(await condition()).toMatchObject({ reason: 'FailedDiscoveryCheck', message });
     expect(reported.length).toBeGreaterThan(0);
   });

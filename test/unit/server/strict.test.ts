@@ -19,7 +19,7 @@ import {
   ValidatingWebhookConfiguration,
 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { STRICT_LINES, STRICT_LOOKUPS, STRICT_RELEASE, STRICT_RULES } from '../../../src/server/strict-rules.js';
 
 function strict(options: ClusterOptions = {}) {
@@ -107,8 +107,12 @@ describe('a strict cluster', () => {
     },
   ];
 
-  test('rejects webhooks that fetch cannot reach, unless a resolver is configured', async () => {
+  test('rejects webhooks that fetch cannot reach, except in Node or if a resolver is configured', async () => {
     const configuration = { metadata: { name: 'hooks' }, webhooks };
+    const inNode = strict().cluster;
+    expect((await inNode.api(ValidatingWebhookConfiguration).create(configuration)).metadata.name).toBe('hooks');
+    onTestFinished(() => void vi.unstubAllGlobals());
+    vi.stubGlobal('process', undefined);
     const { cluster } = strict();
     const refused = await refusalOf(cluster.api(ValidatingWebhookConfiguration).create(configuration));
     expect(refused.code).toBe(501);

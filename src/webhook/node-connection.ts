@@ -1,0 +1,138 @@
+/**
+ * Sends requests over HTTPS with the modules of Node, for what `fetch` cannot do: trust the certificates of a bundle, and
+ * connect to another address than that of the URL. The modules are requested at run time, because this file is also part
+ * of bundles for browsers. Every request opens a connection of its own.
+ */
+
+import type { X509Certificate } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { systemClock } from '../util/clock.js';
+import { certificateProblem } from './certificate-problem.js';
+import type { NetworkAddress } from './service-address.js';
+
+/** The modules of Node that connections need. */
+export interface NodeModules {
+  readonly crypto: typeof import('node:crypto');
+  readonly http: typeof import('node:http');
+  readonly net: typeof import('node:net');
+  readonly stream: typeof import('node:stream');
+  readonly tls: typeof import('node:tls');
+}
+
+/** Returns undefined on platforms other than Node. */
+export function nodeModules(): NodeModules | undefined {
+  // Not a static import: browsers have no such modules.
+  const load = globalThis.process?.getBuiltinModule;
+  if (typeof load !== 'function') return undefined;
+  return {
+    crypto: load('node:crypto'),
+    http: load('node:http'),
+    net: load('node:net'),
+    stream: load('node:stream'),
+    tls: load('node:tls'),
+  };
+}
+
+/** How to connect to a server. */
+export interface TlsTarget extends NetworkAddress {
+  /** The certificates to trust, in DER; undefined: those of Node. */
+  readonly ca: readonly Uint8Array[] | undefined;
+  /** Accepts any certificate. */
+  readonly isInsecure: boolean;
+  /** The certificate must be valid for one of these names or IP addresses. The first one is sent to the server. */
+  readonly hosts: readonly string[];
+}
+
+/** Sends a request. Rejects with the abort reason, with an error of Node, or if the server's certificate is invalid. */
+export async function sendWithNode(
+  node: NodeModules,
+  url: string,
+  init: RequestInit,
+  target: TlsTarget,
+): Promise<Response> {
+  const { method = 'GET', body } = init;
+  const signal = init.signal ?? undefined;
+  const headers = Object.fromEntries(new Headers(init.headers));
+  const [, host = '', path = '/'] = /^https:\/\/([^/?#]*)([^#]*)/i.exec(url) ?? [];
+  const bytes = body == null ? undefined : new Uint8Array(await new Response(body).arrayBuffer());
+  const socket = await connect(node, target, signal);
+  return new Promise((resolve, reject) => {
+    const request = node.http.request({
+      method,
+      path,
+      headers: { ...headers, host, ...(bytes === undefined ? {} : { 'content-length': bytes.length }) },
+      createConnection: () => socket,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    request.once('response', (message) => resolve(responseOf(node, message)));
+    request.on('error', (error) => reject(signal?.aborted === true ? signal.reason : error));
+    request.end(bytes);
+  });
+}
+
+/** Connects and verifies the server's certificate. Nothing is sent to a server before that. */
+function connect(node: NodeModules, target: TlsTarget, signal: AbortSignal | undefined): Promise<TLSSocket> {
+  const anchors = target.ca?.map((der) => new node.crypto.X509Certificate(der));
+  const [name = ''] = target.hosts;
+  signal?.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const socket = node.tls.connect({
+      host: target.host,
+      port: target.port,
+      ALPNProtocols: ['http/1.1'],
+      ...(node.net.isIP(name) === 0 ? { servername: name } : {}),
+      ...(anchors === undefined ? {} : { ca: anchors.map(String) }),
+      // Any certificate of a bundle is trusted, also one that is not a root.
+      allowPartialTrustChain: true,
+      // `secureConnect` decides, because Node's errors do not contain the certificate.
+      rejectUnauthorized: false,
+      checkServerIdentity: () => undefined,
+    });
+    const abort = (): void => {
+      socket.destroy();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('EOF')));
+    socket.once('secureConnect', () => {
+      signal?.removeEventListener('abort', abort);
+      const problem = target.isInsecure ? undefined : problemOf(socket, target, anchors);
+      if (problem === undefined) {
+        resolve(socket);
+      } else {
+        socket.destroy();
+        reject(new Error(`tls: failed to verify certificate: ${problem}`));
+      }
+    });
+  });
+}
+
+function problemOf(
+  socket: TLSSocket,
+  { hosts }: TlsTarget,
+  anchors: readonly X509Certificate[] | undefined,
+): string | undefined {
+  const leaf = socket.getPeerX509Certificate();
+  if (leaf === undefined) return 'x509: the server has no certificate';
+  const { authorized, authorizationError } = socket;
+  // The property holds the code of the error; its declared type is Error.
+  const chainError = authorized ? undefined : String(authorizationError);
+  return certificateProblem({ leaf, chainError, anchors, hosts, nowMs: systemClock.now() });
+}
+
+/** Statuses whose responses have no body. */
+const NO_BODY = [204, 205, 304];
+
+function responseOf({ stream }: NodeModules, message: IncomingMessage): Response {
+  const { statusCode: status = 0, rawHeaders } = message;
+  const headers = new Headers();
+  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');
+  if (!NO_BODY.includes(status)) {
+    // The types of the platforms differ; it is the same class.
+    return new Response(stream.Readable.toWeb(message) as ReadableStream<Uint8Array>, { status, headers });
+  }
+  message.resume();
+  return new Response(null, { status, headers });
+}
