@@ -5,7 +5,7 @@
 import type { DraftOf, Kind, ObjectOf } from '../kinds/kind.js';
 import { type ServedKind, serveKind } from '../kinds/served-kind.js';
 import { errors } from '../meta/errors.js';
-import type { FieldError } from '../meta/field-error.js';
+import { aggregateText, type FieldError } from '../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { copyJson, deepEqual } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
@@ -255,8 +255,7 @@ function throwProblems(problems: unknown, { definition }: Plan, request: Admissi
     throw errors.invalid(request.served.groupKind, request.sentName, list as readonly FieldError[]);
   }
   if (list.every((text) => typeof text === 'string')) {
-    const texts = [...new Set(list)];
-    throw forbiddenError(request, texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`);
+    throw forbiddenError(request, aggregateText(list));
   }
   const what = 'it must return field errors, strings or nothing';
   throw new TypeError(`validate of "${definition.name}" returned something else: ${what}`);

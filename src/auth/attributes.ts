@@ -9,6 +9,7 @@ import { parseLabelSelector } from '../meta/labels.js';
 import { pathSegmentProblems } from '../meta/names.js';
 import type { ResourceAttributes } from '../protocol/access.js';
 import type { ApiRequest } from '../protocol/request.js';
+import { recoverFrom } from '../util/catch-error.js';
 
 /** The access attributes of a request. */
 export function attributesOf(request: ApiRequest): ResourceAttributes {
@@ -61,12 +62,7 @@ export function resourceAttributes(
 
 /** An invalid selector is ignored here; the request itself is rejected later. */
 function parseOrUndefined<Selector>(parse: () => Selector): Selector | undefined {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof SelectorError) return undefined;
-    throw error;
-  }
+  return recoverFrom<SelectorError, Selector | undefined>(SelectorError, parse, () => undefined);
 }
 
 function exactName(fields: FieldSelector | undefined): string {

@@ -125,3 +125,9 @@ export function childPath(parent: string, name: string): string {
 export function keyPath(parent: string, key: string | number): string {
   return `${parent}[${key}]`;
 }
+
+/** Formats distinct texts like Go's aggregate errors: one alone, several in brackets. */
+export function aggregateText(texts: Iterable<string>): string {
+  const distinct = [...new Set(texts)];
+  return distinct.length === 1 ? distinct.join() : `[${distinct.join(', ')}]`;
+}

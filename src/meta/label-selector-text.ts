@@ -1,7 +1,7 @@
 /**
  * Parses the text of a label selector into requirements; labels.ts matches them. spec: Label selectors
  */
-import { type FieldError, invalid, keyPath, printFieldError } from './field-error.js';
+import { aggregateText, type FieldError, invalid, keyPath, printFieldError } from './field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from './names.js';
 
 /** Thrown for an invalid selector text. Clients see the message. */
@@ -188,8 +188,7 @@ function checkValues(key: string, operator: LabelOperator, values: readonly stri
     const problems = labelValueProblems(value);
     if (problems.length > 0) errors.push(invalid(keyPath(paths[index] ?? '', key), value, problems.join('; ')));
   }
-  const texts = [...new Set(errors.map(printFieldError))];
-  if (texts.length > 0) fail(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
+  if (errors.length > 0) fail(aggregateText(errors.map(printFieldError)));
 }
 
 function fail(why: string): never {

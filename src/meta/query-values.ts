@@ -4,6 +4,7 @@
 
 import { quote } from '../text/go/go-text.js';
 import { parseTime, TimeError } from '../text/time/time.js';
+import { translateError } from '../util/catch-error.js';
 import { errors } from './errors.js';
 
 /** Parses a boolean: everything except `0` and `false` is true, including the empty value. */
@@ -24,10 +25,9 @@ export function readInteger(text: string): number {
 export function readTimeValue(text: string): string | undefined {
   // Old clients send the JSON null.
   if (text === '' || text === 'null') return undefined;
-  try {
-    return parseTime(text);
-  } catch (error) {
-    if (error instanceof TimeError) throw errors.badRequest(error.message);
-    throw error;
-  }
+  return translateError(
+    TimeError,
+    () => parseTime(text),
+    ({ message }) => errors.badRequest(message),
+  );
 }

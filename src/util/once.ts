@@ -1,5 +1,5 @@
 /**
- * Lazy values.
+ * Lazy and cached values.
  */
 
 /**
@@ -13,4 +13,21 @@ export function once<Result>(make: () => Result): () => Result {
     cached ??= { result: make() };
     return cached.result;
   };
+}
+
+/**
+ * The value of a key; `make` computes it if there is none. Like the method of this name that is proposed for Map and
+ * WeakMap.
+ */
+export function getOrInsertComputed<Key, Value>(
+  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  make: (key: Key) => Value,
+): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make(key);
+    map.set(key, value);
+  }
+  return value;
 }

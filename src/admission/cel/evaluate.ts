@@ -7,8 +7,10 @@ import { unescapeName } from '../../crd/rules/escape.js';
 import type { CompiledExpression } from '../../kinds/admissionregistration/expressions/compile.js';
 import { VARIABLES_TYPE } from '../../kinds/admissionregistration/expressions/environment.js';
 import { quote } from '../../text/go/go-text.js';
+import { getOrInsertComputed } from '../../util/once.js';
 
 export type CompiledVariables = ReadonlyMap<string, CompiledExpression>;
+
 /** The cost limit of a single evaluation. */
 export const EXPRESSION_BUDGET = 1_000_000;
 
@@ -38,6 +40,11 @@ export interface Scope {
   readonly variables?: VariableValues;
 }
 
+/** Each set of expressions evaluates its own variables. */
+export function scopeOf(variables: CompiledVariables, given: Variables): Scope {
+  return variables.size === 0 ? { given } : { given, variables: new VariableValues(variables, given) };
+}
+
 const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
 export function evaluateSet(expressions: readonly NamedExpression[], scope: Scope, budget: number): SetOutcome {
@@ -61,23 +68,18 @@ export function evaluateSet(expressions: readonly NamedExpression[], scope: Scop
   return { evaluations, budgetLeft: left };
 }
 
-export class VariableValues extends CelObject {
+class VariableValues extends CelObject {
   readonly typeName = VARIABLES_TYPE.name;
   readonly #compiled: CompiledVariables;
   readonly #values = new Map<string, CelValue | CelError>();
-  /** The policy's variables, and this object as `variables`. */
-  readonly #scope: Variables;
+  /** For expressions that may use `variables`: the policy's variables, and this object as `variables`. */
+  readonly scope: Variables;
   #cost = 0;
 
   constructor(compiled: CompiledVariables, given: Variables) {
     super();
     this.#compiled = compiled;
-    this.#scope = new Map(given).set('variables', this);
-  }
-
-  /** The scope for expressions that may use `variables`. */
-  get scope(): Variables {
-    return this.#scope;
+    this.scope = new Map(given).set('variables', this);
   }
 
   /** Returns and resets the cost spent on variables since the last call. */
@@ -91,11 +93,7 @@ export class VariableValues extends CelObject {
     const name = unescapeName(field);
     const compiled = name === undefined ? undefined : this.#compiled.get(name);
     if (name === undefined || compiled === undefined) return undefined;
-    let value = this.#values.get(name);
-    if (value === undefined) {
-      value = this.#evaluate(name, compiled);
-      this.#values.set(name, value);
-    }
+    const value = getOrInsertComputed(this.#values, name, () => this.#evaluate(name, compiled));
     if (value instanceof CelError) throw value;
     return value;
   }
@@ -116,7 +114,7 @@ export class VariableValues extends CelObject {
   #evaluate(name: string, { program, error }: CompiledExpression): CelValue | CelError {
     if (error !== undefined)
       return new CelError(`composited variable ${quote(name)} fails to compile: ${error.detail}`);
-    const outcome = program.evaluate(this.#scope, { costLimit: EXPRESSION_BUDGET });
+    const outcome = program.evaluate(this.scope, { costLimit: EXPRESSION_BUDGET });
     this.#cost += outcome.cost;
     if (outcome.error === undefined) return outcome.value;
     return new CelError(`composited variable ${quote(name)} fails to evaluate: ${outcome.error.message}`);

@@ -5,7 +5,15 @@
 import { CONDITION, compileExpression } from '../../kinds/admissionregistration/expressions/compile.js';
 import { admissionEnvironment } from '../../kinds/admissionregistration/expressions/environment.js';
 import type { MatchCondition } from '../../kinds/generated/admissionregistration-v1.js';
-import { CONDITIONS_BUDGET, evaluateSet, type NamedExpression, type Scope } from './evaluate.js';
+import { getOrInsertComputed } from '../../util/once.js';
+import {
+  CONDITIONS_BUDGET,
+  type CompiledVariables,
+  evaluateSet,
+  type NamedExpression,
+  type Scope,
+  scopeOf,
+} from './evaluate.js';
 import { type ExpressionInput, variablesOf } from './input.js';
 
 export type ConditionVerdict =
@@ -25,7 +33,18 @@ export function webhookConditions(
 ): ConditionVerdict {
   if (conditions === undefined || conditions.length === 0) return MATCHES;
   const scope = { given: variablesOf(input, { authorizer: true }) };
-  return evaluateConditions(compiledConditions(conditions), failurePolicy, scope);
+  const compiled = getOrInsertComputed(compiledLists, conditions, () => compileConditions(conditions));
+  return evaluateConditions(compiled, failurePolicy, scope);
+}
+
+/** For policies: their conditions have no namespaceObject, and see the requested resource instead of the matched one. */
+export function policyConditions(
+  policy: { readonly conditions: readonly CompiledCondition[]; readonly variables: CompiledVariables },
+  failurePolicy: FailurePolicy,
+  input: ExpressionInput,
+): ConditionVerdict {
+  const given = variablesOf({ ...input, resource: input.request.served.gvr }, { authorizer: true });
+  return evaluateConditions(policy.conditions, failurePolicy, scopeOf(policy.variables, given));
 }
 
 export interface CompiledCondition extends NamedExpression {
@@ -37,21 +56,18 @@ const MATCHES: ConditionVerdict = Object.freeze({ matches: true });
 /** Lists in stored objects never change, so each is compiled once. */
 const compiledLists = new WeakMap<readonly MatchCondition[], readonly CompiledCondition[]>();
 
-function compiledConditions(conditions: readonly MatchCondition[]): readonly CompiledCondition[] {
-  let compiled = compiledLists.get(conditions);
-  if (compiled === undefined) {
-    const environment = admissionEnvironment({ authorizer: true, stored: true });
-    compiled = conditions.map(({ name, expression }) => ({
-      name,
-      text: expression,
-      compiled: compileExpression(expression, environment, CONDITION),
-    }));
-    compiledLists.set(conditions, compiled);
-  }
-  return compiled;
+export function compileConditions(
+  conditions: readonly MatchCondition[] = [],
+  environment = admissionEnvironment({ authorizer: true, stored: true }),
+): readonly CompiledCondition[] {
+  return conditions.map(({ name, expression: text }) => ({
+    name,
+    text,
+    compiled: compileExpression(text, environment, CONDITION),
+  }));
 }
 
-export function evaluateConditions(
+function evaluateConditions(
   conditions: readonly CompiledCondition[],
   failurePolicy: FailurePolicy,
   scope: Scope,

@@ -2,18 +2,28 @@
  * The draft of a request while webhooks or policies change it: converted to the version that each of them matched, decoded
  * again after a change, and converted back into the draft at the end.
  */
+
 import { typeMetaProblem } from '../../kinds/review-answer.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
-import { errors, StatusError } from '../../meta/errors.js';
+import { errors, type StatusError } from '../../meta/errors.js';
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
 import { decodingFindings } from '../../schema/findings.js';
 import { quote } from '../../text/go/go-text.js';
+import { translateError } from '../../util/catch-error.js';
 import { deepEqual, isRecord } from '../../util/json.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
 import type { Match } from './types.js';
-import { decodeDraft, replaceContent, subresourceKind, type WireObject, wireObject } from './wire-object.js';
+import {
+  decodeDraft,
+  replaceContent,
+  subresourceKind,
+  type WireObject,
+  wireObject,
+  wireObjectFor,
+} from './wire-object.js';
 
 export interface VersionedObjects {
   readonly match: Match;
@@ -56,21 +66,14 @@ export class VersionedDraft {
     await this.finish();
     this.#current = {
       match,
-      object: object === undefined ? undefined : await this.#convert(object, match),
-      oldObject: oldObject === undefined ? undefined : await this.#convert(oldObject, match),
+      object: await this.#convert(object, match),
+      oldObject: await this.#convert(oldObject, match),
     };
     return this.#current;
   }
 
-  async #convert(object: ApiObject | DraftObject, { matched, subresource }: Match): Promise<WireObject> {
-    const { served } = this.#request;
-    const expected = subresourceKind(matched, subresource);
-    // Other kinds of subresources are the same in all versions.
-    if (expected !== matched || matched === served) return wireObject(object, expected);
-    return wireObject(
-      await convertOrThrow(object as ApiObject, { from: served, to: matched, view: this.#view }),
-      expected,
-    );
+  #convert(object: ApiObject | DraftObject | undefined, match: Match): MaybePromise<WireObject | undefined> {
+    return wireObjectFor(object, this.#request.served, match, { view: this.#view, refuse: conversionFailure });
   }
 
   /** Whether a change is not yet written to the draft. */
@@ -134,18 +137,13 @@ export class VersionedDraft {
     if (changed === undefined || object === undefined || current === undefined) return;
     const { matched, subresource } = current.match;
     const isOther = matched !== served && subresourceKind(matched, subresource) === matched;
-    if (!isOther) replaceContent(object, changed);
-    else {
-      const back = await convertOrThrow(changed as unknown as ApiObject, {
-        from: matched,
-        to: served,
-        view: this.#view,
-      });
-      replaceContent(
-        object,
-        readObject(wireObject(back, served), served, { view: this.#view, refuse: errors.internal }),
-      );
+    if (!isOther) {
+      replaceContent(object, changed);
+      return;
     }
+    const target = { matched: served, kind: served.gvk, resource: served.gvr, subresource: '' };
+    const back = await wireObjectFor(changed, matched, target, { view: this.#view, refuse: conversionFailure });
+    replaceContent(object, readObject(back, served, { view: this.#view, refuse: errors.internal }));
   }
 }
 
@@ -162,16 +160,8 @@ function declaredGvk(
   return { ...known, ...version, ...(typeof kind === 'string' && kind !== '' ? { kind } : {}) };
 }
 
-async function convertOrThrow(
-  object: ApiObject,
-  about: { readonly from: ServedKind; readonly to: ServedKind; readonly view: ClusterView },
-): Promise<ApiObject> {
-  try {
-    return await about.view.convert(object, about.from, about.to);
-  } catch (error) {
-    if (!StatusError.is(error)) throw error;
-    throw errors.internal(error.message, error);
-  }
+export function conversionFailure(error: StatusError): StatusError {
+  return errors.internal(error.message, error);
 }
 
 function readObject(
@@ -179,12 +169,8 @@ function readObject(
   expected: ServedKind,
   { view, refuse }: { readonly view: ClusterView; readonly refuse: (why: string, cause: unknown) => Error },
 ): DraftObject {
-  try {
-    return decodeDraft(value, expected, view);
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw refuse(error.message, error);
-  }
+  const decode = () => decodeDraft(value, expected, view);
+  return translateError(DecodeError, decode, (error) => refuse(error.message, error));
 }
 
 /** Custom resources are not structs: their unknown fields are found when they are validated. */

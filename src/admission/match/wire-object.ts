@@ -3,14 +3,17 @@
  * return.
  */
 import { inWireOrder } from '../../crd/value/wire-order.js';
-import type { HookContext } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
+import { StatusError } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { arrange } from '../../schema/arrange.js';
 import { decode } from '../../schema/decode.js';
 import { formatTime } from '../../text/time/time.js';
 import { copyJson, isRecord, type MutableRecord, own, setOwn } from '../../util/json.js';
+import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { ClusterView } from '../types.js';
+import type { Match } from './types.js';
 
 /** An object as plain JSON, with fields in wire order and nothing undefined. Must not be changed. */
 export type WireObject = Readonly<Record<string, unknown>>;
@@ -22,17 +25,8 @@ export function subresourceKind(served: ServedKind, subresource: string): Served
   if (below === undefined)
     return own(served.kind.connectSubresources ?? {}, subresource) === undefined ? served : undefined;
   if (below.type === undefined) return served;
-  let byDialect = subresourceKinds.get(below.kind);
-  if (byDialect === undefined) {
-    byDialect = new Map();
-    subresourceKinds.set(below.kind, byDialect);
-  }
-  let form = byDialect.get(served.dialect);
-  if (form === undefined) {
-    form = serveKind(below.kind, served.dialect);
-    byDialect.set(served.dialect, form);
-  }
-  return form;
+  const byDialect = getOrInsertComputed(subresourceKinds, below.kind, () => new Map());
+  return getOrInsertComputed(byDialect, served.dialect, () => serveKind(below.kind, served.dialect));
 }
 
 const subresourceKinds = new WeakMap<ServedKind['kind'], Map<ServedKind['dialect'], ServedKind>>();
@@ -55,6 +49,25 @@ export function wireObject(object: ApiObject | DraftObject, served: ServedKind |
   }
   for (const name of Object.keys(ordered)) if (!Object.hasOwn(out, name)) setOwn(out, name, ordered[name]);
   return isStruct ? out : inWireOrder(out);
+}
+
+/** The object as `match` sees it. `refuse` makes the error for an object that cannot be converted. */
+export function wireObjectFor(
+  object: ApiObject | DraftObject | undefined,
+  served: ServedKind,
+  { matched, subresource }: Match,
+  { view, refuse }: { readonly view: ClusterView; readonly refuse: (error: StatusError) => Error },
+): MaybePromise<WireObject | undefined> {
+  if (object === undefined) return undefined;
+  const kind = subresourceKind(matched, subresource);
+  // Other kinds of subresources are the same in all versions.
+  if (kind !== matched || matched === served) return wireObject(object, kind);
+  return rescue(
+    () => chain(view.convert(object as ApiObject, served, matched), (converted) => wireObject(converted, kind)),
+    (error) => {
+      throw StatusError.is(error) ? refuse(error) : error;
+    },
+  );
 }
 
 /** The wire order of metadata. */
@@ -107,21 +120,14 @@ function withoutEmptyResourceVersion(object: WireObject): WireObject {
 export function decodeDraft(
   value: unknown,
   served: ServedKind,
-  view: Pick<ClusterView, 'clock' | 'dialect' | 'features'>,
+  { clock, dialect, features }: Pick<ClusterView, 'clock' | 'dialect' | 'features'>,
 ) {
   const { kind, schema } = served;
   const decoded = kind.customResourceHandler?.decode({ value }) ?? decode(schema, { value });
   const draft = decoded.value as unknown as DraftObject;
-  kind.strategy.decode.defaults?.(draft, writeContextOf(view));
+  const now = formatTime(Math.floor(clock.now() / 1000) * 1000);
+  kind.strategy.decode.defaults?.(draft, { dialect, features, now });
   return draft;
-}
-
-function writeContextOf({
-  clock,
-  dialect,
-  features,
-}: Pick<ClusterView, 'clock' | 'dialect' | 'features'>): HookContext {
-  return { dialect, features, now: formatTime(Math.floor(clock.now() / 1000) * 1000) };
 }
 
 /** Replaces the content of a draft in place, so that holders of the draft see the change. */

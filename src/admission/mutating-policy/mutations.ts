@@ -30,6 +30,7 @@ import { hasItems, hasMembers, ItemError, itemElement, memberNode } from '../../
 import type { ScalarNode, SchemaNode } from '../../schema/schema-node.js';
 import { quote } from '../../text/go/go-text.js';
 import { encodeBase64 } from '../../util/base64.js';
+import { recoverFrom, translateError } from '../../util/catch-error.js';
 import { isRecord, type MutableRecord, setOwn } from '../../util/json.js';
 import type { WireObject } from '../match/wire-object.js';
 import { applyOperations, PatchFailure } from '../webhook/json-patch.js';
@@ -90,13 +91,8 @@ function typeNameProblems(value: CelValue, expected: string): string[] {
 function unfitReason(schema: SchemaNode, patch: Readonly<Record<string, unknown>>): string | undefined {
   const [problem] = nonJsonProblems(schema, patch, '');
   if (problem !== undefined) return problem;
-  try {
-    fieldsOfIntent(schema, patch);
-    return undefined;
-  } catch (error) {
-    if (error instanceof IntentError) return error.message;
-    throw error;
-  }
+  const check = () => void fieldsOfIntent(schema, patch);
+  return recoverFrom<IntentError, string | undefined>(IntentError, check, ({ message }) => message);
 }
 
 /** Values that are not JSON, with the reference server's messages for wrong types. */
@@ -122,14 +118,9 @@ function nonJsonProblems(node: SchemaNode, value: unknown, path: string): string
 function itemStep(item: unknown, index: number, list: SchemaNode & { readonly type: 'list' }): string | undefined {
   if (!hasItems(list)) return printElement(`i:${index}`);
   if (item instanceof NonJsonValue) return list.listType === 'map' ? undefined : '[={{undefined}}]';
-  try {
-    const element: PathElement = itemElement(list, item);
-    return printElement(element);
-  } catch (error) {
-    // fieldsOfIntent reports it.
-    if (error instanceof ItemError) return printElement(`i:${index}`);
-    throw error;
-  }
+  const element = (): PathElement => itemElement(list, item);
+  // fieldsOfIntent reports the error.
+  return printElement(recoverFrom(ItemError, element, () => `i:${index}`));
 }
 
 function nonJsonMessage(node: SchemaNode, { type, plain, syntax }: NonJsonValue): string {
@@ -187,13 +178,11 @@ export function applyPatchSteps(given: CelValue, object: WireObject): unknown {
     throw new MutationError('type mismatch: JSONPatchType.expression should evaluate to array');
   }
   const operations = itemsOf(given).map(operationOf);
-  try {
-    return applyOperations(operations, object);
-  } catch (error) {
-    if (!(error instanceof PatchFailure)) throw error;
+  const apply = () => applyOperations(operations, object);
+  return recoverFrom(PatchFailure, apply, (error) => {
     if (error.isTest) return object;
     throw new MutationError(`JSON Patch: ${error.message}`, { cause: error });
-  }
+  });
 }
 
 function operationOf(step: CelValue): Readonly<Record<string, unknown>> {
@@ -216,13 +205,9 @@ const MAX_NUMBER = 2n ** 53n - 1n;
 
 function patchValue(value: CelValue): unknown {
   if (value instanceof PatchObject) checkTypeNames(value);
-  try {
-    return jsonOf(value);
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    const what = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON';
-    throw new MutationError(`${what}: ${error.message}`, { cause: error });
-  }
+  const what = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON';
+  const refuse = (cause: NotJson) => new MutationError(`${what}: ${cause.message}`, { cause });
+  return translateError(NotJson, () => jsonOf(value), refuse);
 }
 
 function jsonOf(value: CelValue): unknown {

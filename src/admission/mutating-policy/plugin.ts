@@ -8,9 +8,9 @@ import { printGvk } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import { evaluateSet, POLICY_BUDGET, type Scope, VariableValues } from '../cel/evaluate.js';
+import { evaluateSet, POLICY_BUDGET, type Scope, scopeOf } from '../cel/evaluate.js';
 import { type ExpressionInput, namespaceObject, variablesOf } from '../cel/input.js';
-import { evaluateConditions } from '../cel/match-conditions.js';
+import { policyConditions } from '../cel/match-conditions.js';
 import { idleWithout } from '../idle.js';
 import { isExemptFromPolicies, matchResources, namespaceOf } from '../match/match.js';
 import { Reinvocation } from '../match/reinvocation.js';
@@ -18,29 +18,29 @@ import type { Match } from '../match/types.js';
 import { VersionedDraft, type VersionedObjects } from '../match/versioned-draft.js';
 import { subresourceKind } from '../match/wire-object.js';
 import { ConfigurationError, findParams, servedParamKind } from '../policy/params.js';
+import { type CompiledMutation, MUTATING_BINDINGS, type MutatingPolicy, mutatingPolicies } from '../policy/policies.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { applyConfiguration, applyPatchSteps, MutationError } from './mutations.js';
-import { BINDINGS, type Binding, type BoundPolicy, boundPolicies, type CompiledMutation } from './policies.js';
 
-export const mutatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWithout([BINDINGS], {
+export const mutatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWithout([MUTATING_BINDINGS], {
   name: 'MutatingAdmissionPolicy',
   handlesKind: (served: ServedKind) => !isExemptFromPolicies(served),
   handlesConnect: true,
-  changesNothing: (view: ClusterView) => boundPolicies(view).length === 0,
+  changesNothing: (view: ClusterView) => mutatingPolicies(view).length === 0,
   // Conversion may be asynchronous.
-  mayBeAsynchronous: (_served: ServedKind, view: ClusterView) => boundPolicies(view).length > 0,
+  mayBeAsynchronous: (_served: ServedKind, view: ClusterView) => mutatingPolicies(view).length > 0,
   mutate,
 });
 
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): MaybePromise<void> {
-  if (request.operation === 'DELETE' || boundPolicies(view).length === 0) return undefined;
+  if (request.operation === 'DELETE' || mutatingPolicies(view).length === 0) return undefined;
   return new Session(request, view).run();
 }
 
 /** One run of a policy with a binding and a parameter. */
 interface Invocation {
-  readonly policy: BoundPolicy;
-  readonly binding: Binding;
+  readonly policy: MutatingPolicy;
+  readonly binding: MutatingPolicy['bindings'][number];
   readonly match: Match;
   readonly params: ExpressionInput['params'];
 }
@@ -68,7 +68,7 @@ class Session {
 
   async run(): Promise<void> {
     const invocations: Invocation[] = [];
-    for (const policy of boundPolicies(this.#view)) invocations.push(...(await this.#invocationsOf(policy)));
+    for (const policy of mutatingPolicies(this.#view)) invocations.push(...(await this.#invocationsOf(policy)));
     if (invocations.length > 0) await this.#runAll(invocations);
     this.#throwDenials();
   }
@@ -88,7 +88,7 @@ class Session {
     }
   }
 
-  async #invocationsOf(policy: BoundPolicy): Promise<readonly Invocation[]> {
+  async #invocationsOf(policy: MutatingPolicy): Promise<readonly Invocation[]> {
     const { spec, bindings } = policy;
     let match: Match | undefined;
     let paramKind: ServedKind | undefined;
@@ -119,10 +119,7 @@ class Session {
     const { policy } = invocation;
     const compiled = policy.compiled();
     if (compiled.conditions.length > 0) {
-      // Match conditions have no namespaceObject, and see the requested resource instead of the matched one.
-      const input = { ...(await this.#input(invocation)), resource: this.#request.served.gvr };
-      const scope = scopeOf(policy, variablesOf(input, { authorizer: true }));
-      const verdict = evaluateConditions(compiled.conditions, policy.spec.failurePolicy, scope);
+      const verdict = policyConditions(compiled, policy.spec.failurePolicy, await this.#input(invocation));
       if (verdict.error !== undefined) return this.#deny(verdict.error, invocation);
       if (!verdict.matches) return undefined;
     }
@@ -137,8 +134,8 @@ class Session {
         authorizer: true,
         namespaceObject: namespace === undefined ? undefined : namespaceObject(namespace),
       });
-      isChanged =
-        this.#change(mutation, { invocation, scope: scopeOf(policy, given), object: input.object }) || isChanged;
+      const scope = scopeOf(compiled.variables, given);
+      isChanged = this.#change(mutation, { invocation, scope, object: input.object }) || isChanged;
     }
     if (isChanged) this.#reinvocation.objectChanged();
     if (policy.spec.reinvocationPolicy === 'IfNeeded') this.#reinvocation.allowReinvocation(key);
@@ -180,7 +177,7 @@ class Session {
     this.#denials.push({ message, reason: 'Invalid' });
   }
 
-  #misconfigured(error: unknown, policy: BoundPolicy, binding: Binding | undefined): void {
+  #misconfigured(error: unknown, policy: MutatingPolicy, binding: Invocation['binding'] | undefined): void {
     if (!(error instanceof ConfigurationError) && !StatusError.is(error)) throw error;
     if (policy.spec.failurePolicy === 'Ignore') return;
     const whose =
@@ -205,11 +202,6 @@ interface Change {
   readonly invocation: Invocation;
   readonly scope: Scope;
   readonly object: NonNullable<ExpressionInput['object']>;
-}
-
-function scopeOf(policy: BoundPolicy, given: Scope['given']): Scope {
-  const { variables } = policy.compiled();
-  return variables.size === 0 ? { given } : { given, variables: new VariableValues(variables, given) };
 }
 
 /** Throws a {@link MutationError}. */

@@ -6,20 +6,14 @@
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
 import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import { errors } from '../../meta/errors.js';
-import { type FieldError, notSupported, printFieldError } from '../../meta/field-error.js';
+import { aggregateText, type FieldError, notSupported, printFieldError } from '../../meta/field-error.js';
 import type { DraftObject } from '../../meta/object.js';
-import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
-import { type AnyRequest, forbiddenError, isRequestFor, kindsOf } from './requests.js';
+import type { AdmissionRequest } from '../types.js';
+import { type AnyRequest, forbiddenError, podPlugin, podSpecOf } from './requests.js';
 
 const ALWAYS = 'Always';
 
-export const alwaysPullImages: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'AlwaysPullImages',
-  handlesKind: kindsOf(['', 'pods']),
-  isBuiltIn: true,
-  mutate,
-  validate,
-});
+export const alwaysPullImages = /* @__PURE__ */ podPlugin('AlwaysPullImages', { mutate, validate });
 
 function mutate(request: AdmissionRequest<DraftObject>): void {
   const spec = specOf(request);
@@ -32,18 +26,16 @@ function mutate(request: AdmissionRequest<DraftObject>): void {
 function validate(request: AdmissionRequest): void {
   const spec = specOf(request);
   if (spec === undefined) return;
-  const texts = new Set(problems(spec).map((problem) => forbiddenError(request, printFieldError(problem)).message));
-  if (texts.size === 0) return;
+  const texts = problems(spec).map((problem) => forbiddenError(request, printFieldError(problem)).message);
   // The reference server returns an aggregate of Forbidden errors, which clients see as a plain error.
   // upstream: plugin/pkg/admission/alwayspullimages/admission.go AlwaysPullImages.Validate
-  throw errors.plain(texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`);
+  if (texts.length > 0) throw errors.plain(aggregateText(texts));
 }
 
 /** Undefined for updates that add no new image. */
 function specOf(request: AnyRequest): PodSpec | undefined {
-  if (!isRequestFor(request, '', 'pods') || request.object === undefined) return undefined;
-  const spec = request.object['spec'] as PodSpec;
-  if (request.oldObject === undefined) return spec;
+  const spec = podSpecOf(request);
+  if (spec === undefined || request.oldObject === undefined) return spec;
   const images = new Set(allContainers(request.oldObject['spec'] as PodSpec).map(({ image }) => image));
   return allContainers(spec).every(({ image }) => images.has(image)) ? undefined : spec;
 }

@@ -3,13 +3,11 @@
  */
 import type { AdmissionPlugin } from '../types.js';
 import type { AnyRequest } from './requests.js';
-import { forbiddenError } from './requests.js';
+import { builtIn, forbiddenError } from './requests.js';
 
 export const alwaysAdmit: AdmissionPlugin = /* @__PURE__ */ Object.freeze({ name: 'AlwaysAdmit', isBuiltIn: true });
 
-export const alwaysDeny: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'AlwaysDeny',
-  isBuiltIn: true,
+export const alwaysDeny = /* @__PURE__ */ builtIn('AlwaysDeny', {
   handlesConnect: true,
   mutate: deny,
   validate: deny,

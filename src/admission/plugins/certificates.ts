@@ -13,18 +13,16 @@ import { quote } from '../../text/go/go-text.js';
 import { readCertificateRequest } from '../../text/x509/certificate.js';
 import { firstPemBlock } from '../../text/x509/pem.js';
 import { deepEqual } from '../../util/json.js';
-import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { forbiddenError, isRequestFor, kindsOf } from './requests.js';
+import type { AdmissionRequest, ClusterView } from '../types.js';
+import { builtIn, forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
 const GROUP = serviceGroup('certificates');
 const isSigningRequest = kindsOf([GROUP, 'certificatesigningrequests']);
 
 /** Requires the verb `approve`. The signer of the live object counts: updates cannot change it. */
-export const certificateApproval: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'CertificateApproval',
+export const certificateApproval = /* @__PURE__ */ builtIn('CertificateApproval', {
   handlesKind: isSigningRequest,
-  isBuiltIn: true,
-  validate(request: AdmissionRequest, view: ClusterView): void {
+  validate(request, view) {
     if (request.operation !== 'UPDATE' || request.subresource !== 'approval') return;
     const { signerName } = asSigningRequest(request.oldObject).spec;
     if (isAuthorizedForSigner(signerName, 'approve', { request, view })) return;
@@ -33,11 +31,9 @@ export const certificateApproval: AdmissionPlugin = /* @__PURE__ */ Object.freez
 });
 
 /** Requires the verb `sign` to change the certificate or the conditions. */
-export const certificateSigning: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'CertificateSigning',
+export const certificateSigning = /* @__PURE__ */ builtIn('CertificateSigning', {
   handlesKind: isSigningRequest,
-  isBuiltIn: true,
-  validate(request: AdmissionRequest, view: ClusterView): void {
+  validate(request, view) {
     if (request.operation !== 'UPDATE' || request.subresource !== 'status') return;
     const [next, live] = [asSigningRequest(request.object), asSigningRequest(request.oldObject)];
     const isSame = next.status.certificate === live.status.certificate;
@@ -49,11 +45,9 @@ export const certificateSigning: AdmissionPlugin = /* @__PURE__ */ Object.freeze
 });
 
 /** Rejects client certificates for the group `system:masters`. */
-export const certificateSubjectRestriction: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'CertificateSubjectRestriction',
+export const certificateSubjectRestriction = /* @__PURE__ */ builtIn('CertificateSubjectRestriction', {
   handlesKind: isSigningRequest,
-  isBuiltIn: true,
-  validate(request: AdmissionRequest, { dialect }: ClusterView): void {
+  validate(request, { dialect }) {
     if (request.operation !== 'CREATE' || !isRequestFor(request, GROUP, 'certificatesigningrequests')) return;
     const { signerName, request: encoded } = asSigningRequest(request.object).spec;
     if (signerName !== dialect.key('kube-apiserver-client')) return;
@@ -66,11 +60,9 @@ export const certificateSubjectRestriction: AdmissionPlugin = /* @__PURE__ */ Ob
 });
 
 /** Requires the verb `attest`. The signer of a bundle is immutable, so either object has it. */
-export const clusterTrustBundleAttest: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'ClusterTrustBundleAttest',
+export const clusterTrustBundleAttest = /* @__PURE__ */ builtIn('ClusterTrustBundleAttest', {
   handlesKind: kindsOf([GROUP, 'clustertrustbundles']),
-  isBuiltIn: true,
-  validate(request: AdmissionRequest, view: ClusterView): void {
+  validate(request, view) {
     const { object, oldObject } = request;
     if (object === undefined || !view.features.enabled('ClusterTrustBundle')) return;
     const { signerName = '' } = object['spec'] as ClusterTrustBundle['spec'];

@@ -4,14 +4,12 @@
 import { DEFAULT_STORAGE_CLASS_SUBDOMAINS, isDefaultClass } from '../../kinds/shared/default-class.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isRequestFor, kindsOf } from './requests.js';
+import type { ClusterView } from '../types.js';
+import { builtIn, isRequestFor, kindsOf } from './requests.js';
 
-export const defaultStorageClass: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'DefaultStorageClass',
+export const defaultStorageClass = /* @__PURE__ */ builtIn('DefaultStorageClass', {
   handlesKind: kindsOf(['', 'persistentvolumeclaims']),
-  isBuiltIn: true,
-  mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+  mutate(request, view) {
     if (request.operation !== 'CREATE' || request.object === undefined) return;
     if (!isRequestFor(request, '', 'persistentvolumeclaims')) return;
     const spec = request.object['spec'] as { storageClassName?: string };
@@ -27,11 +25,9 @@ function hasBetaClass(claim: DraftObject, { dialect }: ClusterView): boolean {
   return Object.hasOwn(claim.metadata.annotations ?? {}, dialect.subkey('volume.beta', 'storage-class'));
 }
 
-export const defaultIngressClass: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'DefaultIngressClass',
+export const defaultIngressClass = /* @__PURE__ */ builtIn('DefaultIngressClass', {
   handlesKind: kindsOf([serviceGroup('networking'), 'ingresses']),
-  isBuiltIn: true,
-  mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+  mutate(request, view) {
     if (request.operation !== 'CREATE' || request.object === undefined) return;
     const group = serviceGroup('networking');
     if (!isRequestFor(request, group, 'ingresses')) return;

@@ -3,13 +3,11 @@
  */
 import type { Service } from '../../kinds/core/v1/service/service.js';
 import type { ApiObject } from '../../meta/object.js';
-import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
-import { forbiddenError, isRequestFor, kindsOf } from './requests.js';
+import type { AdmissionRequest } from '../types.js';
+import { builtIn, forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
-export const denyServiceExternalIPs: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'DenyServiceExternalIPs',
+export const denyServiceExternalIPs = /* @__PURE__ */ builtIn('DenyServiceExternalIPs', {
   handlesKind: kindsOf(['', 'services']),
-  isBuiltIn: true,
   validate,
 });
 

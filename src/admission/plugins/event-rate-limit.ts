@@ -3,8 +3,11 @@
  */
 import type { CoreEvent } from '../../kinds/core/v1/event.js';
 import { failure } from '../../meta/errors.js';
+import { aggregateText } from '../../meta/field-error.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import { builtIn, kindsOf } from './requests.js';
 
 export const LIMIT_TYPES = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const;
 
@@ -33,27 +36,20 @@ export function eventRateLimit(options: EventRateLimitOptions): AdmissionPlugin 
   checkOptions(options);
   const { limits } = options;
   const byCluster = new WeakMap<ClusterView, readonly Enforcer[]>();
-  return Object.freeze({
-    name: 'EventRateLimit',
+  return builtIn('EventRateLimit', {
     // The reference server limits events of the core group only.
     // upstream: plugin/pkg/admission/eventratelimit/admission.go Plugin.Validate
-    handlesKind: ({ kind }) => kind.group === '' && kind.names.plural === 'events',
-    isBuiltIn: true,
+    handlesKind: kindsOf(['', 'events']),
     validate(request, view) {
       const { operation, dryRun } = request;
       if (dryRun || (operation !== 'CREATE' && operation !== 'UPDATE')) return;
-      let enforcers = byCluster.get(view);
-      if (enforcers === undefined) {
-        enforcers = limits.map((limit) => new Enforcer(limit));
-        byCluster.set(view, enforcers);
-      }
+      const enforcers = getOrInsertComputed(byCluster, view, () => limits.map((limit) => new Enforcer(limit)));
       // Every enforcer runs, so that each counts the event.
-      const texts = new Set(enforcers.flatMap((enforcer) => enforcer.takeToken(request, view.clock.now()) ?? []));
-      if (texts.size === 0) return;
-      const why = texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`;
-      throw failure({ reason: 'TooManyRequests', message: `Too many requests: ${why}` });
+      const texts = enforcers.flatMap((enforcer) => enforcer.takeToken(request, view.clock.now()) ?? []);
+      if (texts.length === 0) return;
+      throw failure({ reason: 'TooManyRequests', message: `Too many requests: ${aggregateText(texts)}` });
     },
-  } satisfies AdmissionPlugin);
+  });
 }
 
 function checkOptions(options: EventRateLimitOptions): void {

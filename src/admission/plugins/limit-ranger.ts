@@ -10,6 +10,7 @@ import type { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volum
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { Container, LimitRangeItem } from '../../kinds/generated/core-v1.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
+import { aggregateText } from '../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { sortedRecord } from '../../util/order.js';
@@ -38,8 +39,8 @@ function validate(request: AdmissionRequest, view: ClusterView): void {
   const check = isForPod(request) ? podProblems : isForClaim(request) ? claimProblems : undefined;
   if (check === undefined || request.object === undefined) return;
   for (const items of rangesFor(request, view)) {
-    const texts = [...new Set(check(request.object, items, view))];
-    if (texts.length > 0) throw forbiddenError(request, texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`);
+    const texts = check(request.object, items, view);
+    if (texts.length > 0) throw forbiddenError(request, aggregateText(texts));
   }
 }
 

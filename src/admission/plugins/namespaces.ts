@@ -8,19 +8,17 @@ import { errors } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import type { AnyRequest } from './requests.js';
-import { forbiddenError, isRequestFor } from './requests.js';
+import { builtIn, forbiddenError, isRequestFor } from './requests.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
 
 const PROTECTED: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 /** On by default. */
-export const namespaceLifecycle: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'NamespaceLifecycle',
-  isBuiltIn: true,
+export const namespaceLifecycle = /* @__PURE__ */ builtIn('NamespaceLifecycle', {
   changesNothing: true,
   mutate,
-  validate(request: AdmissionRequest, view: ClusterView): void {
+  validate(request, view) {
     const { operation, served, namespace } = request;
     if (operation !== 'CREATE' || !served.namespaced || request.subresource !== '') return;
     if (isRequestFor(request, serviceGroup('authorization'), 'localsubjectaccessreviews')) return;
@@ -33,10 +31,8 @@ export const namespaceLifecycle: AdmissionPlugin = /* @__PURE__ */ Object.freeze
 });
 
 /** Off by default: rejects requests in missing namespaces. */
-export const namespaceExists: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'NamespaceExists',
-  isBuiltIn: true,
-  validate(request: AdmissionRequest, view: ClusterView): void {
+export const namespaceExists = /* @__PURE__ */ builtIn('NamespaceExists', {
+  validate(request, view) {
     if (isMissing(request, view)) throw errors.notFound(NAMESPACES, request.namespace);
   },
 });

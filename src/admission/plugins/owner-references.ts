@@ -8,12 +8,10 @@ import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import type { ResourceAttributes } from '../../protocol/access.js';
 import { quote } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
-import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { forbiddenError, isResource } from './requests.js';
+import type { AdmissionRequest, ClusterView } from '../types.js';
+import { builtIn, forbiddenError, isResource } from './requests.js';
 
-export const ownerReferencesPermissionEnforcement: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'OwnerReferencesPermissionEnforcement',
-  isBuiltIn: true,
+export const ownerReferencesPermissionEnforcement = /* @__PURE__ */ builtIn('OwnerReferencesPermissionEnforcement', {
   validate,
 });
 

@@ -14,7 +14,7 @@ import { own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { sortedRecord } from '../../util/order.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { type AnyRequest, createdPodSpec, isRequestFor, kindsOf } from './requests.js';
+import { type AnyRequest, createdPodSpec, podPlugin, podSpecOf } from './requests.js';
 
 export interface PodNodeSelectorOptions {
   /** For namespaces without the annotation: `disk=ssd,zone=a`. */
@@ -32,10 +32,7 @@ export interface PodNodeSelectorOptions {
  */
 export function podNodeSelectorWith(options: PodNodeSelectorOptions = {}): AdmissionPlugin {
   refuseUnknownOptions('podNodeSelectorWith', options, ['clusterDefaultNodeSelector', 'namespaces']);
-  return Object.freeze({
-    name: 'PodNodeSelector',
-    handlesKind: kindsOf(['', 'pods']),
-    isBuiltIn: true,
+  return podPlugin('PodNodeSelector', {
     mutate(request, view) {
       const spec = createdPodSpec(request);
       if (spec === undefined) return;
@@ -48,26 +45,18 @@ export function podNodeSelectorWith(options: PodNodeSelectorOptions = {}): Admis
       namespaceSelector(request, view, options);
       checkBounds(request, options);
     },
-  } satisfies AdmissionPlugin);
+  });
 }
 
 export const podNodeSelector: AdmissionPlugin = /* @__PURE__ */ podNodeSelectorWith();
 
 /** Allows required pod anti-affinity for the topology key `hostname` only. */
-export const limitPodHardAntiAffinityTopology: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'LimitPodHardAntiAffinityTopology',
-  handlesKind: kindsOf(['', 'pods']),
-  isBuiltIn: true,
+export const limitPodHardAntiAffinityTopology = /* @__PURE__ */ podPlugin('LimitPodHardAntiAffinityTopology', {
   validate: validateAntiAffinity,
 });
 
 /** Copies the zone and region labels of the node to pods that are created with, or bound to, a node. */
-export const podTopologyLabels: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'PodTopologyLabels',
-  handlesKind: kindsOf(['', 'pods']),
-  isBuiltIn: true,
-  mutate: addTopologyLabels,
-});
+export const podTopologyLabels = /* @__PURE__ */ podPlugin('PodTopologyLabels', { mutate: addTopologyLabels });
 
 type Selector = Readonly<Record<string, string>>;
 
@@ -156,15 +145,12 @@ function topologyKeys(dialect: Dialect): string[] {
 }
 
 function validateAntiAffinity(request: AdmissionRequest, { dialect }: ClusterView): void {
-  if (!isRequestFor(request, '', 'pods') || request.object === undefined) return;
-  const { affinity } = request.object['spec'] as PodSpec;
   const allowed = dialect.key('hostname');
-  const terms = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const terms = podSpecOf(request)?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   const other = terms.find(({ topologyKey }) => topologyKey !== allowed);
   if (other === undefined) return;
-  throw errors.forbidden(
-    request.served.groupResource,
-    request.object.metadata.name,
+  throw forbiddenByName(
+    request,
     `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${other.topologyKey} but only key ${allowed} is allowed`,
   );
 }

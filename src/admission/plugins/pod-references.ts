@@ -6,6 +6,11 @@ import type { PodSpec, Volume } from '../../kinds/generated/core-v1.js';
 
 /** Whether the spec references a Secret. */
 export function referencesSecret(spec: PodSpec): boolean {
+  return secretNames(spec).some(Boolean);
+}
+
+/** The names of the Secrets that the spec references. */
+export function secretNames(spec: DeepReadonly<PodSpec>): (string | undefined)[] {
   return [
     ...(spec.imagePullSecrets ?? []).map(({ name }) => name),
     ...allContainers(spec).flatMap(({ env, envFrom }) => [
@@ -13,7 +18,7 @@ export function referencesSecret(spec: PodSpec): boolean {
       ...(env ?? []).map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
     ]),
     ...(spec.volumes ?? []).flatMap(secretsOf),
-  ].some(Boolean);
+  ];
 }
 
 /** Of several sources in one volume, the first in this order counts. */

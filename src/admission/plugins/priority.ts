@@ -4,15 +4,14 @@
  */
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { forbiddenError, isRequestFor, kindsOf } from './requests.js';
+import { cacheUntilChanged } from '../idle.js';
+import type { AdmissionRequest, ClusterView } from '../types.js';
+import { builtIn, forbiddenError, isRequestFor, kindsOf, podSpecOf } from './requests.js';
 
 const PRIORITY_CLASSES = { group: serviceGroup('scheduling'), resource: 'priorityclasses' };
 
-export const priority: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'Priority',
+export const priority = /* @__PURE__ */ builtIn('Priority', {
   handlesKind: kindsOf(['', 'pods'], [PRIORITY_CLASSES.group, PRIORITY_CLASSES.resource]),
-  isBuiltIn: true,
   mutate,
   validate,
 });
@@ -31,8 +30,8 @@ interface PriorityClass {
 }
 
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
-  if (!isRequestFor(request, '', 'pods') || request.object === undefined) return;
-  const spec = request.object['spec'] as PodSpec;
+  const spec = podSpecOf(request);
+  if (spec === undefined) return;
   if (request.operation === 'UPDATE') keepLivePriority(spec, request.oldObject?.['spec'] as PodSpec | undefined);
   if (request.operation === 'CREATE') setPriority(spec, request, view);
 }
@@ -73,28 +72,15 @@ function classByName(name: string, request: AdmissionRequest<DraftObject>, view:
   return asClass(found);
 }
 
-/** Cached, because every pod needs it and classes rarely change. */
-const defaults = new WeakMap<ClusterView, { readonly changes: number; readonly found: PriorityClass | undefined }>();
-
-function defaultClass(view: ClusterView): PriorityClass | undefined {
-  const changes = view.lastChange(PRIORITY_CLASSES);
-  let cached = defaults.get(view);
-  if (cached?.changes !== changes) {
-    cached = { changes, found: findDefaultClass(view) };
-    defaults.set(view, cached);
-  }
-  return cached.found;
-}
-
-/** Of several defaults, the one with the lowest value. */
-function findDefaultClass(view: ClusterView): PriorityClass | undefined {
+/** Of several defaults, the one with the lowest value. Cached, because every pod needs it and classes rarely change. */
+const defaultClass = cacheUntilChanged([PRIORITY_CLASSES], (view: ClusterView): PriorityClass | undefined => {
   let best: PriorityClass | undefined;
   for (const object of view.list(PRIORITY_CLASSES)) {
     const candidate = asClass(object);
     if (candidate.globalDefault === true && (best === undefined || candidate.value < best.value)) best = candidate;
   }
   return best;
-}
+});
 
 function validate(request: AdmissionRequest, view: ClusterView): void {
   if (!isRequestFor(request, PRIORITY_CLASSES.group, PRIORITY_CLASSES.resource) || request.object === undefined) return;

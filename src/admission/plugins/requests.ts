@@ -7,7 +7,7 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors, type StatusError } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { StatusCause } from '../../meta/status.js';
-import type { AdmissionRequest } from '../types.js';
+import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
 
 /** A request in either phase, mutating or validating. */
 export type AnyRequest = AdmissionRequest<DraftObject | ApiObject>;
@@ -31,10 +31,30 @@ export function kindsOf(...resources: readonly (readonly [group: string, resourc
   return (served: ServedKind): boolean => resources.some(([group, resource]) => isResource(served, group, resource));
 }
 
+type PluginParts = Omit<AdmissionPlugin, 'name' | 'isBuiltIn'>;
+
+/** @__NO_SIDE_EFFECTS__ */
+export function builtIn(name: string, parts: PluginParts): AdmissionPlugin {
+  return Object.freeze({ name, isBuiltIn: true, ...parts });
+}
+
+/**
+ * A built-in plugin for pods and their subresources.
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
+export function podPlugin(name: string, parts: PluginParts): AdmissionPlugin {
+  return builtIn(name, { handlesKind: kindsOf(['', 'pods']), ...parts });
+}
+
+/** The spec of the pod that a request writes; undefined for other requests. */
+export function podSpecOf(request: AnyRequest): PodSpec | undefined {
+  return isRequestFor(request, '', 'pods') ? (request.object?.['spec'] as PodSpec | undefined) : undefined;
+}
+
 /** The spec of a pod that is being created; undefined for other requests. */
 export function createdPodSpec(request: AnyRequest): PodSpec | undefined {
-  if (request.operation !== 'CREATE' || !isRequestFor(request, '', 'pods')) return undefined;
-  return request.object?.['spec'] as PodSpec | undefined;
+  return request.operation === 'CREATE' ? podSpecOf(request) : undefined;
 }
 
 /** A 403 for the request. An object without name or generateName is called `Unknown`. */

@@ -14,17 +14,11 @@ import type { DraftObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
 import { copyJson, own } from '../../util/json.js';
 import { sortedRecord } from '../../util/order.js';
-import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import type { AdmissionRequest, ClusterView } from '../types.js';
 import { readAmounts } from './pod-amounts.js';
-import { type AnyRequest, createdPodSpec, forbiddenError, kindsOf } from './requests.js';
+import { type AnyRequest, createdPodSpec, forbiddenError, podPlugin } from './requests.js';
 
-export const runtimeClass: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'RuntimeClass',
-  handlesKind: kindsOf(['', 'pods']),
-  isBuiltIn: true,
-  mutate,
-  validate,
-});
+export const runtimeClass = /* @__PURE__ */ podPlugin('RuntimeClass', { mutate, validate });
 
 const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 const UNFOUNDED = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';

@@ -14,14 +14,12 @@ import type { DraftObject } from '../../meta/object.js';
 import { nextTurn } from '../../util/clock.js';
 import { own } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import type { AdmissionRequest, ClusterView } from '../types.js';
 import { referencesSecret } from './pod-references.js';
-import { type AnyRequest, forbiddenError, isRequestFor, kindsOf } from './requests.js';
+import { type AnyRequest, builtIn, forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
-export const serviceAccount: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'ServiceAccount',
+export const serviceAccount = /* @__PURE__ */ builtIn('ServiceAccount', {
   handlesKind: kindsOf(['', 'pods']),
-  isBuiltIn: true,
   mayBeAsynchronous: ({ groupResource }: ServedKind) => groupResource.group === '' && groupResource.resource === 'pods',
   mutate,
   validate,

@@ -2,6 +2,7 @@
  * The plugins about taints and tolerations: DefaultTolerationSeconds, ExtendedResourceToleration, TaintNodesByCondition
  * and PodTolerationRestriction.
  */
+
 import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
 import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import { isExtendedResource } from '../../kinds/shared/resources.js';
@@ -9,32 +10,25 @@ import { mergeTolerations } from '../../kinds/shared/tolerations.js';
 import { errors, type StatusError } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
+import { translateError } from '../../util/catch-error.js';
 import { copyJson, isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { type AnyRequest, isRequestFor, kindsOf } from './requests.js';
+import { type AnyRequest, builtIn, isRequestFor, kindsOf, podPlugin, podSpecOf } from './requests.js';
 
 /** Lets pods stay on nodes that are not ready or unreachable for five minutes, unless they specify otherwise. */
-export const defaultTolerationSeconds: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'DefaultTolerationSeconds',
-  handlesKind: kindsOf(['', 'pods']),
-  isBuiltIn: true,
+export const defaultTolerationSeconds = /* @__PURE__ */ podPlugin('DefaultTolerationSeconds', {
   mutate: addDefaultTolerations,
 });
 
 /** Adds tolerations for the taints of nodes with extended resources that the pod requests. */
-export const extendedResourceToleration: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'ExtendedResourceToleration',
-  handlesKind: kindsOf(['', 'pods']),
-  isBuiltIn: true,
+export const extendedResourceToleration = /* @__PURE__ */ podPlugin('ExtendedResourceToleration', {
   mutate: tolerateExtendedResources,
 });
 
 /** Taints new nodes as not ready. */
-export const taintNodesByCondition: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'TaintNodesByCondition',
+export const taintNodesByCondition = /* @__PURE__ */ builtIn('TaintNodesByCondition', {
   handlesKind: kindsOf(['', 'nodes']),
-  isBuiltIn: true,
   mutate: taintNewNode,
 });
 
@@ -56,12 +50,9 @@ export interface PodTolerationRestrictionOptions {
  */
 export function podTolerationRestrictionWith(options: PodTolerationRestrictionOptions = {}): AdmissionPlugin {
   refuseUnknownOptions('podTolerationRestrictionWith', options, ['default', 'whitelist']);
-  return Object.freeze({
-    name: 'PodTolerationRestriction',
-    handlesKind: kindsOf(['', 'pods']),
-    isBuiltIn: true,
+  return podPlugin('PodTolerationRestriction', {
     mutate(request, view) {
-      const spec = specOf(request);
+      const spec = podSpecOf(request);
       if (spec === undefined) return;
       const added = [...(request.operation === 'CREATE' ? defaultsFor(request, view, options) : [])];
       if (qosClassOf(spec, view.features) !== 'BestEffort') {
@@ -72,21 +63,17 @@ export function podTolerationRestrictionWith(options: PodTolerationRestrictionOp
       check(request, view, options);
     },
     validate: (request, view) => check(request, view, options),
-  } satisfies AdmissionPlugin);
+  });
 }
 
 export const podTolerationRestriction: AdmissionPlugin = /* @__PURE__ */ podTolerationRestrictionWith();
-
-function specOf(request: AnyRequest): PodSpec | undefined {
-  return isRequestFor(request, '', 'pods') ? (request.object?.['spec'] as PodSpec | undefined) : undefined;
-}
 
 function defaultsFor(request: AnyRequest, view: ClusterView, options: PodTolerationRestrictionOptions) {
   return listOf(request, view, 'defaultTolerations') ?? options.default ?? [];
 }
 
 function check(request: AnyRequest, view: ClusterView, options: PodTolerationRestrictionOptions): void {
-  const tolerations = specOf(request)?.tolerations ?? [];
+  const tolerations = podSpecOf(request)?.tolerations ?? [];
   if (tolerations.length === 0) return;
   const ofNamespace = listOf(request, view, 'tolerationsWhitelist');
   const allowed = ofNamespace ?? options.whitelist ?? [];
@@ -107,15 +94,14 @@ function listOf(request: AnyRequest, view: ClusterView, name: string): readonly 
 }
 
 function parseList(text: string): readonly Toleration[] {
-  try {
-    const { value } = parseJson(text);
-    if (value === null) return [];
-    if (!Array.isArray(value)) throw unmarshalError(value, 'Go value of type []v1.Toleration');
-    return value.map(asToleration);
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) throw errors.plain(error.message);
-    throw error;
-  }
+  const { value } = translateError(
+    JsonSyntaxError,
+    () => parseJson(text),
+    ({ message }) => errors.plain(message),
+  );
+  if (value === null) return [];
+  if (!Array.isArray(value)) throw unmarshalError(value, 'Go value of type []v1.Toleration');
+  return value.map(asToleration);
 }
 
 /** Unknown fields are ignored. */
@@ -182,8 +168,8 @@ function taintNewNode(request: AdmissionRequest<DraftObject>, { dialect }: Clust
 }
 
 function tolerateExtendedResources(request: AdmissionRequest<DraftObject>, { dialect }: ClusterView): void {
-  if (!isRequestFor(request, '', 'pods') || request.object === undefined) return;
-  const spec = request.object['spec'] as PodSpec;
+  const spec = podSpecOf(request);
+  if (spec === undefined) return;
   const names = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
     Object.keys(resources.requests ?? {}).filter((name) => isExtendedResource(name, { dialect })),
   );
@@ -202,9 +188,10 @@ function tolerate(spec: PodSpec, key: string): void {
 }
 
 const DEFAULT_SECONDS = 300;
+
 function addDefaultTolerations(request: AdmissionRequest<DraftObject>, { dialect }: ClusterView): void {
-  if (!isRequestFor(request, '', 'pods') || request.object === undefined) return;
-  const spec = request.object['spec'] as PodSpec;
+  const spec = podSpecOf(request);
+  if (spec === undefined) return;
   for (const name of ['not-ready', 'unreachable']) {
     const key = dialect.subkey('node', name);
     const present = spec.tolerations ?? [];

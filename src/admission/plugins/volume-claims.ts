@@ -6,8 +6,8 @@ import { serviceGroup } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { own } from '../../util/json.js';
-import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { forbiddenError, isRequestFor, kindsOf } from './requests.js';
+import type { AdmissionRequest, ClusterView } from '../types.js';
+import { builtIn, forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
 /** By canonical group and plural; the last one has a feature gate. */
 const FINALIZERS = [
@@ -16,16 +16,12 @@ const FINALIZERS = [
   [serviceGroup('storage'), 'volumeattributesclasses', 'vac-protection', 'VolumeAttributesClass'],
 ] as const;
 
-export const storageObjectInUseProtection: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'StorageObjectInUseProtection',
+export const storageObjectInUseProtection = /* @__PURE__ */ builtIn('StorageObjectInUseProtection', {
   handlesKind: kindsOf(...FINALIZERS.map(([group, resource]) => [group, resource] as const)),
-  isBuiltIn: true,
   mutate: addFinalizers,
 });
 
-export const persistentVolumeClaimResize: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
-  name: 'PersistentVolumeClaimResize',
-  isBuiltIn: true,
+export const persistentVolumeClaimResize = /* @__PURE__ */ builtIn('PersistentVolumeClaimResize', {
   handlesKind: kindsOf(['', 'persistentvolumeclaims']),
   validate: validateResize,
 });

@@ -10,6 +10,7 @@ import { own } from '../../util/json.js';
 import {
   type Check,
   containersWhere,
+  containerViolation,
   counted,
   isInUserNamespace,
   plural,
@@ -39,14 +40,12 @@ export const appArmorProfile: Check = (pod) => {
     .map(([key, value]) => `${key}=${quote(value)}`)
     .sort();
   const values = [...sorted(types.filter(isBad).map((profile) => profile?.type ?? '')), ...fromAnnotations];
-  const subjects = [
-    ...subjectsOf(isBad(ofPod), containers),
-    ...(fromAnnotations.length > 0 ? [plural('annotation', fromAnnotations.length)] : []),
-  ];
-  if (subjects.length === 0) return undefined;
+  const others = fromAnnotations.length > 0 ? [plural('annotation', fromAnnotations.length)] : [];
+  const subjects = subjectsOf(isBad(ofPod), containers, others);
+  if (subjects === '') return undefined;
   return {
     reason: plural('forbidden AppArmor profile', values.length),
-    detail: `${subjects.join(' and ')} must not set AppArmor profile type to ${quoted(values)}`,
+    detail: `${subjects} must not set AppArmor profile type to ${quoted(values)}`,
   };
 };
 
@@ -113,12 +112,11 @@ export const hostPorts: Check = (pod) => {
   return { reason: 'hostPort', detail };
 };
 
-export const privileged: Check = (pod) => {
-  const containers = containersWhere(pod, (context) => context?.privileged === true);
-  if (containers.length === 0) return undefined;
-  const detail = `${counted('container', containers)} must not set securityContext.privileged=true`;
-  return { reason: 'privileged', detail };
-};
+export const privileged: Check = (pod) =>
+  containerViolation(pod, (context) => context?.privileged === true, {
+    reason: 'privileged',
+    must: 'must not set securityContext.privileged=true',
+  });
 
 export const procMount: Check = (pod) => {
   if (isInUserNamespace(pod)) return undefined;
@@ -154,14 +152,14 @@ function seLinuxCheck(allowed: readonly string[]): Check {
       isPodBad,
       containersWhere(pod, (context) => isBad(context?.seLinuxOptions)),
     );
-    if (subjects.length === 0) return undefined;
+    if (subjects === '') return undefined;
     const types = sorted(found.map(({ type = '' }) => type).filter((type) => !allowed.includes(type)));
     const faults = [
       ...(types.length > 0 ? [counted('type', types)] : []),
       ...(found.some(({ user }) => user) ? ['user may not be set'] : []),
       ...(found.some(({ role }) => role) ? ['role may not be set'] : []),
     ];
-    const detail = `${subjects.join(' and ')} set forbidden securityContext.seLinuxOptions: ${faults.join('; ')}`;
+    const detail = `${subjects} set forbidden securityContext.seLinuxOptions: ${faults.join('; ')}`;
     return { reason: 'seLinuxOptions', detail };
   };
 }
@@ -198,8 +196,8 @@ export const seccompProfileBaseline: Check = (pod) => {
     isPodBad,
     containersWhere(pod, (context) => isBad(context?.seccompProfile)),
   );
-  if (subjects.length === 0) return undefined;
-  const detail = `${subjects.join(' and ')} must not set securityContext.seccompProfile.type to ${quoted(sorted(values))}`;
+  if (subjects === '') return undefined;
+  const detail = `${subjects} must not set securityContext.seccompProfile.type to ${quoted(sorted(values))}`;
   return { reason: 'seccompProfile', detail };
 };
 
@@ -243,7 +241,6 @@ export const windowsHostProcess: Check = (pod) => {
     pod.spec.securityContext?.windowsOptions?.hostProcess === true,
     containersWhere(pod, (context) => context?.windowsOptions?.hostProcess === true),
   );
-  if (subjects.length === 0) return undefined;
-  const detail = `${subjects.join(' and ')} must not set securityContext.windowsOptions.hostProcess=true`;
-  return { reason: 'hostProcess', detail };
+  if (subjects === '') return undefined;
+  return { reason: 'hostProcess', detail: `${subjects} must not set securityContext.windowsOptions.hostProcess=true` };
 };

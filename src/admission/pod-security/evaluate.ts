@@ -1,6 +1,7 @@
 /**
  * Selects the checks of a pod security level in a release, and runs them on a pod.
  */
+import { getOrInsertComputed } from '../../util/once.js';
 import {
   appArmorProfile,
   capabilitiesBaseline,
@@ -116,12 +117,7 @@ function checksOf({ level, version }: LevelVersion): readonly Check[] {
   if (level === 'privileged') return [];
   const minor = Math.min(minorOf(version), NEWEST);
   const key = `${level}:${minor}`;
-  let checks = checksByLevel.get(key);
-  if (checks === undefined) {
-    checks = selectChecks(level === 'baseline' ? [] : RESTRICTED, minor);
-    checksByLevel.set(key, checks);
-  }
-  return checks;
+  return getOrInsertComputed(checksByLevel, key, () => selectChecks(level === 'baseline' ? [] : RESTRICTED, minor));
 }
 
 function selectChecks(added: readonly Rule[], minor: number): Check[] {

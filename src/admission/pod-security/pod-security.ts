@@ -5,10 +5,11 @@
 
 import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import { errors } from '../../meta/errors.js';
-import { printFieldError } from '../../meta/field-error.js';
+import { aggregateText, printFieldError } from '../../meta/field-error.js';
 import type { ApiObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
-import { isResource } from '../plugins/requests.js';
+import { getOrInsertComputed } from '../../util/once.js';
+import { builtIn, isResource } from '../plugins/requests.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { evaluatePod, printDetails } from './evaluate.js';
 import { validateNamespace } from './namespaces.js';
@@ -39,23 +40,16 @@ export function podSecurityWith(options: PodSecurityOptions = {}): AdmissionPlug
   const cache = new WeakMap<object, ParsedPolicy>();
   const policyIn = (namespace: ApiObject, { dialect }: ClusterView): ParsedPolicy => {
     const { labels = NO_LABELS } = namespace.metadata;
-    let read = cache.get(labels);
-    if (read === undefined) {
-      read = policyOf(labels, settings.defaults, dialect);
-      cache.set(labels, read);
-    }
-    return read;
+    return getOrInsertComputed(cache, labels, () => policyOf(labels, settings.defaults, dialect));
   };
-  return Object.freeze({
-    name: 'PodSecurity',
-    isBuiltIn: true,
+  return builtIn('PodSecurity', {
     handlesKind: (served) => isResource(served, '', 'namespaces') || hasPodSpec(served),
     validate(request, view) {
       if (request.operation !== 'CREATE' && request.operation !== 'UPDATE') return;
       if (isResource(request.served, '', 'namespaces')) validateNamespace(request, view, settings);
       else validatePod(request, view, { settings, policyIn });
     },
-  } satisfies AdmissionPlugin);
+  });
 }
 
 export const podSecurity: AdmissionPlugin = podSecurityWith();
@@ -107,7 +101,7 @@ function validatePod(request: AdmissionRequest, view: ClusterView, source: Polic
     annotate('exempt', exempted);
     return;
   }
-  if (problems.length > 0) annotate('error', `Failed to parse policy: ${aggregate(problems.map(printFieldError))}`);
+  if (problems.length > 0) annotate('error', `Failed to parse policy: ${aggregateText(problems.map(printFieldError))}`);
   applyPolicy(request, policy, { isPod, annotate, detailsAt: cachedDetails(pod, view) });
 }
 
@@ -169,12 +163,6 @@ function applyPolicy(
   }
   const warned = detailsAt(warn);
   if (warned !== '') request.warnings.push(`would violate PodSecurity ${quote(printLevel(warn))}: ${warned}`);
-}
-
-/** Formats distinct texts like Go's aggregate errors: one alone, several in brackets. */
-function aggregate(texts: readonly string[]): string {
-  const distinct = [...new Set(texts)];
-  return distinct.length === 1 ? distinct.join() : `[${distinct.join(', ')}]`;
 }
 
 function isSignificant(next: PodSpec, live: PodSpec): boolean {

@@ -4,19 +4,27 @@
 
 import type { Volume } from '../../kinds/generated/core-v1.js';
 import { addedCapabilities, isAllowedProfile, seccompProfileBaseline } from './baseline-checks.js';
-import { type Check, containersWhere, counted, isInUserNamespace, isWindows, sorted, subjectsOf } from './review.js';
+import {
+  type Check,
+  containersWhere,
+  containerViolation,
+  counted,
+  isInUserNamespace,
+  isWindows,
+  sorted,
+  subjectsOf,
+} from './review.js';
 
 /** From v1.25 some checks skip Windows pods, which cannot set the required fields. */
 export function exceptWindows(check: Check): Check {
   return (pod) => (isWindows(pod) ? undefined : check(pod));
 }
 
-export const allowPrivilegeEscalation: Check = (pod) => {
-  const containers = containersWhere(pod, (context) => context?.allowPrivilegeEscalation !== false);
-  if (containers.length === 0) return undefined;
-  const detail = `${counted('container', containers)} must set securityContext.allowPrivilegeEscalation=false`;
-  return { reason: 'allowPrivilegeEscalation != false', detail };
-};
+export const allowPrivilegeEscalation: Check = (pod) =>
+  containerViolation(pod, (context) => context?.allowPrivilegeEscalation !== false, {
+    reason: 'allowPrivilegeEscalation != false',
+    must: 'must set securityContext.allowPrivilegeEscalation=false',
+  });
 
 export const capabilitiesRestricted: Check = (pod) => {
   const keeping = containersWhere(pod, (context) => context?.capabilities?.drop?.includes('ALL') !== true);
@@ -86,9 +94,7 @@ export const runAsNonRoot: Check = (pod) => {
     ofPod === false,
     containersWhere(pod, (context) => context?.runAsNonRoot === false),
   );
-  if (subjects.length > 0) {
-    return { reason, detail: `${subjects.join(' and ')} must not set securityContext.runAsNonRoot=false` };
-  }
+  if (subjects !== '') return { reason, detail: `${subjects} must not set securityContext.runAsNonRoot=false` };
   const unset = containersWhere(pod, (context) => (context?.runAsNonRoot ?? ofPod) !== true);
   if (unset.length === 0) return undefined;
   return { reason, detail: `pod or ${counted('container', unset)} must set securityContext.runAsNonRoot=true` };
@@ -100,8 +106,7 @@ export const runAsUser: Check = (pod) => {
     pod.spec.securityContext?.runAsUser === 0,
     containersWhere(pod, (context) => context?.runAsUser === 0),
   );
-  if (subjects.length === 0) return undefined;
-  return { reason: 'runAsUser=0', detail: `${subjects.join(' and ')} must not set runAsUser=0` };
+  return subjects === '' ? undefined : { reason: 'runAsUser=0', detail: `${subjects} must not set runAsUser=0` };
 };
 
 /** Containers without a profile inherit that of the pod. */

@@ -59,9 +59,20 @@ export function plural(noun: string, count: number): string {
   return count === 1 ? noun : `${noun}s`;
 }
 
-/** `pod`, `containers "a", "b"`, or both; empty if neither. */
-export function subjectsOf(isPod: boolean, containers: readonly string[]): string[] {
-  return [...(isPod ? ['pod'] : []), ...(containers.length > 0 ? [counted('container', containers)] : [])];
+/** `pod`, `containers "a", "b"`, or `pod and containers "a", "b"`; empty if neither. */
+export function subjectsOf(isPod: boolean, containers: readonly string[], others: readonly string[] = []): string {
+  const ofContainers = containers.length > 0 ? [counted('container', containers)] : [];
+  return [...(isPod ? ['pod'] : []), ...ofContainers, ...others].join(' and ');
+}
+
+/** A violation of all containers that satisfy a predicate. */
+export function containerViolation(
+  pod: ReviewedPod,
+  isTrue: Parameters<typeof containersWhere>[1],
+  { reason, must }: { readonly reason: string; readonly must: string },
+): Violation | undefined {
+  const names = containersWhere(pod, isTrue);
+  return names.length === 0 ? undefined : { reason, detail: `${counted('container', names)} ${must}` };
 }
 
 /** Distinct and sorted. */

@@ -2,21 +2,20 @@
  * Evaluates one ValidatingAdmissionPolicy with one parameter: match conditions, validations, messages and audit
  * annotations.
  */
-import { typeNameOf, type Variables } from '../../cel/index.js';
+import { typeNameOf } from '../../cel/index.js';
 import { byteLength } from '../../meta/names.js';
 import type { ApiObject } from '../../meta/object.js';
 import {
-  type CompiledVariables,
   type Evaluation,
   EXPRESSION_BUDGET,
   evaluateSet,
   type NamedExpression,
   POLICY_BUDGET,
   type Scope,
-  VariableValues,
+  scopeOf,
 } from '../cel/evaluate.js';
 import { type ExpressionInput, namespaceObject, variablesOf } from '../cel/input.js';
-import { evaluateConditions } from '../cel/match-conditions.js';
+import { policyConditions } from '../cel/match-conditions.js';
 import type { CompiledAnnotation, CompiledPolicy, CompiledValidation } from './policies.js';
 
 /** The result of one policy with one binding and one parameter. */
@@ -43,17 +42,14 @@ export function evaluatePolicy(
   namespace: ApiObject | undefined,
 ): PolicyEvaluation {
   if (policy.conditions.length > 0) {
-    // Match conditions have no namespaceObject, and see the requested resource instead of the matched one.
-    const conditionInput = { ...input, resource: input.request.served.gvr };
-    const scope = scopeOf(policy.variables, variablesOf(conditionInput, { authorizer: true }));
-    const verdict = evaluateConditions(policy.conditions, policy.failurePolicy, scope);
+    const verdict = policyConditions(policy, policy.failurePolicy, input);
     if (verdict.error !== undefined) return singleDecision(failureDecision(policy, verdict.error));
     if (!verdict.matches) return NOTHING;
   }
   const namespaceValue = namespace === undefined ? undefined : namespaceObject(namespace);
   const decisions = evaluateValidations(policy, input, namespaceValue);
   if ('verdict' in decisions) return singleDecision(decisions);
-  if (policy.annotations.length === 0) return { decisions: decisions, annotations: [] };
+  if (policy.annotations.length === 0) return { decisions, annotations: [] };
   // Audit annotations see the whole namespace, and have no authorizer.
   const given = variablesOf(input, { namespaceObject: namespace && withoutType(namespace) });
   const outcome = evaluateSet(policy.annotations, scopeOf(policy.variables, given), POLICY_BUDGET);
@@ -61,18 +57,13 @@ export function evaluatePolicy(
   const annotations = policy.annotations.flatMap((annotation, index) =>
     annotationOf(annotation, outcome.evaluations[index] as Evaluation, policy),
   );
-  return { decisions: decisions, annotations };
+  return { decisions, annotations };
 }
 
 const NOTHING: PolicyEvaluation = Object.freeze({ decisions: [], annotations: [] });
 
 function singleDecision(decision: Decision): PolicyEvaluation {
   return { decisions: [decision], annotations: [] };
-}
-
-/** Each set of expressions evaluates its own variables. */
-function scopeOf(variables: CompiledVariables, given: Variables): Scope {
-  return variables.size === 0 ? { given } : { given, variables: new VariableValues(variables, given) };
 }
 
 function failureDecision({ failurePolicy }: CompiledPolicy, why: string): Decision {

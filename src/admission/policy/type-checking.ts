@@ -36,13 +36,12 @@ import { VARIABLES_TYPE, VariableTypes } from '../../kinds/admissionregistration
 import type { ExpressionWarning } from '../../kinds/generated/admissionregistration-v1.js';
 import type { ReconcilerHost, ServerReconciler } from '../../kinds/reconciler.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
-import { serviceGroup } from '../../meta/dialect.js';
 import { type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { ObjectNode, ScalarType, SchemaNode } from '../../schema/schema-node.js';
-import type { PolicySpec } from './policies.js';
-
-const POLICIES = { group: serviceGroup('admissionregistration'), resource: 'validatingadmissionpolicies' };
+import { getOrInsertComputed } from '../../util/once.js';
+import { compareText } from '../../util/order.js';
+import { POLICIES, type PolicySpec } from './policies.js';
 
 /** The field manager of the status. */
 const MANAGER = 'validatingadmissionpolicy-status';
@@ -159,12 +158,12 @@ function isNamed(
 }
 
 function sortedKinds(kinds: readonly ServedKind[]): readonly ServedKind[] {
-  const key = ({ gvk }: ServedKind) => [gvk.group, gvk.version, gvk.kind];
-  return [...kinds].sort((left, right) => {
-    const [mine, theirs] = [key(left), key(right)];
-    const at = mine.findIndex((part, index) => part !== theirs[index]);
-    return at < 0 ? 0 : (mine[at] as string) < (theirs[at] as string) ? -1 : 1;
-  });
+  return [...kinds].sort(
+    ({ gvk: left }, { gvk: right }) =>
+      compareText(left.group, right.group) ||
+      compareText(left.version, right.version) ||
+      compareText(left.kind, right.kind),
+  );
 }
 
 function paramKindOf({ paramKind }: PolicySpec, served: readonly ServedKind[]): ServedKind | undefined {
@@ -201,7 +200,7 @@ function environmentFor(served: ServedKind, params: ServedKind | undefined, { va
 
 /** Object types get unique names; messages do not contain them. */
 function typeOfKind(served: ServedKind, role: 'object' | 'params'): SelfType {
-  return selfTypeOf(declTypeOfKind(served), `${served.gvk.kind}${role === 'object' ? 0 : 1}`);
+  return selfTypeOf(getOrInsertComputed(declTypes, served, readKind), `${served.gvk.kind}${role === 'object' ? 0 : 1}`);
 }
 
 /** Fields whose names are reserved words may be written without escaping. */
@@ -236,15 +235,6 @@ const SCALARS: Readonly<Partial<Record<ScalarType, SimpleType>>> = {
 };
 
 const UNTYPED_OBJECTS: ReadonlySet<string> = new Set(['runtime.RawExtension', 'v1.FieldsV1']);
-
-function declTypeOfKind(served: ServedKind): ObjectDeclType {
-  let declType = declTypes.get(served);
-  if (declType === undefined) {
-    declType = readKind(served);
-    declTypes.set(served, declType);
-  }
-  return declType;
-}
 
 function readKind({ kind, schema, dialect }: ServedKind): ObjectDeclType {
   const whole = objectDeclType(schema, []);

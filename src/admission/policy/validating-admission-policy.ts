@@ -8,17 +8,18 @@ import { serviceGroup } from '../../meta/dialect.js';
 import { errors, failure, StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
+import { recoverFrom } from '../../util/catch-error.js';
 import { escapeForPages } from '../../util/json.js';
 import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
 import type { ExpressionInput } from '../cel/input.js';
 import { idleWithout } from '../idle.js';
 import { isExemptFromPolicies, matchResources, namespaceOf } from '../match/match.js';
 import type { Match } from '../match/types.js';
-import { subresourceKind, wireObject } from '../match/wire-object.js';
+import { wireObjectFor } from '../match/wire-object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { type Decision, evaluatePolicy, type PolicyEvaluation } from './evaluate-policy.js';
 import { ConfigurationError, findParams, servedParamKind } from './params.js';
-import { BINDINGS, type Binding, type BoundPolicy, boundPolicies, compiledPolicy } from './policies.js';
+import { BINDINGS, type ValidatingPolicy, validatingPolicies } from './policies.js';
 
 export const validatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWithout([BINDINGS], {
   name: 'ValidatingAdmissionPolicy',
@@ -31,24 +32,20 @@ export const validatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWi
 
 /** Only conversion of custom resources is asynchronous. */
 function mayBeAsynchronous(served: ServedKind, view: ClusterView): boolean {
-  const policies = boundPolicies(view);
+  const policies = validatingPolicies(view);
   if (policies.length === 0) return false;
   const waits = (kind: ServedKind | undefined) => kind?.kind.customResourceHandler?.mayBeAsynchronous === true;
   return view.versionsOf(served).some(waits) || policies.some(({ spec }) => waits(paramKindOf(spec.paramKind, view)));
 }
 
-function paramKindOf(kind: BoundPolicy['spec']['paramKind'], view: ClusterView): ServedKind | undefined {
-  try {
-    return kind && servedParamKind(kind, view);
-  } catch (error) {
-    // Reported when the policy is evaluated.
-    if (error instanceof ConfigurationError) return undefined;
-    throw error;
-  }
+function paramKindOf(kind: ValidatingPolicy['spec']['paramKind'], view: ClusterView): ServedKind | undefined {
+  const find = () => kind && servedParamKind(kind, view);
+  // The error is reported when the policy is evaluated.
+  return recoverFrom(ConfigurationError, find, () => undefined);
 }
 
 function validate(request: AdmissionRequest, view: ClusterView): MaybePromise<void> {
-  const policies = boundPolicies(view);
+  const policies = validatingPolicies(view);
   if (policies.length === 0) return undefined;
   const session = new Session(request, view);
   return chain(
@@ -67,13 +64,15 @@ function inTurn<Item>(items: readonly Item[], run: (item: Item) => MaybePromise<
 /** The objects of the request in the version in which a policy matched. */
 type VersionedObjects = Pick<ExpressionInput, 'object' | 'oldObject'>;
 
+type Binding = ValidatingPolicy['bindings'][number];
+
 interface Prepared {
   readonly params: readonly ExpressionInput['params'][];
   readonly objects: VersionedObjects;
 }
 
 interface Denial {
-  readonly policy: BoundPolicy;
+  readonly policy: ValidatingPolicy;
   readonly binding: Binding | undefined;
   readonly message: string;
   readonly reason: string;
@@ -92,7 +91,7 @@ class Session {
     this.#view = view;
   }
 
-  evaluate(policy: BoundPolicy): MaybePromise<void> {
+  evaluate(policy: ValidatingPolicy): MaybePromise<void> {
     const { spec, bindings } = policy;
     let match: Match | undefined;
     let paramKind: ServedKind | undefined;
@@ -144,24 +143,14 @@ class Session {
     );
   }
 
-  #convert(object: ApiObject | undefined, { matched, subresource }: Match): MaybePromise<VersionedObjects['object']> {
-    if (object === undefined) return undefined;
-    const { served } = this.#request;
-    const kind = subresourceKind(matched, subresource);
-    // Other kinds of subresources are the same in all versions.
-    if (kind !== matched || matched === served) return wireObject(object, kind);
-    return rescue(
-      () => chain(this.#view.convert(object, served, matched), (converted) => wireObject(converted, kind)),
-      (error) => {
-        if (!StatusError.is(error)) throw error;
-        throw new ConfigurationError(`failed to convert object version: ${error.message}`);
-      },
-    );
+  #convert(object: ApiObject | undefined, match: Match): MaybePromise<VersionedObjects['object']> {
+    const refuse = ({ message }: Error) => new ConfigurationError(`failed to convert object version: ${message}`);
+    return wireObjectFor(object, this.#request.served, match, { view: this.#view, refuse });
   }
 
   #evaluateParams(binding: Binding, run: PolicyRun, { params, objects }: Prepared): void {
     const { match, policy } = run;
-    const compiled = compiledPolicy(policy.spec);
+    const compiled = policy.compiled();
     const namespace = namespaceOf(this.#request, this.#view);
     const input = { request: this.#request, view: this.#view, kind: match.kind, resource: match.resource, ...objects };
     const results = params.map((one) => evaluatePolicy(compiled, { ...input, params: one }, namespace));
@@ -185,7 +174,7 @@ class Session {
   #deny(
     { message, reason = 'Invalid' }: Decision & { readonly verdict: 'deny' },
     expressionIndex: number,
-    { policy, binding }: { readonly policy: BoundPolicy; readonly binding: Binding },
+    { policy, binding }: { readonly policy: ValidatingPolicy; readonly binding: Binding },
   ): void {
     const { validationActions = [], policyName = '' } = binding.spec;
     for (const action of validationActions) {
@@ -202,7 +191,7 @@ class Session {
   }
 
   /** A policy that cannot be evaluated denies, whatever the binding's actions, unless its failure policy is Ignore. */
-  #misconfigured(error: unknown, policy: BoundPolicy, binding: Binding | undefined): undefined {
+  #misconfigured(error: unknown, policy: ValidatingPolicy, binding: Binding | undefined): undefined {
     if (!(error instanceof ConfigurationError) && !StatusError.is(error)) throw error;
     if (policy.spec.failurePolicy === 'Ignore') return;
     const message = `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${error.message}`;
@@ -233,7 +222,7 @@ class Session {
 
 /** The evaluation of one policy across its bindings. */
 interface PolicyRun {
-  readonly policy: BoundPolicy;
+  readonly policy: ValidatingPolicy;
   readonly match: Match;
   readonly paramKind: ServedKind | undefined;
   /** Audit annotation values by key; bindings may contribute different values. */

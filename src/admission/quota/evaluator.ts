@@ -6,7 +6,7 @@ import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { FeatureGates } from '../../kinds/feature-gates.js';
 import type { ScopedResourceSelectorRequirement } from '../../kinds/generated/core-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
-import { invalid, keyPath, printFieldError } from '../../meta/field-error.js';
+import { aggregateText, invalid, keyPath, printFieldError } from '../../meta/field-error.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import { qualifiedResource } from '../../meta/gvk.js';
 import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
@@ -111,8 +111,7 @@ function checkScopeValues({ scopeName, operator, values = [] }: ScopedResourceSe
     return problems.length === 0 ? [] : [printFieldError(invalid(path, value, problems.join('; ')))];
   });
   if (texts.length === 0) return;
-  const why = texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`;
   throw new ScopeError(
-    `error on matching scope {${scopeName} ${operator} [${values.join(' ')}]}: failed to parse and convert selector: ${why}`,
+    `error on matching scope {${scopeName} ${operator} [${values.join(' ')}]}: failed to parse and convert selector: ${aggregateText(texts)}`,
   );
 }

@@ -17,7 +17,9 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { formatTime } from '../../text/time/time.js';
 import { sameItems } from '../../util/arrays.js';
+import { translateError } from '../../util/catch-error.js';
 import { own } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { idleWithout } from '../idle.js';
 import { type Amounts, readAmounts } from '../plugins/pod-amounts.js';
 import { forbiddenError } from '../plugins/requests.js';
@@ -60,17 +62,8 @@ const evaluators = new WeakMap<ClusterView, WeakMap<ServedKind, Evaluator>>();
 
 /** Cached per kind, because every write needs it. */
 function evaluatorOf(served: ServedKind, view: ClusterView): Evaluator {
-  let byKind = evaluators.get(view);
-  if (byKind === undefined) {
-    byKind = new WeakMap();
-    evaluators.set(view, byKind);
-  }
-  let evaluator = byKind.get(served);
-  if (evaluator === undefined) {
-    evaluator = evaluatorFor(served.gvr, view);
-    byKind.set(served, evaluator);
-  }
-  return evaluator;
+  const byKind = getOrInsertComputed(evaluators, view, () => new WeakMap());
+  return getOrInsertComputed(byKind, served, () => evaluatorFor(served.gvr, view));
 }
 
 /** The quotas must be the stored ones. */
@@ -139,7 +132,7 @@ export function chargesFor(
   const grown = oldObject === undefined ? more : increase(usage, evaluator.usageOf(oldObject, context));
   return applicable.flatMap((quota) => {
     // An object that an update moves into the scope of a quota counts in full.
-    const wasCounted = oldObject !== undefined && matches(statusOf(quota), quota, { object: oldObject, bound });
+    const wasCounted = oldObject !== undefined && matches(quota, { object: oldObject, bound });
     return chargeFor(quota, wasCounted ? grown : more, request) ?? [];
   });
 }
@@ -148,8 +141,8 @@ function statusOf(quota: ApiObject): ResourceQuota['status'] {
   return quota['status'] as ResourceQuota['status'];
 }
 
-function namesIn(list: ResourceList | undefined): readonly string[] {
-  return list === undefined ? [] : Object.keys(list);
+function limitedNames(quota: ApiObject): readonly string[] {
+  return Object.keys(statusOf(quota).hard ?? {});
 }
 
 /** Throws if the quota applies but cannot be evaluated: the object lacks a required value, or usage is not known yet. */
@@ -160,9 +153,9 @@ function quotaApplies(
 ): boolean {
   const { name } = quota.metadata;
   const status = statusOf(quota);
-  if (!matchesOrFails(status, quota, { object, bound })) return false;
+  if (!matchesOrFails(quota, { object, bound })) return false;
   const { evaluator, context } = bound;
-  const names = evaluator.matchingResources(namesIn(status.hard), context);
+  const names = evaluator.matchingResources(limitedNames(quota), context);
   const missing = evaluator.missingConstraints?.(names, object, context);
   if (missing !== undefined) throw forbiddenError(request, `failed quota: ${name}: ${missing}`);
   if (names.some((each) => own(status.used ?? {}, each) === undefined)) {
@@ -176,21 +169,18 @@ interface MatchTarget {
   readonly bound: BoundEvaluator;
 }
 
-function matchesOrFails(status: ResourceQuota['status'], quota: ApiObject, target: MatchTarget): boolean {
-  try {
-    return matches(status, quota, target);
-  } catch (error) {
-    if (!(error instanceof ScopeError)) throw error;
-    throw errors.plain(`error matching scopes of quota ${quota.metadata.name}, err: ${error.message}`);
-  }
+function matchesOrFails(quota: ApiObject, target: MatchTarget): boolean {
+  const refuse = ({ message }: Error) =>
+    errors.plain(`error matching scopes of quota ${quota.metadata.name}, err: ${message}`);
+  return translateError(ScopeError, () => matches(quota, target), refuse);
 }
 
 /** Enforces `status.hard`: the quota controller has not seen a newer `spec.hard` yet. */
-function matches({ hard }: ResourceQuota['status'], quota: ApiObject, { object, bound }: MatchTarget): boolean {
+function matches(quota: ApiObject, { object, bound }: MatchTarget): boolean {
   const { evaluator, context } = bound;
   // Scopes come first, because invalid scopes are an error in any case.
   const isIn = isInScopes(quota as unknown as ResourceQuota, object, bound);
-  return isIn && evaluator.matchingResources(namesIn(hard), context).length > 0;
+  return isIn && evaluator.matchingResources(limitedNames(quota), context).length > 0;
 }
 
 /** Undefined if the usage of the quota does not increase. */

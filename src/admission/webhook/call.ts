@@ -28,8 +28,9 @@ import { DecodeError } from '../../schema/decode-scalar.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
 import { quote } from '../../text/go/go-text.js';
 import { decodeBase64Text } from '../../util/base64.js';
+import { translateError } from '../../util/catch-error.js';
 import { messageOf } from '../../util/message-of.js';
-import { once } from '../../util/once.js';
+import { getOrInsertComputed, once } from '../../util/once.js';
 import { UnreadableBundle } from '../../webhook/ca-bundle.js';
 import { createWebhookCaller, withTimeLimit } from '../../webhook/caller.js';
 import type { ClusterView } from '../types.js';
@@ -96,13 +97,10 @@ function rejectDryRun({ name, sideEffects }: Hook['webhook'], dryRun: boolean): 
 const callers = new WeakMap<ClusterView, WebhookCaller>();
 
 function callerOf(view: ClusterView): WebhookCaller {
-  let caller = callers.get(view);
-  if (caller === undefined) {
+  return getOrInsertComputed(callers, view, () => {
     const { clock, dialect } = view;
-    caller = createWebhookCaller(view.externalCalls.webhooks, { clock, dialect, objects: view });
-    callers.set(view, caller);
-  }
-  return caller;
+    return createWebhookCaller(view.externalCalls.webhooks, { clock, dialect, objects: view });
+  });
 }
 
 /** Drops annotations whose key is not a valid qualified name. */
@@ -276,11 +274,7 @@ const reviewSchema = (version: string) =>
 const REVIEW_SCHEMAS = { v1: reviewSchema('v1'), v1beta1: reviewSchema('v1beta1') } as const;
 
 function decodeResponse(answer: unknown, version: 'v1' | 'v1beta1'): Response | undefined {
-  try {
-    const { value } = decode(REVIEW_SCHEMAS[version](), { value: answer ?? {} });
-    return value['response'] as Response | undefined;
-  } catch (error) {
-    if (error instanceof DecodeError) throw new UnreadableResponse(error.message);
-    throw error;
-  }
+  const read = () => decode(REVIEW_SCHEMAS[version](), { value: answer ?? {} });
+  const { value } = translateError(DecodeError, read, ({ message }) => new UnreadableResponse(message));
+  return value['response'] as Response | undefined;
 }

@@ -8,7 +8,9 @@ import { serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { webhookConditions } from '../cel/match-conditions.js';
+import { cacheUntilChanged } from '../idle.js';
 import { isExemptFromWebhooks } from '../match/match.js';
 import type { ClusterView } from '../types.js';
 import type { Reviewed } from './review.js';
@@ -31,33 +33,32 @@ export const CONFIGURATIONS: Readonly<Record<HookType, GroupResource>> = {
   validating: { group: serviceGroup('admissionregistration'), resource: 'validatingwebhookconfigurations' },
 };
 
-interface HookCache {
-  readonly changes: number;
-  readonly hooks: readonly Hook[];
-  readonly namedKinds: WeakMap<ServedKind, boolean>;
-}
-
-const caches: Readonly<Record<HookType, WeakMap<ClusterView, HookCache>>> = {
-  mutating: new WeakMap(),
-  validating: new WeakMap(),
+const cachedHooks = {
+  mutating: readHooks(CONFIGURATIONS.mutating),
+  validating: readHooks(CONFIGURATIONS.validating),
 };
+
+/** @__NO_SIDE_EFFECTS__ */
+function readHooks(configurations: GroupResource) {
+  return cacheUntilChanged([configurations], (view: ClusterView) => ({
+    hooks: sortedHooks(view.list(configurations)),
+    namedKinds: new WeakMap<ServedKind, boolean>(),
+  }));
+}
 
 /** The list is cached until a configuration changes. */
 export function hooksOf(type: HookType, view: ClusterView): readonly Hook[] {
-  return cachedHooks(type, view).hooks;
+  return cachedHooks[type](view).hooks;
 }
 
 /** Whether some webhook has a rule for this kind, in any version, or for a subresource of it. */
 export function hasWebhookFor(type: HookType, served: ServedKind, view: ClusterView): boolean {
-  const { hooks, namedKinds } = cachedHooks(type, view);
+  const { hooks, namedKinds } = cachedHooks[type](view);
   if (hooks.length === 0 || isExemptFromWebhooks(served)) return false;
-  let answer = namedKinds.get(served);
-  if (answer === undefined) {
+  return getOrInsertComputed(namedKinds, served, () => {
     const versions = view.versionsOf(served);
-    answer = hooks.some(({ webhook }) => (webhook.rules ?? []).some((rule) => versions.some(isMatchedBy(rule))));
-    namedKinds.set(served, answer);
-  }
-  return answer;
+    return hooks.some(({ webhook }) => (webhook.rules ?? []).some((rule) => versions.some(isMatchedBy(rule))));
+  });
 }
 
 type Rule = NonNullable<ValidatingWebhook['rules']>[number];
@@ -69,16 +70,6 @@ function isMatchedBy({ apiGroups = [], resources = [] }: Rule): (served: ServedK
       const [resource] = text.split('/', 1);
       return resource === '*' || resource === gvr.resource;
     });
-}
-
-function cachedHooks(type: HookType, view: ClusterView): HookCache {
-  const resource = CONFIGURATIONS[type];
-  const changes = view.lastChange(resource);
-  const before = caches[type].get(view);
-  if (before !== undefined && before.changes === changes) return before;
-  const state = { changes, hooks: sortedHooks(view.list(resource)), namedKinds: new WeakMap() };
-  caches[type].set(view, state);
-  return state;
 }
 
 function sortedHooks(configurations: readonly ApiObject[]): readonly Hook[] {

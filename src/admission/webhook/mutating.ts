@@ -2,12 +2,14 @@
  * The MutatingAdmissionWebhook plugin. Webhooks run one after the other; each receives the result of the previous ones, in
  * the version that it matched. spec: Admission webhooks
  */
+
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import { errors, StatusError } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
+import { translateError } from '../../util/catch-error.js';
 import { encodeSorted, printJson } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { idleWithout } from '../idle.js';
@@ -104,7 +106,10 @@ function applyVerdict(verdict: Verdict, hook: Hook, context: CallContext & { rea
   if (verdict.patchType !== JSON_PATCH) {
     throw new CallFailure(webhook.name, `unsupported patch type ${quote(verdict.patchType)}`);
   }
-  const isChanged = versioned.accept(applyPatch(operations, reviewed.object));
+  const apply = () => applyOperations(operations, reviewed.object);
+  const isChanged = versioned.accept(
+    translateError(PatchFailure, apply, (error) => errors.internal(error.message, error)),
+  );
   const patch = operations.map(encodeSorted).join(',');
   const note = `{"configuration":${printJson(configuration)},"webhook":${printJson(webhook.name)},"patch":[${patch}],"patchType":"${JSON_PATCH}"}`;
   request.annotate(annotationKey('patch', hook, { request, view }), note, 'body');
@@ -116,15 +121,6 @@ function parsePatch(patch: string): readonly unknown[] {
     return patchOperations(parseJson(patch).value);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError) && !StatusError.is(error)) throw error;
-    throw errors.internal(error.message, error);
-  }
-}
-
-function applyPatch(operations: readonly unknown[], object: unknown): unknown {
-  try {
-    return applyOperations(operations, object);
-  } catch (error) {
-    if (!(error instanceof PatchFailure)) throw error;
     throw errors.internal(error.message, error);
   }
 }

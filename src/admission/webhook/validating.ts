@@ -4,13 +4,11 @@
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
-import { errors, StatusError } from '../../meta/errors.js';
-import type { ApiObject } from '../../meta/object.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { idleWithout } from '../idle.js';
 import { isExemptFromWebhooks, matchWebhook } from '../match/match.js';
-import type { Match } from '../match/types.js';
-import { subresourceKind, type WireObject, wireObject } from '../match/wire-object.js';
+import { conversionFailure } from '../match/versioned-draft.js';
+import { wireObjectFor } from '../match/wire-object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { CallFailure, callWebhook, failureStatus } from './call.js';
 import { CONFIGURATIONS, type Hook, hasWebhookFor, hooksOf, matchConditionsHold } from './hooks.js';
@@ -61,9 +59,10 @@ async function pendingCalls(request: AdmissionRequest, view: ClusterView): Promi
     const key = `${group}/${version}/${kind}`;
     let objects = versions.get(key);
     if (objects === undefined) {
+      const conversion = { view, refuse: conversionFailure };
       objects = {
-        object: await convertToMatch(request.object, match, { request, view }),
-        oldObject: await convertToMatch(request.oldObject, match, { request, view }),
+        object: await wireObjectFor(request.object, request.served, match, conversion),
+        oldObject: await wireObjectFor(request.oldObject, request.served, match, conversion),
       };
       versions.set(key, objects);
     }
@@ -71,23 +70,6 @@ async function pendingCalls(request: AdmissionRequest, view: ClusterView): Promi
     if (matchConditionsHold(hook, reviewed, view)) calls.push({ hook, reviewed });
   }
   return calls;
-}
-
-/** Throws 500 if the object cannot be converted. */
-async function convertToMatch(
-  object: ApiObject | undefined,
-  { matched, subresource }: Match,
-  { request, view }: { readonly request: AdmissionRequest; readonly view: ClusterView },
-): Promise<WireObject | undefined> {
-  if (object === undefined) return undefined;
-  const form = subresourceKind(matched, subresource);
-  if (form !== matched || matched === request.served) return wireObject(object, form);
-  try {
-    return wireObject(await view.convert(object, request.served, matched), form);
-  } catch (error) {
-    if (!StatusError.is(error)) throw error;
-    throw errors.internal(error.message, error);
-  }
 }
 
 async function callOrFailOpen(

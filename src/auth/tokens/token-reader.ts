@@ -2,6 +2,7 @@
  * Combines all token authenticators: the static table, service account tokens and custom functions, in this order. The
  * first that recognizes a token wins; an unrecognized token is rejected with the errors of all.
  */
+import { aggregateText } from '../../meta/field-error.js';
 import type { User } from '../../protocol/request.js';
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
@@ -107,7 +108,7 @@ function authenticateFrom(first: number, attempt: Attempt): MaybePromise<TokenId
       recordError(error, messages);
     }
   }
-  throw new Error(aggregate([UNKNOWN, ...messages]));
+  throw new Error(aggregateText([UNKNOWN, ...messages]));
 }
 
 /** Returns undefined to continue with the next authenticator. */
@@ -132,10 +133,4 @@ function completeIdentity(
     return undefined;
   }
   return { ...identity, user: completeUser(identity.user), audiences: accepted };
-}
-
-/** Formats distinct messages like Go's aggregate errors. */
-function aggregate(messages: readonly string[]): string {
-  const different = [...new Set(messages)];
-  return different.length === 1 ? (different[0] as string) : `[${different.join(', ')}]`;
 }

@@ -13,8 +13,8 @@ import { quote } from '../../../text/go/go-text.js';
 import { readCertificateRequest } from '../../../text/x509/certificate.js';
 import { firstPemBlock } from '../../../text/x509/pem.js';
 import { deepEqual, own } from '../../../util/json.js';
-import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../../types.js';
-import { forbiddenError } from '../requests.js';
+import type { AdmissionRequest, ClusterView } from '../../types.js';
+import { builtIn, forbiddenError, isResource } from '../requests.js';
 import { checkPod, checkToken } from './pods.js';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
@@ -26,7 +26,8 @@ export interface NodeRequest {
   readonly view: ClusterView;
 }
 
-type NodeCheck = (nodeRequest: NodeRequest) => void;
+/** Returns why the request is forbidden. */
+type NodeCheck = (nodeRequest: NodeRequest) => string | undefined;
 
 /** By canonical group and plural. */
 const CHECKS: readonly (readonly [group: string, resource: string, check: NodeCheck])[] = [
@@ -40,17 +41,15 @@ const CHECKS: readonly (readonly [group: string, resource: string, check: NodeCh
   [serviceGroup('certificates'), 'certificatesigningrequests', checkSigningRequest],
 ];
 
-export const nodeRestriction: AdmissionPlugin = Object.freeze({
-  name: 'NodeRestriction',
-  isBuiltIn: true,
+export const nodeRestriction = builtIn('NodeRestriction', {
   changesNothing: true,
-  mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+  mutate(request, view) {
     const node = nodeOf(request.user);
     if (node === undefined) return;
     if (node === '') throw forbiddenError(request, `could not determine node from user ${quote(request.user.user)}`);
-    const { kind } = request.served;
-    const check = CHECKS.find(([group, resource]) => kind.group === group && kind.names.plural === resource);
-    check?.[2]({ node, request, view });
+    const [, , check] = CHECKS.find(([group, resource]) => isResource(request.served, group, resource)) ?? [];
+    const problem = check?.({ node, request, view });
+    if (problem !== undefined) throw forbiddenError(request, problem);
   },
 });
 
@@ -62,18 +61,13 @@ function nodeOf({ user, groups = [] }: User): string | undefined {
   return user.startsWith(PREFIX) && groups.includes(NODES) ? user.slice(PREFIX.length) : undefined;
 }
 
-function checkNode(nodeRequest: NodeRequest): void {
+function checkNode(nodeRequest: NodeRequest): string | undefined {
   const { node, request } = nodeRequest;
   if (request.sentName !== node) {
-    throw forbiddenError(request, `node ${quote(node)} is not allowed to modify node ${quote(request.sentName)}`);
+    return `node ${quote(node)} is not allowed to modify node ${quote(request.sentName)}`;
   }
-  const problem =
-    request.operation === 'CREATE'
-      ? createProblem(nodeRequest)
-      : request.operation === 'UPDATE'
-        ? updateProblem(nodeRequest)
-        : undefined;
-  if (problem !== undefined) throw forbiddenError(request, problem);
+  if (request.operation === 'CREATE') return createProblem(nodeRequest);
+  return request.operation === 'UPDATE' ? updateProblem(nodeRequest) : undefined;
 }
 
 interface NodeSpec {
@@ -149,62 +143,54 @@ function domainOf(prefix: string): string {
   return prefix.slice(0, -1);
 }
 
-function checkLease({ node, request }: NodeRequest): void {
+function checkLease({ node, request }: NodeRequest): string | undefined {
   if (request.namespace !== LEASE_NAMESPACE) {
-    throw forbiddenError(request, `can only access leases in the ${quote(LEASE_NAMESPACE)} system namespace`);
+    return `can only access leases in the ${quote(LEASE_NAMESPACE)} system namespace`;
   }
-  if (request.sentName === node) return;
-  throw forbiddenError(request, 'can only access node lease with the same name as the requesting node');
+  if (request.sentName === node) return undefined;
+  return 'can only access node lease with the same name as the requesting node';
 }
 
-function checkCsiNode({ node, request }: NodeRequest): void {
-  if (request.sentName === node) return;
-  throw forbiddenError(request, 'can only access CSINode with the same name as the requesting node');
+function checkCsiNode({ node, request }: NodeRequest): string | undefined {
+  return request.sentName === node ? undefined : 'can only access CSINode with the same name as the requesting node';
 }
 
 /** A delete of a collection is checked for each slice. */
-function checkSlice({ node, request }: NodeRequest): void {
+function checkSlice({ node, request }: NodeRequest): string | undefined {
   const { operation, object, oldObject } = request;
-  if (operation !== 'CREATE' && operation !== 'DELETE') return;
+  if (operation !== 'CREATE' && operation !== 'DELETE') return undefined;
   const spec = (object ?? oldObject)?.['spec'] as { readonly nodeName?: string } | undefined;
-  if (spec?.nodeName === node) return;
-  const verb = operation === 'CREATE' ? 'create' : 'delete';
-  throw forbiddenError(request, `can only ${verb} ResourceSlice with the same NodeName as the requesting node`);
+  if (spec?.nodeName === node) return undefined;
+  return `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`;
 }
 
 /** A node may only request certificates for itself. Other signers are not checked here. */
-function checkSigningRequest({ node, request, view }: NodeRequest): void {
+function checkSigningRequest({ node, request, view }: NodeRequest): string | undefined {
   const { features, dialect } = view;
   const { object, operation } = request;
-  if (operation !== 'CREATE' || object === undefined) return;
-  if (features.enabled('AllowInsecureKubeletCertificateSigningRequests')) return;
+  if (operation !== 'CREATE' || object === undefined) return undefined;
+  if (features.enabled('AllowInsecureKubeletCertificateSigningRequests')) return undefined;
   const { signerName, request: encoded } = object['spec'] as CertificateSigningRequest['spec'];
-  if (![dialect.key('kubelet-serving'), dialect.key('kube-apiserver-client-kubelet')].includes(signerName)) return;
+  const signers = [dialect.key('kubelet-serving'), dialect.key('kube-apiserver-client-kubelet')];
+  if (!signers.includes(signerName)) return undefined;
   const block = firstPemBlock(atob(encoded));
-  if (block?.type !== 'CERTIFICATE REQUEST') {
-    throw forbiddenError(request, 'unable to parse csr: PEM block type must be CERTIFICATE REQUEST');
-  }
+  if (block?.type !== 'CERTIFICATE REQUEST') return 'unable to parse csr: PEM block type must be CERTIFICATE REQUEST';
   const parsed = readCertificateRequest(block.bytes);
-  if (parsed === undefined) {
-    throw forbiddenError(request, 'unable to parse csr: asn1: structure error: not a certificate request');
-  }
+  if (parsed === undefined) return 'unable to parse csr: asn1: structure error: not a certificate request';
   const name = `system:node:${node}`;
-  if (parsed.commonName !== name) throw forbiddenError(request, `can only create a node CSR with CN=${name}`);
+  return parsed.commonName === name ? undefined : `can only create a node CSR with CN=${name}`;
 }
 
-function checkClaim({ node, request, view }: NodeRequest): void {
-  if (request.subresource !== 'status') throw forbiddenError(request, 'may only update PVC status');
-  if (request.operation !== 'UPDATE') throw forbiddenError(request, `unexpected operation ${quote(request.operation)}`);
+function checkClaim({ node, request, view }: NodeRequest): string | undefined {
+  if (request.subresource !== 'status') return 'may only update PVC status';
+  if (request.operation !== 'UPDATE') return `unexpected operation ${quote(request.operation)}`;
   const mayRecover = view.features.enabled('RecoverVolumeExpansionFailure');
   const [next, live] = [fixedPart(request.object, mayRecover), fixedPart(request.oldObject, mayRecover)];
-  if (deepEqual(next, live)) return;
+  if (deepEqual(next, live)) return undefined;
   // The reference server appends a diff whose format is not stable.
   // upstream: plugin/pkg/admission/noderestriction/admission.go Plugin.admitPVCStatus
   const changed = Object.keys({ ...next, ...live }).filter((field) => !deepEqual(next[field], live[field]));
-  throw forbiddenError(
-    request,
-    `node ${quote(node)} is not allowed to update fields other than status.quantity and status.conditions: ${changed.sort().join(', ')}`,
-  );
+  return `node ${quote(node)} is not allowed to update fields other than status.quantity and status.conditions: ${changed.sort().join(', ')}`;
 }
 
 /** Everything but what a node reports about volume expansion. */

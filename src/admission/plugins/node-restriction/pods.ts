@@ -11,46 +11,36 @@ import type { PodSpec, Volume } from '../../../kinds/generated/core-v1.js';
 import type { CSIDriver } from '../../../kinds/storage/v1/csi-driver.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
+import { aggregateText } from '../../../meta/field-error.js';
 import { quote } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import type { ClusterView } from '../../types.js';
 import { referencesConfigMap, referencesSecret } from '../pod-references.js';
-import { forbiddenError } from '../requests.js';
 import type { NodeRequest } from './node-restriction.js';
 
-export function checkPod(nodeRequest: NodeRequest): void {
-  const { request } = nodeRequest;
-  if (request.subresource === '') checkPodObject(nodeRequest);
-  else if (request.subresource === 'status') checkStatus(nodeRequest);
-  else if (request.subresource === 'eviction') checkEviction(nodeRequest);
-  else {
-    const what = quote(request.subresource);
-    throw forbiddenError(request, `unexpected pod subresource ${what}, only 'status' and 'eviction' are allowed`);
-  }
+export function checkPod(nodeRequest: NodeRequest): string | undefined {
+  const { subresource } = nodeRequest.request;
+  if (subresource === '') return checkPodObject(nodeRequest);
+  if (subresource === 'status') return checkStatus(nodeRequest);
+  if (subresource === 'eviction') return checkEviction(nodeRequest);
+  return `unexpected pod subresource ${quote(subresource)}, only 'status' and 'eviction' are allowed`;
 }
 
 /** A stored pod. The 404 of a missing one names the resource as the reference server's lister does. */
-export function livePod(namespace: string, name: string, view: ClusterView): Pod {
+function livePod(namespace: string, name: string, view: ClusterView): Pod {
   const found = view.get({ group: '', resource: 'pods', namespace, name });
   if (found === undefined) throw errors.notFound({ group: '', resource: 'pod' }, name);
   return found as unknown as Pod;
 }
 
-function checkPodObject(nodeRequest: NodeRequest): void {
+function checkPodObject(nodeRequest: NodeRequest): string | undefined {
   const { node, request, view } = nodeRequest;
-  if (request.operation === 'CREATE') {
-    const problem = mirrorProblem(request.object as unknown as Pod, nodeRequest);
-    if (problem !== undefined) throw forbiddenError(request, problem);
-  } else if (request.operation === 'DELETE') {
-    if (livePod(request.namespace, request.sentName, view).spec.nodeName === node) return;
-    throw forbiddenError(request, `node ${quote(node)} can only delete pods with spec.nodeName set to itself`);
-  } else {
-    const operation = quote(request.operation);
-    throw forbiddenError(
-      request,
-      `unexpected operation ${operation}, node ${quote(node)} can only create and delete mirror pods`,
-    );
+  if (request.operation === 'CREATE') return mirrorProblem(request.object as unknown as Pod, nodeRequest);
+  if (request.operation !== 'DELETE') {
+    return `unexpected operation ${quote(request.operation)}, node ${quote(node)} can only create and delete mirror pods`;
   }
+  if (livePod(request.namespace, request.sentName, view).spec.nodeName === node) return undefined;
+  return `node ${quote(node)} can only delete pods with spec.nodeName set to itself`;
 }
 
 function mirrorProblem(pod: Pod, nodeRequest: NodeRequest): string | undefined {
@@ -97,55 +87,46 @@ function referenceProblem(spec: PodSpec, node: string): string | undefined {
   return what === undefined ? undefined : `node ${node} can not create pods that reference ${what}`;
 }
 
-function checkStatus({ node, request }: NodeRequest): void {
-  if (request.operation !== 'UPDATE') throw forbiddenError(request, `unexpected operation ${quote(request.operation)}`);
+function checkStatus({ node, request }: NodeRequest): string | undefined {
+  if (request.operation !== 'UPDATE') return `unexpected operation ${quote(request.operation)}`;
   const [next, live] = [request.object as unknown as Pod, request.oldObject as unknown as Pod];
   if (live.spec.nodeName !== node) {
-    throw forbiddenError(
-      request,
-      `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`,
-    );
+    return `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`;
   }
   if (!deepEqual(next.metadata.labels ?? {}, live.metadata.labels ?? {})) {
-    throw forbiddenError(request, `node ${quote(node)} cannot update labels through pod status`);
+    return `node ${quote(node)} cannot update labels through pod status`;
   }
-  if (!deepEqual(claimsOf(next), claimsOf(live))) {
-    throw forbiddenError(request, `node ${quote(node)} cannot update resource claim statues`);
-  }
+  if (deepEqual(claimsOf(next), claimsOf(live))) return undefined;
+  return `node ${quote(node)} cannot update resource claim statues`;
 }
 
 function claimsOf({ status }: Pod): unknown {
   return (status.resourceClaimStatuses ?? []).map(({ name, resourceClaimName }) => [name, resourceClaimName ?? null]);
 }
 
-function checkEviction({ node, request, view }: NodeRequest): void {
-  if (request.operation !== 'CREATE') throw forbiddenError(request, `unexpected operation ${request.operation}`);
-  if (request.sentName === '') throw forbiddenError(request, 'could not determine pod from request data');
-  if (livePod(request.namespace, request.sentName, view).spec.nodeName === node) return;
-  throw forbiddenError(request, `node ${node} can only evict pods with spec.nodeName set to itself`);
+function checkEviction({ node, request, view }: NodeRequest): string | undefined {
+  if (request.operation !== 'CREATE') return `unexpected operation ${request.operation}`;
+  if (request.sentName === '') return 'could not determine pod from request data';
+  if (livePod(request.namespace, request.sentName, view).spec.nodeName === node) return undefined;
+  return `node ${node} can only evict pods with spec.nodeName set to itself`;
 }
 
-export function checkToken(nodeRequest: NodeRequest): void {
+export function checkToken(nodeRequest: NodeRequest): string | undefined {
   const { node, request, view } = nodeRequest;
   const { object, operation, subresource } = request;
-  if (operation !== 'CREATE' || subresource !== 'token' || object === undefined) return;
+  if (operation !== 'CREATE' || subresource !== 'token' || object === undefined) return undefined;
   const { boundObjectRef, audiences } = object['spec'] as TokenRequest['spec'];
   const { apiVersion, kind, name = '', uid = '' } = boundObjectRef ?? {};
-  if (apiVersion !== 'v1' || kind !== 'Pod' || name === '') {
-    throw forbiddenError(request, 'node requested token not bound to a pod');
-  }
-  if (uid === '') throw forbiddenError(request, 'node requested token with a pod binding without a uid');
+  if (apiVersion !== 'v1' || kind !== 'Pod' || name === '') return 'node requested token not bound to a pod';
+  if (uid === '') return 'node requested token with a pod binding without a uid';
   const pod = livePod(request.namespace, name, view);
   if (uid !== pod.metadata.uid) {
     const why = 'does not match the UID in record. The object might have been deleted and then recreated';
-    throw forbiddenError(request, `the UID in the bound object reference (${uid}) ${why}`);
+    return `the UID in the bound object reference (${uid}) ${why}`;
   }
-  if (pod.spec.nodeName !== node) {
-    throw forbiddenError(request, 'node requested token bound to a pod scheduled on a different node');
-  }
-  if (!view.features.enabled('ServiceAccountNodeAudienceRestriction')) return;
-  const problem = audienceProblem(audiences ?? [], pod, nodeRequest);
-  if (problem !== undefined) throw forbiddenError(request, problem);
+  if (pod.spec.nodeName !== node) return 'node requested token bound to a pod scheduled on a different node';
+  if (!view.features.enabled('ServiceAccountNodeAudienceRestriction')) return undefined;
+  return audienceProblem(audiences ?? [], pod, nodeRequest);
 }
 
 function audienceProblem(audiences: readonly string[], pod: Pod, { request, view }: NodeRequest): string | undefined {
@@ -153,10 +134,7 @@ function audienceProblem(audiences: readonly string[], pod: Pod, { request, view
   const [audience = ''] = audiences;
   const { isNamed, failures } = findAudience(audience, pod, view);
   if (isNamed) return undefined;
-  if (failures.length > 0) {
-    const why = failures.length === 1 ? failures.join() : `[${failures.join(', ')}]`;
-    return `error validating audience ${quote(audience)}: ${why}`;
-  }
+  if (failures.length > 0) return `error validating audience ${quote(audience)}: ${aggregateText(failures)}`;
   const { allowed, error } = view.authorize(request.user, {
     type: 'resource',
     verb: 'request-serviceaccounts-token-audience',
@@ -196,7 +174,7 @@ const MIGRATED_DRIVERS = {
 
 /** Searches the projected tokens of the pod's volumes and the token requests of their CSI drivers. */
 function findAudience(audience: string, pod: Pod, view: Reader): { isNamed: boolean; failures: readonly string[] } {
-  const failures = new Set<string>();
+  const failures: string[] = [];
   for (const volume of pod.spec.volumes ?? []) {
     const tokens = (volume.projected?.sources ?? []).flatMap((source) => source.serviceAccountToken ?? []);
     if (tokens.some((token) => (token.audience ?? '') === audience)) return { isNamed: true, failures: [] };
@@ -205,10 +183,10 @@ function findAudience(audience: string, pod: Pod, view: Reader): { isNamed: bool
       if (driver !== '' && audiencesOf(driver, view).includes(audience)) return { isNamed: true, failures: [] };
     } catch (error) {
       if (!(error instanceof MissingObject)) throw error;
-      failures.add(error.message);
+      failures.push(error.message);
     }
   }
-  return { isNamed: false, failures: [...failures] };
+  return { isNamed: false, failures };
 }
 
 function getOrThrow<Object>(view: Reader, address: Parameters<Reader['get']>[0], called: string): Object {

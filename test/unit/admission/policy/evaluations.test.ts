@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ExpressionInput } from '../../../../src/admission/cel/input.js';
 import { type Decision, evaluatePolicy } from '../../../../src/admission/policy/evaluate-policy.js';
-import { compiledPolicy, type PolicySpec } from '../../../../src/admission/policy/policies.js';
+import { compilePolicy, type PolicySpec } from '../../../../src/admission/policy/policies.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
 import type { AccessAttributes, ClusterAuthorizer } from '../../../../src/protocol/access.js';
 import type { User } from '../../../../src/protocol/request.js';
@@ -106,7 +106,7 @@ function evaluate(spec: PolicySpec, given: Given) {
     params: given.params === undefined ? undefined : reference.params[given.params],
     view: { access: accessFor(given.allow === undefined ? [] : (reference.allow[given.allow] ?? [])) },
   };
-  return evaluatePolicy(compiledPolicy(spec), input as unknown as ExpressionInput, namespaceObject);
+  return evaluatePolicy(compilePolicy(spec), input as unknown as ExpressionInput, namespaceObject);
 }
 
 function outcomeOf(decision: Decision): Outcome {
