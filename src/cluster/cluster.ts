@@ -34,9 +34,9 @@ import { type HistoryOptions, historyOf, type ObjectReference } from '../server/
 import { loadState } from '../server/load.js';
 import { type ContextParts, makeContext } from '../server/make-context.js';
 import { type Middleware, MiddlewareStack } from '../server/middleware.js';
-import { pastRevision } from '../server/past-revision.js';
 import { createReceiver } from '../server/receive.js';
 import { type ExtraReconcilers, ServerReconcilers } from '../server/reconcilers.js';
+import { pastRevision } from '../server/revision.js';
 import { seedInitialObjects, seedNamespaces } from '../server/seed.js';
 import { objectReader } from '../server/strategy-context.js';
 import type { StrictMode } from '../server/strict.js';

@@ -1,6 +1,7 @@
 /**
  * Server-side apply: reads the applied configuration and merges it into the live object. spec: Server-side apply
  */
+
 import type { ServedKind } from '../kinds/served-kind.js';
 import { compare } from '../merge/apply/compare.js';
 import { type Conflict, ConflictError } from '../merge/apply/conflict.js';
@@ -16,6 +17,7 @@ import { BodyError, type RequestBody } from '../protocol/body.js';
 import { jsonType } from '../schema/decode-scalar.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { append } from '../util/arrays.js';
+import { recoverFrom, translateError } from '../util/catch-error.js';
 import {
   cloneJson,
   copyJson,
@@ -194,11 +196,8 @@ function restoreMerged(
 ): unknown {
   const { schema } = context.served;
   if (schema.representation === 'document') return merged;
-  try {
-    return restore(schema, merged, context.live).value;
-  } catch (error) {
-    throw error instanceof RestoreError ? context.refuse(error.message) : error;
-  }
+  const read = () => restore(schema, merged, context.live).value;
+  return translateError(RestoreError, read, ({ message }) => context.refuse(message));
 }
 
 function annotationName(write: WriteOperation): string {
@@ -259,14 +258,12 @@ function fieldsLastApplied(
 ): FieldSet {
   const configuration = text === undefined ? undefined : parse(text);
   if (!isRecord(configuration) || configuration['apiVersion'] !== live.apiVersion) return EMPTY_SET;
-  try {
+  const read = () => {
     const fields = fieldsOfIntent(live.schema, configuration);
     const { modified, added, removed } = compare(live.schema, configuration, live.value);
     return difference(difference(difference(fields, modified), added), removed);
-  } catch (error) {
-    if (error instanceof IntentError) return EMPTY_SET;
-    throw error;
-  }
+  };
+  return recoverFrom(IntentError, read, () => EMPTY_SET);
 }
 
 function parse(text: string): unknown {

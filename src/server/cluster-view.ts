@@ -12,6 +12,7 @@ import type { Store } from '../storage/store.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, deepFreeze } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import { getOrInsertComputed } from '../util/once.js';
 import type { ServerContext } from './context.js';
 import { deleteObject } from './deletion.js';
 import { objectReader, objectsFor } from './strategy-context.js';
@@ -56,15 +57,14 @@ export function clusterView(
 
 /** A function for `ClusterView.lastChange`. Storage keys are cached, because every request needs them. */
 export function lastChangeOf(store: Store, dialect: Dialect): (resource: GroupResource) => number {
+  const storageKeyOf = storageKeysIn(dialect);
+  return (resource) => store.lastChange(storageKeyOf(resource));
+}
+
+export function storageKeysIn(dialect: Dialect): (resource: GroupResource) => string {
   const storageKeys = new WeakMap<GroupResource, string>();
-  return (resource) => {
-    let storageKey = storageKeys.get(resource);
-    if (storageKey === undefined) {
-      storageKey = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
-      storageKeys.set(resource, storageKey);
-    }
-    return store.lastChange(storageKey);
-  };
+  const make = ({ group, resource }: GroupResource) => qualifiedResource({ group: dialect.group(group), resource });
+  return (resource) => getOrInsertComputed(storageKeys, resource, make);
 }
 
 function convertObject(object: ApiObject, from: ServedKind, to: ServedKind): MaybePromise<ApiObject> {

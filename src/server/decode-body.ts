@@ -15,6 +15,7 @@ import { decode, type IsReusable } from '../schema/decode.js';
 import { DecodeError, jsonType } from '../schema/decode-scalar.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { quote } from '../text/go/go-text.js';
+import { translateError } from '../util/catch-error.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { isRecord, printJson } from '../util/json.js';
 import type { FieldValidation } from './options.js';
@@ -40,7 +41,7 @@ export interface DecodeTarget {
   readonly registry: Registry;
   readonly fieldValidation: FieldValidation;
   /** Further apiVersions that the body may have; their fields are the same. */
-  readonly alsoAccepts?: readonly string[];
+  readonly alsoAccepts?: readonly string[] | undefined;
   /** Which parts of the body are reused without decoding, because this server returned them. */
   readonly isReusable?: IsReusable | undefined;
   /** The metadata of the live object, for status writes: most clients send it back unchanged. */
@@ -98,12 +99,8 @@ function readBody(body: RequestBody | undefined, target: DecodeTarget, decodeErr
 
 /** The type of a body whose encoding reads it separately; `refuse` builds the error. */
 export function readTypeMeta(body: RequestBody, refuse: (why: string) => StatusError): TypeMeta | undefined {
-  try {
-    return body.typeMeta?.();
-  } catch (error) {
-    if (error instanceof BodyError) throw refuse(`unable to determine group/version/kind: ${error.message}`);
-    throw error;
-  }
+  const read = () => body.typeMeta?.();
+  return translateError(BodyError, read, ({ message }) => refuse(`unable to determine group/version/kind: ${message}`));
 }
 
 /** Decodes a document as an object of the kind: type, fields, defaults, warnings. */

@@ -12,9 +12,15 @@ import type { ApiObject, DraftMeta } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
 import { formatTime, timeToMs } from '../text/time/time.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
-import { preconditionFailed } from './precondition.js';
 import { runAdmissionPhase, runCommitEffects } from './steps/admit.js';
-import { commitDelete, commitDraft, commitMetadata, readLive, storageErrorToStatus } from './steps/commit.js';
+import {
+  commitDelete,
+  commitDraft,
+  commitMetadata,
+  preconditionFailed,
+  readLive,
+  storageErrorToStatus,
+} from './steps/commit.js';
 import { zeroFields } from './steps/prepare.js';
 import { seal } from './steps/seal.js';
 import { strategyContext } from './strategy-context.js';

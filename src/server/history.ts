@@ -13,6 +13,7 @@ import type { ApiObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import type { LogEntry } from '../storage/event-log.js';
 import type { Store } from '../storage/store.js';
+import { recoverFrom } from '../util/catch-error.js';
 import { isRecord } from '../util/json.js';
 import { unknownKind, unknownResource } from './unknown-resource.js';
 import { ConversionPending, toServed } from './versions.js';
@@ -131,12 +132,11 @@ function recordOf(served: ServedKind, entry: LogEntry): ChangeRecord {
  */
 function toServedOrStored(served: ServedKind, stored: ApiObject): ApiObject {
   if (served.kind.customResourceHandler !== undefined && stored.apiVersion === served.apiVersion) return stored;
-  try {
-    return toServed(served, stored);
-  } catch (error) {
-    if (error instanceof ConversionPending) return stored;
-    throw error;
-  }
+  return recoverFrom(
+    ConversionPending,
+    () => toServed(served, stored),
+    () => stored,
+  );
 }
 
 /** The manager whose entry gained fields. An entry that lost fields belongs to another manager than the writer. */

@@ -16,6 +16,7 @@ import { arrange } from '../schema/arrange.js';
 import type { SchemaNode } from '../schema/schema-node.js';
 import type { ClusterState, PlacedObject } from '../storage/state.js';
 import type { Store } from '../storage/store.js';
+import { translateError } from '../util/catch-error.js';
 import { unreachable } from '../util/invariant.js';
 import { cloneJson, isRecord, type MutableRecord, NotJsonError, setOwn } from '../util/json.js';
 import type { ServerReconcilers } from './reconcilers.js';
@@ -73,14 +74,10 @@ function checkedObjects({ objects }: ClusterState, revision: number): readonly A
     const description = nameOf(object) ?? `object ${index}`;
     const problem = problemOf(object, revision);
     if (problem !== undefined) throw invalidState(`${description} ${problem}`);
-    try {
-      // Copied, because the store freezes its objects.
-      return cloneJson(object) as unknown as ApiObject;
-    } catch (error) {
-      // For example an object with a cycle.
-      if (error instanceof NotJsonError) throw invalidState(`${description} is no JSON: ${error.message}`);
-      throw error;
-    }
+    // Copied, because the store freezes its objects.
+    const copy = () => cloneJson(object) as unknown as ApiObject;
+    // For example an object with a cycle.
+    return translateError(NotJsonError, copy, ({ message }) => invalidState(`${description} is no JSON: ${message}`));
   });
 }
 

@@ -13,6 +13,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { StorageSettings } from '../storage/memory-storage.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { BookmarkTicker } from './bookmark-ticker.js';
 import { clusterView, lastChangeOf } from './cluster-view.js';
 import type { AccessListener, ServerContext } from './context.js';
@@ -85,17 +86,13 @@ const NO_UNTRUSTED_PLUGINS: UntrustedPlugins = Object.freeze({ always: false, so
 const untrustedByChain = new WeakMap<readonly AdmissionPlugin[], UntrustedPlugins>();
 
 function untrustedPluginsOf(admission: readonly AdmissionPlugin[]): UntrustedPlugins {
-  const known = untrustedByChain.get(admission);
-  if (known !== undefined) return known;
   const always = admission.some(
     ({ mayBeAsynchronous, isBuiltIn }) => mayBeAsynchronous === undefined && isBuiltIn !== true,
   );
   const sometimes = admission.flatMap(({ mayBeAsynchronous }) =>
     mayBeAsynchronous === undefined ? [] : [mayBeAsynchronous],
   );
-  const untrusted = { always, sometimes };
-  untrustedByChain.set(admission, untrusted);
-  return untrusted;
+  return { always, sometimes };
 }
 
 /** Plugins of users may be asynchronous or write themselves; built-in plugins declare when they are. */
@@ -106,7 +103,7 @@ function createUntrustedPluginTest(admission: Plugins, view: () => ClusterView):
     const active = admission.active();
     if (active !== known) {
       known = active;
-      untrusted = untrustedPluginsOf(active);
+      untrusted = getOrInsertComputed(untrustedByChain, active, untrustedPluginsOf);
     }
     if (untrusted.always) return true;
     for (const mayBeAsynchronous of untrusted.sometimes) if (mayBeAsynchronous(served, view())) return true;

@@ -14,6 +14,7 @@ import {
   SELF,
   setOfFields,
 } from '../merge/apply/field-set.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { subresourceOf } from './subresource.js';
 
 export type OwnableFilter = (fields: FieldSet) => FieldSet;
@@ -24,12 +25,7 @@ const everything: OwnableFilter = (fields) => fields;
 export function ownableFilter(served: ServedKind, subresource: string): OwnableFilter {
   const claimable = ownableFieldsAt(served, subresource);
   if (claimable === undefined) return everything;
-  let filter = filters.get(claimable);
-  if (filter === undefined) {
-    filter = filterOf(claimable);
-    filters.set(claimable, filter);
-  }
-  return filter;
+  return getOrInsertComputed(filters, claimable, filterOf);
 }
 
 const NONE: readonly string[] = Object.freeze([]);
@@ -38,13 +34,12 @@ const unclaimable = new WeakMap<OwnableFields, readonly string[]>();
 /** Top-level fields that no write to this endpoint can own; ownership tracking skips them. */
 export function nonOwnableParts(served: ServedKind, subresource: string): readonly string[] {
   const claimable = ownableFieldsAt(served, subresource);
-  if (claimable === undefined || !('except' in claimable)) return NONE;
-  let parts = unclaimable.get(claimable);
-  if (parts === undefined) {
-    parts = claimable.except.filter((path) => !path.includes('.') && path !== 'metadata');
-    unclaimable.set(claimable, parts);
-  }
-  return parts;
+  if (claimable === undefined) return NONE;
+  return getOrInsertComputed(unclaimable, claimable, topLevelParts);
+}
+
+function topLevelParts(claimable: OwnableFields): readonly string[] {
+  return 'except' in claimable ? claimable.except.filter((path) => !path.includes('.') && path !== 'metadata') : NONE;
 }
 
 const ALL_BUT_STATUS: OwnableFields = Object.freeze({ except: ['status'] });

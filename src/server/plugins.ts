@@ -6,6 +6,7 @@ import type { AdmissionPlugin } from '../admission/types.js';
 import type { Dialect } from '../meta/dialect.js';
 import { qualifiedResource } from '../meta/gvk.js';
 import type { ChangeCounter, Store } from '../storage/store.js';
+import { getOrInsertComputed } from '../util/once.js';
 
 /** The plugins of a cluster. */
 export interface Plugins {
@@ -59,16 +60,7 @@ function withoutIdlePlugins(
   idle: readonly AdmissionPlugin[],
 ): readonly AdmissionPlugin[] {
   if (idle.length === 0) return chain;
-  let cached = lists.get(chain);
-  if (cached === undefined) {
-    cached = new Map();
-    lists.set(chain, cached);
-  }
+  const cached = getOrInsertComputed(lists, chain, () => new Map());
   const key = idle.map((plugin) => chain.indexOf(plugin)).join();
-  let list = cached.get(key);
-  if (list === undefined) {
-    list = chain.filter((plugin) => !idle.includes(plugin));
-    cached.set(key, list);
-  }
-  return list;
+  return getOrInsertComputed(cached, key, () => chain.filter((plugin) => !idle.includes(plugin)));
 }

@@ -2,13 +2,17 @@
  * Receives requests: impersonation, middleware, audit, dispatch. Before a response is returned, the server reconcilers have
  * run and the write is durable.
  */
+import { requestUri } from '../audit/event.js';
 import type { AuditLog } from '../audit/log.js';
-import { completeImpersonatedUser } from '../auth/identity.js';
+import type { AuditRecord } from '../audit/record.js';
+import { attributesOf } from '../auth/attributes.js';
+import { ADMINISTRATOR, completeImpersonatedUser } from '../auth/identity.js';
+import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
-import type { ApiResponse } from '../protocol/response.js';
+import type { ApiResponse, WatchResponse } from '../protocol/response.js';
+import type { ServerWatchEvent, WatchStream } from '../protocol/watch-event.js';
 import type { Journal } from '../storage/journal/types.js';
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
-import { respondWithAudit } from './audit.js';
+import { chain, isPromise, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { ServerContext } from './context.js';
 import type { dispatch } from './dispatch.js';
 import { respondWhenDurable } from './durable.js';
@@ -84,4 +88,68 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       isClosed = true;
     },
   };
+}
+
+/** Audits a request in process. The HTTP handler audits its own requests, because it knows more about them. */
+function respondWithAudit(
+  log: AuditLog,
+  context: Pick<ServerContext, 'ids' | 'clock' | 'dialect'>,
+  call: { readonly request: ApiRequest; readonly handle: (request: ApiRequest) => MaybePromise<ApiResponse> },
+): MaybePromise<ApiResponse> {
+  const { request, handle } = call;
+  const { ids, clock, dialect } = context;
+  const record = log.begin(
+    {
+      attributes: attributesOf(request),
+      user: request.user ?? ADMINISTRATOR,
+      auditId: () => ids.uid(),
+      requestURI: () => requestUri(request),
+      userAgent: request.userAgent,
+    },
+    { dialect, now: () => clock.now() },
+  );
+  if (record === undefined) return handle({ ...request, audit: NO_AUDIT_RECORD });
+  record.received();
+  const audited = rescue(
+    () => handle({ ...request, audit: record }),
+    (error) => {
+      if (StatusError.is(error)) record.complete({ code: error.code, object: error.status });
+      else record.panic(error);
+      throw error;
+    },
+  );
+  return chain(audited, (response) => completeRecord(record, response));
+}
+
+/** For requests that the policy does not audit. */
+const NO_AUDIT_RECORD = Object.freeze({ annotate: () => undefined });
+
+function completeRecord(record: AuditRecord, response: ApiResponse): ApiResponse {
+  if (response.type === 'object') {
+    record.complete({ code: response.code, object: response.object });
+    return response;
+  }
+  record.responseStarted(200);
+  return { ...response, watch: withEndCallback(response.watch, () => record.complete()) };
+}
+
+/** The stream, with a callback for its end. */
+function withEndCallback(watch: WatchResponse['watch'], ended: () => void): WatchStream {
+  const stream: WatchStream = {
+    async next() {
+      const result = await watch.next();
+      if (result.done === true) ended();
+      return result;
+    },
+    close() {
+      watch.close();
+      ended();
+    },
+    [Symbol.asyncIterator]: () => ({ next: () => stream.next(), return: closed }),
+  };
+  const closed = async (): Promise<IteratorResult<ServerWatchEvent, undefined>> => {
+    stream.close();
+    return { done: true, value: undefined };
+  };
+  return stream;
 }

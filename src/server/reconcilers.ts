@@ -7,7 +7,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { ExternalCalls, ReconcilerHost, ServerReconciler } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { SERVER_MANAGER } from '../meta/dialect.js';
-import { type GroupResource, qualifiedResource } from '../meta/gvk.js';
+import type { GroupResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
@@ -17,12 +17,12 @@ import type { Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
 import { isPromise } from '../util/maybe-promise.js';
-import type { ServerContext } from './context.js';
-import { hookContext } from './context.js';
+import { storageKeysIn } from './cluster-view.js';
+import { hookContext, type ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
 import { NO_PLUGINS } from './plugins.js';
 import { objectReader } from './strategy-context.js';
-import { deleteCollection } from './verbs/delete-collection.js';
+import { deleteCollection } from './verbs/delete.js';
 
 /** Optional reconcilers for kinds that declare none. */
 export type ExtraReconcilers = ReadonlyMap<Kind, (server: ReconcilerHost) => ServerReconciler>;
@@ -122,15 +122,7 @@ export class ServerReconcilers {
     const context = this.#context;
     const { registry, store, dialect } = context;
     // Cached, because reconcilers ask after every write.
-    const storageKeys = new WeakMap<GroupResource, string>();
-    const storageKeyOf = (resource: GroupResource): string => {
-      let storageKey = storageKeys.get(resource);
-      if (storageKey === undefined) {
-        storageKey = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
-        storageKeys.set(resource, storageKey);
-      }
-      return storageKey;
-    };
+    const storageKeyOf = storageKeysIn(dialect);
     const objects = objectReader(store, registry);
     return {
       dialect,
@@ -199,15 +191,14 @@ export class ServerReconcilers {
   #writeStatus(served: ServedKind, object: ApiObject, change: (draft: DraftObject) => void): void {
     const draft = copyJson(object) as unknown as DraftObject;
     change(draft);
-    const request: ApiRequest = {
+    this.#dispatch({
       verb: 'update',
       resource: served.gvr,
       subresource: 'status',
       name: object.metadata.name,
       options: { fieldManager: SERVER_MANAGER },
       body: valueBody(draft),
-    };
-    this.#dispatch(request);
+    });
   }
 
   #dispatch(request: ApiRequest): void {
@@ -237,7 +228,7 @@ export class ServerReconcilers {
     const { name, namespace } = metadata;
     const draft = { apiVersion: served.apiVersion, kind: served.gvk.kind, metadata: { name } } as DraftObject;
     change(draft);
-    const request: ApiRequest = {
+    this.#dispatch({
       verb: 'patch',
       patchType: 'apply',
       resource: served.gvr,
@@ -246,8 +237,7 @@ export class ServerReconcilers {
       ...(namespace === undefined ? {} : { namespace }),
       options: { fieldManager: manager, force: true },
       body: valueBody(draft),
-    };
-    this.#dispatch(request);
+    });
   }
 
   #deleteAll(resource: GroupResource): void {

@@ -6,6 +6,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { API_SERVICE_SCHEME, COMMON_SCHEME, DEFINITION_SCHEME, type Dialect, serviceGroup } from '../meta/dialect.js';
 import { apiVersionOf, type GroupVersionKind } from '../meta/gvk.js';
 import type { Registry } from '../registry/registry.js';
+import { getOrInsertComputed } from '../util/once.js';
 
 export interface RegisteredType {
   /** `v1.ConfigMapList`. */
@@ -34,7 +35,7 @@ export function registeredType(gvk: GroupVersionKind, { registry, served }: Requ
   const { dialect } = served;
   if (!areInSameScheme(gvk, served)) return undefined;
   const goType = `${version}.${kind}`;
-  const unserved = unservedTypes(dialect).get(apiVersionOf(gvk));
+  const unserved = getOrInsertComputed(tables, dialect, unservedTypes).get(apiVersionOf(gvk));
   const at = unserved?.get(kind);
   if (at !== undefined) return { goType, groupKind: { group: at, kind } };
   if (registry.isDisabled(gvk)) return { goType, groupKind: { group, kind } };
@@ -146,8 +147,6 @@ const tables = new WeakMap<Dialect, ReadonlyMap<string, ReadonlyMap<string, stri
 
 /** By version and kind: the current group of the kind. */
 function unservedTypes(dialect: Dialect): ReadonlyMap<string, ReadonlyMap<string, string>> {
-  const known = tables.get(dialect);
-  if (known !== undefined) return known;
   const table = new Map<string, Map<string, string>>();
   for (const [group, version, kinds, groupNow = group] of UNSERVED) {
     const apiVersion = apiVersionOf({ group: dialect.group(group), version });
@@ -155,6 +154,5 @@ function unservedTypes(dialect: Dialect): ReadonlyMap<string, ReadonlyMap<string
     for (const kind of kinds) inVersion.set(kind, dialect.group(groupNow));
     table.set(apiVersion, inVersion);
   }
-  tables.set(dialect, table);
   return table;
 }

@@ -1,7 +1,8 @@
 /**
- * Resource versions in requests: parsing, and waiting for a future revision.
+ * Resource versions in requests and in `cluster.at`: parsing, and waiting for a future revision.
  */
 import { errors } from '../meta/errors.js';
+import type { Store } from '../storage/store.js';
 import { quote } from '../text/go/go-text.js';
 import { onAbort } from '../util/abort.js';
 import type { Undo } from '../util/clock.js';
@@ -58,4 +59,23 @@ export function untilRevision(
     );
     undos.push(onAbort(signal, () => end(() => reject(signal?.reason))));
   });
+}
+
+/** The argument of `cluster.at`. Throws TypeError for a malformed version, RangeError for a future one, Expired for one that is no longer kept. */
+export function pastRevision(store: Store, resourceVersion: unknown): number {
+  if (typeof resourceVersion !== 'string' || !/^[1-9]\d*$/.test(resourceVersion)) {
+    const got = typeof resourceVersion === 'string' ? JSON.stringify(resourceVersion) : String(resourceVersion);
+    throw new TypeError(`orchplane: at takes a resourceVersion such as '12', got ${got}`);
+  }
+  const revision = Number(resourceVersion);
+  if (revision > store.revision) {
+    throw new RangeError(`orchplane: at: version ${resourceVersion} is in the future, the newest is ${store.revision}`);
+  }
+  const oldest = store.oldestRevision();
+  if (revision >= oldest) return revision;
+  const why =
+    store.firstRevision === oldest
+      ? `this cluster starts at version ${oldest}`
+      : `the oldest kept version is ${oldest}; createCluster({ storage: memoryStorage({ keepHistory: … }) }) keeps more`;
+  throw errors.expired(`version ${resourceVersion} is no longer kept: ${why}`);
 }

@@ -13,6 +13,7 @@ import type { ApiObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { Range } from '../storage/types.js';
 import { quote } from '../text/go/go-text.js';
+import { translateError } from '../util/catch-error.js';
 import { ConversionPending, differsFromStored, toServed } from './versions.js';
 
 export interface Selection {
@@ -31,7 +32,7 @@ export function selectionOf(request: ApiRequest, served: ServedKind, whileStorin
   const { labelSelector = '', fieldSelector = '' } = request.options;
   const scope: Range = served.namespaced && request.namespace ? { namespace: request.namespace } : {};
   if (labelSelector === '' && fieldSelector === '') return { range: scope, canMatch: true };
-  return withSelectorErrors(() => {
+  const select = (): Selection => {
     const labels = labelSelector === '' ? undefined : parseLabelSelector(labelSelector);
     const fields = parseFieldSelector(fieldSelector);
     checkFieldLabels(fields, served);
@@ -45,7 +46,8 @@ export function selectionOf(request: ApiRequest, served: ServedKind, whileStorin
     const convert = whileStoring ? toServedIfPossible : toServed;
     const matchesStored = differsFromStored(served) ? (stored: ApiObject) => matches(convert(served, stored)) : matches;
     return { ...narrowRange(scope, fields, served), matches: matchesStored };
-  });
+  };
+  return translateError(SelectorError, select, ({ message }) => errors.badRequest(message));
 }
 
 /** The stored object if its conversion is asynchronous or fails: most selectable fields are the same in all versions. */
@@ -54,16 +56,6 @@ function toServedIfPossible(served: ServedKind, stored: ApiObject): ApiObject {
     return toServed(served, stored);
   } catch (error) {
     if (error instanceof ConversionPending || StatusError.is(error)) return stored;
-    throw error;
-  }
-}
-
-/** Runs a selector parser and turns its error into a 400. */
-function withSelectorErrors<Result>(parse: () => Result): Result {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof SelectorError) throw errors.badRequest(error.message);
     throw error;
   }
 }

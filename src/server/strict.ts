@@ -12,6 +12,7 @@ import type { ApiObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import { getOrInsertComputed } from '../util/once.js';
 import type { ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
 import {
@@ -44,22 +45,15 @@ function checkStrict({ release }: { readonly release: Release }): void {
 function strictAdmission(setting: StrictSetting, warn: (warning: string) => void): AdmissionPlugin {
   const told = new Set<StrictRule>();
   const rulesFor = new WeakMap<ServedKind, readonly StrictRule[]>();
-  const rulesOf = (served: ServedKind): readonly StrictRule[] => {
-    let rules = rulesFor.get(served);
-    if (rules === undefined) {
-      const name = nameOf(served);
-      rules = STRICT_RULES.filter(({ kinds }) => kinds.includes(name) || kinds.includes('*'));
-      rulesFor.set(served, rules);
-    }
-    return rules;
-  };
+  const selectRules = (served: ServedKind) =>
+    STRICT_RULES.filter(({ kinds }) => kinds.includes(nameOf(served)) || kinds.includes('*'));
   return {
     name: 'Strict',
     isBuiltIn: true,
     validate(request) {
       const object = checkedObject(request);
       if (object === undefined) return;
-      for (const rule of rulesOf(request.served)) {
+      for (const rule of getOrInsertComputed(rulesFor, request.served, selectRules)) {
         if ((rule.on === 'DELETE') !== (request.operation === 'DELETE')) continue;
         if (rule.when?.(object, setting) === false) continue;
         if (rule.effect === 'refuse') throw notModelled(rule);

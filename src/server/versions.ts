@@ -16,6 +16,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type MutableRecord, setOwn } from '../util/json.js';
 import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { seal } from './steps/seal.js';
 
 /** Objects are being converted; start the request again when `ready` resolves. */
@@ -85,13 +86,10 @@ function convertNow(
 }
 
 function servedObjectCache(served: ServedKind): WeakMap<ApiObject, ApiObject> {
-  let known = servedByStored.get(served);
-  if (known === undefined) {
-    known = new WeakMap();
-    servedByStored.set(served, known);
-  }
-  return known;
+  return getOrInsertComputed(servedByStored, served, newCache);
 }
+
+const newCache = () => new WeakMap<ApiObject, ApiObject>();
 
 /** Records that `stored` is served as `object`. */
 export function cacheConverted(served: ServedKind, stored: ApiObject, object: ApiObject): void {

@@ -255,17 +255,14 @@ export class ServerWatchStream implements RunningWatch, CancellableTimeoutStream
 
   /** Called without an event when the cursor has expired. */
   readonly #onEvent = (event: ServerWatchEvent | undefined): void => {
-    const next = event === undefined ? this.#take() : this.#prepareForDeliveryOrFail(event);
+    let next: ServerWatchEvent | undefined;
+    try {
+      next = event === undefined ? this.#take() : this.#prepareForDelivery(event);
+    } catch (error) {
+      next = this.#fail(error);
+    }
     if (this.#delayedEvent === undefined) this.#deliver(next);
   };
-
-  #prepareForDeliveryOrFail(event: ServerWatchEvent): ServerWatchEvent | undefined {
-    try {
-      return this.#prepareForDelivery(event);
-    } catch (error) {
-      return this.#fail(error);
-    }
-  }
 
   /** The event in the requested version, when it is durable; undefined while it is delayed. */
   #prepareForDelivery(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
@@ -273,18 +270,10 @@ export class ServerWatchStream implements RunningWatch, CancellableTimeoutStream
     if (waits === undefined) return this.#toServedVersion(event);
     this.#delayedEvent = event;
     waits.then(
-      () => this.#deliverDelayed(() => this.#toServedVersionOrFail(event)),
-      (failure: unknown) => this.#deliverDelayed(() => this.#fail(journalErrorToStatus(failure))),
+      () => this.#deliverDelayed(event),
+      (failure: unknown) => this.#deliverDelayed(event, journalErrorToStatus(failure)),
     );
     return undefined;
-  }
-
-  #toServedVersionOrFail(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
-    try {
-      return this.#toServedVersion(event);
-    } catch (error) {
-      return this.#fail(error);
-    }
   }
 
   #toServedVersion(event: ServerWatchEvent | undefined): ServerWatchEvent | undefined {
@@ -298,18 +287,23 @@ export class ServerWatchStream implements RunningWatch, CancellableTimeoutStream
       if (!(error instanceof ConversionPending)) throw error;
       this.#delayedEvent = event;
       error.ready.then(
-        () => this.#deliverDelayed(() => this.#toServedVersionOrFail(event)),
-        (failure: unknown) => this.#deliverDelayed(() => this.#fail(failure)),
+        () => this.#deliverDelayed(event),
+        (failure: unknown) => this.#deliverDelayed(event, failure),
       );
       return undefined;
     }
   }
 
-  /** Delivers the delayed event, or the failure of its conversion. */
-  #deliverDelayed(convert: () => ServerWatchEvent | undefined): void {
+  /** Delivers the delayed event, or the failure of its conversion or of the journal. */
+  #deliverDelayed(delayed: ServerWatchEvent | undefined, failure?: unknown): void {
     if (this.#isClosed) return;
     this.#delayedEvent = undefined;
-    const event = convert();
+    let event: ServerWatchEvent | undefined;
+    try {
+      event = failure === undefined ? this.#toServedVersion(delayed) : this.#fail(failure);
+    } catch (error) {
+      event = this.#fail(error);
+    }
     if (event === undefined) return;
     if (this.#waitingReader === undefined) this.#queue.push(event);
     else this.#deliver(event);

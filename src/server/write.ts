@@ -16,10 +16,16 @@ import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
 import { authorizeCreation } from './authorize.js';
 import { deleteObject, removeObject } from './deletion.js';
-import { preconditionFailed } from './precondition.js';
 import { parseRevision } from './revision.js';
 import { type AdmissionInput, runAdmissionPhase, runCommitEffects } from './steps/admit.js';
-import { commitCreate, commitUpdate, readLive, rejectResourceVersion, storageErrorToStatus } from './steps/commit.js';
+import {
+  commitCreate,
+  commitUpdate,
+  preconditionFailed,
+  readLive,
+  rejectResourceVersion,
+  storageErrorToStatus,
+} from './steps/commit.js';
 import { detachManagedFields, trackOwnershipOnCreate, trackOwnershipOnUpdate } from './steps/managed-fields.js';
 import { dedupOwnerReferences, ensureNameMatches, ensureNamespaceMatches } from './steps/match-address.js';
 import { clearSystemFields, prepare } from './steps/prepare.js';

@@ -3,6 +3,8 @@
  * returned. `storageFailure` translates StorageErrors to Status errors.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
+import { storageConflictMessage } from '../../kinds/shared/storage-conflict.js';
+import { serviceGroup } from '../../meta/dialect.js';
 import { errors, type StatusError } from '../../meta/errors.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import type { ObjectKey } from '../../storage/types.js';
@@ -184,3 +186,18 @@ export interface FailedWrite {
 }
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
+
+/** The 409 of a write whose precondition (uid, resourceVersion) the live object does not meet; `why` names it. */
+export function preconditionFailed(write: WriteOperation, name: string, why: string): StatusError {
+  const { served, namespace, dryRun } = write;
+  const resource = served.groupResource;
+  const isBelowGroup = served.kind.representation === 'document' || EXTENSION_GROUPS.includes(served.kind.group);
+  return errors.conflict(
+    resource,
+    name,
+    storageConflictMessage({ resource, isBelowGroup, namespace, name, dryRun }, why),
+  );
+}
+
+/** Groups that the reference server serves from separate servers, with the group in the storage key. */
+const EXTENSION_GROUPS = ['apiextensions', 'apiregistration'].map(serviceGroup);

@@ -35,7 +35,9 @@ import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
 import type { ObjectNode, SchemaNode } from '../../schema/schema-node.js';
+import { recoverFrom, translateError } from '../../util/catch-error.js';
 import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { managerOf } from '../manager-name.js';
 import { nonOwnableParts, ownableFilter } from '../ownable-fields.js';
 import { storedObjectOf, toServed, toStored } from '../versions.js';
@@ -120,36 +122,25 @@ function fastPathEntries(draft: DraftObject, live: ApiObject, write: WriteOperat
 function updateOrDropManagers(
   draft: DraftObject,
   before: unknown,
-  owners: ManagersBefore,
+  { managers, after }: ManagersBefore,
   write: WriteOperation,
 ): Managers {
-  const { kind, schema } = write.served;
-  try {
+  const { served, hookContext } = write;
+  const { kind, schema } = served;
+  const update = () => {
     if (kind.customResourceHandler !== undefined && hasNonScalarSets(schema))
       requireDeclared(schema, draft as unknown as ApiObject);
-    return updateManagers(draft, before, owners, write);
-  } catch (error) {
-    if (error instanceof IncompatibleVersionError) return NO_MANAGERS;
-    throw error;
-  }
+    const was = asVersioned(served, before);
+    const is = asVersioned(served, ownablePartsOnly(draft, before, write));
+    return after({ before: was, after: is, managers, by: writerOf(write), now: hookContext.now }, versionsOf(write));
+  };
+  return recoverFrom(IncompatibleVersionError, update, () => NO_MANAGERS);
 }
 
 /** The managers before the update, and the function that computes them after it. */
 interface ManagersBefore {
   readonly managers: Managers;
   readonly after: typeof managersAfterUpdate;
-}
-
-function updateManagers(
-  draft: DraftObject,
-  before: unknown,
-  { managers, after }: ManagersBefore,
-  write: WriteOperation,
-): Managers {
-  const { served, hookContext } = write;
-  const was = asVersioned(served, before);
-  const is = asVersioned(served, ownablePartsOnly(draft, before, write));
-  return after({ before: was, after: is, managers, by: writerOf(write), now: hookContext.now }, versionsOf(write));
 }
 
 /** The draft with its non-ownable parts replaced by the previous ones, so that they do not count as changed. */
@@ -174,21 +165,14 @@ function startingManagers(draft: DraftObject, live: ApiObject | undefined, write
   const given = write.request.subresource === undefined ? draft.metadata.managedFields : undefined;
   if (given !== undefined && given !== live?.metadata.managedFields) {
     if (isReset(given)) return NO_MANAGERS;
-    const sent = parseManagers(given);
+    const parse = () => readManagers(given);
+    const sent = recoverFrom(ManagedFieldsError, parse, () => NO_MANAGERS);
     const state = asVersioned(write.served, live ?? draft);
-    if (sent.size > 0) return reconcileOrKeep(sent, state, write);
+    // Entries of versions that the object cannot be converted to are kept.
+    const reconcile = () => reconcileFieldSets(sent, state, versionsOf(write));
+    if (sent.size > 0) return recoverFrom(IncompatibleVersionError, reconcile, () => sent);
   }
   return live === undefined ? NO_MANAGERS : managersIn(live);
-}
-
-/** Keeps the entries of versions that the object cannot be converted to. */
-function reconcileOrKeep(sent: Managers, state: Versioned, write: WriteOperation): Managers {
-  try {
-    return reconcileFieldSets(sent, state, versionsOf(write));
-  } catch (error) {
-    if (error instanceof IncompatibleVersionError) return sent;
-    throw error;
-  }
 }
 
 /** A client resets ownership with an empty list or one empty entry. */
@@ -200,15 +184,6 @@ function isReset(given: readonly ManagedFieldsEntry[]): boolean {
 /** The managers of a stored object. */
 export function managersIn(object: ApiObject): Managers {
   return storedManagers(object.metadata.managedFields);
-}
-
-function parseManagers(entries: readonly ManagedFieldsEntry[]): Managers {
-  try {
-    return readManagers(entries);
-  } catch (error) {
-    if (error instanceof ManagedFieldsError) return NO_MANAGERS;
-    throw error;
-  }
 }
 
 /** `before`: entries to reuse if they are equal. Reused entries are neither compared nor encoded nor frozen again. */
@@ -248,15 +223,13 @@ export function detachManagedFields(draft: DraftObject, write: WriteOperation): 
   if (!write.server.hasUntrustedPlugins(write.served)) return () => undefined;
   draft.metadata.managedFields = copyJson(own);
   return ({ metadata }) => {
-    try {
-      setManagers(metadata, readManagers(metadata.managedFields), own);
-    } catch (error) {
-      if (!(error instanceof ManagedFieldsError)) throw error;
+    const accept = () => setManagers(metadata, readManagers(metadata.managedFields), own);
+    recoverFrom(ManagedFieldsError, accept, ({ message }) => {
       metadata.managedFields = own;
       write.warnings.push(
-        `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${error.message}`,
+        `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${message}`,
       );
-    }
+    });
   };
 }
 
@@ -264,12 +237,9 @@ const emptyObjects = new WeakMap<ObjectNode, object>();
 
 /** An object with zero values only. */
 export function emptyObject({ schema }: ServedKind): object {
-  let empty = emptyObjects.get(schema);
-  if (empty === undefined) {
-    empty = schema.representation === 'struct' ? zeroFields(schema) : {};
-    emptyObjects.set(schema, empty);
-  }
-  return empty;
+  return getOrInsertComputed(emptyObjects, schema, (node) =>
+    node.representation === 'struct' ? zeroFields(node) : {},
+  );
 }
 
 export function versionsOf(write: WriteOperation): Versions {
@@ -298,12 +268,8 @@ function inCustomVersion(to: ServedKind, custom: CustomResourceHandler, object: 
 }
 
 function requireDeclared(schema: ObjectNode, { metadata: _metadata, ...body }: ApiObject): void {
-  try {
-    fieldsOfIntent(schema, body);
-  } catch (error) {
-    if (error instanceof IntentError) throw new IncompatibleVersionError(error.message);
-    throw error;
-  }
+  const check = () => fieldsOfIntent(schema, body);
+  translateError(IntentError, check, ({ message }) => new IncompatibleVersionError(message));
 }
 
 const unnamed = new WeakMap<SchemaNode, boolean>();

@@ -2,12 +2,15 @@
  * Decodes a draft again after mutating plugins: they may change anything except the types of fields and the address of
  * the object.
  */
+
 import type { AdmissionPlugin } from '../../admission/types.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
+import { translateError } from '../../util/catch-error.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { ServerContext } from '../context.js';
 import type { WriteOperation } from '../write-operation.js';
 import { ensureNamespaceMatches } from './match-address.js';
@@ -20,14 +23,7 @@ export function redecodeMutated(draft: DraftObject, write: WriteOperation): Draf
 /** Whether a plugin of a user may have changed the draft. The built-in plugins keep it well formed. */
 export function needsRedecoding({ admission, clusterView }: Pick<ServerContext, 'admission' | 'clusterView'>): boolean {
   const active = admission.active();
-  let plugins = unknownMutators.get(active);
-  if (plugins === undefined) {
-    plugins = active.filter(
-      ({ mutate, changesNothing, isBuiltIn }) => mutate !== undefined && changesNothing !== true && isBuiltIn !== true,
-    );
-    unknownMutators.set(active, plugins);
-  }
-  for (const { changesNothing } of plugins) {
+  for (const { changesNothing } of getOrInsertComputed(unknownMutators, active, findUnknownMutators)) {
     if (typeof changesNothing !== 'function' || !changesNothing(clusterView)) return true;
   }
   return false;
@@ -35,6 +31,12 @@ export function needsRedecoding({ admission, clusterView }: Pick<ServerContext, 
 
 /** Per plugin chain: the plugins that may make a draft malformed. */
 const unknownMutators = new WeakMap<readonly AdmissionPlugin[], readonly AdmissionPlugin[]>();
+
+function findUnknownMutators(active: readonly AdmissionPlugin[]): readonly AdmissionPlugin[] {
+  return active.filter(
+    ({ mutate, changesNothing, isBuiltIn }) => mutate !== undefined && changesNothing !== true && isBuiltIn !== true,
+  );
+}
 
 /** Redecodes a draft in place, between two plugins. */
 export function redecodeInPlace(draft: DraftObject, served: ServedKind, write: WriteOperation): void {
@@ -45,20 +47,15 @@ export function redecodeInPlace(draft: DraftObject, served: ServedKind, write: W
 
 /** A well-formed object of the kind, with defaults. Throws 500 if the draft cannot be decoded. */
 function redecoded(draft: DraftObject, served: ServedKind, write: WriteOperation): DraftObject {
-  const checked = decodeMutated(draft, served);
+  const { kind, schema } = served;
+  const read = () => kind.customResourceHandler?.decode({ value: draft }) ?? decode(schema, { value: draft });
+  const { value } = translateError(DecodeError, read, (error) =>
+    errors.internal(`admission plugins made an object that is no ${kind.kind}: ${error.message}`, error),
+  );
+  const checked = value as unknown as DraftObject;
   served.kind.strategy.decode.defaults?.(checked, write.hookContext);
   checked.kind = served.gvk.kind;
   checked.apiVersion = served.apiVersion;
   ensureNamespaceMatches(checked.metadata, write);
   return checked;
-}
-
-function decodeMutated(draft: DraftObject, { kind, schema }: ServedKind): DraftObject {
-  try {
-    const decoded = kind.customResourceHandler?.decode({ value: draft }) ?? decode(schema, { value: draft });
-    return decoded.value as unknown as DraftObject;
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw errors.internal(`admission plugins made an object that is no ${kind.kind}: ${error.message}`, error);
-  }
 }

@@ -15,6 +15,7 @@ import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
 import { append } from '../../util/arrays.js';
 import { encodeSorted, isRecord } from '../../util/json.js';
+import { messageOf } from '../../util/message-of.js';
 import type { WriteOperation, WriteTarget } from '../write-operation.js';
 import {
   BUILT_IN_METADATA_CHECKS,
@@ -187,8 +188,7 @@ function runValidateHook(
   try {
     return runHook() ?? [];
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw errors.internal(`validate of ${write.served.kind.kind} failed: ${why}`, error);
+    throw errors.internal(`validate of ${write.served.kind.kind} failed: ${messageOf(error)}`, error);
   }
 }
 

@@ -1,18 +1,42 @@
 /**
- * delete: one object by name. spec: delete
+ * delete and deletecollection. The options come from the body if there is one, otherwise from the query.
+ * spec: delete, deletecollection
  */
-
+import type { DeletionRequest } from '../../kinds/deletion.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { checkDeleteOptions } from '../../kinds/shared/deletion-options.js';
+import { type Dialect, OPTIONS_SCHEME, serviceGroup } from '../../meta/dialect.js';
+import { errors, StatusError } from '../../meta/errors.js';
+import type { ApiObject } from '../../meta/object.js';
 import { successStatus } from '../../meta/status.js';
-import type { ApiRequest } from '../../protocol/request.js';
+import { BodyError, type TypeMeta } from '../../protocol/body.js';
+import type { ApiRequest, RequestOptions } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
-import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import {
+  boolean,
+  int64,
+  list,
+  namedString,
+  objectNode,
+  optional,
+  pointer,
+  string,
+  struct,
+} from '../../schema/declare.js';
+import { decode } from '../../schema/decode.js';
+import { DecodeError } from '../../schema/decode-scalar.js';
+import { quote } from '../../text/go/go-text.js';
+import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
 import type { ServerContext } from '../context.js';
-import { deleteOptionsOf } from '../delete-options.js';
+import { claimedType, malformedBodyMessage, readTypeMeta } from '../decode-body.js';
 import { deleteObject, warnOfDeletion } from '../deletion.js';
+import { checkListOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
+import { selectionOf } from '../selection.js';
+import { runAdmissionPhase } from '../steps/admit.js';
+import { ConversionPending } from '../versions.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
+import { readList } from './read.js';
 
 /** Named so because `delete` is a keyword. */
 export function deleteOne(
@@ -20,14 +44,8 @@ export function deleteOne(
   request: ApiRequest,
   served: ServedKind,
 ): MaybePromise<ObjectResponse> {
-  const options = deleteOptionsOf(request, context.dialect);
-  if (request.body !== undefined) request.audit?.requestObject?.(options);
-  const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
-  const write: WriteOperation = startWrite(context, request, {
-    served,
-    dryRun,
-    deleteOptions: options as Readonly<Record<string, unknown>>,
-  });
+  const { deletion, ...parts } = readDeletion(context, request, served);
+  const write = startWrite(context, request, parts);
   warnOfDeletion(deletion, write);
   const deleted = withWarnings(write.warnings, () => deleteObject(request.name ?? '', deletion, write));
   return chain(deleted, ({ object, removed, returnsObject }) => {
@@ -44,4 +62,122 @@ export function deleteOne(
     });
     return objectResponse(code, status, write.warnings);
   });
+}
+
+/**
+ * Deletes every object of a list, one by one. Not atomic: the first failure ends it, and earlier deletions remain. Returns
+ * the list as it was before the deletions.
+ */
+export function deleteCollection(
+  context: ServerContext,
+  request: ApiRequest,
+  served: ServedKind,
+): MaybePromise<ObjectResponse> {
+  // List options are validated before delete options.
+  checkListOptions(request.options, context.dialect);
+  selectionOf(request, served);
+  const { deletion, ...parts } = readDeletion(context, request, served);
+  const writeParts = { ...parts, isCollectionDelete: true };
+  const collectionWrite = startWrite(context, request, writeParts);
+  const { warnings } = collectionWrite;
+  const listed = () =>
+    chain(runAdmissionPhase('mutate', { operation: 'DELETE' }, collectionWrite), () =>
+      readList(context, request, served),
+    );
+  return withWarnings(warnings, () =>
+    chain(listed(), (list) => {
+      warnOfDeletion(deletion, collectionWrite);
+      const deleteItem = (item: ApiObject) => {
+        // A request across namespaces names none; each item is deleted in its own.
+        const namespace = item.metadata.namespace;
+        const itemRequest = namespace === undefined ? request : { ...request, namespace };
+        const write: WriteOperation = { ...startWrite(context, itemRequest, writeParts), warnings };
+        return deleteObject(item.metadata.name, deletion, write);
+      };
+      let done: MaybePromise<unknown>;
+      for (const item of list.items) {
+        done = chain(done, () => ignoreNotFound(() => whenConverted(() => deleteItem(item))));
+      }
+      return chain(done, () => objectResponse(200, list, warnings));
+    }),
+  );
+}
+
+/** Waits for the conversion of an object that was written meanwhile; the request cannot start again after deletions. */
+function whenConverted<Value>(run: () => MaybePromise<Value>): MaybePromise<Value> {
+  return rescue(run, (error) => {
+    if (!(error instanceof ConversionPending)) throw error;
+    return error.ready.then(() => whenConverted(run));
+  });
+}
+
+/** Ignores objects that another client deleted first. */
+function ignoreNotFound(run: () => MaybePromise<unknown>): MaybePromise<unknown> {
+  return rescue(run, (error) => {
+    if (!StatusError.is(error, 'NotFound')) throw error;
+  });
+}
+
+const schema = objectNode('DeleteOptions', {
+  kind: optional(string()),
+  apiVersion: optional(string()),
+  gracePeriodSeconds: pointer(int64()),
+  preconditions: pointer(
+    struct('Preconditions', { uid: pointer(namedString('types.UID')), resourceVersion: pointer(string()) }),
+  ),
+  orphanDependents: pointer(boolean()),
+  propagationPolicy: pointer(namedString('v1.DeletionPropagation')),
+  dryRun: optional(list(string())),
+  ignoreStoreReadErrorWithClusterBreakingPotential: pointer(boolean()),
+});
+
+interface ReadDeletion {
+  readonly served: ServedKind;
+  readonly deletion: DeletionRequest;
+  readonly dryRun: boolean;
+  readonly deleteOptions: Readonly<Record<string, unknown>>;
+}
+
+function readDeletion(context: ServerContext, request: ApiRequest, served: ServedKind): ReadDeletion {
+  const options = deleteOptionsOf(request, context.dialect);
+  if (request.body !== undefined) request.audit?.requestObject?.(options);
+  const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
+  return { served, deletion, dryRun, deleteOptions: options as Readonly<Record<string, unknown>> };
+}
+
+/** Throws a 500 without a reason for a malformed body, as the reference server does. */
+function deleteOptionsOf(request: ApiRequest, dialect: Dialect): RequestOptions {
+  if (request.body === undefined) return request.options;
+  const claimed = readTypeMeta(request.body, errors.plain);
+  try {
+    const read = request.body.read();
+    const body = read.value === null ? { value: {} } : read;
+    checkType(claimedType(body.value, errors.plain), dialect);
+    return decode(schema, body).value as RequestOptions;
+  } catch (error) {
+    if (error instanceof BodyError && claimed !== undefined) throw errors.plain(error.message);
+    if (error instanceof BodyError) throw errors.plain(malformedBodyMessage(error));
+    if (error instanceof DecodeError) throw errors.plain(error.message);
+    throw error;
+  }
+}
+
+const KNOWN_OTHERS = [
+  'APIGroup',
+  'APIGroupList',
+  'APIResourceList',
+  'APIVersions',
+  'CreateOptions',
+  'Status',
+  'UpdateOptions',
+];
+
+/** Other option kinds are registered but not convertible to DeleteOptions; all other types are not registered. */
+function checkType({ kind, apiVersion }: TypeMeta, dialect: Dialect): void {
+  if (!kind || kind === 'DeleteOptions') return;
+  if (KNOWN_OTHERS.includes(kind)) {
+    throw errors.plain(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`);
+  }
+  const version = quote(apiVersion || `${dialect.group(serviceGroup('meta'))}/v1`);
+  throw errors.plain(`no kind ${quote(kind)} is registered for version ${version} in scheme ${quote(OPTIONS_SCHEME)}`);
 }

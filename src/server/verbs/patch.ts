@@ -4,6 +4,7 @@
  * The patch is applied within the update, to the current live object, so a patch without a resourceVersion never
  * conflicts.
  */
+
 import { inWireOrder } from '../../crd/value/wire-order.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.js';
@@ -20,6 +21,7 @@ import type { ObjectResponse } from '../../protocol/response.js';
 import { duplicateFindings } from '../../schema/findings.js';
 import { printGoValue } from '../../text/go/go-value.js';
 import { append } from '../../util/arrays.js';
+import { translateError } from '../../util/catch-error.js';
 import { invariant, unreachable } from '../../util/invariant.js';
 import { NotJsonError, type ParsedBody, requireJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
@@ -261,13 +263,10 @@ function restoreUnpatchable(
   refuse: (why: string) => Error,
   write: WriteOperation,
 ): Restored {
-  const { served, server } = write;
-  try {
-    // Values from the live object are valid, unless it was loaded without validation.
-    return restore(served.schema, merged.document, server.store.hasUnvalidatedObjects ? undefined : live);
-  } catch (error) {
-    throw error instanceof RestoreError ? refuse(error.message) : error;
-  }
+  // Values from the live object are valid, unless it was loaded without validation.
+  const valid = write.server.store.hasUnvalidatedObjects ? undefined : live;
+  const read = () => restore(write.served.schema, merged.document, valid);
+  return translateError(RestoreError, read, ({ message }) => refuse(message));
 }
 
 /**

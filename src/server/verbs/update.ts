@@ -1,34 +1,66 @@
 /**
- * update: PUT of a whole object, to the main endpoint or to a subresource.
+ * create: POST to a collection. update: PUT of a whole object, to the main endpoint or to a subresource.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
+import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { copyJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { ServerContext } from '../context.js';
-import { decodeRequestBody } from '../decode-body.js';
+import { type DecodeTarget, decodeRequestBody } from '../decode-body.js';
 import { checkWriteOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { reusableParts } from '../reusable-parts.js';
 import { dedupOwnerReferences, ensureNameMatches, ensureNamespaceMatches } from '../steps/match-address.js';
 import { strategySubresourceOf } from '../subresource.js';
-import { updateObject, type WriteResult } from '../write.js';
+import { createObject, updateObject, type WriteResult } from '../write.js';
 import { mayRace, startWrite, type WriteOperation } from '../write-operation.js';
 
-export function update(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
-  const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
-  const { fieldValidation } = options;
-  const isKnown = reusableParts(context, request, served);
+interface BodyDecoding extends Pick<DecodeTarget, 'alsoAccepts' | 'isReusable' | 'metadata'> {
+  readonly optionsKind: 'CreateOptions' | 'UpdateOptions';
+  /** The kind of the body, if it differs from the kind of the request. */
+  readonly bodyKind?: ServedKind;
+}
+
+/** Validates the options, decodes the body and starts the write. */
+export function startBodyWrite(
+  context: ServerContext,
+  request: ApiRequest,
+  served: ServedKind,
+  decoding: BodyDecoding,
+): { readonly draft: DraftObject; readonly write: WriteOperation } {
+  const { fieldValidation, dryRun } = checkWriteOptions(request.options, decoding.optionsKind, context.dialect);
   const { draft, warnings } = decodeRequestBody(request.body, {
-    served,
+    served: decoding.bodyKind ?? served,
     registry: context.registry,
     fieldValidation,
-    isReusable: isKnown,
-    metadata: isKnown === undefined ? undefined : liveMetadata(context, request, served),
+    isReusable: decoding.isReusable,
+    metadata: decoding.metadata,
+    alsoAccepts: decoding.alsoAccepts,
   });
-  const write: WriteOperation = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
+  return { draft, write: startWrite(context, request, { served, dryRun, warnings }) };
+}
+
+export function create(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
+  if (served.kind.customResourceHandler?.isTerminating === true)
+    throw errors.terminatingDefinition(served.groupResource);
+  const isReusable = reusableParts(context, request, served);
+  const { draft, write } = startBodyWrite(context, request, served, { optionsKind: 'CreateOptions', isReusable });
+  served.kind.strategy.decode.defaults?.(draft, write.hookContext);
+  request.audit?.requestObject?.(draft);
+  const written = withWarnings(write.warnings, () => createObject(draft, write));
+  return chain(written, ({ object }) => objectResponse(201, object, write.warnings));
+}
+
+export function update(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
+  const isReusable = reusableParts(context, request, served);
+  const { draft, write } = startBodyWrite(context, request, served, {
+    optionsKind: 'UpdateOptions',
+    isReusable,
+    metadata: isReusable === undefined ? undefined : liveMetadata(context, request, served),
+  });
   const written = withWarnings(write.warnings, () => replaceWith(draft, write));
   return chain(written, ({ object, created }) => objectResponse(created ? 201 : 200, object, write.warnings));
 }

@@ -2,28 +2,37 @@
  * get, update and patch of a view subresource such as `scale`. An update of the view becomes an update of the object, by
  * the rules of its kind.
  */
+
 import type { Kind } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
 import { failedPrecondition } from '../../kinds/shared/storage-conflict.js';
 import type { SubresourceView } from '../../kinds/subresource.js';
-import { storedManagers } from '../../merge/apply/managers.js';
+import {
+  difference,
+  type FieldSet,
+  intersection,
+  isEmptySet,
+  setOfFields,
+  setOfPath,
+} from '../../merge/apply/field-set.js';
+import { type Manager, type Managers, managerKey, storedManagers } from '../../merge/apply/managers.js';
 import { CUSTOM_SCHEME, type Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import type { FieldError } from '../../meta/field-error.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
-import { BodyError, type RequestBody } from '../../protocol/body.js';
+import { BodyError } from '../../protocol/body.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { quote } from '../../text/go/go-text.js';
+import { recoverFrom } from '../../util/catch-error.js';
 import { invariant, unreachable } from '../../util/invariant.js';
 import { copyJson, deepFreeze, isRecord } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { ServerContext } from '../context.js';
-import { decodeRequestBody } from '../decode-body.js';
 import { checkPatchOptions, checkWriteOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
-import { managersAbove, managersBelow, type ScaleOwnership } from '../scale-managers.js';
 import { requireLive } from '../steps/commit.js';
 import { managersIn, servedIn, setManagers, trackOwnershipOnUpdate } from '../steps/managed-fields.js';
 import { ensureNameMatches, ensureNamespaceMatches } from '../steps/match-address.js';
@@ -32,6 +41,7 @@ import { BUILT_IN_METADATA_CHECKS, metadataProblems } from '../steps/validate-me
 import { updateObject, type WriteResult } from '../write.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 import { readApply, readPatch, requirePatchType } from './patch.js';
+import { startBodyWrite } from './update.js';
 
 interface ViewCall {
   readonly view: SubresourceView;
@@ -53,20 +63,20 @@ export function onView(
       return objectResponse(200, toView(requireLive(write), { view, viewKind, write }));
     }
     case 'update': {
-      const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
-      const { fieldValidation } = options;
+      // Invalid options are reported before another type.
+      checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
       if (served.kind.representation === 'document') requireScale(request, viewKind);
-      const body = decodeRequestBody(request.body, { served: viewKind, registry: context.registry, fieldValidation });
-      const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
-      withWarnings(body.warnings, () => {
-        ensureNamespaceMatches(body.draft.metadata, write);
-        ensureNameMatches(body.draft.metadata, request.name ?? '');
+      const decoding = { optionsKind: 'UpdateOptions', bodyKind: viewKind } as const;
+      const { draft, write } = startBodyWrite(context, request, served, decoding);
+      withWarnings(write.warnings, () => {
+        ensureNamespaceMatches(draft.metadata, write);
+        ensureNameMatches(draft.metadata, request.name ?? '');
       });
       // The uid is a precondition.
-      const { uid } = body.draft.metadata;
+      const { uid } = draft.metadata;
       return writeView(
         { view, viewKind, write },
-        withOwnership(viewKind, write, () => body.draft),
+        withOwnership(viewKind, write, () => draft),
         uid ? { expectedUid: uid } : {},
       );
     }
@@ -96,21 +106,16 @@ export function onView(
 
 /** The scale endpoint of a custom resource decodes any type and then fails to convert it to a Scale. */
 function requireScale({ body }: ApiRequest, viewKind: ServedKind): void {
-  const value = body === undefined ? undefined : parseBodyOrUndefined(body);
+  // The decoder reports a malformed body.
+  const value = recoverFrom(
+    BodyError,
+    () => body?.read().value,
+    () => undefined,
+  );
   if (!isRecord(value)) return;
   const { kind = viewKind.gvk.kind, apiVersion = viewKind.apiVersion } = value;
   if (kind === viewKind.gvk.kind && apiVersion === viewKind.apiVersion) return;
   throw errors.badRequest(`no kind is registered for the type v1.Scale in scheme ${quote(CUSTOM_SCHEME)}`);
-}
-
-/** Undefined for a malformed body: the decoder reports it. */
-function parseBodyOrUndefined(body: RequestBody): unknown {
-  try {
-    return body.read().value;
-  } catch (error) {
-    if (error instanceof BodyError) return undefined;
-    throw error;
-  }
 }
 
 function addressOf({ served, request }: Pick<WriteOperation, 'served' | 'request'>): GroupResource {
@@ -222,19 +227,60 @@ function ownershipOf(live: ApiObject, { view, write }: ViewCall): ScaleOwnership
   };
 }
 
+// The field managers of `replicas` are mapped between an object and its Scale view. A view has managers only while it is
+// being written. upstream: apimachinery/pkg/util/managedfields/scalehandler.go ScaleHandler
+
+const REPLICAS = setOfFields(['spec.replicas']);
+
+interface ScaleOwnership {
+  /** The managers of the object. */
+  readonly managers: Managers;
+  readonly replicasPath: readonly string[];
+  /** Whether the object is served in a version; `replicasPath` is valid in all served versions. */
+  readonly isServed: (apiVersion: string) => boolean;
+}
+
+/** The managers of the view: those that own the replicas of the object. */
+function managersAbove(below: ScaleOwnership, viewVersion: string): Managers {
+  const path = setOfPath(below.replicasPath);
+  const above = new Map<string, Manager>();
+  for (const manager of below.managers.values()) {
+    if (!below.isServed(manager.apiVersion) || !hasFieldPath(manager.fields, path)) continue;
+    const shown: Manager = { ...manager, apiVersion: viewVersion, fields: REPLICAS };
+    above.set(managerKey(shown), shown);
+  }
+  return above;
+}
+
+/** The managers of the object after its view was written: who lost or gained the replicas in the view does so in the object. */
+function managersBelow(before: ScaleOwnership, above: Managers, apiVersion: string): Managers {
+  const path = setOfPath(before.replicasPath);
+  const below = new Map<string, Manager>();
+  for (const [key, manager] of before.managers) {
+    if (!before.isServed(manager.apiVersion)) continue;
+    const keeps = !hasFieldPath(manager.fields, path) || above.has(key);
+    const fields = keeps ? manager.fields : difference(manager.fields, path);
+    if (!isEmptySet(fields)) below.set(key, { ...manager, fields });
+  }
+  for (const [key, manager] of above) {
+    if (!hasFieldPath(manager.fields, REPLICAS) || before.managers.has(key)) continue;
+    const { time: _time, ...identity } = manager;
+    // The reference server drops the time. An Update manager has one entry per version, so it can appear twice here
+    // until the next write merges the entries.
+    // upstream: apimachinery/pkg/util/managedfields/scalehandler.go ScaleHandler.ToParent
+    below.set(key, { ...identity, apiVersion, fields: path });
+  }
+  return below;
+}
+
+function hasFieldPath(fields: FieldSet, path: FieldSet): boolean {
+  return !isEmptySet(intersection(fields, path));
+}
+
 const servedViews = new WeakMap<Kind, Map<Dialect, ServedKind>>();
 
 /** A ServedKind for a kind that has no endpoint of its own. */
 export function servedView(kind: Kind, dialect: Dialect): ServedKind {
-  let byDialect = servedViews.get(kind);
-  if (byDialect === undefined) {
-    byDialect = new Map();
-    servedViews.set(kind, byDialect);
-  }
-  let served = byDialect.get(dialect);
-  if (served === undefined) {
-    served = serveKind(kind, dialect);
-    byDialect.set(dialect, served);
-  }
-  return served;
+  const byDialect = getOrInsertComputed(servedViews, kind, () => new Map());
+  return getOrInsertComputed(byDialect, dialect, () => serveKind(kind, dialect));
 }

@@ -1,8 +1,10 @@
 /**
- * Virtual kinds: reviews and ComponentStatus are computed, not stored.
+ * Objects that are not stored: virtual kinds (reviews, ComponentStatus), which are computed, and the bodies of action
+ * subresources (eviction, binding, token).
  */
 import type { VirtualKind } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
+import type { SubresourceAction } from '../../kinds/subresource.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiList, ApiObject, DraftObject } from '../../meta/object.js';
 import type { Status } from '../../meta/status.js';
@@ -11,9 +13,7 @@ import type { ObjectResponse } from '../../protocol/response.js';
 import { copyJson, deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { ServerContext } from '../context.js';
-import { decodeRequestBody } from '../decode-body.js';
 import { deleteObject } from '../deletion.js';
-import { checkWriteOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { selectionOf } from '../selection.js';
 import { runAdmissionPhase } from '../steps/admit.js';
@@ -23,7 +23,9 @@ import { clearSystemFields } from '../steps/prepare.js';
 import { redecodeMutated } from '../steps/redecode.js';
 import { seal } from '../steps/seal.js';
 import { strategyContext } from '../strategy-context.js';
-import { startWrite } from '../write-operation.js';
+import { startWrite, type WriteOperation } from '../write-operation.js';
+import { startBodyWrite } from './update.js';
+import { servedView } from './view.js';
 
 export function onVirtual(
   context: ServerContext,
@@ -36,7 +38,7 @@ export function onVirtual(
     return seal(served.schema, typed, undefined);
   };
   if (request.verb === 'create' && virtual.create !== undefined) {
-    return create(context, request, { served, createVirtual: virtual.create, finish });
+    return createVirtual(context, request, { served, create: virtual.create, finish });
   }
   const write = startWrite(context, request, { served, dryRun: false });
   const power = strategyContext(write, deleteObject);
@@ -55,39 +57,64 @@ export function onVirtual(
   throw errors.genericServerResponse('MethodNotAllowed');
 }
 
-function create(
+function createVirtual(
   context: ServerContext,
   request: ApiRequest,
   target: {
     readonly served: ServedKind;
-    readonly createVirtual: NonNullable<VirtualKind['create']>;
+    readonly create: NonNullable<VirtualKind['create']>;
     readonly finish: (draft: DraftObject) => ApiObject;
   },
 ): MaybePromise<ObjectResponse> {
-  const { served, createVirtual, finish } = target;
-  const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
-  const { fieldValidation } = options;
-  const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
-  const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
+  const { served, create, finish } = target;
+  const { draft, write } = startBodyWrite(context, request, served, { optionsKind: 'CreateOptions' });
   served.kind.strategy.decode.defaults?.(draft, write.hookContext);
   request.audit?.requestObject?.(draft);
   clearSystemFields(draft.metadata);
-  ensureNamespaceMatches(draft.metadata, write);
-  trackOwnershipOnCreate(draft, write);
-  const created = withWarnings(write.warnings, () =>
-    chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft }, write), () => {
-      const body = redecodeMutated(draft, write);
-      // Validating plugins get a frozen copy.
-      const frozen = deepFreeze(copyJson(body)) as unknown as ApiObject;
-      return chain(runAdmissionPhase('validate', { operation: 'CREATE', object: frozen }, write), () =>
-        createVirtual(body, strategyContext(write, deleteObject)),
-      );
-    }),
-  );
+  const created = runOnBody(draft, served, write, (body) => create(body, strategyContext(write, deleteObject)));
   return chain(created, (result) => {
     // Kinds that perform an action return a Status.
     const isStatus = result.kind === 'Status' && result.apiVersion === 'v1';
     const object = isStatus ? (deepFreeze(result) as unknown as Status) : finish(result);
     return objectResponse(201, object, write.warnings);
   });
+}
+
+/** create on an action subresource. */
+export function onAction(
+  context: ServerContext,
+  request: ApiRequest,
+  { served, action }: { readonly served: ServedKind; readonly action: SubresourceAction },
+): MaybePromise<ObjectResponse> {
+  const bodyKind = servedView(action.kind, context.dialect);
+  const { alsoAccepts } = action;
+  const { draft, write } = startBodyWrite(context, request, served, {
+    optionsKind: 'CreateOptions',
+    bodyKind,
+    alsoAccepts,
+  });
+  bodyKind.kind.strategy.decode.defaults?.(draft, write.hookContext);
+  request.audit?.requestObject?.(draft);
+  const done = runOnBody(draft, bodyKind, write, (body) => action.run(body, strategyContext(write, deleteObject)));
+  return chain(done, (object) => objectResponse(201, deepFreeze(object) as ObjectResponse['object'], write.warnings));
+}
+
+/** Admits a body and runs the action on it. */
+function runOnBody<Result>(
+  draft: DraftObject,
+  objectKind: ServedKind,
+  write: WriteOperation,
+  run: (body: DraftObject) => MaybePromise<Result>,
+): MaybePromise<Result> {
+  const bodyWrite = { ...write, served: objectKind };
+  ensureNamespaceMatches(draft.metadata, write);
+  trackOwnershipOnCreate(draft, bodyWrite);
+  return withWarnings(write.warnings, () =>
+    chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft, objectKind }, write), () => {
+      const body = redecodeMutated(draft, bodyWrite);
+      // Validating plugins get a frozen copy.
+      const object = deepFreeze(copyJson(body)) as unknown as ApiObject;
+      return chain(runAdmissionPhase('validate', { operation: 'CREATE', object, objectKind }, write), () => run(body));
+    }),
+  );
 }

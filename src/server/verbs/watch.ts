@@ -15,6 +15,7 @@ import { encodeBase64Text } from '../../util/base64.js';
 import { deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { ServerContext } from '../context.js';
 import { type CheckedWatchOptions, checkWatchOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
@@ -66,7 +67,7 @@ function waitForRevision(parameters: WatchParameters, text: string): MaybePromis
     () => undefined,
     (error: unknown) => {
       if (StatusError.is(error)) return failedStream(error, parameters);
-      if (request.signal?.aborted) return closedStream(parameters);
+      if (request.signal?.aborted) return finishedStream([], parameters);
       throw error;
     },
   );
@@ -132,13 +133,12 @@ function openStream(
 }
 
 /** A stream that contains only an error. */
-function failedStream(error: StatusError, { context, request }: WatchParameters): ServerWatchStream {
-  const initial: ServerWatchEvent[] = [{ type: 'ERROR', object: error.status }];
-  return new ServerWatchStream({ initial, ...sharedStreamOptions(context), signal: request.signal });
+function failedStream({ status }: StatusError, parameters: WatchParameters): ServerWatchStream {
+  return finishedStream([{ type: 'ERROR', object: status }], parameters);
 }
 
-function closedStream({ context, request }: WatchParameters): ServerWatchStream {
-  return new ServerWatchStream({ initial: [], ...sharedStreamOptions(context), signal: request.signal });
+function finishedStream(initial: readonly ServerWatchEvent[], { context, request }: WatchParameters) {
+  return new ServerWatchStream({ initial, ...sharedStreamOptions(context), signal: request.signal });
 }
 
 const MIN_TIMEOUT_SECONDS = 1800;
@@ -185,13 +185,10 @@ const emptyBodies = new WeakMap<ServedKind, object>();
 /** The bookmark of a built-in kind is an object with zero values. */
 function emptyBody(served: ServedKind): object {
   if (served.kind.representation !== 'struct') return {};
-  let body = emptyBodies.get(served);
-  if (body === undefined) {
+  return getOrInsertComputed(emptyBodies, served, () => {
     const { metadata: _metadata, ...fields } = zeroFields(served.schema);
-    body = deepFreeze(fields);
-    emptyBodies.set(served, body);
-  }
-  return body;
+    return deepFreeze(fields);
+  });
 }
 
 function initialEventsEnd({ context, served }: WatchParameters, revision: number): Bookmark {

@@ -1,6 +1,7 @@
 /**
- * list: a collection at one version, whole or in pages. spec: Consistent reads, Chunked lists
+ * get: one object by name. list: a collection at one version, whole or in pages. spec: Consistent reads, Chunked lists
  */
+
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiList } from '../../meta/object.js';
@@ -15,6 +16,7 @@ import {
 import type { ListPage, ListQuery } from '../../storage/types.js';
 import { CompactedError } from '../../storage/types.js';
 import { parseJson } from '../../text/json/parse-json.js';
+import { translateError } from '../../util/catch-error.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import { metaGroup, type ServerContext } from '../context.js';
@@ -22,7 +24,31 @@ import { checkListOptions } from '../options.js';
 import { objectResponse } from '../response.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { selectionOf } from '../selection.js';
-import { toServedAll } from '../versions.js';
+import { toServed, toServedAll } from '../versions.js';
+
+export function get(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
+  const text = request.options.resourceVersion;
+  if (!text) return readObject(context, request, served);
+  const waited = untilRevision(context, wantedRevision(text, served), { text, signal: request.signal });
+  return chain(waited, () => readObject(context, request, served));
+}
+
+function wantedRevision(text: string, { kind }: ServedKind): number {
+  try {
+    return parseRevisionOption(text);
+  } catch (error) {
+    const why = messageOf(error);
+    throw kind.strategy.read.uncached ? errors.badRequest(`invalid resource version: ${why}`) : errors.plain(why);
+  }
+}
+
+function readObject(context: ServerContext, request: ApiRequest, served: ServedKind): ObjectResponse {
+  const name = request.name ?? '';
+  const namespace = served.namespaced ? (request.namespace ?? '') : '';
+  const object = context.store.get({ storageKey: served.storageKey, namespace, name });
+  if (object === undefined) throw errors.notFound(served.groupResource, name);
+  return objectResponse(200, toServed(served, object));
+}
 
 export function list(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   return chain(readList(context, request, served), (result) => objectResponse(200, result));
@@ -91,7 +117,11 @@ function optionRevision(text: string | undefined): number {
 
 function planContinue(options: RequestOptions, context: ServerContext, limit: { limit?: number }): ReadPlan {
   const { clock, continueTokenMs, store } = context;
-  const token = readToken(options.continue ?? '', tokenVersion(context));
+  const read = () =>
+    decodeContinueToken(options.continue ?? '', tokenVersion(context), (json) => parseJson(json).value);
+  const token = translateError(ContinueTokenError, read, ({ message }) =>
+    errors.badRequest(`invalid continue token: ${message}`),
+  );
   if (options.resourceVersion && options.resourceVersion !== '0') {
     throw errors.badRequest('specifying resource version is not allowed when using continue');
   }
@@ -105,15 +135,6 @@ function tokenVersion(context: ServerContext): string {
   return `${metaGroup(context.dialect)}/v1`;
 }
 
-function readToken(text: string, version: string): ContinueToken {
-  try {
-    return decodeContinueToken(text, version, (json) => parseJson(json).value);
-  } catch (error) {
-    if (error instanceof ContinueTokenError) throw errors.badRequest(`invalid continue token: ${error.message}`);
-    throw error;
-  }
-}
-
 const TOKEN_TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
@@ -122,13 +143,12 @@ function expiredToken(token: ContinueToken, version: string): Error {
 }
 
 function readPage(context: ServerContext, query: ListQuery, plan: ReadPlan): ListPage {
-  try {
-    return context.store.list(query);
-  } catch (error) {
-    if (!(error instanceof CompactedError)) throw error;
-    if (plan.token !== undefined) throw expiredToken(plan.token, tokenVersion(context));
-    throw errors.expired('The resourceVersion for the provided list is too old.');
-  }
+  const read = () => context.store.list(query);
+  return translateError(CompactedError, read, () =>
+    plan.token === undefined
+      ? errors.expired('The resourceVersion for the provided list is too old.')
+      : expiredToken(plan.token, tokenVersion(context)),
+  );
 }
 
 interface ListParts {
