@@ -50,12 +50,16 @@ export interface SuffixState extends StateBase {
   readonly next: State;
 }
 
+/** Branches that the next token alone determines, by precedence times TOKEN_TYPES plus token type. */
+export type KnownBranches = (number | undefined)[];
+
 /** A choice between branches, numbered from 1. The last branch of an optional part skips it. */
 export interface BranchState extends StateBase {
   readonly kind: 'choice' | 'optional';
   readonly branches: readonly State[];
   readonly names: readonly (string | undefined)[];
   readonly lookahead: Lookahead;
+  readonly known: KnownBranches;
 }
 
 /** Before every iteration of a loop. The first branch enters it, the second exits. */
@@ -63,6 +67,7 @@ export interface LoopState extends StateBase {
   readonly kind: 'loop';
   readonly branches: readonly State[];
   readonly lookahead: Lookahead;
+  readonly known: KnownBranches;
   /** Whether this is the suffix loop of a left-recursive rule. */
   readonly suffixes: boolean;
   readonly back: LoopBackState;
@@ -84,6 +89,7 @@ export interface PlusBackState extends StateBase {
   readonly kind: 'plusBack';
   readonly branches: readonly State[];
   readonly lookahead: Lookahead;
+  readonly known: KnownBranches;
 }
 
 export interface StopState extends StateBase {
@@ -101,7 +107,8 @@ export interface NextTokens {
 export class Network {
   readonly #starts = new Map<RuleName, State>();
   readonly #stops = new Map<RuleName, StopState & { readonly follows: CallState[] }>();
-  readonly #next = new Map<State, NextTokens>();
+  /** By state id. */
+  readonly #next: (NextTokens | undefined)[] = [];
   #states = 0;
 
   constructor() {
@@ -124,11 +131,11 @@ export class Network {
 
   /** The tokens that may follow a state within its rule. */
   nextTokens(state: State): NextTokens {
-    let known = this.#next.get(state);
+    let known = this.#next[state.id];
     if (known === undefined) {
       const tokens = new Set<number>();
       known = { tokens, end: this.#collect(state, tokens, new Set()) };
-      this.#next.set(state, known);
+      this.#next[state.id] = known;
     }
     return known;
   }
@@ -176,12 +183,12 @@ export class Network {
       }
       case 'optional': {
         const branches = [this.#sequence(rule, element.body, next), next];
-        return { kind: 'optional', id, rule, branches, names: [], lookahead: 'one' };
+        return { kind: 'optional', id, rule, branches, names: [], lookahead: 'one', known: [] };
       }
       case 'choice': {
         const branches = element.alternatives.map(({ body }) => this.#sequence(rule, body, next));
         const names = element.alternatives.map(({ name }) => name);
-        return { kind: 'choice', id, rule, branches, names, lookahead: element.lookahead };
+        return { kind: 'choice', id, rule, branches, names, lookahead: element.lookahead, known: [] };
       }
       case 'plus': {
         const back: PlusBackState = {
@@ -189,6 +196,7 @@ export class Network {
           id,
           rule,
           lookahead: element.lookahead,
+          known: [],
           get branches() {
             return branches;
           },
@@ -222,7 +230,7 @@ export class Network {
       },
     };
     const branches = [body(back), next];
-    const loop: LoopState = { kind: 'loop', id: this.#states++, rule, branches, lookahead, suffixes, back };
+    const loop: LoopState = { kind: 'loop', id: this.#states++, rule, branches, lookahead, known: [], suffixes, back };
     return loop;
   }
 
@@ -243,7 +251,7 @@ export class Network {
     );
     const [only] = branches;
     if (branches.length === 1 && only !== undefined) return only;
-    return { kind: 'choice', id: this.#states++, rule, branches, names: [], lookahead: 'many' };
+    return { kind: 'choice', id: this.#states++, rule, branches, names: [], lookahead: 'many', known: [] };
   }
 }
 
