@@ -9,9 +9,12 @@ export {
   type CertificateTemplate,
   createCertificateAuthority,
 } from './certificates/authority.js';
-export { certificateApproval } from './certificates/certificate-approval.js';
-export { certificateCleaning } from './certificates/certificate-cleaning.js';
-export { type CertificateSigningOptions, certificateSigning } from './certificates/certificate-signing.js';
+export {
+  type CertificateSigningOptions,
+  certificateApproval,
+  certificateCleaning,
+  certificateSigning,
+} from './certificates/certificate-requests.js';
 export { cronJobs } from './cron-job/cron-jobs.js';
 export {
   type ControllerDefinition,
@@ -24,11 +27,10 @@ export {
   type WatchSource,
   watching,
 } from './define-controller.js';
-export { disruptionBudgets } from './disruption/disruption-budgets.js';
+export { disruptionBudgets } from './disruption-budgets.js';
 export { type EndpointSlicesOptions, endpointSlices } from './endpoint-slices/endpoint-slices.js';
 export { type EndpointSliceMirroringOptions, endpointSliceMirroring } from './endpoint-slices/mirroring.js';
 export { endpoints } from './endpoints/endpoints.js';
-export { type EventTtlOptions, eventTtl } from './event-ttl.js';
 export { garbageCollector } from './garbage-collector/garbage-collector.js';
 export {
   type HorizontalAutoscalersOptions,
@@ -36,9 +38,8 @@ export {
 } from './horizontal-autoscaler/horizontal-autoscalers.js';
 export type { MetricQuery, MetricSample, MetricsSource } from './horizontal-autoscaler/metrics.js';
 export { type NamespacesOptions, namespaces } from './namespaces/namespaces.js';
-export { nodeTtl } from './node-ttl.js';
 export { type PodCollectorOptions, podCollector } from './pod-collector.js';
-export { type ResourceQuotasOptions, resourceQuotas } from './resource-quota/resource-quotas.js';
+export { type ResourceQuotasOptions, resourceQuotas } from './resource-quota.js';
 export { clusterRoleAggregation } from './role-aggregation.js';
 export { type RootCertificatesOptions, rootCertificates } from './root-certificates.js';
 export type { Controller, ControllerContext, QueueOptions } from './runtime/controller.js';
@@ -78,8 +79,7 @@ export {
   serviceAccounts,
   serviceAccountTokens,
 } from './service-accounts.js';
-export { clusterAddresses } from './service-ranges/cluster-addresses.js';
-export { type ServiceRangesOptions, serviceRanges } from './service-ranges/service-ranges.js';
+export { clusterAddresses, type ServiceRangesOptions, serviceRanges } from './service-ranges.js';
 export { type NodeStagesOptions, nodeStages } from './stages/node-stages.js';
 export {
   type Completion,
@@ -113,13 +113,12 @@ export {
 export { type StagesOptions, stages } from './stages/stages.js';
 export { type StandardController, type StandardOptions, standardControllers } from './standard.js';
 export { storageVersionMigrations } from './storage-version-migrations.js';
-export { ttlAfterFinished } from './ttl-after-finished.js';
-export { ephemeralVolumes } from './volumes/ephemeral-volumes.js';
+export { type EventTtlOptions, eventTtl, nodeTtl, ttlAfterFinished } from './ttl.js';
 export { persistentVolumes } from './volumes/persistent-volumes.js';
-export { claimProtection, volumeProtection } from './volumes/protection.js';
+export { claimProtection, ephemeralVolumes, volumeProtection } from './volumes/pod-claims.js';
 export { type VolumeProvisionerOptions, volumeProvisioner } from './volumes/volume-provisioner.js';
 export { daemonSets } from './workloads/daemon-set/daemon-sets.js';
 export { deployments } from './workloads/deployment/deployments.js';
 export { jobs } from './workloads/job/jobs.js';
-export { replicaSets, replicationControllers } from './workloads/replica-set/replica-sets.js';
+export { replicaSets, replicationControllers } from './workloads/replica-sets.js';
 export { statefulSets } from './workloads/stateful-set/stateful-sets.js';

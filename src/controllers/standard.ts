@@ -4,40 +4,39 @@
 
 import { refuseUnknownOptions } from '../util/options.js';
 import { type ApiServicesOptions, apiServices } from './api-services.js';
-import { certificateApproval } from './certificates/certificate-approval.js';
-import { certificateCleaning } from './certificates/certificate-cleaning.js';
-import { type CertificateSigningOptions, certificateSigning } from './certificates/certificate-signing.js';
+import {
+  type CertificateSigningOptions,
+  certificateApproval,
+  certificateCleaning,
+  certificateSigning,
+} from './certificates/certificate-requests.js';
 import { cronJobs } from './cron-job/cron-jobs.js';
-import { disruptionBudgets } from './disruption/disruption-budgets.js';
+import { disruptionBudgets } from './disruption-budgets.js';
 import { endpointSlices } from './endpoint-slices/endpoint-slices.js';
 import { endpointSliceMirroring } from './endpoint-slices/mirroring.js';
 import { endpoints } from './endpoints/endpoints.js';
-import { type EventTtlOptions, eventTtl } from './event-ttl.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import {
   type HorizontalAutoscalersOptions,
   horizontalAutoscalers,
 } from './horizontal-autoscaler/horizontal-autoscalers.js';
 import { type NamespacesOptions, namespaces } from './namespaces/namespaces.js';
-import { nodeTtl } from './node-ttl.js';
 import { type PodCollectorOptions, podCollector } from './pod-collector.js';
-import { resourceQuotas } from './resource-quota/resource-quotas.js';
+import { resourceQuotas } from './resource-quota.js';
 import { clusterRoleAggregation } from './role-aggregation.js';
 import { rootCertificates } from './root-certificates.js';
 import type { Controller } from './runtime/controller.js';
 import { serviceAccounts, serviceAccountTokens } from './service-accounts.js';
-import { clusterAddresses } from './service-ranges/cluster-addresses.js';
-import { type ServiceRangesOptions, serviceRanges } from './service-ranges/service-ranges.js';
+import { clusterAddresses, type ServiceRangesOptions, serviceRanges } from './service-ranges.js';
 import { storageVersionMigrations } from './storage-version-migrations.js';
-import { ttlAfterFinished } from './ttl-after-finished.js';
-import { ephemeralVolumes } from './volumes/ephemeral-volumes.js';
+import { type EventTtlOptions, eventTtl, nodeTtl, ttlAfterFinished } from './ttl.js';
 import { persistentVolumes } from './volumes/persistent-volumes.js';
-import { claimProtection, volumeProtection } from './volumes/protection.js';
+import { claimProtection, ephemeralVolumes, volumeProtection } from './volumes/pod-claims.js';
 import { volumeProvisioner } from './volumes/volume-provisioner.js';
 import { daemonSets } from './workloads/daemon-set/daemon-sets.js';
 import { deployments } from './workloads/deployment/deployments.js';
 import { jobs } from './workloads/job/jobs.js';
-import { replicaSets, replicationControllers } from './workloads/replica-set/replica-sets.js';
+import { replicaSets, replicationControllers } from './workloads/replica-sets.js';
 import { statefulSets } from './workloads/stateful-set/stateful-sets.js';
 
 /** Options of individual controllers. */

@@ -15,10 +15,8 @@ import {
   triggerTimeAnnotation,
 } from '../endpoints/pod-services.js';
 import type { Controller } from '../runtime/controller.js';
-import { OwnSlices, writeSlices } from './own-slices.js';
 import { planSlices } from './plan-slices.js';
-import type { SlicePlan } from './slice.js';
-import { distributionOf } from './slice.js';
+import { distributionOf, OwnSlices, type SlicePlan, writeSlices } from './slice.js';
 
 export interface EndpointSlicesOptions {
   /** The maximum number of endpoints per slice; 100 unless given. */

@@ -19,18 +19,19 @@ import {
 import { type Address, addressesIn, portsKey, type Subset, sortSlicePorts, subsetsOf } from '../endpoints/subsets.js';
 import type { Controller } from '../runtime/controller.js';
 import { controllerReference } from '../runtime/owners.js';
-import { OwnSlices, writeSlices } from './own-slices.js';
 import { slicePrefix } from './plan-slices.js';
 import {
   endpointKey,
   endpointsOf,
   isSameEndpoint,
+  OwnSlices,
   portsOf,
   type SliceChanges,
   type SliceEndpoint,
   type SlicePlan,
   type SlicePort,
   type StoredSlice,
+  writeSlices,
 } from './slice.js';
 
 export interface EndpointSliceMirroringOptions {

@@ -3,15 +3,17 @@
  * the second occurrence are written at once, later ones with the heartbeat of the series (every 30 minutes) and at its end,
  * six minutes after the last occurrence. All waiting happens in a work queue on the cluster's clock.
  */
+
 import { strategicPatch } from '../../client/patches.js';
-import { type EventInput, Event as SeriesEvent } from '../../kinds/events/v1/event.js';
+import { Event as SeriesEvent } from '../../kinds/events/v1/event.js';
+import type { EventInput } from '../../kinds/events/v1/event.js';
 import { StatusError } from '../../meta/errors.js';
 import { formatMicroTime } from '../../text/time/time.js';
-import type { ControllerContext } from './controller.js';
+import { type ControllerContext, ControllerPart } from './controller.js';
 import type { EventType } from './events.js';
 import { EVENT_NAMESPACE, EventNames, NAME_ATTEMPTS, referenceTo } from './events.js';
 import type { AnyObject } from './owners.js';
-import type { ReconcileResult, WorkQueue } from './work-queue.js';
+import type { ReconcileResult } from './work-queue.js';
 
 /** Something that happened to an object. */
 export interface Occurrence {
@@ -73,27 +75,18 @@ export function eventRecorder(context: ControllerContext, options: SeriesRecorde
   return new SeriesEventRecorder(context, options);
 }
 
-class SeriesEventRecorder implements SeriesRecorder {
-  readonly #context: ControllerContext;
-  readonly #controller: string;
-  readonly #instance: string;
-  readonly #names: EventNames;
+class SeriesEventRecorder extends ControllerPart<SeriesRecorderOptions> implements SeriesRecorder {
+  readonly #controller = this.options.controller ?? this.context.name;
+  readonly #instance = this.options.instance ?? `${this.#controller.replaceAll('/', '-')}-orchplane`;
+  readonly #names = new EventNames(this.context.clock, this.context.ids);
   readonly #series = new Map<string, Series>();
-  readonly #queue: WorkQueue;
-
-  constructor(context: ControllerContext, options: SeriesRecorderOptions) {
-    this.#context = context;
-    this.#controller = options.controller ?? context.name;
-    this.#instance = options.instance ?? `${this.#controller.replaceAll('/', '-')}-orchplane`;
-    this.#names = new EventNames(context.clock, context.ids);
-    this.#queue = context.queue((key) => this.#writeDue(key), { name: 'events', backoff: BACKOFF });
-  }
+  readonly #queue = this.context.queue((key) => this.#writeDue(key), { name: 'events', backoff: BACKOFF });
 
   record({ regarding, related, type, reason, action, note }: Occurrence): void {
     const reference = referenceTo(regarding);
     const relation = related === undefined ? undefined : referenceTo(related);
     const key = JSON.stringify([type, action, reason, reference, relation]);
-    const now = this.#context.clock.now();
+    const now = this.context.clock.now();
     const known = this.#series.get(key);
     if (known !== undefined) {
       known.count++;
@@ -131,7 +124,7 @@ class SeriesEventRecorder implements SeriesRecorder {
   async #writeDue(key: string): Promise<ReconcileResult | undefined> {
     const series = this.#series.get(key);
     if (series === undefined) return undefined;
-    const now = this.#context.clock.now();
+    const now = this.context.clock.now();
     const isOver = now - series.lastMs >= FINISH_MS;
     const isNew = series.writtenCount < Math.min(series.count, 2);
     const isHeartbeat = series.count > 1 && now - series.writtenMs >= HEARTBEAT_MS;
@@ -148,7 +141,7 @@ class SeriesEventRecorder implements SeriesRecorder {
       return undefined;
     }
     const dueMs = Math.min(series.lastMs + FINISH_MS, series.count > 1 ? series.writtenMs + HEARTBEAT_MS : Infinity);
-    return { requeueAfterMs: Math.max(1, dueMs - this.#context.clock.now()) };
+    return { requeueAfterMs: Math.max(1, dueMs - this.context.clock.now()) };
   }
 
   /** Returns false if the series was dropped. Rejects if a retry may help. */
@@ -161,13 +154,13 @@ class SeriesEventRecorder implements SeriesRecorder {
       const isRefused = StatusError.is(error) && error.code >= 400 && error.code < 500 && error.code !== 429;
       if (!isRefused && ++series.attempts < MOST_ATTEMPTS) throw error;
       this.#series.delete(key);
-      this.#context.report(error, `event ${series.event.reason} about ${series.regarding.metadata.name}`);
+      this.context.report(error, `event ${series.event.reason} about ${series.regarding.metadata.name}`);
       return false;
     }
   }
 
   async #write(current: Series): Promise<void> {
-    const api = this.#context.client.api(SeriesEvent, current.namespace);
+    const api = this.context.client.api(SeriesEvent, current.namespace);
     const { count, lastMs } = current;
     const series = count < 2 ? undefined : { count, lastObservedTime: formatMicroTime(lastMs) };
     if (series !== undefined && current.writtenCount > 0) {

@@ -14,11 +14,21 @@ import { ControllerPart } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
 import { type Binding, withAnnotations } from './binding.js';
-import type { StoredClaim, StoredClass, StoredPod, StoredVolume } from './matching.js';
-import { annotationOf, classOfClaim, hasClass, isBoundTo, type MatchTerms, mismatch } from './matching.js';
+import {
+  annotationOf,
+  classOfClaim,
+  hasClass,
+  isBoundTo,
+  type MatchTerms,
+  mismatch,
+  type StoredClaim,
+  type StoredClass,
+  type StoredPod,
+  type StoredVolume,
+  type VolumeIndex,
+} from './matching.js';
 import { provisionerOf } from './plugins.js';
 import { isShutDown } from './pod-claims.js';
-import type { VolumeIndex } from './volume-index.js';
 
 export interface ClaimReconcilerOptions {
   readonly terms: MatchTerms;

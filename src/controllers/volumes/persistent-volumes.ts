@@ -19,10 +19,10 @@ import {
   classOfVolume,
   hasClass,
   type MatchTerms,
+  VolumeIndex,
   volumeNames,
 } from './matching.js';
 import { claimKeysOf, podsByClaim } from './pod-claims.js';
-import { VolumeIndex } from './volume-index.js';
 import { VolumeReconciler } from './volume-reconciler.js';
 
 /**

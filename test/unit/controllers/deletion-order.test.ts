@@ -2,7 +2,7 @@
 import type { Pod } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import type { StoredPod } from '../../../src/controllers/workloads/pod-state.js';
-import { podsToDelete } from '../../../src/controllers/workloads/replica-set/deletion-order.js';
+import { podsToDelete } from '../../../src/controllers/workloads/replica-sets.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { formatTime } from '../../../src/text/time/time.js';
 

@@ -1,7 +1,12 @@
 /** Index sets and failure backoff of the Job controller, without a cluster. */
 import { describe, expect, test } from 'vitest';
-import { backoffLeft, continueRun, finishedAt, NO_FAILURES } from '../../../src/controllers/workloads/job/failures.js';
 import { IndexSet } from '../../../src/controllers/workloads/job/index-set.js';
+import {
+  backoffLeft,
+  continueRun,
+  finishedAt,
+  NO_FAILURES,
+} from '../../../src/controllers/workloads/job/job-snapshot.js';
 import type { StoredPod } from '../../../src/controllers/workloads/pod-state.js';
 import fc from '../../property/seeded.js';
 

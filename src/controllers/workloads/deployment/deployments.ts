@@ -10,8 +10,7 @@ import { controllerOf, type HasMetadata } from '../../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
 import { claims, queueOwners } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
-import { annotationKeys } from './annotations.js';
-import type { DeploymentEnvironment, StoredDeployment } from './replica-sets.js';
+import { annotationKeys, type DeploymentEnvironment, type StoredDeployment } from './replica-sets.js';
 import { Rollout } from './rollout.js';
 
 const WORKERS = 5;

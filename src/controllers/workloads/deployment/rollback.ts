@@ -3,9 +3,17 @@
  * next reconcile rolls it out as the newest revision.
  */
 import { Deployment } from '../../../kinds/apps/v1/deployment.js';
-import { type AnnotationKeys, annotationsOf, revisionOf, wholeNumber } from './annotations.js';
-import type { DeploymentEnvironment, StoredDeployment } from './replica-sets.js';
-import { type StoredReplicaSet, sameTemplate, withoutHash } from './replica-sets.js';
+import {
+  type AnnotationKeys,
+  annotationsOf,
+  type DeploymentEnvironment,
+  revisionOf,
+  type StoredDeployment,
+  type StoredReplicaSet,
+  sameTemplate,
+  wholeNumber,
+  withoutHash,
+} from './replica-sets.js';
 
 /** The revision to roll back to, 0 for the previous one; undefined: no rollback requested. */
 export function rollbackTarget(deployment: StoredDeployment, { rollbackTo }: AnnotationKeys): number | undefined {

@@ -13,18 +13,22 @@ import { controllerReference, isControlledBy } from '../../runtime/owners.js';
 import type { ReconcileResult } from '../../runtime/work-queue.js';
 import { isTerminating } from '../pod-state.js';
 import { nameHash } from '../template-hash.js';
-import { annotationsOf, countIn, newSetAnnotations, revisionOf, wholeNumber } from './annotations.js';
-import type { StoredDeployment } from './replica-sets.js';
 import {
   activeAmong,
+  annotationsOf,
   availableOf,
+  countIn,
   type DeploymentEnvironment,
   DeploymentReplicaSets,
   HASH_LABEL,
+  newSetAnnotations,
   proportions,
+  revisionOf,
+  type StoredDeployment,
   type StoredReplicaSet,
   sameTemplate,
   wantedBy,
+  wholeNumber,
 } from './replica-sets.js';
 import { rollback, rollbackTarget } from './rollback.js';
 import {

@@ -1,11 +1,22 @@
 /**
- * Classifies the pods of a Job for one reconcile. Pure functions.
+ * The state of a Job for one reconcile: its pods, classified, and its failures, with the backoff before new pods (10 s, doubled
+ * with each further failure, ten minutes at most, on the cluster's clock) and the podFailurePolicy, which decides whether a
+ * failure counts and what else follows. Also the finalizer, annotations and labels on its pods. The tracking finalizer keeps a
+ * finished pod until it is counted.
  */
+
+import type { Client } from '../../../client/client.js';
+import { strategicPatch } from '../../../client/patches.js';
 import type { Job } from '../../../kinds/batch/v1/job/job.js';
+import { Pod } from '../../../kinds/core/v1/pod/pod.js';
+import type { PodFailurePolicy, PodFailurePolicyRule } from '../../../kinds/generated/batch-v1.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
-import { isPodActive, isPodFinished, isPodReady, isTerminating, type StoredPod } from '../pod-state.js';
-import { failuresBefore, ignoredFailuresBefore, indexOf, isTracked, type JobKeys } from './control.js';
-import { continueRun, evaluateFailure, type FailureRun, finishedAt } from './failures.js';
+import type { Dialect } from '../../../meta/dialect.js';
+import type { DeepReadonly } from '../../../meta/object.js';
+import { timeToMs } from '../../../text/time/time.js';
+import type { ControllerContext } from '../../runtime/controller.js';
+import { ignoreNotFound } from '../../runtime/expected-errors.js';
+import { isPodActive, isPodFinished, isPodReady, isTerminating, podCondition, type StoredPod } from '../pod-state.js';
 import { IndexSet } from './index-set.js';
 
 export type StoredJob = ObjectOf<typeof Job>;
@@ -151,4 +162,182 @@ export function allFailuresBefore(pod: StoredPod, keys: JobKeys): number {
 
 function isLaterFailure(pod: StoredPod, other: StoredPod, keys: JobKeys): boolean {
   return allFailuresBefore(pod, keys) >= allFailuresBefore(other, keys) && finishedAt(pod) >= finishedAt(other);
+}
+
+export interface JobControl extends Pick<ControllerContext, 'client' | 'clock' | 'events' | 'now'> {
+  readonly keys: JobKeys;
+  /** Consecutive failures by the Job's uid. Not part of the status: a restart resets them. */
+  readonly runs: Map<string, FailureRun>;
+}
+
+/** The names in a cluster's dialect. */
+export interface JobKeys {
+  readonly finalizer: string;
+  /** Both an annotation and a label. */
+  readonly index: string;
+  readonly failures: string;
+  readonly ignoredFailures: string;
+  /** The value of `spec.managedBy` that means this controller. */
+  readonly manager: string;
+}
+
+export function jobKeys(dialect: Dialect): JobKeys {
+  return {
+    finalizer: dialect.subkey('batch', 'job-tracking'),
+    index: dialect.subkey('batch', 'job-completion-index'),
+    failures: dialect.subkey('batch', 'job-index-failure-count'),
+    ignoredFailures: dialect.subkey('batch', 'job-index-ignored-failure-count'),
+    manager: dialect.key('job-controller'),
+  };
+}
+
+export function isTracked({ metadata }: StoredPod, { finalizer }: JobKeys): boolean {
+  return metadata.finalizers?.includes(finalizer) ?? false;
+}
+
+/** The completion index of a pod; undefined without a valid one. */
+export function indexOf({ metadata }: StoredPod, keys: JobKeys): number | undefined {
+  return readCount(metadata.annotations?.[keys.index]);
+}
+
+/** The earlier failures of the pod's index that count against the limit. */
+export function failuresBefore({ metadata }: StoredPod, keys: JobKeys): number {
+  return readCount(metadata.annotations?.[keys.failures]) ?? 0;
+}
+
+export function ignoredFailuresBefore({ metadata }: StoredPod, keys: JobKeys): number {
+  return readCount(metadata.annotations?.[keys.ignoredFailures]) ?? 0;
+}
+
+/** Removes the tracking finalizer. A pod that is gone is ignored. */
+export async function untrack(client: Client, { metadata }: StoredPod, { finalizer }: JobKeys): Promise<void> {
+  await ignoreNotFound(
+    client
+      .api(Pod, metadata.namespace)
+      .patch(metadata.name, strategicPatch({ metadata: { '$deleteFromPrimitiveList/finalizers': [finalizer] } })),
+  );
+}
+
+const MAX_INT32 = 2 ** 31 - 1;
+
+function readCount(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\+?[0-9]+$/.test(text)) return undefined;
+  const count = Number(text);
+  return count <= MAX_INT32 ? count : undefined;
+}
+
+const FIRST_MS = 10_000;
+const MAX_MS = 600_000;
+
+/** The failures since the last success, and the time of the last one. */
+export interface FailureRun {
+  readonly failures: number;
+  readonly lastMs: number;
+}
+
+export const NO_FAILURES: FailureRun = { failures: 0, lastMs: 0 };
+
+/** The run after newly finished pods. A success resets it. */
+export function continueRun(
+  run: FailureRun,
+  succeeded: readonly StoredPod[],
+  failed: readonly StoredPod[],
+): FailureRun {
+  const lastSuccess = Math.max(...succeeded.map(finishedAt), -Infinity);
+  const since = failed.map(finishedAt).filter((failedAt) => failedAt > lastSuccess);
+  const before = succeeded.length > 0 ? NO_FAILURES : run;
+  if (since.length === 0) return before;
+  return { failures: before.failures + since.length, lastMs: Math.max(...since) };
+}
+
+/** The remaining backoff; 0: none. */
+export function backoffLeft({ failures, lastMs }: FailureRun, nowMs: number): number {
+  if (failures === 0) return 0;
+  const wait = Math.min(FIRST_MS * 2 ** (failures - 1), MAX_MS);
+  return Math.max(0, lastMs + wait - nowMs);
+}
+
+/** The time when a pod finished, as far as its status shows. */
+export function finishedAt(pod: StoredPod): number {
+  const fromContainers = containersFinishedAt(pod);
+  if (fromContainers !== undefined) return fromContainers;
+  const { lastTransitionTime, status } = podCondition(pod, 'Ready') ?? {};
+  if (status === 'False' && lastTransitionTime != null) return timeToMs(lastTransitionTime);
+  const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+  if (deletionTimestamp !== undefined) return timeToMs(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+  return timeToMs(creationTimestamp);
+}
+
+/** The end of the last container. Of init containers only sidecars count. */
+function containersFinishedAt({ spec, status }: StoredPod): number | undefined {
+  const sidecars = new Set(
+    spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
+  );
+  const statuses = [
+    ...(status.containerStatuses ?? []),
+    ...(status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)),
+  ];
+  let last: number | undefined;
+  for (const { state } of statuses) {
+    const end = state?.terminated?.finishedAt;
+    if (end == null) return undefined;
+    last = Math.max(last ?? -Infinity, timeToMs(end));
+  }
+  return last;
+}
+
+interface FailureEvaluation {
+  readonly action: PodFailurePolicyRule['action'] | undefined;
+  /** Whether the failure counts against the Job's limits. */
+  readonly counts: boolean;
+  /** The message if the whole Job fails. */
+  readonly failsJob?: string;
+}
+
+type Policy = DeepReadonly<PodFailurePolicy>;
+
+type Rule = DeepReadonly<PodFailurePolicyRule>;
+
+type ContainerStatus = NonNullable<StoredPod['status']['containerStatuses']>[number];
+
+const NO_RULE: FailureEvaluation = { action: undefined, counts: true };
+
+/** The first matching rule decides. */
+export function evaluateFailure(policy: Policy | undefined, pod: StoredPod): FailureEvaluation {
+  for (const [index, rule] of policy?.rules.entries() ?? []) {
+    const match = describeMatch(rule, pod);
+    if (match === undefined) continue;
+    const { action } = rule;
+    if (action === 'FailJob')
+      return { action, counts: true, failsJob: `${match} matching FailJob rule at index ${index}` };
+    return { action, counts: action !== 'Ignore' };
+  }
+  return NO_RULE;
+}
+
+/** Describes what in the pod's status matches the rule; undefined: nothing does. */
+function describeMatch(rule: Rule, { metadata, status }: StoredPod): string | undefined {
+  const pod = `${metadata.namespace}/${metadata.name}`;
+  if (rule.onExitCodes !== undefined) {
+    const { onExitCodes } = rule;
+    const all = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+    const container = all.find((candidate) => exitCodeMatches(onExitCodes, candidate));
+    if (container === undefined) return undefined;
+    return `Container ${container.name} for pod ${pod} failed with exit code ${container.state?.terminated?.exitCode}`;
+  }
+  const condition = status.conditions?.find((candidate) =>
+    rule.onPodConditions?.some((pattern) => pattern.type === candidate.type && pattern.status === candidate.status),
+  );
+  return condition === undefined ? undefined : `Pod ${pod} has condition ${condition.type}`;
+}
+
+function exitCodeMatches(
+  { containerName, operator, values }: NonNullable<Rule['onExitCodes']>,
+  { name, state }: ContainerStatus,
+): boolean {
+  const exitCode = state?.terminated?.exitCode;
+  // Exit code 0 is a success and never matches.
+  if (exitCode === undefined || exitCode === 0) return false;
+  if (containerName !== undefined && containerName !== name) return false;
+  return values.includes(exitCode) === (operator === 'In');
 }

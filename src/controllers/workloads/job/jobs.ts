@@ -13,10 +13,17 @@ import { keyOf } from '../../runtime/shared-informer.js';
 import type { ReconcileResult } from '../../runtime/work-queue.js';
 import { candidateIndex, claims, onDependents, selectorIndex } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
-import type { JobControl } from './control.js';
-import { isTracked, jobKeys, untrack } from './control.js';
-import { NO_FAILURES } from './failures.js';
-import { finishedCondition, isSuspended, type StoredJob, snapshotOf } from './job-snapshot.js';
+import {
+  finishedCondition,
+  isSuspended,
+  isTracked,
+  type JobControl,
+  jobKeys,
+  NO_FAILURES,
+  type StoredJob,
+  snapshotOf,
+  untrack,
+} from './job-snapshot.js';
 import { endPods, type Managed, managePods } from './manage-pods.js';
 import { COMPLETIONS_REACHED, deadlineLeft, isComplete, outcomeOf } from './outcome.js';
 import { addCondition, conditionOf, track } from './track.js';

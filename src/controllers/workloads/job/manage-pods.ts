@@ -7,19 +7,25 @@ import { timeToMs } from '../../../text/time/time.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import { createPod, deletePod, podFromTemplate } from '../pod-control.js';
 import { isPodReady, isTerminating, podCondition, type StoredPod } from '../pod-state.js';
-import type { JobControl } from './control.js';
-import { failuresBefore, ignoredFailuresBefore, indexOf, type JobKeys, untrack } from './control.js';
-import { backoffLeft, evaluateFailure, finishedAt } from './failures.js';
 import { IndexSet } from './index-set.js';
 import {
   allFailuresBefore,
+  backoffLeft,
   byIndex,
+  evaluateFailure,
+  failuresBefore,
+  finishedAt,
   type IndexSnapshot,
+  ignoredFailuresBefore,
+  indexOf,
   isIndexed,
   isSuspended,
+  type JobControl,
+  type JobKeys,
   type JobSnapshot,
   replacesFailedOnly,
   type StoredJob,
+  untrack,
 } from './job-snapshot.js';
 
 /** The maximum number of creates or deletes per reconcile; their events queue the next one. */

@@ -7,9 +7,15 @@ import type { JobCondition, JobStatus, SuccessPolicyRule } from '../../../kinds/
 import type { DeepReadonly } from '../../../meta/object.js';
 import { timeToMs } from '../../../text/time/time.js';
 import type { StoredPod } from '../pod-state.js';
-import { evaluateFailure } from './failures.js';
 import { IndexSet } from './index-set.js';
-import { hasFailed, type IndexSnapshot, isSuspended, type JobSnapshot, type StoredJob } from './job-snapshot.js';
+import {
+  evaluateFailure,
+  hasFailed,
+  type IndexSnapshot,
+  isSuspended,
+  type JobSnapshot,
+  type StoredJob,
+} from './job-snapshot.js';
 
 export interface JobOutcome {
   readonly end: 'Complete' | 'Failed';

@@ -5,11 +5,19 @@
 import { Job } from '../../../kinds/batch/v1/job/job.js';
 import type { JobCondition, JobStatus } from '../../../kinds/generated/batch-v1.js';
 import type { StoredPod } from '../pod-state.js';
-import type { JobControl } from './control.js';
-import { indexOf, isTracked, untrack } from './control.js';
-import { evaluateFailure } from './failures.js';
 import { IndexSet } from './index-set.js';
-import { hasFailed, hasSucceeded, hasValidIndex, type JobSnapshot, type StoredJob } from './job-snapshot.js';
+import {
+  evaluateFailure,
+  hasFailed,
+  hasSucceeded,
+  hasValidIndex,
+  indexOf,
+  isTracked,
+  type JobControl,
+  type JobSnapshot,
+  type StoredJob,
+  untrack,
+} from './job-snapshot.js';
 import { interimCondition, type JobOutcome } from './outcome.js';
 
 /** The maximum number of pods listed in a status; the next reconcile counts the others. */

@@ -3,19 +3,20 @@
  * computes the status. With OrderedReady each step waits until the previous pod is ready.
  */
 
-import { Pod, type PodInput } from '../../../kinds/core/v1/pod/pod.js';
+import { Pod } from '../../../kinds/core/v1/pod/pod.js';
+import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../../../meta/errors.js';
 import { scaleIntOrString } from '../../../meta/int-or-string.js';
 import { messageOf } from '../../../util/message-of.js';
-import type { ControllerContext } from '../../runtime/controller.js';
+import { type ControllerContext, ControllerPart } from '../../runtime/controller.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import type { PodTemplateLike } from '../pod-control.js';
 import { slowStart } from '../pod-control.js';
 import { isPodAvailable, isPodFinished, isTerminating, type StoredPod } from '../pod-state.js';
 import type { StoredRevision } from '../revisions.js';
 import { templateOf } from '../revisions.js';
-import { type Claims, type Replica, replicaOf } from './claims.js';
 import {
+  type Claims,
   firstOrdinal,
   hasIdentity,
   hasStorage,
@@ -24,6 +25,8 @@ import {
   isWantedOrdinal,
   newPod,
   podName,
+  type Replica,
+  replicaOf,
   revisionOf,
   type StoredSet,
   withIdentity,
@@ -49,7 +52,6 @@ export interface Revisions {
 }
 
 export interface SetUpdate {
-  readonly context: ControllerContext;
   readonly claims: Claims;
   readonly set: StoredSet;
   readonly revisions: Revisions;
@@ -68,18 +70,17 @@ type Step = 'wait' | 'continue';
 
 const MAX_BATCH_SIZE = 500;
 
-export async function updateSet(update: SetUpdate): Promise<Outcome> {
-  return new SetUpdater(update).run();
+export async function updateSet(context: ControllerContext, update: SetUpdate): Promise<Outcome> {
+  return new SetUpdater(context, update).run();
 }
 
 /** One update of one set. */
-class SetUpdater {
-  readonly #context: ControllerContext;
-  readonly #claims: Claims;
-  readonly #set: StoredSet;
-  readonly #revisions: Revisions;
-  readonly #pods: readonly StoredPod[];
-  readonly #isOrdered: boolean;
+class SetUpdater extends ControllerPart<SetUpdate> {
+  readonly #claims = this.options.claims;
+  readonly #set = this.options.set;
+  readonly #revisions = this.options.revisions;
+  readonly #pods = this.options.pods;
+  readonly #isOrdered = this.#set.spec.podManagementPolicy !== 'Parallel';
   /** Wanted replicas by ordinal, including missing ones. */
   readonly #replicas: readonly Replica[];
   /** Excess pods, highest ordinal first. */
@@ -87,13 +88,9 @@ class SetUpdater {
   /** Pods deleted in this reconcile for an update: they no longer count for the current revision. */
   #replaced = 0;
 
-  constructor({ context, claims, set, revisions, pods }: SetUpdate) {
-    this.#context = context;
-    this.#claims = claims;
-    this.#set = set;
-    this.#revisions = revisions;
-    this.#pods = pods;
-    this.#isOrdered = set.spec.podManagementPolicy !== 'Parallel';
+  constructor(context: ControllerContext, update: SetUpdate) {
+    super(context, update);
+    const { set, pods } = update;
     const all = pods.map((pod) => replicaOf(set, pod));
     const existing = new Map(
       all.filter(({ ordinal }) => isWantedOrdinal(set, ordinal)).map((each) => [each.ordinal, each]),
@@ -127,7 +124,7 @@ class SetUpdater {
     const remove = (each: Replica) => this.#remove(each, each === firstUnhealthy);
     if ((await this.#forAll(this.#excess, remove)) === 'wait') return;
     if (this.#set.spec.updateStrategy.type === 'OnDelete') return;
-    if (this.#context.features?.enabled('MaxUnavailableStatefulSet') === true) await this.#replaceMany();
+    if (this.context.features?.enabled('MaxUnavailableStatefulSet') === true) await this.#replaceMany();
     else await this.#replaceOne();
   }
 
@@ -164,7 +161,7 @@ class SetUpdater {
   }
 
   async #create(replica: Replica): Promise<void> {
-    const { client } = this.#context;
+    const { client } = this.context;
     try {
       await this.#claims.create(this.#set, replica);
       await client.api(Pod, this.#set.metadata.namespace).create(this.#newPod(replica.ordinal));
@@ -183,7 +180,7 @@ class SetUpdater {
     const set = this.#set;
     const revision = this.#isStillCurrent(ordinal) ? current : update;
     const template: PodTemplateLike = templateOf(revision) ?? set.spec.template;
-    return newPod({ set, ordinal, template, revision: revision.metadata.name, dialect: this.#context.dialect });
+    return newPod({ set, ordinal, template, revision: revision.metadata.name, dialect: this.context.dialect });
   }
 
   /** Whether the update has not reached this ordinal, so that a new pod uses the current revision. */
@@ -198,7 +195,7 @@ class SetUpdater {
   /** Sets the labels of an adopted pod and the owners of claims. */
   async #correct(replica: Replica, pod: StoredPod): Promise<void> {
     const set = this.#set;
-    const { client, dialect } = this.#context;
+    const { client, dialect } = this.context;
     const isConsistent = hasIdentity(set, pod, dialect) && hasStorage(set, pod);
     if (isConsistent && this.#claims.areOwned(set, replica)) return;
     try {
@@ -273,7 +270,7 @@ class SetUpdater {
   async #delete(pod: StoredPod): Promise<void> {
     const { name, namespace } = pod.metadata;
     try {
-      await this.#context.client.api(Pod, namespace).delete(name);
+      await this.context.client.api(Pod, namespace).delete(name);
     } catch (error) {
       this.#record('delete', name, error);
       if (StatusError.is(error, 'NotFound')) return;
@@ -283,11 +280,11 @@ class SetUpdater {
   }
 
   #isAvailable(pod: StoredPod): boolean {
-    return isPodAvailable(pod, this.#set.spec.minReadySeconds ?? 0, this.#context.clock.now());
+    return isPodAvailable(pod, this.#set.spec.minReadySeconds ?? 0, this.context.clock.now());
   }
 
   #status(): SetStatus {
-    const nowMs = this.#context.clock.now();
+    const nowMs = this.context.clock.now();
     const status = countedStatus(this.#set, this.#pods, { ...this.#revisions, nowMs });
     return { ...status, currentReplicas: Math.max(0, status.currentReplicas - this.#replaced) };
   }
@@ -295,7 +292,7 @@ class SetUpdater {
   #record(verb: 'create' | 'update' | 'delete', pod: string, error?: unknown): void {
     const subject = `${verb} Pod ${pod} in StatefulSet ${this.#set.metadata.name}`;
     const reason = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;
-    const { events } = this.#context;
+    const { events } = this.context;
     if (error === undefined) events.record(this.#set, 'Normal', `Successful${reason}`, `${subject} successful`);
     else events.record(this.#set, 'Warning', `Failed${reason}`, `${subject} failed error: ${messageOf(error)}`);
   }

@@ -3,22 +3,30 @@
  * Also removes stale DisruptionTarget conditions of pods that were not deleted.
  */
 
-import { Pod } from '../../kinds/core/v1/pod/pod.js';
-import type { ObjectOf } from '../../kinds/kind.js';
-import { PodDisruptionBudget } from '../../kinds/policy/v1/pod-disruption-budget.js';
-import { goStringLabelSelector } from '../../kinds/shared/go-syntax.js';
-import { scaleIntOrString } from '../../meta/int-or-string.js';
-import { labelSelectorFromObject, matchesLabels, selectsLabels } from '../../meta/labels.js';
-import { quote } from '../../text/go/go-text.js';
-import { timeToMs } from '../../text/time/time.js';
-import { deepEqual } from '../../util/json.js';
-import { messageOf } from '../../util/message-of.js';
-import { type Controller, ControllerPart } from '../runtime/controller.js';
-import { ignoreNotFound } from '../runtime/expected-errors.js';
-import { keyOf } from '../runtime/shared-informer.js';
-import type { ReconcileResult } from '../runtime/work-queue.js';
-import { isPodFinished, isPodReady, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
-import { PodExpectations } from './expected-pods.js';
+import { Deployment } from '../kinds/apps/v1/deployment.js';
+import { ReplicaSet } from '../kinds/apps/v1/replica-set.js';
+import { StatefulSet } from '../kinds/apps/v1/stateful-set.js';
+import { Pod } from '../kinds/core/v1/pod/pod.js';
+import { ReplicationController } from '../kinds/core/v1/replication-controller.js';
+import type { Kind, ObjectOf } from '../kinds/kind.js';
+import { PodDisruptionBudget } from '../kinds/policy/v1/pod-disruption-budget.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { goStringLabelSelector } from '../kinds/shared/go-syntax.js';
+import { StatusError } from '../meta/errors.js';
+import { parseApiVersion, qualifiedResource } from '../meta/gvk.js';
+import { scaleIntOrString } from '../meta/int-or-string.js';
+import { labelSelectorFromObject, matchesLabels, selectsLabels } from '../meta/labels.js';
+import type { OwnerReference } from '../meta/object.js';
+import { quote } from '../text/go/go-text.js';
+import { timeToMs } from '../text/time/time.js';
+import { deepEqual } from '../util/json.js';
+import { messageOf } from '../util/message-of.js';
+import { type Controller, ControllerPart } from './runtime/controller.js';
+import { ignoreNotFound } from './runtime/expected-errors.js';
+import { controllerOf, type HasMetadata } from './runtime/owners.js';
+import { keyOf, type SharedInformer } from './runtime/shared-informer.js';
+import type { ReconcileResult } from './runtime/work-queue.js';
+import { isPodFinished, isPodReady, isTerminating, podCondition, type StoredPod } from './workloads/pod-state.js';
 
 /**
  * Maintains the status of PodDisruptionBudgets.
@@ -103,18 +111,15 @@ class DisruptionBudgets extends ControllerPart {
 
   async #expected({ spec }: StoredBudget, pods: readonly StoredPod[]): Promise<Expected> {
     const { minAvailable, maxUnavailable } = spec;
-    if (maxUnavailable !== undefined) {
-      const { count, unmanaged } = await this.#expectations.of(pods);
-      const allowed = scaleIntOrString(maxUnavailable, { total: count, round: 'up' });
-      return { expectedPods: count, desiredHealthy: Math.max(0, count - allowed), unmanaged };
-    }
+    const limit = maxUnavailable ?? minAvailable;
+    if (limit === undefined) return { expectedPods: 0, desiredHealthy: 0, unmanaged: [] };
     // An absolute number does not depend on the pods' controllers.
-    if (typeof minAvailable === 'number') {
-      return { expectedPods: pods.length, desiredHealthy: minAvailable, unmanaged: [] };
+    if (maxUnavailable === undefined && typeof limit === 'number') {
+      return { expectedPods: pods.length, desiredHealthy: limit, unmanaged: [] };
     }
-    if (minAvailable === undefined) return { expectedPods: 0, desiredHealthy: 0, unmanaged: [] };
     const { count, unmanaged } = await this.#expectations.of(pods);
-    const desiredHealthy = scaleIntOrString(minAvailable, { total: count, round: 'up' });
+    const scaled = scaleIntOrString(limit, { total: count, round: 'up' });
+    const desiredHealthy = maxUnavailable === undefined ? scaled : Math.max(0, count - scaled);
     return { expectedPods: count, desiredHealthy, unmanaged };
   }
 
@@ -219,6 +224,11 @@ function budgetStatus(budget: StoredBudget, counts: BudgetCounts, now: string): 
   const { status, metadata } = budget;
   const { currentHealthy, desiredHealthy, expectedPods, disrupted } = counts;
   const disruptionsAllowed = expectedPods <= 0 ? 0 : Math.max(0, currentHealthy - desiredHealthy);
+  const allowed =
+    disruptionsAllowed > 0
+      ? ({ status: 'True', reason: 'SufficientPods' } as const)
+      : ({ status: 'False', reason: 'InsufficientPods' } as const);
+  const known = status.conditions?.find(({ type }) => type === TYPE);
   const isUnchanged =
     status.currentHealthy === currentHealthy &&
     status.desiredHealthy === desiredHealthy &&
@@ -226,15 +236,11 @@ function budgetStatus(budget: StoredBudget, counts: BudgetCounts, now: string): 
     status.disruptionsAllowed === disruptionsAllowed &&
     deepEqual(status.disruptedPods ?? {}, disrupted.pods) &&
     (status.observedGeneration ?? 0) === (metadata.generation ?? 0) &&
-    isConditionUpToDate(status);
+    known?.status === allowed.status &&
+    known.reason === allowed.reason;
   if (isUnchanged) return undefined;
   const generation = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
-  const condition = {
-    status: disruptionsAllowed > 0 ? ('True' as const) : ('False' as const),
-    reason: reasonFor(disruptionsAllowed),
-    message: '',
-    ...generation,
-  };
+  const condition = { ...allowed, message: '', ...generation };
   return {
     ...generation,
     ...(Object.keys(disrupted.pods).length === 0 ? {} : { disruptedPods: disrupted.pods }),
@@ -259,16 +265,6 @@ function failedStatus({ status }: StoredBudget, message: string, now: string): B
   return deepEqual(failed, status) ? undefined : failed;
 }
 
-function reasonFor(disruptionsAllowed: number): string {
-  return disruptionsAllowed > 0 ? 'SufficientPods' : 'InsufficientPods';
-}
-
-function isConditionUpToDate({ conditions, disruptionsAllowed }: BudgetStatus): boolean {
-  const condition = conditions?.find(({ type }) => type === TYPE);
-  const status = disruptionsAllowed > 0 ? 'True' : 'False';
-  return condition?.status === status && condition.reason === reasonFor(disruptionsAllowed);
-}
-
 function withCondition(
   conditions: readonly Condition[] = [],
   values: Omit<Condition, 'type' | 'lastTransitionTime'>,
@@ -279,4 +275,125 @@ function withCondition(
   const condition: Condition = { type: TYPE, ...values, lastTransitionTime };
   if (before === undefined) return [...conditions, condition];
   return conditions.map((each) => (each === before ? condition : each));
+}
+
+interface ExpectedPods {
+  readonly count: number;
+  /** Names of pods without a controller. */
+  readonly unmanaged: readonly string[];
+}
+
+interface Scaled {
+  readonly uid: string;
+  readonly replicas: number;
+}
+
+type Reference = Readonly<OwnerReference>;
+
+/** The common part of workloads with replicas. */
+interface Replicated extends HasMetadata {
+  readonly spec: { readonly replicas?: number | undefined };
+}
+
+/**
+ * Computes the expected number of pods for a disruption budget: the sum of the replicas of their controllers. Pods without a
+ * controller do not count.
+ */
+class PodExpectations extends ControllerPart {
+  readonly #replicaSets = this.#informerOf(ReplicaSet);
+  readonly #deployments = this.#informerOf(Deployment);
+  readonly #statefulSets = this.#informerOf(StatefulSet);
+  readonly #replicationControllers = this.#informerOf(ReplicationController);
+
+  #informerOf(kind: Kind): SharedInformer<Kind> | undefined {
+    return this.context.serves(kind) ? this.context.informer(kind) : undefined;
+  }
+
+  /** Rejects with the reason if the number cannot be computed. */
+  async of(pods: readonly StoredPod[]): Promise<ExpectedPods> {
+    const replicas = new Map<string, number>();
+    const unmanaged: string[] = [];
+    // All pods of a ReplicaSet lead to the same controller, so one lookup per reference is enough.
+    const resolved = new Set<string>();
+    for (const pod of pods) {
+      const reference = controllerOf(pod);
+      if (reference === undefined) unmanaged.push(pod.metadata.name);
+      else if (!resolved.has(reference.uid)) {
+        resolved.add(reference.uid);
+        const scaled = this.#builtInController(reference, pod) ?? (await this.#scaleOf(reference, pod));
+        if (scaled === undefined) throw new Error(`found no controllers for pod ${quote(pod.metadata.name)}`);
+        replicas.set(scaled.uid, scaled.replicas);
+      }
+    }
+    return { count: [...replicas.values()].reduce((sum, count) => sum + count, 0), unmanaged };
+  }
+
+  /** The replicas of a built-in controller. */
+  #builtInController(reference: Reference, { metadata }: StoredPod): Scaled | undefined {
+    const { namespace } = metadata;
+    if (isOf(reference, 'ReplicationController', [''])) {
+      return scaledBy(this.#replicationControllers, reference, namespace);
+    }
+    if (isOf(reference, 'StatefulSet', ['apps'])) return scaledBy(this.#statefulSets, reference, namespace);
+    if (!isOf(reference, 'ReplicaSet', ['apps', 'extensions'])) return undefined;
+    const set = foundBy(this.#replicaSets, reference, namespace);
+    const parent = set === undefined ? undefined : controllerOf(set);
+    if (parent?.kind !== 'Deployment') return scaledBy(this.#replicaSets, reference, namespace);
+    // A ReplicaSet of a Deployment does not count itself.
+    return isOf(parent, 'Deployment', ['apps', 'extensions'])
+      ? scaledBy(this.#deployments, parent, namespace)
+      : undefined;
+  }
+
+  /** The replicas of any other controller, from its scale subresource. */
+  async #scaleOf(reference: Reference, { metadata }: StoredPod): Promise<Scaled | undefined> {
+    const served = this.#servedKind(reference);
+    if (served.kind.subresources['scale'] === undefined) {
+      throw new Error(`${qualifiedResource(served.gvr)} does not implement the scale subresource`);
+    }
+    // The scale subresource has the same type for all kinds; any scalable kind serves as the static type.
+    const scalable = served.kind as typeof StatefulSet;
+    try {
+      const scale = await this.context.client
+        .api(scalable, metadata.namespace)
+        .subresource('scale')
+        .get(reference.name);
+      if (scale.metadata.uid !== reference.uid) return undefined;
+      return { uid: reference.uid, replicas: scale.spec.replicas ?? 0 };
+    } catch (error) {
+      if (StatusError.is(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  }
+
+  #servedKind({ apiVersion, kind }: Reference): ServedKind {
+    const named = parseApiVersion(apiVersion);
+    const served = this.context
+      .kinds()
+      .find(({ gvk }) => gvk.group === named?.group && gvk.version === named.version && gvk.kind === kind);
+    if (served === undefined) throw new Error(`no matches for kind ${quote(kind)} in version ${quote(apiVersion)}`);
+    return served;
+  }
+}
+
+function isOf({ apiVersion, kind }: Reference, expected: string, groups: readonly string[]): boolean {
+  return kind === expected && groups.includes(parseApiVersion(apiVersion)?.group ?? '?');
+}
+
+function foundBy(
+  informer: SharedInformer<Kind> | undefined,
+  { name, uid }: Reference,
+  namespace: string | undefined,
+): Replicated | undefined {
+  const found = informer?.get(name, namespace) as Replicated | undefined;
+  return found?.metadata.uid === uid ? found : undefined;
+}
+
+function scaledBy(
+  informer: SharedInformer<Kind> | undefined,
+  reference: Reference,
+  namespace: string | undefined,
+): Scaled | undefined {
+  const found = foundBy(informer, reference, namespace);
+  return found === undefined ? undefined : { uid: found.metadata.uid, replicas: found.spec.replicas ?? 1 };
 }
