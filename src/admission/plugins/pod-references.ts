@@ -3,6 +3,7 @@
  */
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
 import type { PodSpec, Volume } from '../../kinds/generated/core-v1.js';
+import type { DeepReadonly } from '../../meta/object.js';
 
 /** Whether the spec references a Secret. */
 export function referencesSecret(spec: PodSpec): boolean {
@@ -11,9 +12,10 @@ export function referencesSecret(spec: PodSpec): boolean {
 
 /** The names of the Secrets that the spec references. */
 export function secretNames(spec: DeepReadonly<PodSpec>): (string | undefined)[] {
+  const { initContainers = [], containers = [], ephemeralContainers = [] } = spec;
   return [
     ...(spec.imagePullSecrets ?? []).map(({ name }) => name),
-    ...allContainers(spec).flatMap(({ env, envFrom }) => [
+    ...[...initContainers, ...containers, ...ephemeralContainers].flatMap(({ env, envFrom }) => [
       ...(envFrom ?? []).map(({ secretRef }) => secretRef?.name),
       ...(env ?? []).map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
     ]),
@@ -22,7 +24,7 @@ export function secretNames(spec: DeepReadonly<PodSpec>): (string | undefined)[]
 }
 
 /** Of several sources in one volume, the first in this order counts. */
-function secretsOf(volume: Volume): (string | undefined)[] {
+function secretsOf(volume: DeepReadonly<Volume>): (string | undefined)[] {
   const { azureFile, cephfs, cinder, flexVolume, projected, rbd, secret, scaleIO, iscsi, storageos, csi } = volume;
   if (azureFile) return [azureFile.secretName];
   for (const source of [cephfs, cinder, flexVolume]) if (source) return [source.secretRef?.name];
