@@ -9,11 +9,7 @@ export type {
   ValidationRule,
   ValidationRuleInput,
 } from '../schema/json-schema.js';
-export {
-  CustomResourceDefinition,
-  type CustomResourceDefinitionDraft,
-  type CustomResourceDefinitionInput,
-} from './definition/custom-resource-definition.js';
+export { CustomResourceDefinition } from './definition/custom-resource-definition.js';
 
 /** The kinds of the group. */
 export const apiextensionsKinds: readonly Kind[] = [CustomResourceDefinition];

@@ -7,6 +7,7 @@
 import { parseApiVersion } from '../meta/gvk.js';
 import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
 import type { Verb } from '../protocol/request.js';
+import type { Shape } from '../schema/declare.js';
 import type { ZodShape } from '../schema/hints.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
@@ -15,11 +16,17 @@ import type { Kind, KindNames, NameValidator, Scope, Strategy, StrategyDefinitio
 import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
 import type { AnySubresource } from './subresource.js';
 
-/** The members of a kind that a definition provides. */
-export interface KindDescription extends Pick<Kind, OptionalMember> {
+/** What is generated for a built-in kind from the table of its group in `types`. */
+export interface BuiltInBase<ObjectScope extends Scope> {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly scope: Scope;
+  readonly scope: ObjectScope;
+  /** The top-level fields other than `apiVersion`, `kind` and `metadata`, in wire order. */
+  readonly body: () => Shape;
+}
+
+/** The members of a kind that a definition provides. */
+export interface KindDescription extends Omit<BuiltInBase<Scope>, 'body'>, Pick<Kind, OptionalMember> {
   readonly names?: Partial<KindNames>;
   readonly verbs?: readonly Verb[];
   readonly subresources?: Readonly<Record<string, AnySubresource>>;

@@ -15,13 +15,19 @@ import type {
   Scalar,
 } from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
-import { objectNode, type Shape as StructShape } from '../schema/declare.js';
+import { objectNode } from '../schema/declare.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import type { ZodShape } from '../schema/hints.js';
 import { type Field, type ObjectNode, type SchemaNode, uniform } from '../schema/schema-node.js';
 import { deepEqual, isRecord } from '../util/json.js';
 import { once } from '../util/once.js';
-import { buildKind, type KindDescription, mergeStrategies, type OptionalMember } from './build-kind.js';
+import {
+  type BuiltInBase,
+  buildKind,
+  type KindDescription,
+  mergeStrategies,
+  type OptionalMember,
+} from './build-kind.js';
 import type { Column, RowCondition } from './columns.js';
 import type {
   Kind,
@@ -251,13 +257,9 @@ function checkBody(kind: string, body: unknown): void {
  * and columns receive.
  */
 export interface BuiltInDefinition<ObjectScope extends Scope, Subresources extends string, Object = unknown>
-  extends Pick<Kind, Exclude<OptionalMember, 'storageVersion' | 'customResourceHandler' | 'rules' | TypedMember>> {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly scope: ObjectScope;
+  extends BuiltInBase<ObjectScope>,
+    Pick<Kind, Exclude<OptionalMember, 'storageVersion' | 'customResourceHandler' | 'rules' | TypedMember>> {
   readonly names?: Partial<KindNames>;
-  /** The top-level fields other than `apiVersion`, `kind` and `metadata`, in wire order. */
-  readonly body: () => StructShape;
   /** Absent: all verbs. */
   readonly verbs?: readonly Verb[];
   /** Names of Go types that the body shares with another version; messages use this version's package for them. */
@@ -275,8 +277,7 @@ type TypedMember = 'virtual' | 'columns' | 'rowConditions' | 'rowOrder';
 
 /**
  * Defines a built-in kind, whose objects are structs of the reference server. The kind's types come from the type
- * annotation (`const Lease: Kind<Lease, LeaseInput, …> = defineBuiltIn(…)`), so that compiler messages show their
- * names.
+ * annotation (`const Lease: LeaseKind<Lease> = defineBuiltIn(…)`), so that compiler messages show their names.
  *
  * @__NO_SIDE_EFFECTS__ Bundlers drop the kinds that are not used.
  */

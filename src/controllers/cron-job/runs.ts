@@ -2,8 +2,9 @@
  * The runs of a CronJob: the parsed schedule, the run that is due (of several missed runs only the last), and its Job. Pure
  * functions, except for the cache of schedules.
  */
+
 import type { CronJob } from '../../kinds/batch/v1/cron-job.js';
-import type { JobInput } from '../../kinds/batch/v1/job/job.js';
+import type { JobInput } from '../../kinds/generated/batch-v1.js';
 import type { ObjectReference } from '../../kinds/generated/core-v1.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';

@@ -7,8 +7,12 @@ import type { Client } from '../../client/client.js';
 import type { InformerEvent } from '../../client/informer.js';
 import type { Node } from '../../kinds/core/v1/node/node.js';
 import { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
-import type { EndpointSliceInput } from '../../kinds/discovery/v1/endpoint-slice.js';
-import type { Endpoint, EndpointHints, EndpointSlicePort } from '../../kinds/generated/discovery-v1.js';
+import type {
+  Endpoint,
+  EndpointHints,
+  EndpointSliceInput,
+  EndpointSlicePort,
+} from '../../kinds/generated/discovery-v1.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { StatusError } from '../../meta/errors.js';

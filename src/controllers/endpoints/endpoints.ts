@@ -1,9 +1,11 @@
 /**
  * The controller of Endpoints: for each Service with a selector, the addresses of its pods, in an object with the Service's name.
  */
-import { Endpoints, type EndpointsInput } from '../../kinds/core/v1/endpoints.js';
+
+import { Endpoints } from '../../kinds/core/v1/endpoints.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
+import type { EndpointsInput } from '../../kinds/generated/core-v1.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { Labels } from '../../meta/labels.js';

@@ -6,7 +6,7 @@
 
 import { strategicPatch } from '../../client/patches.js';
 import { Event as SeriesEvent } from '../../kinds/events/v1/event.js';
-import type { EventInput } from '../../kinds/events/v1/event.js';
+import type { EventInput } from '../../kinds/generated/events-v1.js';
 import { StatusError } from '../../meta/errors.js';
 import { formatMicroTime } from '../../text/time/time.js';
 import { type ControllerContext, ControllerPart } from './controller.js';

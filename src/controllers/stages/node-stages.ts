@@ -1,8 +1,8 @@
 /**
  * Simulates the node part of kubelets: new nodes become ready, with an address and capacity for pods.
  */
-import { Node, type NodeInput } from '../../kinds/core/v1/node/node.js';
-import type { NodeConditionInput } from '../../kinds/generated/core-v1.js';
+import { Node } from '../../kinds/core/v1/node/node.js';
+import type { NodeConditionInput, NodeInput } from '../../kinds/generated/core-v1.js';
 import type { Taint } from '../../kinds/shared/taints.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { isNodeReady, type StoredNode } from '../workloads/daemon-set/placement.js';

@@ -2,9 +2,11 @@
  * Simulates a scheduler and kubelet: pods get a node and an address and run, pods of Jobs complete, and deleted pods are
  * removed. Everything happens at once, with two writes per pod: a binding and a status update.
  */
+
 import { mergePatch, strategicPatch } from '../../client/patches.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
-import { Pod, type PodInput } from '../../kinds/core/v1/pod/pod.js';
+import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { PodInput } from '../../kinds/generated/core-v1.js';
 import { StatusError } from '../../meta/errors.js';
 import { timeToMs } from '../../text/time/time.js';
 import { refuseUnknownOptions } from '../../util/options.js';

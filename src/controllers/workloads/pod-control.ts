@@ -3,7 +3,8 @@
  */
 
 import type { Client } from '../../client/client.js';
-import { Pod, type PodInput } from '../../kinds/core/v1/pod/pod.js';
+import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { PodInput } from '../../kinds/generated/core-v1.js';
 import { StatusError } from '../../meta/errors.js';
 import type { DeepReadonly, OwnerReference } from '../../meta/object.js';
 import { copyJson } from '../../util/json.js';

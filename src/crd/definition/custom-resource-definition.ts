@@ -5,18 +5,17 @@
 
 import { defineBuiltIn } from '../../kinds/define-kind.js';
 import {
-  type CustomResourceDefinitionBody,
-  type CustomResourceDefinitionBodyDraft,
-  type CustomResourceDefinitionBodyInput,
+  type CustomResourceDefinitionKind,
   type CustomResourceDefinitionNames,
-  customResourceDefinitionBody,
+  type CustomResourceDefinitionObject,
+  customResourceDefinitionBase,
   type WebhookConversion,
 } from '../../kinds/generated/apiextensions-v1.js';
-import type { HookContext, Kind } from '../../kinds/kind.js';
+import type { HookContext } from '../../kinds/kind.js';
 import { createdColumn, nameColumn } from '../../kinds/shared/common-columns.js';
 import { specGeneration, statusSubresource } from '../../kinds/shared/strategies.js';
-import { type Dialect, kubernetesDialect, serviceGroup } from '../../meta/dialect.js';
-import type { ClusterObject, DraftObject, InputBase } from '../../meta/object.js';
+import { type Dialect, kubernetesDialect } from '../../meta/dialect.js';
+import type { DraftObject } from '../../meta/object.js';
 import type { MutableRecord } from '../../util/json.js';
 import { markTerminating } from '../lifecycle/deletion.js';
 import { createCrdReconciler } from '../lifecycle/reconciler.js';
@@ -24,27 +23,12 @@ import { internStrings } from './intern-strings.js';
 import { normalizeSchema } from './normalize-schema.js';
 import { crdNameProblems, validate, validateStatus, validateUpdate } from './validate.js';
 
-export interface CustomResourceDefinition
-  extends ClusterObject<'CustomResourceDefinition'>,
-    CustomResourceDefinitionBody {}
-export interface CustomResourceDefinitionDraft
-  extends ClusterObject<'CustomResourceDefinition'>,
-    CustomResourceDefinitionBodyDraft {}
-export interface CustomResourceDefinitionInput extends InputBase, CustomResourceDefinitionBodyInput {}
+export interface CustomResourceDefinition extends CustomResourceDefinitionObject {}
 
 /** The CustomResourceDefinition kind. */
-export const CustomResourceDefinition: Kind<
-  CustomResourceDefinition,
-  CustomResourceDefinitionInput,
-  'Cluster',
-  'status',
-  CustomResourceDefinitionDraft
-> = defineBuiltIn({
-  apiVersion: `${serviceGroup('apiextensions')}/v1`,
-  kind: 'CustomResourceDefinition',
-  scope: 'Cluster',
+export const CustomResourceDefinition: CustomResourceDefinitionKind<CustomResourceDefinition> = defineBuiltIn({
+  ...customResourceDefinitionBase,
   names: { shortNames: ['crd', 'crds'], categories: ['api-extensions'] },
-  body: customResourceDefinitionBody,
   strategy: {
     name: { validate: crdNameProblems },
     create: { metadataValidation: 'repeated', prepare: recordStorageVersion, validate },

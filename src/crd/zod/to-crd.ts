@@ -7,6 +7,7 @@ import type { Column } from '../../kinds/columns.js';
 import { featureGates } from '../../kinds/feature-gates.js';
 import type {
   CustomResourceColumnDefinitionInput,
+  CustomResourceDefinitionInput,
   CustomResourceDefinitionVersionInput,
   CustomResourceSubresourceScaleInput,
   CustomResourceSubresourcesInput,
@@ -20,10 +21,7 @@ import { apiVersionOf } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { JSONSchemaProps } from '../../schema/json-schema.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import {
-  CustomResourceDefinition,
-  type CustomResourceDefinitionInput,
-} from '../definition/custom-resource-definition.js';
+import { CustomResourceDefinition } from '../definition/custom-resource-definition.js';
 import type { SchemaLoss } from './context.js';
 import { extension } from './context.js';
 import { schemaFromZod } from './schema-from-zod.js';

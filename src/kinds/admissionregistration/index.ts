@@ -14,18 +14,10 @@ import {
 } from './v1beta1/validating-admission-policies.js';
 
 export * from './v1/mutating-webhook-configuration.js';
-export {
-  ValidatingAdmissionPolicy,
-  type ValidatingAdmissionPolicyDraft,
-  type ValidatingAdmissionPolicyInput,
-} from './v1/validating-admission-policy.js';
+export { ValidatingAdmissionPolicy } from './v1/validating-admission-policy.js';
 export * from './v1/validating-admission-policy-binding.js';
 export * from './v1/validating-webhook-configuration.js';
-export {
-  MutatingAdmissionPolicy,
-  type MutatingAdmissionPolicyDraft,
-  type MutatingAdmissionPolicyInput,
-} from './v1alpha1/mutating-admission-policy.js';
+export { MutatingAdmissionPolicy } from './v1alpha1/mutating-admission-policy.js';
 export * from './v1alpha1/mutating-admission-policy-binding.js';
 export * from './v1beta1/validating-admission-policies.js';
 

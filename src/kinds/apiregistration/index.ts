@@ -4,7 +4,7 @@
 import type { Kind } from '../kind.js';
 import { APIService } from './v1/api-service.js';
 
-export { APIService, type APIServiceDraft, type APIServiceInput } from './v1/api-service.js';
+export { APIService } from './v1/api-service.js';
 
 /** The kinds of the group. */
 export const apiregistrationKinds: readonly Kind[] = [APIService];

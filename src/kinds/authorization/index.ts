@@ -5,15 +5,8 @@ import type { Kind } from '../kind.js';
 import { LocalSubjectAccessReview, SelfSubjectAccessReview, SubjectAccessReview } from './v1/access-review.js';
 import { SelfSubjectRulesReview } from './v1/rules-review.js';
 
-export {
-  LocalSubjectAccessReview,
-  type LocalSubjectAccessReviewInput,
-  SelfSubjectAccessReview,
-  type SelfSubjectAccessReviewInput,
-  SubjectAccessReview,
-  type SubjectAccessReviewInput,
-} from './v1/access-review.js';
-export { SelfSubjectRulesReview, type SelfSubjectRulesReviewInput } from './v1/rules-review.js';
+export { LocalSubjectAccessReview, SelfSubjectAccessReview, SubjectAccessReview } from './v1/access-review.js';
+export { SelfSubjectRulesReview } from './v1/rules-review.js';
 
 /** The kinds of the group. */
 export const authorizationKinds: readonly Kind[] = [

@@ -5,11 +5,7 @@ import type { Kind } from '../kind.js';
 import { CertificateSigningRequest } from './v1/certificate-signing-request/certificate-signing-request.js';
 import { ClusterTrustBundle, ClusterTrustBundleV1alpha1 } from './v1beta1/cluster-trust-bundle.js';
 
-export {
-  CertificateSigningRequest,
-  type CertificateSigningRequestDraft,
-  type CertificateSigningRequestInput,
-} from './v1/certificate-signing-request/certificate-signing-request.js';
+export { CertificateSigningRequest } from './v1/certificate-signing-request/certificate-signing-request.js';
 export * from './v1beta1/cluster-trust-bundle.js';
 
 /** The kinds of the group, in the order of discovery. */

@@ -22,25 +22,21 @@ import { ServiceAccount } from './v1/service-account.js';
 
 export * from './v1/component-status.js';
 export * from './v1/config-map.js';
-export { Endpoints, type EndpointsDraft, type EndpointsInput } from './v1/endpoints.js';
-export { CoreEvent, type CoreEventDraft, type CoreEventInput } from './v1/event.js';
+export { Endpoints } from './v1/endpoints.js';
+export { CoreEvent } from './v1/event.js';
 export * from './v1/limit-range.js';
 export * from './v1/namespace.js';
 export * from './v1/node/node.js';
 export * from './v1/persistent-volume.js';
-export {
-  PersistentVolumeClaim,
-  type PersistentVolumeClaimDraft,
-  type PersistentVolumeClaimInput,
-} from './v1/persistent-volume-claim.js';
-export { Binding, type BindingInput } from './v1/pod/binding.js';
-export { Eviction, type EvictionInput } from './v1/pod/eviction.js';
+export { PersistentVolumeClaim } from './v1/persistent-volume-claim.js';
+export { Binding } from './v1/pod/binding.js';
+export { Eviction } from './v1/pod/eviction.js';
 export * from './v1/pod/pod.js';
 export * from './v1/pod-template.js';
 export * from './v1/replication-controller.js';
 export * from './v1/resource-quota.js';
 export * from './v1/secret.js';
-export { Service, type ServiceDraft, type ServiceInput } from './v1/service/service.js';
+export { Service } from './v1/service/service.js';
 export * from './v1/service-account.js';
 
 export const coreKinds: readonly Kind[] = [

@@ -97,21 +97,6 @@ export const externalMetricStatus: Type = /* @__PURE__ */ type('v2beta1.External
   currentAverageValue: pointer(quantity()),
 }));
 
-export interface HorizontalPodAutoscalerBody {
-  spec: HorizontalPodAutoscalerSpec;
-  status: HorizontalPodAutoscalerStatus;
-}
-export interface HorizontalPodAutoscalerBodyInput {
-  spec?: HorizontalPodAutoscalerSpecInput | undefined;
-  status?: HorizontalPodAutoscalerStatusInput | undefined;
-}
-export interface HorizontalPodAutoscalerBodyDraft {
-  get spec(): HorizontalPodAutoscalerSpecDraft;
-  set spec(value: HorizontalPodAutoscalerSpecInput);
-  get status(): HorizontalPodAutoscalerStatusDraft;
-  set status(value: HorizontalPodAutoscalerStatusInput);
-}
-
 export const horizontalPodAutoscalerBody = (): Shape => ({
   spec: always(horizontalPodAutoscalerSpec()),
   status: always(horizontalPodAutoscalerStatus()),

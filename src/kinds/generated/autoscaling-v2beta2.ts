@@ -21,21 +21,6 @@ export const hpaScalingRules: Type = /* @__PURE__ */ type('v2beta2.HPAScalingRul
   policies: pointer(list(hpaScalingPolicy())),
 }));
 
-export interface HorizontalPodAutoscalerBody {
-  spec: HorizontalPodAutoscalerSpec;
-  status: HorizontalPodAutoscalerStatus;
-}
-export interface HorizontalPodAutoscalerBodyInput {
-  spec?: HorizontalPodAutoscalerSpecInput | undefined;
-  status?: HorizontalPodAutoscalerStatusInput | undefined;
-}
-export interface HorizontalPodAutoscalerBodyDraft {
-  get spec(): HorizontalPodAutoscalerSpecDraft;
-  set spec(value: HorizontalPodAutoscalerSpecInput);
-  get status(): HorizontalPodAutoscalerStatusDraft;
-  set status(value: HorizontalPodAutoscalerStatusInput);
-}
-
 export const horizontalPodAutoscalerBody = (): Shape => ({
   spec: always(horizontalPodAutoscalerSpec()),
   status: always(horizontalPodAutoscalerStatus()),

@@ -2,16 +2,6 @@
 /** Types and schemas of coordination/v1alpha2. */
 import { type Shape, type Type, always, microTime, namedString, optional, pointer, string, type } from '../../schema/declare.js';
 
-export interface LeaseCandidateBody {
-  spec: LeaseCandidateSpec;
-}
-export interface LeaseCandidateBodyInput {
-  spec?: LeaseCandidateSpecInput | undefined;
-}
-export interface LeaseCandidateBodyDraft {
-  spec: LeaseCandidateSpec;
-}
-
 export const leaseCandidateBody = (): Shape => ({
   spec: always(leaseCandidateSpec()),
 });

@@ -2,7 +2,7 @@
 /** Types and schemas of discovery/v1beta1. */
 import { type Shape, type Type, always, hint, list, map, namedString, optional, pointer, setList, string, type } from '../../schema/declare.js';
 import { type ObjectReference, type ObjectReferenceInput, objectReference } from './core-v1.js';
-import { type AddressType, type EndpointConditions, type EndpointConditionsInput, type EndpointSlicePort, type EndpointSlicePortInput, type ForZone, type ForZoneInput, endpointConditions, endpointSlicePort, forZone } from './discovery-v1.js';
+import { type EndpointConditions, type EndpointConditionsInput, type ForZone, type ForZoneInput, endpointConditions, endpointSlicePort, forZone } from './discovery-v1.js';
 
 export interface Endpoint {
   addresses: string[];
@@ -43,22 +43,6 @@ export interface EndpointHintsInput {
 export const endpointHints: Type = /* @__PURE__ */ type('v1beta1.EndpointHints', () => ({
   forZones: optional(list(forZone())),
 }));
-
-export interface EndpointSliceBody {
-  addressType: AddressType;
-  endpoints: Endpoint[];
-  ports?: EndpointSlicePort[];
-}
-export interface EndpointSliceBodyInput {
-  addressType: AddressType;
-  endpoints: EndpointInput[];
-  ports?: EndpointSlicePortInput[];
-}
-export interface EndpointSliceBodyDraft {
-  addressType: AddressType;
-  endpoints: EndpointInput[];
-  ports?: EndpointSlicePortInput[];
-}
 
 export const endpointSliceBody = (): Shape => ({
   addressType: namedString('v1.AddressType'),

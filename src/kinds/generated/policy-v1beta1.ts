@@ -2,20 +2,7 @@
 /** Types and schemas of policy/v1beta1. */
 import { type Shape, type Type, always, intOrString, namedString, pointer, type } from '../../schema/declare.js';
 import { type LabelSelector, type LabelSelectorInput, labelSelector } from './meta-v1.js';
-import { type PodDisruptionBudgetStatus, type PodDisruptionBudgetStatusInput, type UnhealthyPodEvictionPolicyType, podDisruptionBudgetStatus } from './policy-v1.js';
-
-export interface PodDisruptionBudgetBody {
-  spec: PodDisruptionBudgetSpec;
-  status: PodDisruptionBudgetStatus;
-}
-export interface PodDisruptionBudgetBodyInput {
-  spec?: PodDisruptionBudgetSpecInput | undefined;
-  status?: PodDisruptionBudgetStatusInput | undefined;
-}
-export interface PodDisruptionBudgetBodyDraft {
-  spec: PodDisruptionBudgetSpec;
-  status: PodDisruptionBudgetStatus;
-}
+import { type UnhealthyPodEvictionPolicyType, podDisruptionBudgetStatus } from './policy-v1.js';
 
 export const podDisruptionBudgetBody = (): Shape => ({
   spec: always(podDisruptionBudgetSpec()),

@@ -9,10 +9,10 @@ import { NetworkPolicy } from './v1/network-policy.js';
 import { ServiceCIDR } from './v1/service-cidr.js';
 import { IPAddressV1beta1, ServiceCIDRV1beta1 } from './v1beta1.js';
 
-export { Ingress, type IngressDraft, type IngressInput } from './v1/ingress.js';
+export { Ingress } from './v1/ingress.js';
 export * from './v1/ingress-class.js';
 export * from './v1/ip-address.js';
-export { NetworkPolicy, type NetworkPolicyDraft, type NetworkPolicyInput } from './v1/network-policy.js';
+export { NetworkPolicy } from './v1/network-policy.js';
 export * from './v1/service-cidr.js';
 export * from './v1beta1.js';
 

@@ -14,7 +14,7 @@ import { anotherVersion } from '../define-kind.js';
 import { priorityLevelColumns } from '../flowcontrol/v1/columns.js';
 import { FlowSchema } from '../flowcontrol/v1/flow-schema/flow-schema.js';
 import { PriorityLevelConfiguration, zeroSharesAnnotation } from '../flowcontrol/v1/priority-level-configuration.js';
-import { flowSchemaBody, priorityLevelConfigurationBody } from '../generated/flowcontrol-v1.js';
+import { flowSchemaBase, priorityLevelConfigurationBase } from '../generated/flowcontrol-v1.js';
 import {
   flowSchemaStatus,
   priorityLevelConfigurationSpec as priorityLevelConfigurationSpecV1beta2,
@@ -45,7 +45,7 @@ function named(version: Version, kind: string): { readonly apiVersion: string; r
   return { apiVersion: `${GROUP}/${version}`, lifecycle: { ...lifecycle, servedByDefault: true, replacement } };
 }
 
-const flowBody = () => ({ ...flowSchemaBody(), status: always(flowSchemaStatus()) });
+const flowBody = () => ({ ...flowSchemaBase.body(), status: always(flowSchemaStatus()) });
 
 interface Limited {
   readonly [field: string]: unknown;
@@ -173,7 +173,7 @@ export const flowcontrolBetaKinds: readonly Kind[] = [
   anotherVersion(PriorityLevelConfiguration, {
     ...named('v1beta3', 'PriorityLevelConfiguration'),
     ...nominal,
-    body: () => ({ ...priorityLevelConfigurationBody(), spec: always(priorityLevelConfigurationSpecV1beta3()) }),
+    body: () => ({ ...priorityLevelConfigurationBase.body(), spec: always(priorityLevelConfigurationSpecV1beta3()) }),
     strategy: nominalStrategy(),
   }),
   assuredLevel('v1beta2'),

@@ -7,7 +7,7 @@ import { CronJob } from '../batch/v1/cron-job.js';
 import { CoreEvent } from '../core/v1/event.js';
 import { anotherVersion } from '../define-kind.js';
 import { commonProblems, Event, eventConversion } from '../events/v1/event.js';
-import { eventBody } from '../generated/events-v1.js';
+import { eventBase } from '../generated/events-v1.js';
 import type { Kind } from '../kind.js';
 import { RuntimeClass } from '../node/v1/runtime-class.js';
 import { CSIStorageCapacity } from '../storage/v1/csi-storage-capacity.js';
@@ -17,7 +17,7 @@ export const eventV1beta1: Kind<Event> = anotherVersion(CoreEvent, {
   // The reference server's warning names no replacement.
   lifecycle: { introducedIn: '1.8', servedByDefault: true, deprecatedIn: '1.22', removedIn: '1.25' },
   ...eventConversion,
-  body: eventBody,
+  body: eventBase.body,
   ...(Event.columns === undefined ? {} : { columns: Event.columns }),
   strategy: {
     create: { validate: (object) => commonProblems(object) },

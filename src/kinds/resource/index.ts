@@ -24,29 +24,17 @@ export {
   ResourceClaimTemplateV1alpha3,
   type ResourceClaimTemplateV1alpha3Input,
   ResourceClaimTemplateV1beta1,
-  type ResourceClaimTemplateV1beta1Draft,
-  type ResourceClaimTemplateV1beta1Input,
   ResourceClaimV1alpha3,
   type ResourceClaimV1alpha3Input,
   ResourceClaimV1beta1,
-  type ResourceClaimV1beta1Draft,
-  type ResourceClaimV1beta1Input,
   ResourceSliceV1alpha3,
-  type ResourceSliceV1alpha3Draft,
-  type ResourceSliceV1alpha3Input,
   ResourceSliceV1beta1,
-  type ResourceSliceV1beta1Draft,
-  type ResourceSliceV1beta1Input,
 } from './older-versions.js';
-export { DeviceTaintRule, type DeviceTaintRuleInput } from './v1alpha3/device-taint-rule.js';
-export { DeviceClass, type DeviceClassInput } from './v1beta2/device-class.js';
-export { ResourceClaim, type ResourceClaimDraft, type ResourceClaimInput } from './v1beta2/resource-claim.js';
-export {
-  ResourceClaimTemplate,
-  type ResourceClaimTemplateDraft,
-  type ResourceClaimTemplateInput,
-} from './v1beta2/resource-claim-template.js';
-export { ResourceSlice, type ResourceSliceDraft, type ResourceSliceInput } from './v1beta2/resource-slice.js';
+export { DeviceTaintRule } from './v1alpha3/device-taint-rule.js';
+export { DeviceClass } from './v1beta2/device-class.js';
+export { ResourceClaim } from './v1beta2/resource-claim.js';
+export { ResourceClaimTemplate } from './v1beta2/resource-claim-template.js';
+export { ResourceSlice } from './v1beta2/resource-slice.js';
 
 /** The kinds of the group, in the order of discovery. */
 export const resourceKinds: readonly Kind[] = [

@@ -26,6 +26,9 @@ const SCALARS = new Set(
   ),
 );
 
+/** The flags of kinds that are not subresources. */
+const KIND_FLAGS = ['namespaced', 'cluster', 'review'];
+
 /** Searched after the version itself and the version it is like. */
 const FALLBACKS = ['core/v1', 'meta/v1'];
 
@@ -77,6 +80,7 @@ function createSection(group, version, like) {
     id: `${group.name}/${version}`,
     file: `${group.name}-${version}`,
     group: group.name,
+    apiGroup: group.apiGroup,
     version,
     like: like === undefined ? undefined : `${group.name}/${like}`,
     kinds: [],
@@ -136,18 +140,20 @@ function parseEntry(section, kind, [headText, ...words]) {
   const hasNumbers = words[0] !== '#-';
   const isVersioned = flags.versioned === true;
   delete flags.versioned;
-  const base = kind === 'kind' ? `${name}Body` : name;
+  // Kinds without a scope are versions whose types are those of another version.
+  const scope = flags.namespaced ? 'Namespaced' : flags.cluster ? 'Cluster' : undefined;
   return {
     kind,
+    ...(kind === 'kind' && { scope, subresources: Object.keys(flags).filter((flag) => !KIND_FLAGS.includes(flag)) }),
     section,
     name,
     goName: (goName ?? name).split('.').at(-1),
     goType: isVersioned ? (goName ?? name) : qualifiedGoName(section, goName ?? name),
-    schema: schemaName(base),
-    typeName: base,
+    schema: schemaName(kind !== 'kind' ? name : `${name}${scope === undefined ? 'Body' : 'Base'}`),
+    typeName: name,
     flags,
     isVersioned,
-    isPublic: kind === 'type' ? visibility !== '-' : visibility === '+',
+    isPublic: kind === 'type' || scope !== undefined ? visibility !== '-' : visibility === '+',
     hasNumbers,
     fields: parseFields(hasNumbers ? words : words.slice(1), kind === 'kind' ? 1 : 0, hasNumbers),
   };

@@ -34,7 +34,8 @@ export function sectionModule(section, drafts) {
   const imports = createImports(section);
   const parts = section.strings.filter(({ values }) => values !== undefined).map(enumeration);
   for (const entry of section.types) {
-    if (entry.kind !== 'variant') parts.push(interfaces(entry, imports, drafts));
+    if (hasTypes(entry)) parts.push(interfaces(entry, imports, drafts));
+    if (entry.scope !== undefined) parts.push(kindType(entry, imports, drafts));
     const schema = schemaOf(entry, imports);
     if (schema !== '') parts.push(schema);
   }
@@ -53,11 +54,12 @@ export function publicTypes(model, drafts) {
   for (const section of model.sections.values()) {
     const names = section.types
       .filter(({ isPublic }) => isPublic)
-      .flatMap((entry) =>
-        entry.flags.outputOnly || entry.flags.hiddenInput
-          ? [entry.typeName]
-          : [entry.typeName, `${entry.typeName}Input`, ...(drafts.has(entry) ? [`${entry.typeName}Draft`] : [])],
-      );
+      .flatMap(({ kind, typeName, flags }, index, entries) => [
+        // The object of a kind has its name in the file of the kind.
+        ...(kind === 'kind' ? [] : [typeName]),
+        ...(flags.outputOnly || flags.hiddenInput ? [] : [`${typeName}Input`]),
+        ...(drafts.has(entries[index]) && !flags.hiddenInput ? [`${typeName}Draft`] : []),
+      ]);
     names.push(...section.strings.filter(({ isPublic }) => isPublic).map(({ name }) => name));
     if (names.length > 0)
       lines.push('export type {', ...names.sort().map((name) => `  ${name},`), `} from './${section.file}.js';`);
@@ -122,31 +124,49 @@ function literal(value) {
   return value.endsWith('...') ? `\`${value.slice(0, -'...'.length)}\${string}\`` : quote(value);
 }
 
+/** False for versions of kinds whose types are those of another version. */
+function hasTypes({ kind, scope }) {
+  return kind !== 'variant' && (kind !== 'kind' || scope !== undefined);
+}
+
 function interfaces(entry, imports, drafts) {
   const { typeName, flags } = entry;
   const fields = flatFields(entry);
+  const [name, base, inputBase] = entry.kind === 'kind' ? kindBases(entry, imports) : [typeName];
   const output = fields.map((field) => member(field, false, imports));
-  const texts = [declaration(typeName, output)];
+  const texts = [declaration(name, base, output)];
   if (flags.outputOnly) return texts[0];
   const input = fields.map((field) => member(field, true, imports));
-  const isSame = output.length > 0 && output.every((text, index) => text === input[index]);
-  texts.push(
-    isSame ? `export interface ${typeName}Input extends ${typeName} {}` : declaration(`${typeName}Input`, input),
-  );
+  const isSame = output.length > 0 && `${output}` === `${input}` && inputBase === base;
+  texts.push(isSame ? declaration(`${typeName}Input`, name) : declaration(`${typeName}Input`, inputBase, input));
   if (drafts.has(entry)) {
-    texts.push(
-      declaration(
-        `${typeName}Draft`,
-        fields.flatMap((field) => draftMembers(field, imports)),
-      ),
-    );
+    const draft = fields.flatMap((field) => draftMembers(field, imports));
+    const isOutput = `${draft}` === `${output}`;
+    texts.push(isOutput ? declaration(`${typeName}Draft`, name) : declaration(`${typeName}Draft`, base, draft));
   }
   return texts.join('\n');
 }
 
-function declaration(name, members) {
-  if (members.length === 0) return `export type ${name} = object;`;
-  return [`export interface ${name} {`, ...members.map((text) => `  ${text}`), '}'].join('\n');
+/** The name of the interface of a kind's objects, what it extends and what the interface of inputs extends. */
+function kindBases({ typeName, goName, scope, flags }, imports) {
+  const bases = flags.review ? ['ReviewBase', 'ReviewInputBase'] : [`${scope}Object`, 'InputBase'];
+  for (const base of bases) imports.add(flags.review ? '../shared/review.js' : '../../meta/object.js', `type ${base}`);
+  return [`${typeName}Object`, flags.review ? bases[0] : `${bases[0]}<${quote(goName)}>`, bases[1]];
+}
+
+/** The type of a kind. Its parameter is the interface that the file of the kind declares under the kind's name. */
+function kindType(entry, imports, drafts) {
+  const { typeName, scope, subresources } = entry;
+  imports.add('../kind.js', 'type Kind');
+  const names = subresources.length === 0 ? 'never' : subresources.map(quote).join(' | ');
+  const draft = drafts.has(entry) ? `, ${typeName}Draft` : '';
+  return `export type ${typeName}Kind<Object> = Kind<Object, ${typeName}Input, ${quote(scope)}, ${names}${draft}>;`;
+}
+
+function declaration(name, base, members = []) {
+  if (base === undefined && members.length === 0) return `export type ${name} = object;`;
+  const head = `export interface ${name}${base === undefined ? '' : ` extends ${base}`} {`;
+  return members.length === 0 ? `${head}}` : [head, ...members.map((text) => `  ${text}`), '}'].join('\n');
 }
 
 /** The fields of an entry, with those of embedded types in their place. */
@@ -246,6 +266,7 @@ function schemaOf(entry, imports) {
     (field) => `  ${propertyName(field.name)}: ${fieldSchema(field, version, imports)},`,
   );
   const object = fields.length === 0 ? '({})' : `({\n${fields.join('\n')}\n})`;
+  if (entry.scope !== undefined) return kindBase(entry, object, imports);
   if (kind === 'kind') {
     imports.add(DECLARE, 'type Shape');
     return `export const ${schema} = (): Shape => ${object};`;
@@ -261,6 +282,25 @@ function schemaOf(entry, imports) {
   imports.add(DECLARE, 'type Type');
   imports.add(DECLARE, 'type');
   return `export const ${schema}: Type = /* @__PURE__ */ type(${quote(goType.replace(/^v1\./, ''))}, () => ${object}${more});`;
+}
+
+function kindBase({ schema, goName, scope }, object, imports) {
+  imports.add('../build-kind.js', 'type BuiltInBase');
+  return [
+    `export const ${schema}: BuiltInBase<${quote(scope)}> = {`,
+    `  apiVersion: ${apiVersion(imports)},`,
+    `  kind: ${quote(goName)},`,
+    `  scope: ${quote(scope)},`,
+    `  body: () => ${object.replaceAll('\n', '\n  ')},`,
+    '};',
+  ].join('\n');
+}
+
+function apiVersion({ section: { apiGroup, version }, add }) {
+  if (apiGroup === '-') return quote(version);
+  if (!apiGroup.startsWith('@')) return quote(`${apiGroup}/${version}`);
+  add('../../meta/dialect.js', 'serviceGroup');
+  return `\`\${serviceGroup(${quote(apiGroup.slice(1))})}/${version}\``;
 }
 
 function fieldSchema(field, version, imports) {

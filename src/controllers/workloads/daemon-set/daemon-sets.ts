@@ -6,7 +6,8 @@
 import { ControllerRevision } from '../../../kinds/apps/v1/controller-revision.js';
 import { DaemonSet } from '../../../kinds/apps/v1/daemon-set.js';
 import { Node } from '../../../kinds/core/v1/node/node.js';
-import { Pod, type PodInput } from '../../../kinds/core/v1/pod/pod.js';
+import { Pod } from '../../../kinds/core/v1/pod/pod.js';
+import type { PodInput } from '../../../kinds/generated/core-v1.js';
 import { labelSelectorFromObject, matchesLabels } from '../../../meta/labels.js';
 import { deepEqual } from '../../../util/json.js';
 import { type Controller, ControllerPart } from '../../runtime/controller.js';

@@ -2,9 +2,10 @@
  * The nodes on which a DaemonSet's pods run, by the scheduler's rules about the node itself: its name, labels and taints.
  * Resources are not considered.
  */
+
 import type { DaemonSet } from '../../../kinds/apps/v1/daemon-set.js';
 import type { Node } from '../../../kinds/core/v1/node/node.js';
-import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
+import type { PodInput } from '../../../kinds/generated/core-v1.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../../kinds/shared/node-selector.js';
 import type { Taint } from '../../../kinds/shared/taints.js';

@@ -2,7 +2,7 @@
  * Creates missing and deletes excess pods of a Job and returns the resulting counts. `track.ts` writes the status.
  */
 
-import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
+import type { PodInput } from '../../../kinds/generated/core-v1.js';
 import { timeToMs } from '../../../text/time/time.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import { createPod, deletePod, podFromTemplate } from '../pod-control.js';

@@ -2,10 +2,10 @@
  * The pods of a StatefulSet: their ordinals, the contents of new ones, checks of existing ones, and their
  * PersistentVolumeClaims.
  */
+
 import type { StatefulSet } from '../../../kinds/apps/v1/stateful-set.js';
 import { PersistentVolumeClaim } from '../../../kinds/core/v1/persistent-volume-claim.js';
-import type { PersistentVolumeClaimInput } from '../../../kinds/core/v1/persistent-volume-claim.js';
-import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
+import type { PersistentVolumeClaimInput, PodInput } from '../../../kinds/generated/core-v1.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import type { Dialect } from '../../../meta/dialect.js';
 import { StatusError } from '../../../meta/errors.js';

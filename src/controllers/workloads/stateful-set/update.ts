@@ -4,7 +4,7 @@
  */
 
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
-import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
+import type { PodInput } from '../../../kinds/generated/core-v1.js';
 import { StatusError } from '../../../meta/errors.js';
 import { scaleIntOrString } from '../../../meta/int-or-string.js';
 import { messageOf } from '../../../util/message-of.js';

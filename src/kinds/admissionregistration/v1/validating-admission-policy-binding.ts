@@ -3,52 +3,34 @@
  * happens to a request that violates it.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type ValidatingAdmissionPolicyBindingBody,
-  type ValidatingAdmissionPolicyBindingBodyDraft,
-  type ValidatingAdmissionPolicyBindingBodyInput,
-  validatingAdmissionPolicyBindingBody,
+  type ValidatingAdmissionPolicyBindingKind,
+  type ValidatingAdmissionPolicyBindingObject,
+  validatingAdmissionPolicyBindingBase,
 } from '../../generated/admissionregistration-v1.js';
-import type { Kind } from '../../kind.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { enumErrors } from './match-resources.js';
 import { authorizeParamRef, VALIDATING_BINDINGS } from './param-access.js';
 import { bindingColumns, bindingSpecErrors } from './policy-parts.js';
 
-export interface ValidatingAdmissionPolicyBinding
-  extends ClusterObject<'ValidatingAdmissionPolicyBinding'>,
-    ValidatingAdmissionPolicyBindingBody {}
-export interface ValidatingAdmissionPolicyBindingDraft
-  extends ClusterObject<'ValidatingAdmissionPolicyBinding'>,
-    ValidatingAdmissionPolicyBindingBodyDraft {}
-export interface ValidatingAdmissionPolicyBindingInput extends InputBase, ValidatingAdmissionPolicyBindingBodyInput {}
+export interface ValidatingAdmissionPolicyBinding extends ValidatingAdmissionPolicyBindingObject {}
 
-export const ValidatingAdmissionPolicyBinding: Kind<
-  ValidatingAdmissionPolicyBinding,
-  ValidatingAdmissionPolicyBindingInput,
-  'Cluster',
-  never,
-  ValidatingAdmissionPolicyBindingDraft
-> = defineBuiltIn({
-  apiVersion: `${serviceGroup('admissionregistration')}/v1`,
-  kind: 'ValidatingAdmissionPolicyBinding',
-  scope: 'Cluster',
-  lifecycle: { introducedIn: '1.30' },
-  names: { categories: ['api-extensions'] },
-  body: validatingAdmissionPolicyBindingBody,
-  strategy: {
-    create: { metadataValidation: 'repeated', validate },
-    update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
-    write: { generation: specGeneration, authorizeValidated: authorizeParamRef(VALIDATING_BINDINGS) },
-  },
-  columns: bindingColumns,
-});
+export const ValidatingAdmissionPolicyBinding: ValidatingAdmissionPolicyBindingKind<ValidatingAdmissionPolicyBinding> =
+  defineBuiltIn({
+    ...validatingAdmissionPolicyBindingBase,
+    lifecycle: { introducedIn: '1.30' },
+    names: { categories: ['api-extensions'] },
+    strategy: {
+      create: { metadataValidation: 'repeated', validate },
+      update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
+      write: { generation: specGeneration, authorizeValidated: authorizeParamRef(VALIDATING_BINDINGS) },
+    },
+    columns: bindingColumns,
+  });
 
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
 const NOT_BOTH =

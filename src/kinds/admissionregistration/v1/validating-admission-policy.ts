@@ -3,24 +3,20 @@
  * it.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { JsonPathError, parseJsonPath } from '../../../text/json-path/json-path.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type AuditAnnotation,
-  type ValidatingAdmissionPolicyBody,
-  type ValidatingAdmissionPolicyBodyDraft,
-  type ValidatingAdmissionPolicyBodyInput,
+  type ValidatingAdmissionPolicyKind,
+  type ValidatingAdmissionPolicyObject,
   type ValidatingAdmissionPolicySpec,
   type Validation,
-  validatingAdmissionPolicyBody,
+  validatingAdmissionPolicyBase,
 } from '../../generated/admissionregistration-v1.js';
-import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
@@ -34,27 +30,12 @@ import {
   policySpecErrors,
 } from './policy-parts.js';
 
-export interface ValidatingAdmissionPolicy
-  extends ClusterObject<'ValidatingAdmissionPolicy'>,
-    ValidatingAdmissionPolicyBody {}
-export interface ValidatingAdmissionPolicyDraft
-  extends ClusterObject<'ValidatingAdmissionPolicy'>,
-    ValidatingAdmissionPolicyBodyDraft {}
-export interface ValidatingAdmissionPolicyInput extends InputBase, ValidatingAdmissionPolicyBodyInput {}
+export interface ValidatingAdmissionPolicy extends ValidatingAdmissionPolicyObject {}
 
-export const ValidatingAdmissionPolicy: Kind<
-  ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyInput,
-  'Cluster',
-  'status',
-  ValidatingAdmissionPolicyDraft
-> = defineBuiltIn({
-  apiVersion: `${serviceGroup('admissionregistration')}/v1`,
-  kind: 'ValidatingAdmissionPolicy',
-  scope: 'Cluster',
+export const ValidatingAdmissionPolicy: ValidatingAdmissionPolicyKind<ValidatingAdmissionPolicy> = defineBuiltIn({
+  ...validatingAdmissionPolicyBase,
   lifecycle: { introducedIn: '1.30' },
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
-  body: validatingAdmissionPolicyBody,
   strategy: {
     create: { metadataValidation: 'repeated', validate: (object, _context, live) => validate(object, live) },
     update: { allowUnconditionalUpdate: false, validationOrder: ['update', 'create'] },

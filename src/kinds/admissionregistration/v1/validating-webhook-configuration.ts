@@ -2,38 +2,20 @@
  * The ValidatingWebhookConfiguration kind: webhooks that accept or reject requests. `admission/webhook` calls them.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type ValidatingWebhookConfigurationBody,
-  type ValidatingWebhookConfigurationBodyDraft,
-  type ValidatingWebhookConfigurationBodyInput,
-  validatingWebhookConfigurationBody,
+  type ValidatingWebhookConfigurationKind,
+  type ValidatingWebhookConfigurationObject,
+  validatingWebhookConfigurationBase,
 } from '../../generated/admissionregistration-v1.js';
-import type { Kind } from '../../kind.js';
 import { webhooksColumns, webhooksStrategy } from './webhook.js';
 
-export interface ValidatingWebhookConfiguration
-  extends ClusterObject<'ValidatingWebhookConfiguration'>,
-    ValidatingWebhookConfigurationBody {}
-export interface ValidatingWebhookConfigurationDraft
-  extends ClusterObject<'ValidatingWebhookConfiguration'>,
-    ValidatingWebhookConfigurationBodyDraft {}
-export interface ValidatingWebhookConfigurationInput extends InputBase, ValidatingWebhookConfigurationBodyInput {}
+export interface ValidatingWebhookConfiguration extends ValidatingWebhookConfigurationObject {}
 
-export const ValidatingWebhookConfiguration: Kind<
-  ValidatingWebhookConfiguration,
-  ValidatingWebhookConfigurationInput,
-  'Cluster',
-  never,
-  ValidatingWebhookConfigurationDraft
-> = defineBuiltIn({
-  apiVersion: `${serviceGroup('admissionregistration')}/v1`,
-  kind: 'ValidatingWebhookConfiguration',
-  scope: 'Cluster',
-  names: { categories: ['api-extensions'] },
-  body: validatingWebhookConfigurationBody,
-  strategy: webhooksStrategy,
-  columns: webhooksColumns,
-});
+export const ValidatingWebhookConfiguration: ValidatingWebhookConfigurationKind<ValidatingWebhookConfiguration> =
+  defineBuiltIn({
+    ...validatingWebhookConfigurationBase,
+    names: { categories: ['api-extensions'] },
+    strategy: webhooksStrategy,
+    columns: webhooksColumns,
+  });

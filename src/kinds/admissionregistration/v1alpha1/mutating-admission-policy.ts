@@ -4,21 +4,18 @@
  */
 
 import { listOf } from '../../../cel/index.js';
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type MutatingAdmissionPolicyBody,
-  type MutatingAdmissionPolicyBodyDraft,
-  type MutatingAdmissionPolicyBodyInput,
+  type MutatingAdmissionPolicyKind,
+  type MutatingAdmissionPolicyObject,
   type MutatingAdmissionPolicySpec,
   type Mutation,
-  mutatingAdmissionPolicyBody,
+  mutatingAdmissionPolicyBase,
 } from '../../generated/admissionregistration-v1alpha1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import type { Results } from '../expressions/compile.js';
@@ -35,27 +32,12 @@ import {
   policySpecErrors,
 } from '../v1/policy-parts.js';
 
-export interface MutatingAdmissionPolicy
-  extends ClusterObject<'MutatingAdmissionPolicy'>,
-    MutatingAdmissionPolicyBody {}
-export interface MutatingAdmissionPolicyDraft
-  extends ClusterObject<'MutatingAdmissionPolicy'>,
-    MutatingAdmissionPolicyBodyDraft {}
-export interface MutatingAdmissionPolicyInput extends InputBase, MutatingAdmissionPolicyBodyInput {}
+export interface MutatingAdmissionPolicy extends MutatingAdmissionPolicyObject {}
 
-export const MutatingAdmissionPolicy: Kind<
-  MutatingAdmissionPolicy,
-  MutatingAdmissionPolicyInput,
-  'Cluster',
-  never,
-  MutatingAdmissionPolicyDraft
-> = defineBuiltIn({
-  apiVersion: `${serviceGroup('admissionregistration')}/v1alpha1`,
-  kind: 'MutatingAdmissionPolicy',
-  scope: 'Cluster',
+export const MutatingAdmissionPolicy: MutatingAdmissionPolicyKind<MutatingAdmissionPolicy> = defineBuiltIn({
+  ...mutatingAdmissionPolicyBase,
   lifecycle: { introducedIn: '1.32' },
   names: { plural: 'mutatingadmissionpolicies', categories: ['api-extensions'] },
-  body: mutatingAdmissionPolicyBody,
   ownTypes: OWN_POLICY_TYPES,
   strategy: {
     create: { metadataValidation: 'repeated', validate },

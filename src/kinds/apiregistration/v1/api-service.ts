@@ -3,39 +3,32 @@
  * Every served version has one. `http/aggregate/` proxies requests to Services.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote } from '../../../text/go/go-text.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type APIServiceBody,
-  type APIServiceBodyDraft,
-  type APIServiceBodyInput,
+  type APIServiceKind,
+  type APIServiceObject,
   type APIServiceSpec,
-  apiServiceBody,
+  apiServiceBase,
 } from '../../generated/apiregistration-v1.js';
-import type { HookContext, Kind, NameValidator } from '../../kind.js';
+import type { HookContext, NameValidator } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { datedCondition, LOCAL } from './availability.js';
 import { initialApiServices } from './initial.js';
 import { apiServiceReconciler } from './reconciler.js';
 
-export interface APIService extends ClusterObject<'APIService'>, APIServiceBody {}
-export interface APIServiceDraft extends ClusterObject<'APIService'>, APIServiceBodyDraft {}
-export interface APIServiceInput extends InputBase, APIServiceBodyInput {}
+export interface APIService extends APIServiceObject {}
 
 /** Requires a path segment. Spec validation checks that the name is `<version>.<group>`. */
 const segmentName: NameValidator = (name) => pathSegmentProblems(name);
 
-export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status', APIServiceDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('apiregistration')}/v1`,
-  kind: 'APIService',
-  scope: 'Cluster',
+export const APIService: APIServiceKind<APIService> = defineBuiltIn({
+  ...apiServiceBase,
   names: { categories: ['api-extensions'] },
   columns: [
     nameColumn,
@@ -45,7 +38,6 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status', 
   ],
   initial: initialApiServices,
   reconciler: apiServiceReconciler,
-  body: apiServiceBody,
   strategy: {
     create: { metadataValidation: 'repeated', prepare: markLocalAvailable, validate },
     name: { validate: segmentName },

@@ -3,46 +3,39 @@
  */
 import { type FieldError, invalid, required } from '../../../meta/field-error.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
-import type { ApiObject, InputBase, NamespacedObject } from '../../../meta/object.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { isRecord, printJson } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type ControllerRevisionBody,
-  type ControllerRevisionBodyInput,
-  controllerRevisionBody,
+  type ControllerRevisionKind,
+  type ControllerRevisionObject,
+  controllerRevisionBase,
 } from '../../generated/apps-v1.js';
-import type { Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/number-rules.js';
 
-export interface ControllerRevision extends NamespacedObject<'ControllerRevision'>, ControllerRevisionBody {}
-export interface ControllerRevisionInput extends InputBase, ControllerRevisionBodyInput {}
+export interface ControllerRevision extends ControllerRevisionObject {}
 
-export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInput, 'Namespaced', never> = defineBuiltIn(
-  {
-    apiVersion: 'apps/v1',
-    kind: 'ControllerRevision',
-    scope: 'Namespaced',
-    body: controllerRevisionBody,
-    strategy: {
-      create: { validate: (object) => [...revisionProblems(object), ...dataProblems(object['data'])] },
-      update: {
-        validate: (next, live, _context, metadata) => [
-          ...metadata.forCreate(),
-          ...revisionProblems(next),
-          ...dataUpdateProblems(next['data'], live['data']),
-        ],
-      },
+export const ControllerRevision: ControllerRevisionKind<ControllerRevision> = defineBuiltIn({
+  ...controllerRevisionBase,
+  strategy: {
+    create: { validate: (object) => [...revisionProblems(object), ...dataProblems(object['data'])] },
+    update: {
+      validate: (next, live, _context, metadata) => [
+        ...metadata.forCreate(),
+        ...revisionProblems(next),
+        ...dataUpdateProblems(next['data'], live['data']),
+      ],
     },
-    columns: [
-      nameColumn,
-      textColumn('Controller', 'The workload that the revision belongs to.', controllerCell),
-      textColumn('Revision', 'The revision number.', (object) => object['revision']),
-      ageColumn,
-    ],
   },
-);
+  columns: [
+    nameColumn,
+    textColumn('Controller', 'The workload that the revision belongs to.', controllerCell),
+    textColumn('Revision', 'The revision number.', (object) => object['revision']),
+    ageColumn,
+  ],
+});
 
 function revisionProblems(object: ControllerRevision): FieldError[] {
   return nonNegative('revision', object.revision);

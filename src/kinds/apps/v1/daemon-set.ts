@@ -5,7 +5,7 @@
 import { childPath, type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
 import { labelSelectorFrom, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
-import type { DraftObject, InputBase, NamespacedObject } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import {
@@ -15,15 +15,14 @@ import {
 } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type DaemonSetBody,
-  type DaemonSetBodyDraft,
-  type DaemonSetBodyInput,
+  type DaemonSetKind,
+  type DaemonSetObject,
   type DaemonSetSpec,
   type DaemonSetUpdateStrategy,
-  daemonSetBody,
+  daemonSetBase,
   type RollingUpdateDaemonSet,
 } from '../../generated/apps-v1.js';
-import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
+import type { HookContext, MetadataErrors } from '../../kind.js';
 import {
   ageColumn,
   containerColumns,
@@ -53,20 +52,15 @@ import {
   terminatingPodProblems,
 } from './workload.js';
 
-export interface DaemonSet extends NamespacedObject<'DaemonSet'>, DaemonSetBody {}
-export interface DaemonSetDraft extends NamespacedObject<'DaemonSet'>, DaemonSetBodyDraft {}
-export interface DaemonSetInput extends InputBase, DaemonSetBodyInput {}
+export interface DaemonSet extends DaemonSetObject {}
 
 /** The generation of the template. The server sets it and ignores values of clients. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
-export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status', DaemonSetDraft> = defineBuiltIn({
-  apiVersion: 'apps/v1',
-  kind: 'DaemonSet',
-  scope: 'Namespaced',
+export const DaemonSet: DaemonSetKind<DaemonSet> = defineBuiltIn({
+  ...daemonSetBase,
   names: { shortNames: ['ds'], categories: ['all'] },
   fieldAnnotations: [TEMPLATE_GENERATION],
-  body: daemonSetBody,
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings: templateWarnings },
     update: { metadataValidation: 'inValidate', prepare: prepareForUpdate, validate: validateUpdate },

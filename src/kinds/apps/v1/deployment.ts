@@ -4,22 +4,21 @@
 
 import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
-import type { DraftObject, InputBase, NamespacedObject } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type DeploymentBody,
-  type DeploymentBodyDraft,
-  type DeploymentBodyInput,
+  type DeploymentKind,
+  type DeploymentObject,
   type DeploymentSpec,
   type DeploymentStrategy,
-  deploymentBody,
+  deploymentBase,
   type RollingUpdateDeployment,
 } from '../../generated/apps-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/number-rules.js';
 import { podNameWarnings, statusSubresource } from '../../shared/strategies.js';
@@ -37,65 +36,59 @@ import {
   templateWarnings,
 } from './workload.js';
 
-export interface Deployment extends NamespacedObject<'Deployment'>, DeploymentBody {}
-export interface DeploymentDraft extends NamespacedObject<'Deployment'>, DeploymentBodyDraft {}
-export interface DeploymentInput extends InputBase, DeploymentBodyInput {}
+export interface Deployment extends DeploymentObject {}
 
 /** The revision of a rollback request. Status updates do not change it. */
 const ROLLBACK_TO = 'deprecated.deployment.rollback.to';
 
-export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status' | 'scale', DeploymentDraft> =
-  defineBuiltIn({
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    scope: 'Namespaced',
-    names: { shortNames: ['deploy'], categories: ['all'] },
-    fieldAnnotations: [ROLLBACK_TO],
-    body: deploymentBody,
-    strategy: {
-      write: {
-        separateStatus: true,
-        // prepareForUpdate increases it; status updates do not.
-        generation: () => false,
-        warnings: (object, live, context) => [
-          ...podNameWarnings(object, live),
-          ...templateWarnings(object, live, context),
-        ],
-      },
-      decode: { decodeError: decodeProblem, defaults },
-      create: {
-        prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
-        validate: (object, context) => specProblems(object, { context }),
-      },
-      update: {
-        prepare: prepareForUpdate,
-        validate: (next, live, context) => [
-          ...specProblems(next, { context, live: live.spec }),
-          ...selectorUpdateProblems(next.spec, live.spec),
-        ],
-      },
+export const Deployment: DeploymentKind<Deployment> = defineBuiltIn({
+  ...deploymentBase,
+  names: { shortNames: ['deploy'], categories: ['all'] },
+  fieldAnnotations: [ROLLBACK_TO],
+  strategy: {
+    write: {
+      separateStatus: true,
+      // prepareForUpdate increases it; status updates do not.
+      generation: () => false,
+      warnings: (object, live, context) => [
+        ...podNameWarnings(object, live),
+        ...templateWarnings(object, live, context),
+      ],
     },
-    subresources: {
-      scale: scaleSubresource(),
-      status: statusSubresource({ metadata: ['labels'], prepare: prepareStatus, validate: statusProblems }),
+    decode: { decodeError: decodeProblem, defaults },
+    create: {
+      prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
+      validate: (object, context) => specProblems(object, { context }),
     },
-    columns: [
-      nameColumn,
-      textColumn('Ready', 'The number of ready pods and of desired pods.', (object) => {
-        const { spec, status } = object;
-        return `${status.readyReplicas ?? 0}/${spec.replicas}`;
-      }),
-      textColumn(
-        'Up-to-date',
-        'The number of pods with the current template.',
-        (object) => object.status.updatedReplicas ?? 0,
-      ),
-      textColumn('Available', 'The number of available pods.', (object) => object.status.availableReplicas ?? 0),
-      ageColumn,
-      ...containerColumns<Deployment>((object) => object.spec.template.spec),
-      selectorColumn((object) => object.spec.selector),
-    ],
-  });
+    update: {
+      prepare: prepareForUpdate,
+      validate: (next, live, context) => [
+        ...specProblems(next, { context, live: live.spec }),
+        ...selectorUpdateProblems(next.spec, live.spec),
+      ],
+    },
+  },
+  subresources: {
+    scale: scaleSubresource(),
+    status: statusSubresource({ metadata: ['labels'], prepare: prepareStatus, validate: statusProblems }),
+  },
+  columns: [
+    nameColumn,
+    textColumn('Ready', 'The number of ready pods and of desired pods.', (object) => {
+      const { spec, status } = object;
+      return `${status.readyReplicas ?? 0}/${spec.replicas}`;
+    }),
+    textColumn(
+      'Up-to-date',
+      'The number of pods with the current template.',
+      (object) => object.status.updatedReplicas ?? 0,
+    ),
+    textColumn('Available', 'The number of available pods.', (object) => object.status.availableReplicas ?? 0),
+    ageColumn,
+    ...containerColumns<Deployment>((object) => object.spec.template.spec),
+    selectorColumn((object) => object.spec.selector),
+  ],
+});
 
 function decodeProblem(draft: Deployment): string | undefined {
   const text = annotationText(draft, ROLLBACK_TO) ?? '';

@@ -3,18 +3,16 @@
  */
 
 import { type FieldError, invalid } from '../../../meta/field-error.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type ReplicaSetBody,
-  type ReplicaSetBodyDraft,
-  type ReplicaSetBodyInput,
+  type ReplicaSetKind,
+  type ReplicaSetObject,
   type ReplicaSetSpec,
-  replicaSetBody,
+  replicaSetBase,
 } from '../../generated/apps-v1.js';
-import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
+import type { HookContext, MetadataErrors } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/number-rules.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
@@ -27,52 +25,46 @@ import {
   templateWarnings,
 } from './workload.js';
 
-export interface ReplicaSet extends NamespacedObject<'ReplicaSet'>, ReplicaSetBody {}
-export interface ReplicaSetDraft extends NamespacedObject<'ReplicaSet'>, ReplicaSetBodyDraft {}
-export interface ReplicaSetInput extends InputBase, ReplicaSetBodyInput {}
+export interface ReplicaSet extends ReplicaSetObject {}
 
-export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status' | 'scale', ReplicaSetDraft> =
-  defineBuiltIn({
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    scope: 'Namespaced',
-    names: { shortNames: ['rs'], categories: ['all'] },
-    body: replicaSetBody,
-    strategy: {
-      write: {
-        separateStatus: true,
-        generation: specGeneration,
-        warnings: (object, live, context) => [
-          ...podNameWarnings(object, live),
-          ...templateWarnings(object, live, context),
-        ],
-      },
-      update: {
-        metadataValidation: 'inValidate',
-        prepare: (draft, live, { features }) =>
-          dropDisabledTemplateFields(draft.spec.template, live.spec.template, features),
-        validate: validateUpdate,
-      },
-      decode: { defaults: (draft) => podTemplateDefaults(draft.spec.template) },
-      create: {
-        prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
-        validate: (object, context) => specProblems(object.spec, { context }),
-      },
+export const ReplicaSet: ReplicaSetKind<ReplicaSet> = defineBuiltIn({
+  ...replicaSetBase,
+  names: { shortNames: ['rs'], categories: ['all'] },
+  strategy: {
+    write: {
+      separateStatus: true,
+      generation: specGeneration,
+      warnings: (object, live, context) => [
+        ...podNameWarnings(object, live),
+        ...templateWarnings(object, live, context),
+      ],
     },
-    subresources: {
-      scale: scaleSubresource(),
-      status: statusSubresource({ prepare: dropGatedStatus, validate: statusProblems }),
+    update: {
+      metadataValidation: 'inValidate',
+      prepare: (draft, live, { features }) =>
+        dropDisabledTemplateFields(draft.spec.template, live.spec.template, features),
+      validate: validateUpdate,
     },
-    columns: [
-      nameColumn,
-      countColumn('Desired', 'The number of desired pods.', (object) => object.spec.replicas),
-      countColumn('Current', 'The number of pods that exist.', (object) => object.status.replicas),
-      countColumn('Ready', 'The number of ready pods.', (object) => object.status.readyReplicas ?? 0),
-      ageColumn,
-      ...containerColumns<ReplicaSet>((object) => object.spec.template.spec),
-      selectorColumn((object) => object.spec.selector),
-    ],
-  });
+    decode: { defaults: (draft) => podTemplateDefaults(draft.spec.template) },
+    create: {
+      prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
+      validate: (object, context) => specProblems(object.spec, { context }),
+    },
+  },
+  subresources: {
+    scale: scaleSubresource(),
+    status: statusSubresource({ prepare: dropGatedStatus, validate: statusProblems }),
+  },
+  columns: [
+    nameColumn,
+    countColumn('Desired', 'The number of desired pods.', (object) => object.spec.replicas),
+    countColumn('Current', 'The number of pods that exist.', (object) => object.status.replicas),
+    countColumn('Ready', 'The number of ready pods.', (object) => object.status.readyReplicas ?? 0),
+    ageColumn,
+    ...containerColumns<ReplicaSet>((object) => object.spec.template.spec),
+    selectorColumn((object) => object.spec.selector),
+  ],
+});
 
 function specProblems(
   spec: ReplicaSetSpec,

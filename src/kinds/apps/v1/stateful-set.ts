@@ -6,7 +6,6 @@ import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported }
 import { dumpIntOrString, type IntOrString } from '../../../meta/int-or-string.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
@@ -16,14 +15,13 @@ import { claimSpecWarnings } from '../../core/v1/pod-spec/volume-warnings.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type RollingUpdateStatefulSetStrategy,
-  type StatefulSetBody,
-  type StatefulSetBodyDraft,
-  type StatefulSetBodyInput,
+  type StatefulSetKind,
+  type StatefulSetObject,
   type StatefulSetSpec,
   type StatefulSetUpdateStrategy,
-  statefulSetBody,
+  statefulSetBase,
 } from '../../generated/apps-v1.js';
-import type { HookContext, Kind, MetadataErrors, NameValidator } from '../../kind.js';
+import type { HookContext, MetadataErrors, NameValidator } from '../../kind.js';
 import { annotationErrors } from '../../shared/annotations.js';
 import { ageColumn, containerColumns, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
@@ -43,50 +41,44 @@ import {
   terminatingPodProblems,
 } from './workload.js';
 
-export interface StatefulSet extends NamespacedObject<'StatefulSet'>, StatefulSetBody {}
-export interface StatefulSetDraft extends NamespacedObject<'StatefulSet'>, StatefulSetBodyDraft {}
-export interface StatefulSetInput extends InputBase, StatefulSetBodyInput {}
+export interface StatefulSet extends StatefulSetObject {}
 
 /** Its pods are named after it, and their names are names of hosts. */
 const labelName: NameValidator = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
 
-export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'status' | 'scale', StatefulSetDraft> =
-  defineBuiltIn({
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    scope: 'Namespaced',
-    names: { shortNames: ['sts'], categories: ['all'] },
-    body: statefulSetBody,
-    strategy: {
-      name: { validate: labelName },
-      write: { separateStatus: true, generation: specGeneration, warnings },
-      decode: { defaults },
-      create: {
-        prepare: (draft, context) => dropGatedFields(draft, undefined, context),
-        validate: (object, context) => specProblems(object.spec, { context, isNew: true }),
-      },
-      update: {
-        prepare: dropGatedFields,
-        validate: (next, live, context) => [
-          ...specProblems(next.spec, { context, isNew: false }),
-          ...fixedFieldProblems(next.spec, live.spec),
-        ],
-      },
+export const StatefulSet: StatefulSetKind<StatefulSet> = defineBuiltIn({
+  ...statefulSetBase,
+  names: { shortNames: ['sts'], categories: ['all'] },
+  strategy: {
+    name: { validate: labelName },
+    write: { separateStatus: true, generation: specGeneration, warnings },
+    decode: { defaults },
+    create: {
+      prepare: (draft, context) => dropGatedFields(draft, undefined, context),
+      validate: (object, context) => specProblems(object.spec, { context, isNew: true }),
     },
-    subresources: {
-      scale: scaleSubresource(),
-      status: statusSubresource({ metadataValidation: 'inValidate', validate: statusProblems }),
+    update: {
+      prepare: dropGatedFields,
+      validate: (next, live, context) => [
+        ...specProblems(next.spec, { context, isNew: false }),
+        ...fixedFieldProblems(next.spec, live.spec),
+      ],
     },
-    columns: [
-      nameColumn,
-      textColumn('Ready', 'The number of ready pods and of desired pods.', (object) => {
-        const { spec, status } = object;
-        return `${status.readyReplicas ?? 0}/${spec.replicas}`;
-      }),
-      ageColumn,
-      ...containerColumns<StatefulSet>((object) => object.spec.template.spec),
-    ],
-  });
+  },
+  subresources: {
+    scale: scaleSubresource(),
+    status: statusSubresource({ metadataValidation: 'inValidate', validate: statusProblems }),
+  },
+  columns: [
+    nameColumn,
+    textColumn('Ready', 'The number of ready pods and of desired pods.', (object) => {
+      const { spec, status } = object;
+      return `${status.readyReplicas ?? 0}/${spec.replicas}`;
+    }),
+    ageColumn,
+    ...containerColumns<StatefulSet>((object) => object.spec.template.spec),
+  ],
+});
 
 const MAX_UNAVAILABLE = 'MaxUnavailableStatefulSet';
 

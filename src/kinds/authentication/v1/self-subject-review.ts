@@ -2,28 +2,20 @@
  * The SelfSubjectReview kind: returns the user of the request. spec: SelfSubjectReview
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
-import type {} from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type SelfSubjectReviewBody,
-  type SelfSubjectReviewBodyInput,
-  selfSubjectReviewBody,
+  type SelfSubjectReviewKind,
+  type SelfSubjectReviewObject,
+  selfSubjectReviewBase,
 } from '../../generated/authentication-v1.js';
-import type { Kind } from '../../kind.js';
-import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
 import { userInfoOf } from './user-info.js';
 
-export interface SelfSubjectReview extends ReviewBase, SelfSubjectReviewBody {}
-export interface SelfSubjectReviewInput extends ReviewInputBase, SelfSubjectReviewBodyInput {}
+export interface SelfSubjectReview extends SelfSubjectReviewObject {}
 
-export const SelfSubjectReview: Kind<SelfSubjectReview, SelfSubjectReviewInput, 'Cluster', never> = defineBuiltIn({
-  apiVersion: `${serviceGroup('authentication')}/v1`,
-  kind: 'SelfSubjectReview',
-  scope: 'Cluster',
+export const SelfSubjectReview: SelfSubjectReviewKind<SelfSubjectReview> = defineBuiltIn({
+  ...selfSubjectReviewBase,
   lifecycle: { introducedIn: '1.28' },
   verbs: ['create'],
-  body: selfSubjectReviewBody,
   virtual: {
     create(draft, { user, now }) {
       // The response does not contain the metadata of the request.

@@ -10,13 +10,8 @@ import { pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { BoundObjectReference } from '../../generated/authentication-v1.js';
-import {
-  type TokenRequestBody,
-  type TokenRequestBodyInput,
-  tokenRequestBody,
-} from '../../generated/authentication-v1.js';
-import type { Kind, StrategyContext } from '../../kind.js';
-import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
+import { type TokenRequestKind, type TokenRequestObject, tokenRequestBase } from '../../generated/authentication-v1.js';
+import type { StrategyContext } from '../../kind.js';
 import { defineAction, type SubresourceAction } from '../../subresource.js';
 import type { BoundObject, TokenClaims } from '../../tokens.js';
 
@@ -25,15 +20,11 @@ const RESOURCES = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const sat
   string
 >;
 
-export interface TokenRequest extends ReviewBase, TokenRequestBody {}
-export interface TokenRequestInput extends ReviewInputBase, TokenRequestBodyInput {}
+export interface TokenRequest extends TokenRequestObject {}
 
-export const TokenRequest: Kind<TokenRequest, TokenRequestInput, 'Namespaced', never> = defineBuiltIn({
-  apiVersion: `${serviceGroup('authentication')}/v1`,
-  kind: 'TokenRequest',
-  scope: 'Namespaced',
+export const TokenRequest: TokenRequestKind<TokenRequest> = defineBuiltIn({
+  ...tokenRequestBase,
   verbs: ['create'],
-  body: tokenRequestBody,
 });
 
 const MIN_SECONDS = 600;

@@ -2,31 +2,23 @@
  * The TokenReview kind: authenticates a token. spec: TokenReview
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
-import type {} from '../../../meta/object.js';
 import { chain } from '../../../util/maybe-promise.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type TokenReviewBody,
-  type TokenReviewBodyInput,
+  type TokenReviewKind,
+  type TokenReviewObject,
   type TokenReviewStatus,
-  tokenReviewBody,
+  tokenReviewBase,
 } from '../../generated/authentication-v1.js';
-import type { Kind } from '../../kind.js';
-import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
 import type { TokenReviewResult } from '../../tokens.js';
 import { userInfoOf } from './user-info.js';
 
-export interface TokenReview extends ReviewBase, TokenReviewBody {}
-export interface TokenReviewInput extends ReviewInputBase, TokenReviewBodyInput {}
+export interface TokenReview extends TokenReviewObject {}
 
-export const TokenReview: Kind<TokenReview, TokenReviewInput, 'Cluster', never> = defineBuiltIn({
-  apiVersion: `${serviceGroup('authentication')}/v1`,
-  kind: 'TokenReview',
-  scope: 'Cluster',
+export const TokenReview: TokenReviewKind<TokenReview> = defineBuiltIn({
+  ...tokenReviewBase,
   verbs: ['create'],
-  body: tokenReviewBody,
   virtual: {
     create(draft, { tokens }) {
       const { token, audiences = [] } = draft.spec;

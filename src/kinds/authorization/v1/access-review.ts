@@ -10,81 +10,60 @@ import type { User } from '../../../protocol/request.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type LocalSubjectAccessReviewBody,
-  type LocalSubjectAccessReviewBodyInput,
-  localSubjectAccessReviewBody,
+  type LocalSubjectAccessReviewKind,
+  type LocalSubjectAccessReviewObject,
+  localSubjectAccessReviewBase,
   type NonResourceAttributes,
   type ResourceAttributes,
-  type SelfSubjectAccessReviewBody,
-  type SelfSubjectAccessReviewBodyInput,
-  type SubjectAccessReviewBody,
-  type SubjectAccessReviewBodyInput,
+  type SelfSubjectAccessReviewKind,
+  type SelfSubjectAccessReviewObject,
+  type SubjectAccessReviewKind,
+  type SubjectAccessReviewObject,
   type SubjectAccessReviewSpec,
   type SubjectAccessReviewStatus,
-  selfSubjectAccessReviewBody,
-  subjectAccessReviewBody,
+  selfSubjectAccessReviewBase,
+  subjectAccessReviewBase,
 } from '../../generated/authorization-v1.js';
-import type { Kind, StrategyContext } from '../../kind.js';
+import type { StrategyContext } from '../../kind.js';
 import { goSyntaxObjectMeta } from '../../shared/go-syntax.js';
-import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
 import { readSelectors, selectorProblems } from './selectors.js';
 
 /** The apiVersion of the reviews. */
 export const apiVersion = `${serviceGroup('authorization')}/v1`;
 
-export interface SubjectAccessReview extends ReviewBase, SubjectAccessReviewBody {}
-export interface SubjectAccessReviewInput extends ReviewInputBase, SubjectAccessReviewBodyInput {}
-export interface LocalSubjectAccessReview extends ReviewBase, LocalSubjectAccessReviewBody {}
-export interface LocalSubjectAccessReviewInput extends ReviewInputBase, LocalSubjectAccessReviewBodyInput {}
+export interface SubjectAccessReview extends SubjectAccessReviewObject {}
+export interface LocalSubjectAccessReview extends LocalSubjectAccessReviewObject {}
 
-export interface SelfSubjectAccessReview extends ReviewBase, SelfSubjectAccessReviewBody {}
-export interface SelfSubjectAccessReviewInput extends ReviewInputBase, SelfSubjectAccessReviewBodyInput {}
+export interface SelfSubjectAccessReview extends SelfSubjectAccessReviewObject {}
 
-export const SubjectAccessReview: Kind<SubjectAccessReview, SubjectAccessReviewInput, 'Cluster', never> = defineBuiltIn(
-  {
-    apiVersion,
-    kind: 'SubjectAccessReview',
-    scope: 'Cluster',
-    verbs: ['create'],
-    body: subjectAccessReviewBody,
-    virtual: {
-      create(draft, context) {
-        const { spec } = draft;
-        refuse([...subjectProblems(spec), ...metadataProblems(draft, 'must be empty')], context);
-        return answered(draft, subjectOf(spec), context);
-      },
+export const SubjectAccessReview: SubjectAccessReviewKind<SubjectAccessReview> = defineBuiltIn({
+  ...subjectAccessReviewBase,
+  verbs: ['create'],
+  virtual: {
+    create(draft, context) {
+      const { spec } = draft;
+      refuse([...subjectProblems(spec), ...metadataProblems(draft, 'must be empty')], context);
+      return answered(draft, subjectOf(spec), context);
     },
   },
-);
+});
 
-export const SelfSubjectAccessReview: Kind<SelfSubjectAccessReview, SelfSubjectAccessReviewInput, 'Cluster', never> =
-  defineBuiltIn({
-    apiVersion,
-    kind: 'SelfSubjectAccessReview',
-    scope: 'Cluster',
-    verbs: ['create'],
-    body: selfSubjectAccessReviewBody,
-    virtual: {
-      create(draft, context) {
-        const { spec } = draft;
-        const problems = [...attributesProblems(spec), ...selectorProblems(spec.resourceAttributes)];
-        refuse([...problems, ...metadataProblems(draft, 'must be empty')], context);
-        return answered(draft, context.user, context);
-      },
-    },
-  });
-
-export const LocalSubjectAccessReview: Kind<
-  LocalSubjectAccessReview,
-  LocalSubjectAccessReviewInput,
-  'Namespaced',
-  never
-> = defineBuiltIn({
-  apiVersion,
-  kind: 'LocalSubjectAccessReview',
-  scope: 'Namespaced',
+export const SelfSubjectAccessReview: SelfSubjectAccessReviewKind<SelfSubjectAccessReview> = defineBuiltIn({
+  ...selfSubjectAccessReviewBase,
   verbs: ['create'],
-  body: localSubjectAccessReviewBody,
+  virtual: {
+    create(draft, context) {
+      const { spec } = draft;
+      const problems = [...attributesProblems(spec), ...selectorProblems(spec.resourceAttributes)];
+      refuse([...problems, ...metadataProblems(draft, 'must be empty')], context);
+      return answered(draft, context.user, context);
+    },
+  },
+});
+
+export const LocalSubjectAccessReview: LocalSubjectAccessReviewKind<LocalSubjectAccessReview> = defineBuiltIn({
+  ...localSubjectAccessReviewBase,
+  verbs: ['create'],
   virtual: {
     create(draft, context) {
       const { spec } = draft;

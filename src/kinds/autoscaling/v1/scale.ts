@@ -4,22 +4,16 @@
  */
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { type LabelSelectorObject, labelSelectorFromObject, printLabelSelector } from '../../../meta/labels.js';
-import type { ApiObject, DraftObject, InputBase, NamespacedObject } from '../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import { type ScaleBody, type ScaleBodyDraft, type ScaleBodyInput, scaleBody } from '../../generated/autoscaling-v1.js';
-import type { Kind } from '../../kind.js';
+import { type ScaleKind, type ScaleObject, scaleBase } from '../../generated/autoscaling-v1.js';
 import { ageColumn, countColumn, nameColumn } from '../../shared/common-columns.js';
 import type { SubresourceView } from '../../subresource.js';
 
-export interface Scale extends NamespacedObject<'Scale'>, ScaleBody {}
-export interface ScaleDraft extends NamespacedObject<'Scale'>, ScaleBodyDraft {}
-export interface ScaleInput extends InputBase, ScaleBodyInput {}
+export interface Scale extends ScaleObject {}
 
-export const Scale: Kind<Scale, ScaleInput, 'Namespaced', never, ScaleDraft> = defineBuiltIn({
-  apiVersion: 'autoscaling/v1',
-  kind: 'Scale',
-  scope: 'Namespaced',
-  body: scaleBody,
+export const Scale: ScaleKind<Scale> = defineBuiltIn({
+  ...scaleBase,
   strategy: { create: { validate } },
   columns: [
     { ...nameColumn, format: '' },

@@ -4,19 +4,17 @@
 
 import { type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { lengthMessage } from '../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { cronProblem, timeZoneProblems } from '../../../text/time/cron.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type CronJobBody,
-  type CronJobBodyDraft,
-  type CronJobBodyInput,
+  type CronJobKind,
+  type CronJobObject,
   type CronJobSpec,
-  cronJobBody,
+  cronJobBase,
   type JobSpec,
 } from '../../generated/batch-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import {
   ageColumn,
   containerColumns,
@@ -32,16 +30,11 @@ import { nonNegative } from '../../shared/number-rules.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { jobSpecWarnings, jobTemplateProblems } from './job/validate.js';
 
-export interface CronJob extends NamespacedObject<'CronJob'>, CronJobBody {}
-export interface CronJobDraft extends NamespacedObject<'CronJob'>, CronJobBodyDraft {}
-export interface CronJobInput extends InputBase, CronJobBodyInput {}
+export interface CronJob extends CronJobObject {}
 
-export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status', CronJobDraft> = defineBuiltIn({
-  apiVersion: 'batch/v1',
-  kind: 'CronJob',
-  scope: 'Namespaced',
+export const CronJob: CronJobKind<CronJob> = defineBuiltIn({
+  ...cronJobBase,
   names: { shortNames: ['cj'], categories: ['all'] },
-  body: cronJobBody,
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings },
     decode: { defaults: (draft) => podTemplateDefaults(templateOf(draft).template) },

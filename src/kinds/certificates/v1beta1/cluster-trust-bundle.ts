@@ -6,21 +6,19 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, tooLong } from '../../../meta/field-error.js';
 import { byteLength, maskTrailingDash } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { readCertificate } from '../../../text/x509/certificate.js';
 import { type PemBlock, pemBlocks } from '../../../text/x509/pem.js';
 import { anotherVersion, defineBuiltIn } from '../../define-kind.js';
 import {
-  type ClusterTrustBundleBody,
-  type ClusterTrustBundleBodyInput,
-  clusterTrustBundleBody,
+  type ClusterTrustBundleKind,
+  type ClusterTrustBundleObject,
+  clusterTrustBundleBase,
 } from '../../generated/certificates-v1beta1.js';
-import type { HookContext, Kind, NameValidator } from '../../kind.js';
+import type { HookContext, NameValidator } from '../../kind.js';
 import { NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../shared/signer-name.js';
 
-export interface ClusterTrustBundle extends ClusterObject<'ClusterTrustBundle'>, ClusterTrustBundleBody {}
-export interface ClusterTrustBundleInput extends InputBase, ClusterTrustBundleBodyInput {}
+export interface ClusterTrustBundle extends ClusterTrustBundleObject {}
 
 /** The required prefix of the name depends on the signer. */
 const requireSignerPrefix: NameValidator = (name, isPrefix, object) => {
@@ -29,13 +27,10 @@ const requireSignerPrefix: NameValidator = (name, isPrefix, object) => {
   return trustBundleNameProblems(isPrefix ? maskTrailingDash(name) : name, signerName);
 };
 
-export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInput, 'Cluster', never> = defineBuiltIn({
-  apiVersion: `${serviceGroup('certificates')}/v1beta1`,
-  kind: 'ClusterTrustBundle',
-  scope: 'Cluster',
+export const ClusterTrustBundle: ClusterTrustBundleKind<ClusterTrustBundle> = defineBuiltIn({
+  ...clusterTrustBundleBase,
   gate: 'ClusterTrustBundle',
   lifecycle: { introducedIn: '1.33' },
-  body: clusterTrustBundleBody,
   strategy: {
     name: { validate: requireSignerPrefix },
     update: {
@@ -55,12 +50,14 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
   ],
 });
 
-export const ClusterTrustBundleV1alpha1: Kind<ClusterTrustBundle, ClusterTrustBundleInput, 'Cluster', never> =
-  anotherVersion(ClusterTrustBundle, {
+export const ClusterTrustBundleV1alpha1: ClusterTrustBundleKind<ClusterTrustBundle> = anotherVersion(
+  ClusterTrustBundle,
+  {
     apiVersion: `${serviceGroup('certificates')}/v1alpha1`,
     lifecycle: { introducedIn: '1.27' },
     ownTypes: ['ClusterTrustBundleSpec'],
-  });
+  },
+);
 
 function signerChange(next: ClusterTrustBundle, live: ClusterTrustBundle): readonly FieldError[] {
   const { signerName = '' } = next.spec;

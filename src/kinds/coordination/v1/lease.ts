@@ -2,19 +2,12 @@
  * The Lease kind: a time-limited lock, the basis of leader election.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, notSupported } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import {
-  type LeaseBody,
-  type LeaseBodyDraft,
-  type LeaseBodyInput,
-  leaseBody,
-} from '../../generated/coordination-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import { type LeaseKind, type LeaseObject, leaseBase } from '../../generated/coordination-v1.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 
 /** The only built-in strategy; other strategies are qualified names. */
@@ -23,20 +16,15 @@ export const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion';
 /** The reference server repeats the field's name in the path. */
 const STRATEGY_PATH = 'spec.strategy.strategy';
 
-export interface Lease extends NamespacedObject<'Lease'>, LeaseBody {}
-export interface LeaseDraft extends NamespacedObject<'Lease'>, LeaseBodyDraft {}
-export interface LeaseInput extends InputBase, LeaseBodyInput {}
+export interface Lease extends LeaseObject {}
 
-export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never, LeaseDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('coordination')}/v1`,
-  kind: 'Lease',
-  scope: 'Namespaced',
+export const Lease: LeaseKind<Lease> = defineBuiltIn({
+  ...leaseBase,
   columns: [
     nameColumn,
     textColumn('Holder', 'The current holder of the lease.', ({ spec }) => spec.holderIdentity ?? ''),
     ageColumn,
   ],
-  body: leaseBody,
   strategy: {
     update: {
       allowUnconditionalUpdate: false,

@@ -2,61 +2,51 @@
  * The LeaseCandidate kind: a candidate for a Lease and its version. A controller chooses the holder.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
 import { configMapKeyProblems } from '../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import type { SemanticVersion } from '../../../meta/semver.js';
 import { compareSemver, parseSemver, ZERO_VERSION } from '../../../meta/semver.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type LeaseCandidateBody,
-  type LeaseCandidateBodyDraft,
-  type LeaseCandidateBodyInput,
-  leaseCandidateBody,
+  type LeaseCandidateKind,
+  type LeaseCandidateObject,
+  leaseCandidateBase,
 } from '../../generated/coordination-v1beta1.js';
-import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { OLDEST_EMULATION_VERSION, strategyProblems } from '../v1/lease.js';
 
-export interface LeaseCandidate extends NamespacedObject<'LeaseCandidate'>, LeaseCandidateBody {}
-export interface LeaseCandidateDraft extends NamespacedObject<'LeaseCandidate'>, LeaseCandidateBodyDraft {}
-export interface LeaseCandidateInput extends InputBase, LeaseCandidateBodyInput {}
+export interface LeaseCandidate extends LeaseCandidateObject {}
 
-export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespaced', never, LeaseCandidateDraft> =
-  defineBuiltIn({
-    apiVersion: `${serviceGroup('coordination')}/v1beta1`,
-    kind: 'LeaseCandidate',
-    gate: 'CoordinatedLeaderElection',
-    scope: 'Namespaced',
-    lifecycle: { introducedIn: '1.33' },
-    columns: [
-      nameColumn,
-      textColumn('LeaseName', 'The lease that it is a candidate for.', (object) => object.spec.leaseName),
-      textColumn('BinaryVersion', 'The version of the binary of the candidate.', (object) => object.spec.binaryVersion),
-      textColumn(
-        'EmulationVersion',
-        'The version that the candidate emulates.',
-        (object) => object.spec.emulationVersion ?? '',
-      ),
-      ageColumn,
-    ],
-    body: leaseCandidateBody,
-    strategy: {
-      name: {
-        // The rule allows a trailing dash, so generateName prefixes need no special case.
-        validate: (name) => configMapKeyProblems(name),
-      },
-      update: {
-        allowUnconditionalUpdate: false,
-        allowCreateOnUpdate: true,
-        metadataValidation: 'repeated',
-        validate: validateUpdate,
-      },
-      create: { metadataValidation: 'repeated', validate },
+export const LeaseCandidate: LeaseCandidateKind<LeaseCandidate> = defineBuiltIn({
+  ...leaseCandidateBase,
+  gate: 'CoordinatedLeaderElection',
+  lifecycle: { introducedIn: '1.33' },
+  columns: [
+    nameColumn,
+    textColumn('LeaseName', 'The lease that it is a candidate for.', (object) => object.spec.leaseName),
+    textColumn('BinaryVersion', 'The version of the binary of the candidate.', (object) => object.spec.binaryVersion),
+    textColumn(
+      'EmulationVersion',
+      'The version that the candidate emulates.',
+      (object) => object.spec.emulationVersion ?? '',
+    ),
+    ageColumn,
+  ],
+  strategy: {
+    name: {
+      // The rule allows a trailing dash, so generateName prefixes need no special case.
+      validate: (name) => configMapKeyProblems(name),
     },
-  });
+    update: {
+      allowUnconditionalUpdate: false,
+      allowCreateOnUpdate: true,
+      metadataValidation: 'repeated',
+      validate: validateUpdate,
+    },
+    create: { metadataValidation: 'repeated', validate },
+  },
+});
 
 const NOT_A_VERSION = 'must be a valid semantic version';
 

@@ -3,29 +3,24 @@
  * process and are reported as healthy. spec: ComponentStatus
  */
 import { errors } from '../../../meta/errors.js';
-import type { ClusterObject, DraftObject, InputBase } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ComponentCondition,
-  type ComponentStatusBody,
-  type ComponentStatusBodyInput,
-  componentStatusBody,
+  type ComponentStatusKind,
+  type ComponentStatusObject,
+  componentStatusBase,
 } from '../../generated/core-v1.js';
-import type { Kind } from '../../kind.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
 
-export interface ComponentStatus extends ClusterObject<'ComponentStatus'>, ComponentStatusBody {}
-export interface ComponentStatusInput extends InputBase, ComponentStatusBodyInput {}
+export interface ComponentStatus extends ComponentStatusObject {}
 
 const COMPONENTS: readonly string[] = ['controller-manager', 'scheduler', 'etcd-0'];
 
-export const ComponentStatus: Kind<ComponentStatus, ComponentStatusInput, 'Cluster', never> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'ComponentStatus',
-  scope: 'Cluster',
+export const ComponentStatus: ComponentStatusKind<ComponentStatus> = defineBuiltIn({
+  ...componentStatusBase,
   names: { shortNames: ['cs'] },
   verbs: ['get', 'list'],
-  body: componentStatusBody,
   lifecycle: { deprecatedIn: '1.19' },
   columns: [
     nameColumn,

@@ -5,24 +5,18 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, tooLong } from '../../../meta/field-error.js';
 import { byteLength, configMapKeyProblems } from '../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import { type ConfigMapBody, type ConfigMapBodyInput, configMapBody } from '../../generated/core-v1.js';
-import type { Kind } from '../../kind.js';
+import { type ConfigMapKind, type ConfigMapObject, configMapBase } from '../../generated/core-v1.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { immutableDataProblems } from '../../shared/strategies.js';
 
-export interface ConfigMap extends NamespacedObject<'ConfigMap'>, ConfigMapBody {}
-export interface ConfigMapInput extends InputBase, ConfigMapBodyInput {}
+export interface ConfigMap extends ConfigMapObject {}
 
-export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  scope: 'Namespaced',
+export const ConfigMap: ConfigMapKind<ConfigMap> = defineBuiltIn({
+  ...configMapBase,
   names: { shortNames: ['cm'] },
   columns: [nameColumn, textColumn('Data', 'The number of keys.', keyCount), ageColumn],
-  body: configMapBody,
   strategy: {
     update: {
       validationOrder: ['metadata', 'update', 'create'],

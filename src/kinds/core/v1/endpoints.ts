@@ -7,31 +7,24 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { ipWarnings, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type EndpointAddress,
   type EndpointPort,
   type EndpointSubset,
-  type EndpointsBody,
-  type EndpointsBodyDraft,
-  type EndpointsBodyInput,
-  endpointsBody,
+  type EndpointsKind,
+  type EndpointsObject,
+  endpointsBase,
 } from '../../generated/core-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 
-export interface Endpoints extends NamespacedObject<'Endpoints'>, EndpointsBody {}
-export interface EndpointsDraft extends NamespacedObject<'Endpoints'>, EndpointsBodyDraft {}
-export interface EndpointsInput extends InputBase, EndpointsBodyInput {}
+export interface Endpoints extends EndpointsObject {}
 
-export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never, EndpointsDraft> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'Endpoints',
-  scope: 'Namespaced',
+export const Endpoints: EndpointsKind<Endpoints> = defineBuiltIn({
+  ...endpointsBase,
   names: { plural: 'endpoints', shortNames: ['ep'] },
-  body: endpointsBody,
   columns: [nameColumn, textColumn('Endpoints', 'The first few ready addresses.', firstAddresses), ageColumn],
   lifecycle: {
     deprecatedIn: '1.33',

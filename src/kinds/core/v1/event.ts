@@ -5,29 +5,22 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ApiObject, InputBase, NamespacedObject, ObjectBase } from '../../../meta/object.js';
+import type { ApiObject, ObjectBase } from '../../../meta/object.js';
 import type { CellContext, Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type CoreEventBody,
-  type CoreEventBodyDraft,
-  type CoreEventBodyInput,
-  coreEventBody,
+  type CoreEventKind,
+  type CoreEventObject,
+  coreEventBase,
   type ObjectReference,
 } from '../../generated/core-v1.js';
-import type { Kind } from '../../kind.js';
 import { nameColumn, since, textColumn } from '../../shared/common-columns.js';
 
-export interface CoreEvent extends NamespacedObject<'Event'>, CoreEventBody {}
-export interface CoreEventDraft extends NamespacedObject<'Event'>, CoreEventBodyDraft {}
-export interface CoreEventInput extends InputBase, CoreEventBodyInput {}
+export interface CoreEvent extends CoreEventObject {}
 
-export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never, CoreEventDraft> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'Event',
-  scope: 'Namespaced',
+export const CoreEvent: CoreEventKind<CoreEvent> = defineBuiltIn({
+  ...coreEventBase,
   names: { shortNames: ['ev'] },
-  body: coreEventBody,
   columns: eventColumns((object) => object),
   strategy: {
     create: { metadataValidation: 'repeated', validate: (object) => coreProblems(object) },

@@ -5,19 +5,18 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
-import type { DraftObject, InputBase, NamespacedObject } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import { Quantity } from '../../../meta/quantity.js';
 import { own } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type LimitRangeBody,
-  type LimitRangeBodyDraft,
-  type LimitRangeBodyInput,
   type LimitRangeItem,
-  limitRangeBody,
+  type LimitRangeKind,
+  type LimitRangeObject,
+  limitRangeBase,
 } from '../../generated/core-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { goSyntaxQuantity } from '../../shared/go-syntax.js';
 import {
   isOvercommitAllowed,
@@ -27,16 +26,11 @@ import {
   validateResourceName,
 } from '../../shared/resources.js';
 
-export interface LimitRange extends NamespacedObject<'LimitRange'>, LimitRangeBody {}
-export interface LimitRangeDraft extends NamespacedObject<'LimitRange'>, LimitRangeBodyDraft {}
-export interface LimitRangeInput extends InputBase, LimitRangeBodyInput {}
+export interface LimitRange extends LimitRangeObject {}
 
-export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never, LimitRangeDraft> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'LimitRange',
-  scope: 'Namespaced',
+export const LimitRange: LimitRangeKind<LimitRange> = defineBuiltIn({
+  ...limitRangeBase,
   names: { shortNames: ['limits'] },
-  body: limitRangeBody,
   strategy: {
     update: {
       allowCreateOnUpdate: true,

@@ -8,84 +8,75 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
-import type { ApiObject, ClusterObject, DraftObject, InputBase } from '../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { DeletionDecision, DeletionRequest } from '../../deletion.js';
 import {
-  type NamespaceBody,
-  type NamespaceBodyDraft,
-  type NamespaceBodyInput,
+  type NamespaceKind,
+  type NamespaceObject,
   type NamespaceStatus,
-  namespaceBody,
+  namespaceBase,
 } from '../../generated/core-v1.js';
-import type { HookContext, Kind, NameValidator } from '../../kind.js';
+import type { HookContext, NameValidator } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { failedDeletePrecondition, finalizersAfterDelete, standardFinalizerProblems } from '../../shared/finalizers.js';
 import { copyAsDraft } from '../../shared/storage-conversion.js';
 
 /** The server always returns spec and status. */
-export interface Namespace extends ClusterObject<'Namespace'>, NamespaceBody {}
-export interface NamespaceDraft extends ClusterObject<'Namespace'>, NamespaceBodyDraft {}
-export interface NamespaceInput extends InputBase, NamespaceBodyInput {}
+export interface Namespace extends NamespaceObject {}
 
 const labelName: NameValidator = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
 
-export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'finalize', NamespaceDraft> =
-  defineBuiltIn({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    scope: 'Cluster',
-    isOwnNamespace: true,
-    names: { shortNames: ['ns'] },
-    columns: [
-      nameColumn,
-      textColumn('Status', 'The phase of the namespace.', (object) => phaseOf(object) ?? ''),
-      ageColumn,
-    ],
-    // Without deletecollection, as in the reference server.
-    verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-    body: namespaceBody,
-    strategy: {
-      write: { ownableFields: { except: ['status'] }, canonicalize: labelWithName },
-      name: { validate: labelName },
-      delete: {
-        returnDeletedObject: true,
-        intercept: beforeDelete,
-        shouldDeleteDuringUpdate: (object) => finalizersOf(object).length === 0,
-      },
-      decode: { defaults: labelWithName },
-      create: { prepare: prepareForCreate, validate },
-      update: {
-        prepare: (draft, live) => restore(draft, live, ['spec', 'status']),
-        validationOrder: ['create', 'metadata', 'update'],
-        validate: policyLabelUpdateProblems,
-      },
-      read: {
-        selectableFields: { 'status.phase': phaseOf },
-        unknownFieldLabel: (field) => `field label not supported: ${field}`,
-      },
+export const Namespace: NamespaceKind<Namespace> = defineBuiltIn({
+  ...namespaceBase,
+  isOwnNamespace: true,
+  names: { shortNames: ['ns'] },
+  columns: [
+    nameColumn,
+    textColumn('Status', 'The phase of the namespace.', (object) => phaseOf(object) ?? ''),
+    ageColumn,
+  ],
+  // Without deletecollection, as in the reference server.
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+  strategy: {
+    write: { ownableFields: { except: ['status'] }, canonicalize: labelWithName },
+    name: { validate: labelName },
+    delete: {
+      returnDeletedObject: true,
+      intercept: beforeDelete,
+      shouldDeleteDuringUpdate: (object) => finalizersOf(object).length === 0,
     },
-    subresources: {
-      status: {
-        verbs: ['get', 'update', 'patch'],
-        ownableFields: { except: ['spec'] },
-        prepare: (draft, live) => restore(draft, live, ['spec']),
-        validate: phaseProblems,
-      },
-      finalize: {
-        verbs: ['update'],
-        tables: false,
-        ownableFields: { except: ['status'] },
-        prepare: (draft, live) => restore(draft, live, ['status']),
-        validate: (next) =>
-          finalizersOf(next).flatMap((name, index) =>
-            standardFinalizerProblems(keyPath('spec.finalizers', index), name),
-          ),
-      },
+    decode: { defaults: labelWithName },
+    create: { prepare: prepareForCreate, validate },
+    update: {
+      prepare: (draft, live) => restore(draft, live, ['spec', 'status']),
+      validationOrder: ['create', 'metadata', 'update'],
+      validate: policyLabelUpdateProblems,
     },
-  });
+    read: {
+      selectableFields: { 'status.phase': phaseOf },
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    },
+  },
+  subresources: {
+    status: {
+      verbs: ['get', 'update', 'patch'],
+      ownableFields: { except: ['spec'] },
+      prepare: (draft, live) => restore(draft, live, ['spec']),
+      validate: phaseProblems,
+    },
+    finalize: {
+      verbs: ['update'],
+      tables: false,
+      ownableFields: { except: ['status'] },
+      prepare: (draft, live) => restore(draft, live, ['status']),
+      validate: (next) =>
+        finalizersOf(next).flatMap((name, index) => standardFinalizerProblems(keyPath('spec.finalizers', index), name)),
+    },
+  },
+});
 
 function finalizersOf(object: Namespace): readonly string[] {
   return object.spec.finalizers ?? [];

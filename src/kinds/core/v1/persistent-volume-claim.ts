@@ -1,17 +1,15 @@
 /**
  * The PersistentVolumeClaim kind: a request for storage, bound to a PersistentVolume. spec: PersistentVolumeClaim
  */
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type PersistentVolumeClaimBody,
-  type PersistentVolumeClaimBodyDraft,
-  type PersistentVolumeClaimBodyInput,
-  persistentVolumeClaimBody,
+  type PersistentVolumeClaimKind,
+  type PersistentVolumeClaimObject,
+  persistentVolumeClaimBase,
 } from '../../generated/core-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { roundResourceList } from '../../shared/resources.js';
 import { statusSubresource } from '../../shared/strategies.js';
@@ -52,24 +50,11 @@ const persistentVolumeClaimColumns: readonly Column<PersistentVolumeClaim>[] = [
   },
 ];
 
-export interface PersistentVolumeClaim extends NamespacedObject<'PersistentVolumeClaim'>, PersistentVolumeClaimBody {}
-export interface PersistentVolumeClaimDraft
-  extends NamespacedObject<'PersistentVolumeClaim'>,
-    PersistentVolumeClaimBodyDraft {}
-export interface PersistentVolumeClaimInput extends InputBase, PersistentVolumeClaimBodyInput {}
+export interface PersistentVolumeClaim extends PersistentVolumeClaimObject {}
 
-export const PersistentVolumeClaim: Kind<
-  PersistentVolumeClaim,
-  PersistentVolumeClaimInput,
-  'Namespaced',
-  'status',
-  PersistentVolumeClaimDraft
-> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'PersistentVolumeClaim',
-  scope: 'Namespaced',
+export const PersistentVolumeClaim: PersistentVolumeClaimKind<PersistentVolumeClaim> = defineBuiltIn({
+  ...persistentVolumeClaimBase,
   names: { shortNames: ['pvc'] },
-  body: persistentVolumeClaimBody,
   columns: persistentVolumeClaimColumns,
   strategy: {
     delete: { returnDeletedObject: true },

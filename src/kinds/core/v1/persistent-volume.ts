@@ -3,37 +3,24 @@
  */
 
 import type { FieldError } from '../../../meta/field-error.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type PersistentVolumeBody,
-  type PersistentVolumeBodyDraft,
-  type PersistentVolumeBodyInput,
-  persistentVolumeBody,
+  type PersistentVolumeKind,
+  type PersistentVolumeObject,
+  persistentVolumeBase,
 } from '../../generated/core-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { persistentVolumeColumns } from './persistent-volume/columns.js';
 import { volumeSourceDefaults } from './persistent-volume/source-rules.js';
 import { mountOptionsProblems, volumeProblems, volumeUpdateProblems } from './persistent-volume/validate.js';
 import { volumeWarnings } from './persistent-volume/warnings.js';
 
-export interface PersistentVolume extends ClusterObject<'PersistentVolume'>, PersistentVolumeBody {}
-export interface PersistentVolumeDraft extends ClusterObject<'PersistentVolume'>, PersistentVolumeBodyDraft {}
-export interface PersistentVolumeInput extends InputBase, PersistentVolumeBodyInput {}
+export interface PersistentVolume extends PersistentVolumeObject {}
 
-export const PersistentVolume: Kind<
-  PersistentVolume,
-  PersistentVolumeInput,
-  'Cluster',
-  'status',
-  PersistentVolumeDraft
-> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'PersistentVolume',
-  scope: 'Cluster',
+export const PersistentVolume: PersistentVolumeKind<PersistentVolume> = defineBuiltIn({
+  ...persistentVolumeBase,
   names: { shortNames: ['pv'] },
-  body: persistentVolumeBody,
   columns: persistentVolumeColumns,
   strategy: {
     delete: { returnDeletedObject: true },

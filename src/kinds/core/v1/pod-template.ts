@@ -4,16 +4,10 @@
 
 import type { FieldError } from '../../../meta/field-error.js';
 import { labelSelectorFrom, printLabelSelector } from '../../../meta/labels.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import {
-  type PodTemplateBody,
-  type PodTemplateBodyDraft,
-  type PodTemplateBodyInput,
-  podTemplateBody,
-} from '../../generated/core-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import { type PodTemplateKind, type PodTemplateObject, podTemplateBase } from '../../generated/core-v1.js';
+import type { HookContext } from '../../kind.js';
 import { containerColumns, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import {
   dropDisabledTemplateFields,
@@ -22,15 +16,10 @@ import {
   podTemplateWarnings,
 } from './pod-spec/pod-template.js';
 
-export interface PodTemplate extends NamespacedObject<'PodTemplate'>, PodTemplateBody {}
-export interface PodTemplateDraft extends NamespacedObject<'PodTemplate'>, PodTemplateBodyDraft {}
-export interface PodTemplateInput extends InputBase, PodTemplateBodyInput {}
+export interface PodTemplate extends PodTemplateObject {}
 
-export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', never, PodTemplateDraft> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'PodTemplate',
-  scope: 'Namespaced',
-  body: podTemplateBody,
+export const PodTemplate: PodTemplateKind<PodTemplate> = defineBuiltIn({
+  ...podTemplateBase,
   columns: [
     nameColumn,
     ...containerColumns<PodTemplate>((object) => object.template.spec).map((column) => ({ ...column, priority: 0 })),

@@ -5,18 +5,17 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
-import type { ApiObject, InputBase, NamespacedObject } from '../../../meta/object.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type ReplicationControllerBody,
-  type ReplicationControllerBodyDraft,
-  type ReplicationControllerBodyInput,
-  replicationControllerBody,
+  type ReplicationControllerKind,
+  type ReplicationControllerObject,
+  replicationControllerBase,
 } from '../../generated/core-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import {
@@ -26,24 +25,11 @@ import {
   podTemplateWarnings,
 } from './pod-spec/pod-template.js';
 
-export interface ReplicationController extends NamespacedObject<'ReplicationController'>, ReplicationControllerBody {}
-export interface ReplicationControllerDraft
-  extends NamespacedObject<'ReplicationController'>,
-    ReplicationControllerBodyDraft {}
-export interface ReplicationControllerInput extends InputBase, ReplicationControllerBodyInput {}
+export interface ReplicationController extends ReplicationControllerObject {}
 
-export const ReplicationController: Kind<
-  ReplicationController,
-  ReplicationControllerInput,
-  'Namespaced',
-  'status' | 'scale',
-  ReplicationControllerDraft
-> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'ReplicationController',
-  scope: 'Namespaced',
+export const ReplicationController: ReplicationControllerKind<ReplicationController> = defineBuiltIn({
+  ...replicationControllerBase,
   names: { shortNames: ['rc'], categories: ['all'] },
-  body: replicationControllerBody,
   columns: [
     nameColumn,
     countColumn('Desired', 'The number of desired pods.', (object) => object.spec.replicas),

@@ -5,21 +5,19 @@
 
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { originalQuantityText } from '../../../schema/quantity-texts.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type ResourceQuotaBody,
-  type ResourceQuotaBodyDraft,
-  type ResourceQuotaBodyInput,
+  type ResourceQuotaKind,
+  type ResourceQuotaObject,
   type ResourceQuotaSpec,
-  resourceQuotaBody,
+  resourceQuotaBase,
   type ScopedResourceSelectorRequirement,
 } from '../../generated/core-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { listReporter } from '../../shared/list-reporter.js';
 import {
@@ -31,36 +29,30 @@ import {
 } from '../../shared/resources.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
-export interface ResourceQuota extends NamespacedObject<'ResourceQuota'>, ResourceQuotaBody {}
-export interface ResourceQuotaDraft extends NamespacedObject<'ResourceQuota'>, ResourceQuotaBodyDraft {}
-export interface ResourceQuotaInput extends InputBase, ResourceQuotaBodyInput {}
+export interface ResourceQuota extends ResourceQuotaObject {}
 
-export const ResourceQuota: Kind<ResourceQuota, ResourceQuotaInput, 'Namespaced', 'status', ResourceQuotaDraft> =
-  defineBuiltIn({
-    apiVersion: 'v1',
-    kind: 'ResourceQuota',
-    scope: 'Namespaced',
-    names: { shortNames: ['quota'] },
-    body: resourceQuotaBody,
-    columns: [
-      nameColumn,
-      textColumn('Request', 'The usage and the hard limit of each resource except limits.', (object) =>
-        usage(object, (name) => !name.startsWith('limits.')),
-      ),
-      textColumn('Limit', 'The usage and the hard limit of resource limits.', (object) =>
-        usage(object, (name) => name.startsWith('limits.')),
-      ),
-      ageColumn,
-    ],
-    strategy: {
-      delete: { returnDeletedObject: true },
-      write: { separateStatus: true },
-      decode: { defaults },
-      create: { validate: (object, context) => specProblems(object, context) },
-      update: { validate: (next, live, context) => [...specProblems(next, context), ...scopesChanged(next, live)] },
-    },
-    subresources: { status: statusSubresource({ validate: statusUpdateProblems }) },
-  });
+export const ResourceQuota: ResourceQuotaKind<ResourceQuota> = defineBuiltIn({
+  ...resourceQuotaBase,
+  names: { shortNames: ['quota'] },
+  columns: [
+    nameColumn,
+    textColumn('Request', 'The usage and the hard limit of each resource except limits.', (object) =>
+      usage(object, (name) => !name.startsWith('limits.')),
+    ),
+    textColumn('Limit', 'The usage and the hard limit of resource limits.', (object) =>
+      usage(object, (name) => name.startsWith('limits.')),
+    ),
+    ageColumn,
+  ],
+  strategy: {
+    delete: { returnDeletedObject: true },
+    write: { separateStatus: true },
+    decode: { defaults },
+    create: { validate: (object, context) => specProblems(object, context) },
+    update: { validate: (next, live, context) => [...specProblems(next, context), ...scopesChanged(next, live)] },
+  },
+  subresources: { status: statusSubresource({ validate: statusUpdateProblems }) },
+});
 
 function defaults(draft: ResourceQuota): void {
   const { spec, status } = draft;

@@ -6,7 +6,7 @@ import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
 import { configMapKeyProblems } from '../../../meta/names.js';
-import type { ApiObject, InputBase, NamespacedObject } from '../../../meta/object.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { jsonType } from '../../../schema/decode-scalar.js';
 import { parseJson } from '../../../text/json/parse-json.js';
 import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';
@@ -14,27 +14,22 @@ import { isRecord, own } from '../../../util/json.js';
 import { messageOf } from '../../../util/message-of.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import { type SecretBody, type SecretBodyDraft, type SecretBodyInput, secretBody } from '../../generated/core-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import { type SecretKind, type SecretObject, secretBase } from '../../generated/core-v1.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { immutableDataProblems } from '../../shared/strategies.js';
 import { keyPairProblem } from './secret-key-pair.js';
 
-export interface Secret extends NamespacedObject<'Secret'>, SecretBody {}
-export interface SecretDraft extends NamespacedObject<'Secret'>, SecretBodyDraft {}
-export interface SecretInput extends InputBase, SecretBodyInput {}
+export interface Secret extends SecretObject {}
 
-export const Secret: Kind<Secret, SecretInput, 'Namespaced', never, SecretDraft> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  scope: 'Namespaced',
+export const Secret: SecretKind<Secret> = defineBuiltIn({
+  ...secretBase,
   columns: [
     nameColumn,
     textColumn('Type', 'The type of the secret.', (object) => String(object['type'])),
     textColumn('Data', 'The number of keys.', (object) => Object.keys(object['data'] ?? {}).length),
     ageColumn,
   ],
-  body: secretBody,
   strategy: {
     update: { validationOrder: ['metadata', 'update', 'create'], validate: validateUpdate },
     decode: { defaults: mergeStringData },

@@ -1,25 +1,20 @@
 /**
  * The ServiceAccount kind: the identity of pods. Its `token` subresource issues tokens. spec: ServiceAccount
  */
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { tokenSubresource } from '../../authentication/v1/token-request.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import { type ServiceAccountBody, type ServiceAccountBodyInput, serviceAccountBody } from '../../generated/core-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import { type ServiceAccountKind, type ServiceAccountObject, serviceAccountBase } from '../../generated/core-v1.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 
-export interface ServiceAccount extends NamespacedObject<'ServiceAccount'>, ServiceAccountBody {}
-export interface ServiceAccountInput extends InputBase, ServiceAccountBodyInput {}
+export interface ServiceAccount extends ServiceAccountObject {}
 
 /** The annotation that restricts pods to the listed secrets. */
 const ENFORCE_MOUNTABLE_SECRETS = 'enforce-mountable-secrets';
 
-export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespaced', 'token'> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'ServiceAccount',
-  scope: 'Namespaced',
+export const ServiceAccount: ServiceAccountKind<ServiceAccount> = defineBuiltIn({
+  ...serviceAccountBase,
   names: { shortNames: ['sa'] },
-  body: serviceAccountBody,
   // As in the reference server, the column type is string and the cell is a number.
   columns: [
     nameColumn,

@@ -13,7 +13,6 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from '../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -21,36 +20,29 @@ import {
   type AddressType,
   type Endpoint,
   type EndpointHints,
-  type EndpointSliceBody,
-  type EndpointSliceBodyDraft,
-  type EndpointSliceBodyInput,
+  type EndpointSliceKind,
+  type EndpointSliceObject,
   type EndpointSlicePort,
-  endpointSliceBody,
+  endpointSliceBase,
 } from '../../generated/discovery-v1.js';
-import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
+import type { HookContext, MetadataErrors } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 
-export interface EndpointSlice extends NamespacedObject<'EndpointSlice'>, EndpointSliceBody {}
-export interface EndpointSliceDraft extends NamespacedObject<'EndpointSlice'>, EndpointSliceBodyDraft {}
-export interface EndpointSliceInput extends InputBase, EndpointSliceBodyInput {}
+export interface EndpointSlice extends EndpointSliceObject {}
 
-export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced', never, EndpointSliceDraft> =
-  defineBuiltIn({
-    apiVersion: `${serviceGroup('discovery')}/v1`,
-    kind: 'EndpointSlice',
-    scope: 'Namespaced',
-    body: endpointSliceBody,
-    columns: columns(),
-    strategy: {
-      update: { metadataValidation: 'inValidate', prepare: prepareForUpdate, validate: validateUpdate },
-      write: {
-        // prepareForUpdate increases it before it drops fields.
-        generation: () => false,
-        warnings,
-      },
-      create: { prepare: dropDisabled, validate: (object) => [...headProblems(object), ...endpointsProblems(object)] },
+export const EndpointSlice: EndpointSliceKind<EndpointSlice> = defineBuiltIn({
+  ...endpointSliceBase,
+  columns: columns(),
+  strategy: {
+    update: { metadataValidation: 'inValidate', prepare: prepareForUpdate, validate: validateUpdate },
+    write: {
+      // prepareForUpdate increases it before it drops fields.
+      generation: () => false,
+      warnings,
     },
-  });
+    create: { prepare: dropDisabled, validate: (object) => [...headProblems(object), ...endpointsProblems(object)] },
+  },
+});
 
 /** Labels count as a change, because they assign the endpoints to a service. */
 function hasChanged(next: EndpointSlice, live: EndpointSlice): boolean {

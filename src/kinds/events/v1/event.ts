@@ -2,10 +2,10 @@
  * The Event kind of the events group: the core group's events with other field names, and stricter rules for events
  * that are created here. spec: Event
  */
-import { orchDialect, serviceGroup } from '../../../meta/dialect.js';
+import { orchDialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
-import type { DraftObject, InputBase, NamespacedObject } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { goTimeString, ZERO_TIME } from '../../../text/time/time.js';
@@ -14,13 +14,10 @@ import { subdomainNameProblems } from '../../build-kind.js';
 import { CoreEvent, eventColumns, eventProblems, referenceSelectors } from '../../core/v1/event.js';
 import { anotherVersion } from '../../define-kind.js';
 import type { EventSource, ObjectReference } from '../../generated/core-v1.js';
-import { type EventBody, type EventBodyDraft, type EventBodyInput, eventBody } from '../../generated/events-v1.js';
-import type { Kind } from '../../kind.js';
+import { type EventKind, type EventObject, eventBase } from '../../generated/events-v1.js';
 import { toStorageVersion } from '../../shared/storage-conversion.js';
 
-export interface Event extends NamespacedObject<'Event'>, EventBody {}
-export interface EventDraft extends NamespacedObject<'Event'>, EventBodyDraft {}
-export interface EventInput extends InputBase, EventBodyInput {}
+export interface Event extends EventObject {}
 
 /** Fields with another name in the storage version: [this version, storage version]. */
 const RENAMED = [
@@ -36,9 +33,8 @@ const RENAMED = [
 /** Conversion to and from the storage version. */
 export const eventConversion = { toStored, fromStored };
 
-export const Event: Kind<Event, EventInput, 'Namespaced', never, EventDraft> = anotherVersion(CoreEvent, {
-  apiVersion: `${serviceGroup('events')}/v1`,
-  body: eventBody,
+export const Event: EventKind<Event> = anotherVersion(CoreEvent, {
+  ...eventBase,
   columns: eventColumns((object) => toStorageVersion<CoreEvent>(object, eventConversion, orchDialect)),
   ...eventConversion,
   strategy: {

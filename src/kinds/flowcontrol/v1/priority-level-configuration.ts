@@ -6,7 +6,6 @@
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -14,14 +13,13 @@ import {
   type ExemptPriorityLevelConfiguration,
   type LimitedPriorityLevelConfiguration,
   type LimitResponse,
-  type PriorityLevelConfigurationBody,
-  type PriorityLevelConfigurationBodyDraft,
-  type PriorityLevelConfigurationBodyInput,
+  type PriorityLevelConfigurationKind,
+  type PriorityLevelConfigurationObject,
   type PriorityLevelConfigurationSpec,
-  priorityLevelConfigurationBody,
+  priorityLevelConfigurationBase,
   type QueuingConfiguration,
 } from '../../generated/flowcontrol-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { bootstrapMetadata, bootstrapObjects } from './bootstrap.js';
 import { priorityLevelColumns } from './columns.js';
@@ -30,24 +28,10 @@ import { mandatoryLevel, ownedLevelSpec, suggestedLevels } from './priority-leve
 import { PRIORITY_LEVELS } from './resources.js';
 import { bootstrapReconciler } from './upkeep.js';
 
-export interface PriorityLevelConfiguration
-  extends ClusterObject<'PriorityLevelConfiguration'>,
-    PriorityLevelConfigurationBody {}
-export interface PriorityLevelConfigurationDraft
-  extends ClusterObject<'PriorityLevelConfiguration'>,
-    PriorityLevelConfigurationBodyDraft {}
-export interface PriorityLevelConfigurationInput extends InputBase, PriorityLevelConfigurationBodyInput {}
+export interface PriorityLevelConfiguration extends PriorityLevelConfigurationObject {}
 
-export const PriorityLevelConfiguration: Kind<
-  PriorityLevelConfiguration,
-  PriorityLevelConfigurationInput,
-  'Cluster',
-  'status',
-  PriorityLevelConfigurationDraft
-> = defineBuiltIn({
-  apiVersion: `${serviceGroup('flowcontrol.apiserver')}/v1`,
-  kind: 'PriorityLevelConfiguration',
-  scope: 'Cluster',
+export const PriorityLevelConfiguration: PriorityLevelConfigurationKind<PriorityLevelConfiguration> = defineBuiltIn({
+  ...priorityLevelConfigurationBase,
   lifecycle: { introducedIn: '1.29' },
   columns: priorityLevelColumns,
   initial: (dialect) =>
@@ -61,7 +45,6 @@ export const PriorityLevelConfiguration: Kind<
       resource: PRIORITY_LEVELS,
       specs: () => bootstrapObjects(mandatoryLevel, suggestedLevels()),
     }),
-  body: priorityLevelConfigurationBody,
   strategy: {
     write: { generation: specGeneration, separateStatus: true },
     update: { validationOrder: ['update', 'create'] },

@@ -2,7 +2,6 @@
  * The StorageVersion kind: the versions in which the API servers of a cluster store and decode a resource.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
 import {
@@ -11,23 +10,21 @@ import {
   patternMessage,
   qualifiedNameProblems,
 } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { stringSlice } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ServerStorageVersion,
-  type StorageVersionBody,
-  type StorageVersionBodyInput,
   type StorageVersionCondition,
+  type StorageVersionKind,
+  type StorageVersionObject,
   type StorageVersionStatus,
-  storageVersionBody,
+  storageVersionBase,
 } from '../../generated/internal-v1alpha1.js';
-import type { Kind, NameValidator } from '../../kind.js';
+import type { NameValidator } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
-export interface StorageVersion extends ClusterObject<'StorageVersion'>, StorageVersionBody {}
-export interface StorageVersionInput extends InputBase, StorageVersionBodyInput {}
+export interface StorageVersion extends StorageVersionObject {}
 
 /** Requires `<group>.<resource>`; the group may contain dots. */
 const storageVersionName: NameValidator = (name) => {
@@ -39,11 +36,8 @@ const storageVersionName: NameValidator = (name) => {
   ];
 };
 
-export const StorageVersion: Kind<StorageVersion, StorageVersionInput, 'Cluster', 'status'> = defineBuiltIn({
-  apiVersion: `${serviceGroup('internal.apiserver')}/v1alpha1`,
-  kind: 'StorageVersion',
-  scope: 'Cluster',
-  body: storageVersionBody,
+export const StorageVersion: StorageVersionKind<StorageVersion> = defineBuiltIn({
+  ...storageVersionBase,
   columns: [
     nameColumn,
     textColumn(

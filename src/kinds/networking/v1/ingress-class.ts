@@ -2,21 +2,17 @@
  * The IngressClass kind: the controller of Ingresses. spec: IngressClass
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type IngressClassBody,
-  type IngressClassBodyDraft,
-  type IngressClassBodyInput,
+  type IngressClassKind,
+  type IngressClassObject,
   type IngressClassParametersReference,
   type IngressClassSpec,
-  ingressClassBody,
+  ingressClassBase,
 } from '../../generated/networking-v1.js';
-import type { Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { groupKindNameProblems } from '../reference.js';
@@ -25,15 +21,10 @@ const PATH_PATTERN = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 const NOT_PATH = /[^A-Za-z0-9/\-._~%!$&'()*+,;=:]/;
 
-export interface IngressClass extends ClusterObject<'IngressClass'>, IngressClassBody {}
-export interface IngressClassDraft extends ClusterObject<'IngressClass'>, IngressClassBodyDraft {}
-export interface IngressClassInput extends InputBase, IngressClassBodyInput {}
+export interface IngressClass extends IngressClassObject {}
 
-export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', never, IngressClassDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('networking')}/v1`,
-  kind: 'IngressClass',
-  scope: 'Cluster',
-  body: ingressClassBody,
+export const IngressClass: IngressClassKind<IngressClass> = defineBuiltIn({
+  ...ingressClassBase,
   strategy: {
     write: { generation: specGeneration },
     update: { validationOrder: ['metadata', 'update', 'create'], validate: validateUpdate },

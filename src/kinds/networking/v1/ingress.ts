@@ -2,7 +2,6 @@
  * The Ingress kind: routes external hosts and paths to backends. Errors are in the reference server's order. spec:
  * Ingress
  */
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { parseIpSloppy, validIpProblems } from '../../../meta/ip.js';
@@ -12,7 +11,7 @@ import {
   portNameProblems,
   wildcardSubdomainProblems,
 } from '../../../meta/names.js';
-import type { ApiObject, InputBase, NamespacedObject } from '../../../meta/object.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
@@ -26,13 +25,8 @@ import type {
   IngressStatus,
   IngressTLS,
 } from '../../generated/networking-v1.js';
-import {
-  type IngressBody,
-  type IngressBodyDraft,
-  type IngressBodyInput,
-  ingressBody,
-} from '../../generated/networking-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import { type IngressKind, type IngressObject, ingressBase } from '../../generated/networking-v1.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { portNumberProblems } from '../../shared/number-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
@@ -60,16 +54,11 @@ const ingressColumns: readonly Column[] = [
 
 const MOST_HOSTS = 3;
 
-export interface Ingress extends NamespacedObject<'Ingress'>, IngressBody {}
-export interface IngressDraft extends NamespacedObject<'Ingress'>, IngressBodyDraft {}
-export interface IngressInput extends InputBase, IngressBodyInput {}
+export interface Ingress extends IngressObject {}
 
-export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status', IngressDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('networking')}/v1`,
-  kind: 'Ingress',
-  scope: 'Namespaced',
+export const Ingress: IngressKind<Ingress> = defineBuiltIn({
+  ...ingressBase,
   names: { shortNames: ['ing'] },
-  body: ingressBody,
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings },
     create: {

@@ -3,37 +3,29 @@
  * spec: IPAddress
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
 import { ipAddressNameProblems } from '../../../meta/ip.js';
 import { dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type IPAddressBody,
-  type IPAddressBodyDraft,
-  type IPAddressBodyInput,
-  ipAddressBody,
+  type IPAddressKind,
+  type IPAddressObject,
+  ipAddressBase,
   type ParentReference,
 } from '../../generated/networking-v1.js';
-import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
+import type { HookContext, MetadataErrors } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { requiredSegmentProblems } from '../reference.js';
 
-export interface IPAddress extends ClusterObject<'IPAddress'>, IPAddressBody {}
-export interface IPAddressDraft extends ClusterObject<'IPAddress'>, IPAddressBodyDraft {}
-export interface IPAddressInput extends InputBase, IPAddressBodyInput {}
+export interface IPAddress extends IPAddressObject {}
 
-export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never, IPAddressDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('networking')}/v1`,
-  kind: 'IPAddress',
-  scope: 'Cluster',
+export const IPAddress: IPAddressKind<IPAddress> = defineBuiltIn({
+  ...ipAddressBase,
   lifecycle: { introducedIn: '1.33' },
   names: { shortNames: ['ip'] },
-  body: ipAddressBody,
   strategy: {
     name: {
       validate: ipAddressNameProblems,

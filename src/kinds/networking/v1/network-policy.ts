@@ -3,13 +3,11 @@
  * NetworkPolicy
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { cidrWarnings, contains, parseCidrSloppy, validCidrProblems } from '../../../meta/ip.js';
 import { labelSelectorFromObject, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
 import { portNameProblems } from '../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type {
@@ -18,13 +16,7 @@ import type {
   NetworkPolicyPort,
   NetworkPolicySpec,
 } from '../../generated/networking-v1.js';
-import {
-  type NetworkPolicyBody,
-  type NetworkPolicyBodyDraft,
-  type NetworkPolicyBodyInput,
-  networkPolicyBody,
-} from '../../generated/networking-v1.js';
-import type { Kind } from '../../kind.js';
+import { type NetworkPolicyKind, type NetworkPolicyObject, networkPolicyBase } from '../../generated/networking-v1.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { portNumberProblems } from '../../shared/number-rules.js';
 import { specGeneration } from '../../shared/strategies.js';
@@ -33,40 +25,34 @@ const POLICY_TYPES = ['Ingress', 'Egress'];
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
 
-export interface NetworkPolicy extends NamespacedObject<'NetworkPolicy'>, NetworkPolicyBody {}
-export interface NetworkPolicyDraft extends NamespacedObject<'NetworkPolicy'>, NetworkPolicyBodyDraft {}
-export interface NetworkPolicyInput extends InputBase, NetworkPolicyBodyInput {}
+export interface NetworkPolicy extends NetworkPolicyObject {}
 
-export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced', never, NetworkPolicyDraft> =
-  defineBuiltIn({
-    apiVersion: `${serviceGroup('networking')}/v1`,
-    kind: 'NetworkPolicy',
-    scope: 'Namespaced',
-    names: { shortNames: ['netpol'] },
-    body: networkPolicyBody,
-    strategy: {
-      write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(object.spec) },
-      update: {
-        metadataValidation: 'inValidate',
-        // The reference server validates an update first as a new object and then as an update.
-        validate: (next, _live, _context, metadata) => {
-          const problems = networkPolicyProblems(next.spec);
-          return [...metadata.forCreate(), ...problems, ...metadata.forUpdate(), ...problems];
-        },
+export const NetworkPolicy: NetworkPolicyKind<NetworkPolicy> = defineBuiltIn({
+  ...networkPolicyBase,
+  names: { shortNames: ['netpol'] },
+  strategy: {
+    write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(object.spec) },
+    update: {
+      metadataValidation: 'inValidate',
+      // The reference server validates an update first as a new object and then as an update.
+      validate: (next, _live, _context, metadata) => {
+        const problems = networkPolicyProblems(next.spec);
+        return [...metadata.forCreate(), ...problems, ...metadata.forUpdate(), ...problems];
       },
-      decode: { defaults: defaultPolicyTypes },
-      create: { validate: (object) => networkPolicyProblems(object.spec) },
     },
-    columns: [
-      nameColumn,
-      textColumn(
-        'Pod-Selector',
-        'The label selector of the pods that it applies to.',
-        (object) => printLabelSelector(labelSelectorFromObject(object.spec.podSelector)) || NONE,
-      ),
-      ageColumn,
-    ],
-  });
+    decode: { defaults: defaultPolicyTypes },
+    create: { validate: (object) => networkPolicyProblems(object.spec) },
+  },
+  columns: [
+    nameColumn,
+    textColumn(
+      'Pod-Selector',
+      'The label selector of the pods that it applies to.',
+      (object) => printLabelSelector(labelSelectorFromObject(object.spec.podSelector)) || NONE,
+    ),
+    ageColumn,
+  ],
+});
 
 /** The default types are Ingress, and Egress if there are egress rules. */
 function defaultPolicyTypes(draft: NetworkPolicy): void {

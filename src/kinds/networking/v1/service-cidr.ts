@@ -2,38 +2,26 @@
  * The ServiceCIDR kind: the ranges of cluster IPs for Services. spec: ServiceCIDR
  */
 
-import { DEFAULT_SERVICE, SERVICE_NAME, serviceGroup } from '../../../meta/dialect.js';
+import { DEFAULT_SERVICE, SERVICE_NAME } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required } from '../../../meta/field-error.js';
 import { canonicalCidrProblems, parseCidrSloppy } from '../../../meta/ip.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import {
-  type ServiceCIDRBody,
-  type ServiceCIDRBodyDraft,
-  type ServiceCIDRBodyInput,
-  serviceCIDRBody,
-} from '../../generated/networking-v1.js';
-import type { Kind } from '../../kind.js';
+import { type ServiceCIDRKind, type ServiceCIDRObject, serviceCIDRBase } from '../../generated/networking-v1.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { conditionOwnedBy, ownedByServer } from '../../shared/initial-managers.js';
 import { DEFAULT_SERVICE_CIDR } from '../../shared/service-cidr.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
-export interface ServiceCIDR extends ClusterObject<'ServiceCIDR'>, ServiceCIDRBody {}
-export interface ServiceCIDRDraft extends ClusterObject<'ServiceCIDR'>, ServiceCIDRBodyDraft {}
-export interface ServiceCIDRInput extends InputBase, ServiceCIDRBodyInput {}
+export interface ServiceCIDR extends ServiceCIDRObject {}
 
 /** The field manager of the reference server's ServiceCIDR controller. */
 const CONTROLLER = `${DEFAULT_SERVICE}-service-cidr-controller`;
 
-export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status', ServiceCIDRDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('networking')}/v1`,
-  kind: 'ServiceCIDR',
-  scope: 'Cluster',
+export const ServiceCIDR: ServiceCIDRKind<ServiceCIDR> = defineBuiltIn({
+  ...serviceCIDRBase,
   lifecycle: { introducedIn: '1.33' },
-  body: serviceCIDRBody,
   strategy: {
     create: { validate: (object) => rangeProblems(object.spec.cidrs) },
     update: { validate: (next, live) => updateProblems(next.spec.cidrs, live.spec.cidrs ?? []) },

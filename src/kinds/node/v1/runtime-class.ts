@@ -3,41 +3,29 @@
  * it to pods.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import {
-  type RuntimeClassBody,
-  type RuntimeClassBodyDraft,
-  type RuntimeClassBodyInput,
-  runtimeClassBody,
-} from '../../generated/node-v1.js';
-import type { HookContext, Kind, MetadataErrors } from '../../kind.js';
+import { type RuntimeClassKind, type RuntimeClassObject, runtimeClassBase } from '../../generated/node-v1.js';
+import type { HookContext, MetadataErrors } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { roundResourceList, validateResourceRequirements } from '../../shared/resources.js';
 import { type Toleration, validateTolerations } from '../../shared/tolerations.js';
 
-export interface RuntimeClass extends ClusterObject<'RuntimeClass'>, RuntimeClassBody {}
-export interface RuntimeClassDraft extends ClusterObject<'RuntimeClass'>, RuntimeClassBodyDraft {}
-export interface RuntimeClassInput extends InputBase, RuntimeClassBodyInput {}
+export interface RuntimeClass extends RuntimeClassObject {}
 
-export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', never, RuntimeClassDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('node')}/v1`,
-  kind: 'RuntimeClass',
-  scope: 'Cluster',
+export const RuntimeClass: RuntimeClassKind<RuntimeClass> = defineBuiltIn({
+  ...runtimeClassBase,
   columns: [
     nameColumn,
     textColumn('Handler', 'The runtime handler that nodes use for pods of this class.', (object) => object['handler']),
     ageColumn,
   ],
-  body: runtimeClassBody,
   strategy: {
     update: {
       allowUnconditionalUpdate: false,

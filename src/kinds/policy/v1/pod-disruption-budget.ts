@@ -7,29 +7,22 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, notSupported } from '../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { LabelSelector } from '../../generated/meta-v1.js';
 import {
-  type PodDisruptionBudgetBody,
-  type PodDisruptionBudgetBodyDraft,
-  type PodDisruptionBudgetBodyInput,
+  type PodDisruptionBudgetKind,
+  type PodDisruptionBudgetObject,
   type PodDisruptionBudgetSpec,
-  podDisruptionBudgetBody,
+  podDisruptionBudgetBase,
 } from '../../generated/policy-v1.js';
-import type { Kind } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 
-export interface PodDisruptionBudget extends NamespacedObject<'PodDisruptionBudget'>, PodDisruptionBudgetBody {}
-export interface PodDisruptionBudgetDraft
-  extends NamespacedObject<'PodDisruptionBudget'>,
-    PodDisruptionBudgetBodyDraft {}
-export interface PodDisruptionBudgetInput extends InputBase, PodDisruptionBudgetBodyInput {}
+export interface PodDisruptionBudget extends PodDisruptionBudgetObject {}
 
 const columns: readonly Column<PodDisruptionBudget>[] = [
   nameColumn,
@@ -47,18 +40,9 @@ const columns: readonly Column<PodDisruptionBudget>[] = [
   ageColumn,
 ];
 
-export const PodDisruptionBudget: Kind<
-  PodDisruptionBudget,
-  PodDisruptionBudgetInput,
-  'Namespaced',
-  'status',
-  PodDisruptionBudgetDraft
-> = defineBuiltIn({
-  apiVersion: 'policy/v1',
-  kind: 'PodDisruptionBudget',
-  scope: 'Namespaced',
+export const PodDisruptionBudget: PodDisruptionBudgetKind<PodDisruptionBudget> = defineBuiltIn({
+  ...podDisruptionBudgetBase,
   names: { shortNames: ['pdb'] },
-  body: podDisruptionBudgetBody,
   columns,
   strategy: {
     name: {

@@ -7,12 +7,12 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
-import type { ClusterRoleBindingBody, Subject } from '../../generated/rbac-v1.js';
+import type { ClusterRoleBindingObject, Subject } from '../../generated/rbac-v1.js';
 import type { HookContext, StrategyDefinition } from '../../kind.js';
 import { authorizeBinding } from '../escalation.js';
 import { rbacName } from './policy-rule.js';
 
-interface Binding extends ClusterRoleBindingBody {}
+type Binding = Pick<ClusterRoleBindingObject, 'roleRef' | 'subjects'>;
 
 /** The differences between the two kinds. */
 export interface BindingRules {

@@ -3,36 +3,23 @@
  * bound in a namespace. With an `aggregationRule` a controller copies the rules of other roles.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required } from '../../../meta/field-error.js';
 import type { LabelSelectorExpression, LabelSelectorObject } from '../../../meta/labels.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import {
-  type ClusterRoleBody,
-  type ClusterRoleBodyDraft,
-  type ClusterRoleBodyInput,
-  clusterRoleBody,
-} from '../../generated/rbac-v1.js';
-import type { Kind } from '../../kind.js';
+import { type ClusterRoleKind, type ClusterRoleObject, clusterRoleBase } from '../../generated/rbac-v1.js';
 import { clusterRolesFor } from '../bootstrap/objects.js';
 import { authorizeRole } from '../escalation.js';
 import { roleColumns } from './columns.js';
 import { rbacName, validatePolicyRules } from './policy-rule.js';
 
-export interface ClusterRole extends ClusterObject<'ClusterRole'>, ClusterRoleBody {}
-export interface ClusterRoleDraft extends ClusterObject<'ClusterRole'>, ClusterRoleBodyDraft {}
-export interface ClusterRoleInput extends InputBase, ClusterRoleBodyInput {}
+export interface ClusterRole extends ClusterRoleObject {}
 
-export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never, ClusterRoleDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('rbac.authorization')}/v1`,
-  kind: 'ClusterRole',
-  scope: 'Cluster',
+export const ClusterRole: ClusterRoleKind<ClusterRole> = defineBuiltIn({
+  ...clusterRoleBase,
   columns: roleColumns,
-  body: clusterRoleBody,
   strategy: {
     name: { validate: rbacName },
     update: {

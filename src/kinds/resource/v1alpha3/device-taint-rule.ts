@@ -2,35 +2,29 @@
  * The DeviceTaintRule kind: a taint that an administrator adds to devices.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type DeviceTaintRuleBody,
-  type DeviceTaintRuleBodyInput,
+  type DeviceTaintRuleKind,
+  type DeviceTaintRuleObject,
   type DeviceTaintRuleSpec,
   type DeviceTaintSelector,
-  deviceTaintRuleBody,
+  deviceTaintRuleBase,
 } from '../../generated/resource-v1alpha3.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, nameColumn, since, textColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { labelNameProblems, nameErrors, poolNameProblems } from '../rules/names.js';
 import { deviceTaintProblems, type StoredOptions, selectorsProblems } from '../rules/selection.js';
 
-export interface DeviceTaintRule extends ClusterObject<'DeviceTaintRule'>, DeviceTaintRuleBody {}
-export interface DeviceTaintRuleInput extends InputBase, DeviceTaintRuleBodyInput {}
+export interface DeviceTaintRule extends DeviceTaintRuleObject {}
 
-export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Cluster', never> = defineBuiltIn({
-  apiVersion: `${serviceGroup('resource')}/v1alpha3`,
-  kind: 'DeviceTaintRule',
-  scope: 'Cluster',
+export const DeviceTaintRule: DeviceTaintRuleKind<DeviceTaintRule> = defineBuiltIn({
+  ...deviceTaintRuleBase,
   lifecycle: { introducedIn: '1.33' },
-  body: deviceTaintRuleBody,
   columns: [
     nameColumn,
     textColumn('Key', 'The key of its taint.', (object) => object.spec.taint.key),

@@ -2,35 +2,28 @@
  * The DeviceClass kind: a named device selection and configuration, which claims reference.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type DeviceClassBody,
-  type DeviceClassBodyInput,
+  type DeviceClassKind,
+  type DeviceClassObject,
   type DeviceClassSpec,
-  deviceClassBody,
+  deviceClassBase,
 } from '../../generated/resource-v1beta2.js';
-import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { MAX_CONFIGURATIONS } from '../rules/claim.js';
 import { listProblems } from '../rules/collections.js';
 import { configurationProblems, selectorsProblems } from '../rules/selection.js';
 
-export interface DeviceClass extends ClusterObject<'DeviceClass'>, DeviceClassBody {}
-export interface DeviceClassInput extends InputBase, DeviceClassBodyInput {}
+export interface DeviceClass extends DeviceClassObject {}
 
-export const DeviceClass: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> = defineBuiltIn({
-  apiVersion: `${serviceGroup('resource')}/v1beta2`,
-  kind: 'DeviceClass',
-  scope: 'Cluster',
+export const DeviceClass: DeviceClassKind<DeviceClass> = defineBuiltIn({
+  ...deviceClassBase,
   lifecycle: { introducedIn: '1.33' },
   gate: 'DynamicResourceAllocation',
   columns: [nameColumn, ageColumn],
-  body: deviceClassBody,
   strategy: {
     delete: { returnDeletedObject: true },
     update: {

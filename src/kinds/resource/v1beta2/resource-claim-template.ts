@@ -1,20 +1,18 @@
 /**
  * The ResourceClaimTemplate kind: the template for the claims of pods. Its spec is immutable.
  */
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
-import type { ApiObject, InputBase, NamespacedObject, ObjectMetaInput } from '../../../meta/object.js';
+import type { ApiObject, ObjectMetaInput } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type ResourceClaimTemplateBody,
-  type ResourceClaimTemplateBodyDraft,
-  type ResourceClaimTemplateBodyInput,
-  resourceClaimTemplateBody,
+  type ResourceClaimTemplateKind,
+  type ResourceClaimTemplateObject,
+  resourceClaimTemplateBase,
 } from '../../generated/resource-v1beta2.js';
-import type { Kind, StrategyContext, StrategyDefinition } from '../../kind.js';
+import type { StrategyContext, StrategyDefinition } from '../../kind.js';
 import { annotationErrors } from '../../shared/annotations.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import {
@@ -46,11 +44,7 @@ const NOT_FOR_TEMPLATES: Readonly<Record<string, string>> = {
   managedFields: 'managedFields',
 };
 
-export interface ResourceClaimTemplate extends NamespacedObject<'ResourceClaimTemplate'>, ResourceClaimTemplateBody {}
-export interface ResourceClaimTemplateDraft
-  extends NamespacedObject<'ResourceClaimTemplate'>,
-    ResourceClaimTemplateBodyDraft {}
-export interface ResourceClaimTemplateInput extends InputBase, ResourceClaimTemplateBodyInput {}
+export interface ResourceClaimTemplate extends ResourceClaimTemplateObject {}
 
 /** A template of any version. */
 interface AnyTemplate {
@@ -86,20 +80,11 @@ export function templateStrategy<Template extends AnyTemplate>(
   };
 }
 
-export const ResourceClaimTemplate: Kind<
-  ResourceClaimTemplate,
-  ResourceClaimTemplateInput,
-  'Namespaced',
-  never,
-  ResourceClaimTemplateDraft
-> = defineBuiltIn({
-  apiVersion: `${serviceGroup('resource')}/v1beta2`,
-  kind: 'ResourceClaimTemplate',
-  scope: 'Namespaced',
+export const ResourceClaimTemplate: ResourceClaimTemplateKind<ResourceClaimTemplate> = defineBuiltIn({
+  ...resourceClaimTemplateBase,
   lifecycle: { introducedIn: '1.33' },
   gate: 'DynamicResourceAllocation',
   columns: [nameColumn, ageColumn],
-  body: resourceClaimTemplateBody,
   strategy: templateStrategy((object) => object),
 });
 

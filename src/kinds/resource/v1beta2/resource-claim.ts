@@ -1,20 +1,18 @@
 /**
  * The ResourceClaim kind: a request for devices and its allocation. The spec is immutable.
  */
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid } from '../../../meta/field-error.js';
-import type { ApiObject, InputBase, NamespacedObject } from '../../../meta/object.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type ResourceClaimBody,
-  type ResourceClaimBodyDraft,
-  type ResourceClaimBodyInput,
+  type ResourceClaimKind,
+  type ResourceClaimObject,
   type ResourceClaimStatus,
-  resourceClaimBody,
+  resourceClaimBase,
 } from '../../generated/resource-v1beta2.js';
-import type { HookContext, Kind, StrategyContext, StrategyDefinition } from '../../kind.js';
+import type { HookContext, StrategyContext, StrategyDefinition } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../subresource.js';
@@ -32,9 +30,7 @@ import { claimStatusProblems } from '../rules/claim-status.js';
 import { dumpClaimSpec } from '../rules/dump.js';
 import type { StoredOptions } from '../rules/selection.js';
 
-export interface ResourceClaim extends NamespacedObject<'ResourceClaim'>, ResourceClaimBody {}
-export interface ResourceClaimDraft extends NamespacedObject<'ResourceClaim'>, ResourceClaimBodyDraft {}
-export interface ResourceClaimInput extends InputBase, ResourceClaimBodyInput {}
+export interface ResourceClaim extends ResourceClaimObject {}
 
 /** A claim of any version. */
 interface AnyClaim {
@@ -87,18 +83,14 @@ export function claimStatus<Claim extends AnyClaim>(
   });
 }
 
-export const ResourceClaim: Kind<ResourceClaim, ResourceClaimInput, 'Namespaced', 'status', ResourceClaimDraft> =
-  defineBuiltIn({
-    apiVersion: `${serviceGroup('resource')}/v1beta2`,
-    kind: 'ResourceClaim',
-    scope: 'Namespaced',
-    lifecycle: { introducedIn: '1.33' },
-    gate: 'DynamicResourceAllocation',
-    columns: [nameColumn, textColumn('State', 'Whether it is pending, allocated or reserved.', stateOf), ageColumn],
-    body: resourceClaimBody,
-    strategy: claimStrategy((object) => object),
-    subresources: { status: claimStatus((object) => object) },
-  });
+export const ResourceClaim: ResourceClaimKind<ResourceClaim> = defineBuiltIn({
+  ...resourceClaimBase,
+  lifecycle: { introducedIn: '1.33' },
+  gate: 'DynamicResourceAllocation',
+  columns: [nameColumn, textColumn('State', 'Whether it is pending, allocated or reserved.', stateOf), ageColumn],
+  strategy: claimStrategy((object) => object),
+  subresources: { status: claimStatus((object) => object) },
+});
 
 function allocate(draft: AnyClaim, live: AnyClaim | undefined, context: StrategyContext): undefined {
   if (live === undefined) checkAdminAccess(draft, draft.spec, context);

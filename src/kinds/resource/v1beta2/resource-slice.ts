@@ -3,26 +3,23 @@
  */
 
 import { type Dialect, orchDialect, serviceGroup } from '../../../meta/dialect.js';
-import type { ApiObject, ClusterObject, InputBase } from '../../../meta/object.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { FeatureGates } from '../../feature-gates.js';
 import {
   type Device,
-  type ResourceSliceBody,
-  type ResourceSliceBodyDraft,
-  type ResourceSliceBodyInput,
+  type ResourceSliceKind,
+  type ResourceSliceObject,
   type ResourceSliceSpec,
-  resourceSliceBody,
+  resourceSliceBase,
 } from '../../generated/resource-v1beta2.js';
-import type { HookContext, Kind, StrategyDefinition } from '../../kind.js';
+import type { HookContext, StrategyDefinition } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { sliceSpecProblems } from '../rules/slice.js';
 import type { Version } from '../versions.js';
 
-export interface ResourceSlice extends ClusterObject<'ResourceSlice'>, ResourceSliceBody {}
-export interface ResourceSliceDraft extends ClusterObject<'ResourceSlice'>, ResourceSliceBodyDraft {}
-export interface ResourceSliceInput extends InputBase, ResourceSliceBodyInput {}
+export interface ResourceSlice extends ResourceSliceObject {}
 
 /** The fields of a device that the hooks use. Older versions have them in `basic`. */
 type DeviceFacts = Partial<Omit<Device, 'name' | 'capacity'>>;
@@ -71,23 +68,19 @@ export function sliceStrategy<Slice extends AnySlice>(
   };
 }
 
-export const ResourceSlice: Kind<ResourceSlice, ResourceSliceInput, 'Cluster', never, ResourceSliceDraft> =
-  defineBuiltIn({
-    apiVersion: `${serviceGroup('resource')}/v1beta2`,
-    kind: 'ResourceSlice',
-    scope: 'Cluster',
-    lifecycle: { introducedIn: '1.33' },
-    gate: 'DynamicResourceAllocation',
-    columns: [
-      nameColumn,
-      textColumn('Node', 'The node of the devices, if they are local to one.', (object) => object.spec.nodeName ?? ''),
-      textColumn('Driver', 'The driver that publishes the devices.', (object) => object.spec.driver),
-      textColumn('Pool', 'The pool that the devices belong to.', (object) => object.spec.pool.name),
-      ageColumn,
-    ],
-    body: resourceSliceBody,
-    strategy: sliceStrategy('v1beta2', (object) => object),
-  });
+export const ResourceSlice: ResourceSliceKind<ResourceSlice> = defineBuiltIn({
+  ...resourceSliceBase,
+  lifecycle: { introducedIn: '1.33' },
+  gate: 'DynamicResourceAllocation',
+  columns: [
+    nameColumn,
+    textColumn('Node', 'The node of the devices, if they are local to one.', (object) => object.spec.nodeName ?? ''),
+    textColumn('Driver', 'The driver that publishes the devices.', (object) => object.spec.driver),
+    textColumn('Pool', 'The pool that the devices belong to.', (object) => object.spec.pool.name),
+    ageColumn,
+  ],
+  strategy: sliceStrategy('v1beta2', (object) => object),
+});
 
 /** An absent list of devices equals an empty one. */
 function specChanges(draft: AnySlice, live: AnySlice): boolean {

@@ -7,23 +7,15 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { DeletionDecision, DeletionRequest } from '../../deletion.js';
-import {
-  type PriorityClassBody,
-  type PriorityClassBodyDraft,
-  type PriorityClassBodyInput,
-  priorityClassBody,
-} from '../../generated/scheduling-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import { type PriorityClassKind, type PriorityClassObject, priorityClassBase } from '../../generated/scheduling-v1.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { ownedByServer } from '../../shared/initial-managers.js';
 
-export interface PriorityClass extends ClusterObject<'PriorityClass'>, PriorityClassBody {}
-export interface PriorityClassDraft extends ClusterObject<'PriorityClass'>, PriorityClassBodyDraft {}
-export interface PriorityClassInput extends InputBase, PriorityClassBodyInput {}
+export interface PriorityClass extends PriorityClassObject {}
 
 const columns: readonly Column<PriorityClass>[] = [
   nameColumn,
@@ -45,31 +37,27 @@ const columns: readonly Column<PriorityClass>[] = [
 const GROUP = serviceGroup('scheduling');
 const PLURAL = 'priorityclasses';
 
-export const PriorityClass: Kind<PriorityClass, PriorityClassInput, 'Cluster', never, PriorityClassDraft> =
-  defineBuiltIn({
-    apiVersion: `${GROUP}/v1`,
-    kind: 'PriorityClass',
-    scope: 'Cluster',
-    names: { plural: PLURAL, shortNames: ['pc'] },
-    columns,
-    body: priorityClassBody,
-    strategy: {
-      write: {
-        // The generation is always 1, because the fields that count are immutable.
-        generation: () => false,
-      },
-      create: { validate },
-      update: { validate: validateUpdate },
-      delete: { intercept: beforeDelete },
+export const PriorityClass: PriorityClassKind<PriorityClass> = defineBuiltIn({
+  ...priorityClassBase,
+  names: { plural: PLURAL, shortNames: ['pc'] },
+  columns,
+  strategy: {
+    write: {
+      // The generation is always 1, because the fields that count are immutable.
+      generation: () => false,
     },
-    initial: () =>
-      [...SYSTEM_VALUES].map(([name, value]) => ({
-        metadata: { name, generation: 1, managers: [ownedByServer(['description', 'preemptionPolicy', 'value'])] },
-        value,
-        description: SYSTEM_DESCRIPTIONS[name],
-        preemptionPolicy: 'PreemptLowerPriority',
-      })),
-  });
+    create: { validate },
+    update: { validate: validateUpdate },
+    delete: { intercept: beforeDelete },
+  },
+  initial: () =>
+    [...SYSTEM_VALUES].map(([name, value]) => ({
+      metadata: { name, generation: 1, managers: [ownedByServer(['description', 'preemptionPolicy', 'value'])] },
+      value,
+      description: SYSTEM_DESCRIPTIONS[name],
+      preemptionPolicy: 'PreemptLowerPriority',
+    })),
+});
 
 /** The highest value of user-defined classes; system classes have higher ones. */
 const HIGHEST_VALUE = 1_000_000_000;

@@ -2,33 +2,25 @@
  * The CSIDriver kind: the capabilities and requirements of a storage driver.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type CSIDriverBody,
-  type CSIDriverBodyDraft,
-  type CSIDriverBodyInput,
+  type CSIDriverKind,
+  type CSIDriverObject,
   type CSIDriverSpec,
-  csiDriverBody,
+  csiDriverBase,
   type TokenRequest,
 } from '../../generated/storage-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { csiDriverColumns } from './columns.js';
 
-export interface CSIDriver extends ClusterObject<'CSIDriver'>, CSIDriverBody {}
-export interface CSIDriverDraft extends ClusterObject<'CSIDriver'>, CSIDriverBodyDraft {}
-export interface CSIDriverInput extends InputBase, CSIDriverBodyInput {}
+export interface CSIDriver extends CSIDriverObject {}
 
-export const CSIDriver: Kind<CSIDriver, CSIDriverInput, 'Cluster', never, CSIDriverDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('storage')}/v1`,
-  kind: 'CSIDriver',
-  scope: 'Cluster',
-  body: csiDriverBody,
+export const CSIDriver: CSIDriverKind<CSIDriver> = defineBuiltIn({
+  ...csiDriverBase,
   columns: csiDriverColumns,
   strategy: {
     update: {

@@ -2,35 +2,22 @@
  * The CSINode kind: the storage drivers on a node.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import {
-  type CSINodeBody,
-  type CSINodeBodyDraft,
-  type CSINodeBodyInput,
-  type CSINodeDriver,
-  csiNodeBody,
-} from '../../generated/storage-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import { type CSINodeDriver, type CSINodeKind, type CSINodeObject, csiNodeBase } from '../../generated/storage-v1.js';
+import type { HookContext } from '../../kind.js';
 import { csiNodeColumns } from './columns.js';
 
-export interface CSINode extends ClusterObject<'CSINode'>, CSINodeBody {}
-export interface CSINodeDraft extends ClusterObject<'CSINode'>, CSINodeBodyDraft {}
-export interface CSINodeInput extends InputBase, CSINodeBodyInput {}
+export interface CSINode extends CSINodeObject {}
 
-export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never, CSINodeDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('storage')}/v1`,
-  kind: 'CSINode',
-  scope: 'Cluster',
-  body: csiNodeBody,
+export const CSINode: CSINodeKind<CSINode> = defineBuiltIn({
+  ...csiNodeBase,
   columns: csiNodeColumns,
   strategy: {
     update: {

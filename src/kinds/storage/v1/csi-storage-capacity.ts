@@ -2,44 +2,30 @@
  * The CSIStorageCapacity kind: the available storage of a class in a topology.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems, labelValueProblems } from '../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, renderValue, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { LabelSelector } from '../../generated/meta-v1.js';
 import {
-  type CSIStorageCapacityBody,
-  type CSIStorageCapacityBodyDraft,
-  type CSIStorageCapacityBodyInput,
-  csiStorageCapacityBody,
+  type CSIStorageCapacityKind,
+  type CSIStorageCapacityObject,
+  csiStorageCapacityBase,
 } from '../../generated/storage-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { expressionWarnings, labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { validateNonNegativeQuantity } from '../../shared/resources.js';
 
-export interface CSIStorageCapacity extends NamespacedObject<'CSIStorageCapacity'>, CSIStorageCapacityBody {}
-export interface CSIStorageCapacityDraft extends NamespacedObject<'CSIStorageCapacity'>, CSIStorageCapacityBodyDraft {}
-export interface CSIStorageCapacityInput extends InputBase, CSIStorageCapacityBodyInput {}
+export interface CSIStorageCapacity extends CSIStorageCapacityObject {}
 
-export const CSIStorageCapacity: Kind<
-  CSIStorageCapacity,
-  CSIStorageCapacityInput,
-  'Namespaced',
-  never,
-  CSIStorageCapacityDraft
-> = defineBuiltIn({
-  apiVersion: `${serviceGroup('storage')}/v1`,
-  kind: 'CSIStorageCapacity',
-  scope: 'Namespaced',
+export const CSIStorageCapacity: CSIStorageCapacityKind<CSIStorageCapacity> = defineBuiltIn({
+  ...csiStorageCapacityBase,
   names: { plural: 'csistoragecapacities' },
   lifecycle: { introducedIn: '1.24' },
-  body: csiStorageCapacityBody,
   strategy: {
     update: {
       allowUnconditionalUpdate: false,

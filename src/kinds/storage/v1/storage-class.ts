@@ -2,7 +2,6 @@
  * The StorageClass kind: a named way to provision volumes.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import {
   childPath,
@@ -14,32 +13,21 @@ import {
   required,
 } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { byKey } from '../../../util/order.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { TopologySelectorTerm } from '../../generated/core-v1.js';
-import {
-  type StorageClassBody,
-  type StorageClassBodyDraft,
-  type StorageClassBodyInput,
-  storageClassBody,
-} from '../../generated/storage-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import { type StorageClassKind, type StorageClassObject, storageClassBase } from '../../generated/storage-v1.js';
+import type { HookContext } from '../../kind.js';
 import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { storageClassColumns } from './columns.js';
 
-export interface StorageClass extends ClusterObject<'StorageClass'>, StorageClassBody {}
-export interface StorageClassDraft extends ClusterObject<'StorageClass'>, StorageClassBodyDraft {}
-export interface StorageClassInput extends InputBase, StorageClassBodyInput {}
+export interface StorageClass extends StorageClassObject {}
 
-export const StorageClass: Kind<StorageClass, StorageClassInput, 'Cluster', never, StorageClassDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('storage')}/v1`,
-  kind: 'StorageClass',
-  scope: 'Cluster',
+export const StorageClass: StorageClassKind<StorageClass> = defineBuiltIn({
+  ...storageClassBase,
   names: { shortNames: ['sc'] },
-  body: storageClassBody,
   columns: storageClassColumns,
   strategy: {
     delete: { returnDeletedObject: true },

@@ -2,11 +2,9 @@
  * The VolumeAttachment kind: the intent to attach a volume to a node, and its status.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
@@ -15,34 +13,22 @@ import { inlineVolumeProblems } from '../../core/v1/persistent-volume/validate.j
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
-  type VolumeAttachmentBody,
-  type VolumeAttachmentBodyDraft,
-  type VolumeAttachmentBodyInput,
+  type VolumeAttachmentKind,
+  type VolumeAttachmentObject,
   type VolumeAttachmentSource,
   type VolumeAttachmentSpec,
   type VolumeAttachmentStatus,
   type VolumeError,
-  volumeAttachmentBody,
+  volumeAttachmentBase,
 } from '../../generated/storage-v1.js';
-import type { HookContext, Kind } from '../../kind.js';
+import type { HookContext } from '../../kind.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { volumeAttachmentColumns } from './columns.js';
 
-export interface VolumeAttachment extends ClusterObject<'VolumeAttachment'>, VolumeAttachmentBody {}
-export interface VolumeAttachmentDraft extends ClusterObject<'VolumeAttachment'>, VolumeAttachmentBodyDraft {}
-export interface VolumeAttachmentInput extends InputBase, VolumeAttachmentBodyInput {}
+export interface VolumeAttachment extends VolumeAttachmentObject {}
 
-export const VolumeAttachment: Kind<
-  VolumeAttachment,
-  VolumeAttachmentInput,
-  'Cluster',
-  'status',
-  VolumeAttachmentDraft
-> = defineBuiltIn({
-  apiVersion: `${serviceGroup('storage')}/v1`,
-  kind: 'VolumeAttachment',
-  scope: 'Cluster',
-  body: volumeAttachmentBody,
+export const VolumeAttachment: VolumeAttachmentKind<VolumeAttachment> = defineBuiltIn({
+  ...volumeAttachmentBase,
   columns: volumeAttachmentColumns,
   strategy: {
     update: {

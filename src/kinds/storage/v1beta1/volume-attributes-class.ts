@@ -5,43 +5,38 @@
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, required } from '../../../meta/field-error.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { anotherVersion, defineBuiltIn } from '../../define-kind.js';
 import {
-  type VolumeAttributesClassBody,
-  type VolumeAttributesClassBodyInput,
-  volumeAttributesClassBody,
+  type VolumeAttributesClassKind,
+  type VolumeAttributesClassObject,
+  volumeAttributesClassBase,
 } from '../../generated/storage-v1beta1.js';
-import type { Kind } from '../../kind.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { volumeAttributesClassColumns } from '../v1/columns.js';
 
-export interface VolumeAttributesClass extends ClusterObject<'VolumeAttributesClass'>, VolumeAttributesClassBody {}
-export interface VolumeAttributesClassInput extends InputBase, VolumeAttributesClassBodyInput {}
+export interface VolumeAttributesClass extends VolumeAttributesClassObject {}
 
-export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributesClassInput, 'Cluster', never> =
-  defineBuiltIn({
-    apiVersion: `${serviceGroup('storage')}/v1beta1`,
-    kind: 'VolumeAttributesClass',
-    scope: 'Cluster',
-    names: { shortNames: ['vac'] },
-    gate: 'VolumeAttributesClass',
-    lifecycle: { introducedIn: '1.31' },
-    body: volumeAttributesClassBody,
-    columns: volumeAttributesClassColumns,
-    strategy: {
-      delete: { returnDeletedObject: true },
-      create: { validate: classProblems },
-      update: { validationOrder: ['create', 'metadata', 'update', 'create'], validate: fixedProblems },
-    },
-  });
+export const VolumeAttributesClass: VolumeAttributesClassKind<VolumeAttributesClass> = defineBuiltIn({
+  ...volumeAttributesClassBase,
+  names: { shortNames: ['vac'] },
+  gate: 'VolumeAttributesClass',
+  lifecycle: { introducedIn: '1.31' },
+  columns: volumeAttributesClassColumns,
+  strategy: {
+    delete: { returnDeletedObject: true },
+    create: { validate: classProblems },
+    update: { validationOrder: ['create', 'metadata', 'update', 'create'], validate: fixedProblems },
+  },
+});
 
-export const VolumeAttributesClassV1alpha1: Kind<VolumeAttributesClass, VolumeAttributesClassInput, 'Cluster', never> =
-  anotherVersion(VolumeAttributesClass, {
+export const VolumeAttributesClassV1alpha1: VolumeAttributesClassKind<VolumeAttributesClass> = anotherVersion(
+  VolumeAttributesClass,
+  {
     apiVersion: `${serviceGroup('storage')}/v1alpha1`,
     lifecycle: { introducedIn: '1.29', deprecatedIn: '1.32', removedIn: '1.35' },
-  });
+  },
+);
 
 function classProblems(object: VolumeAttributesClass): FieldError[] {
   const { driverName, parameters = {} } = object;

@@ -3,11 +3,9 @@
  * progress.
  */
 
-import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ClusterObject, InputBase } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { goTimeSyntax } from '../../../text/time/time.js';
@@ -15,39 +13,20 @@ import { defineBuiltIn } from '../../define-kind.js';
 import {
   type GroupVersionResource,
   type MigrationCondition,
-  type StorageVersionMigrationBody,
-  type StorageVersionMigrationBodyDraft,
-  type StorageVersionMigrationBodyInput,
+  type StorageVersionMigrationKind,
+  type StorageVersionMigrationObject,
   type StorageVersionMigrationStatus,
-  storageVersionMigrationBody,
+  storageVersionMigrationBase,
 } from '../../generated/storagemigration-v1alpha1.js';
-import type { Kind } from '../../kind.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
-export interface StorageVersionMigration
-  extends ClusterObject<'StorageVersionMigration'>,
-    StorageVersionMigrationBody {}
-export interface StorageVersionMigrationDraft
-  extends ClusterObject<'StorageVersionMigration'>,
-    StorageVersionMigrationBodyDraft {}
-export interface StorageVersionMigrationInput extends InputBase, StorageVersionMigrationBodyInput {}
+export interface StorageVersionMigration extends StorageVersionMigrationObject {}
 
-const GROUP = serviceGroup('storagemigration');
-
-export const StorageVersionMigration: Kind<
-  StorageVersionMigration,
-  StorageVersionMigrationInput,
-  'Cluster',
-  'status',
-  StorageVersionMigrationDraft
-> = defineBuiltIn({
-  apiVersion: `${GROUP}/v1alpha1`,
-  kind: 'StorageVersionMigration',
-  scope: 'Cluster',
+export const StorageVersionMigration: StorageVersionMigrationKind<StorageVersionMigration> = defineBuiltIn({
+  ...storageVersionMigrationBase,
   gate: 'StorageVersionMigrator',
   lifecycle: { introducedIn: '1.30', deprecatedIn: '1.33', removedIn: '1.36' },
-  body: storageVersionMigrationBody,
   columns: [
     { ...nameColumn, format: '' },
     textColumn('Resource', 'The resource that is migrated.', (object) => {

@@ -6,7 +6,7 @@ import {
   type DeviceClassInput,
   DeviceClassV1alpha3,
   DeviceClassV1beta1,
-} from '../../../../src/kinds/resource/index.js';
+} from '../../../../src/kinds/index.js';
 import { rejectionCauses } from '../rejections.js';
 
 const clusterOf = () =>

@@ -1,7 +1,7 @@
 /** Validation of DeviceTaintRules. */
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
-import { DeviceTaintRule, type DeviceTaintRuleInput } from '../../../../src/kinds/resource/index.js';
+import { DeviceTaintRule, type DeviceTaintRuleInput } from '../../../../src/kinds/index.js';
 import { rejectionCauses } from '../rejections.js';
 
 const rules = () =>

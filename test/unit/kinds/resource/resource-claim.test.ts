@@ -10,7 +10,7 @@ import {
   ResourceClaimV1alpha3,
   ResourceClaimV1beta1,
   type ResourceClaimV1beta1Input,
-} from '../../../../src/kinds/resource/index.js';
+} from '../../../../src/kinds/index.js';
 import { rejectionCauses } from '../rejections.js';
 
 const ALL = { DynamicResourceAllocation: true, DRAPrioritizedList: true };

@@ -7,7 +7,7 @@ import {
   ResourceSliceV1alpha3,
   ResourceSliceV1beta1,
   type ResourceSliceV1beta1Input,
-} from '../../../../src/kinds/resource/index.js';
+} from '../../../../src/kinds/index.js';
 import { rejectionCauses } from '../rejections.js';
 
 const ALL = { DynamicResourceAllocation: true, DRAPartitionableDevices: true, DRADeviceTaints: true };

@@ -3,17 +3,16 @@
  */
 
 import { orchDialect } from '../../../../meta/dialect.js';
-import type { ApiObject, DraftObject, InputBase, NamespacedObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { anotherVersion } from '../../../define-kind.js';
 import {
-  type HorizontalPodAutoscalerV1Body,
-  type HorizontalPodAutoscalerV1BodyDraft,
-  type HorizontalPodAutoscalerV1BodyInput,
-  horizontalPodAutoscalerV1Body,
+  type HorizontalPodAutoscalerV1Kind,
+  type HorizontalPodAutoscalerV1Object,
+  horizontalPodAutoscalerV1Base,
 } from '../../../generated/autoscaling-v1.js';
-import type { HookContext, Kind } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { toStorageVersion } from '../../../shared/storage-conversion.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { annotationKeys, SPEC_ANNOTATIONS, STATUS_ANNOTATIONS } from '../../annotations.js';
@@ -24,57 +23,47 @@ import {
 } from '../../v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 import { fromV2, toV2 } from './conversion.js';
 
-export interface HorizontalPodAutoscalerV1
-  extends NamespacedObject<'HorizontalPodAutoscaler'>,
-    HorizontalPodAutoscalerV1Body {}
-export interface HorizontalPodAutoscalerV1Draft
-  extends NamespacedObject<'HorizontalPodAutoscaler'>,
-    HorizontalPodAutoscalerV1BodyDraft {}
-export interface HorizontalPodAutoscalerV1Input extends InputBase, HorizontalPodAutoscalerV1BodyInput {}
+export interface HorizontalPodAutoscalerV1 extends HorizontalPodAutoscalerV1Object {}
 
 const v2 = HorizontalPodAutoscaler.strategy;
 
-export const HorizontalPodAutoscalerV1: Kind<
-  HorizontalPodAutoscalerV1,
-  HorizontalPodAutoscalerV1Input,
-  'Namespaced',
-  'status',
-  HorizontalPodAutoscalerV1Draft
-> = anotherVersion(HorizontalPodAutoscaler, {
-  apiVersion: 'autoscaling/v1',
-  body: horizontalPodAutoscalerV1Body,
-  fieldAnnotations: [...SPEC_ANNOTATIONS, ...STATUS_ANNOTATIONS].flatMap(annotationKeys),
-  toStored: toV2,
-  fromStored: fromV2,
-  strategy: {
-    decode: {
-      // The conversion normalizes the annotations and adds the default metric.
-      defaults: (draft, context) => throughV2(draft, context),
-    },
-    create: {
-      prepare: (draft, context) => {
-        keepAnnotations(draft, undefined, STATUS_ANNOTATIONS);
-        throughV2(draft, context, (form) => v2.create.prepare?.(form, context));
+export const HorizontalPodAutoscalerV1: HorizontalPodAutoscalerV1Kind<HorizontalPodAutoscalerV1> = anotherVersion(
+  HorizontalPodAutoscaler,
+  {
+    ...horizontalPodAutoscalerV1Base,
+    fieldAnnotations: [...SPEC_ANNOTATIONS, ...STATUS_ANNOTATIONS].flatMap(annotationKeys),
+    toStored: toV2,
+    fromStored: fromV2,
+    strategy: {
+      decode: {
+        // The conversion normalizes the annotations and adds the default metric.
+        defaults: (draft, context) => throughV2(draft, context),
       },
-      validate: (object, context) => v2.create.validate?.(inV2(object), context) ?? [],
-    },
-    update: {
-      prepare: (draft, live, context) => {
-        keepAnnotations(draft, live, STATUS_ANNOTATIONS);
-        throughV2(draft, context, (form) => v2.update.prepare?.(form, inV2(live), context));
+      create: {
+        prepare: (draft, context) => {
+          keepAnnotations(draft, undefined, STATUS_ANNOTATIONS);
+          throughV2(draft, context, (form) => v2.create.prepare?.(form, context));
+        },
+        validate: (object, context) => v2.create.validate?.(inV2(object), context) ?? [],
       },
-      validate: (next, live, context, metadata) =>
-        v2.update.validate?.(inV2(next), inV2(live), context, metadata) ?? [],
+      update: {
+        prepare: (draft, live, context) => {
+          keepAnnotations(draft, live, STATUS_ANNOTATIONS);
+          throughV2(draft, context, (form) => v2.update.prepare?.(form, inV2(live), context));
+        },
+        validate: (next, live, context, metadata) =>
+          v2.update.validate?.(inV2(next), inV2(live), context, metadata) ?? [],
+      },
     },
+    subresources: {
+      status: statusSubresource({
+        prepare: (draft, live) => keepAnnotations(draft, live, SPEC_ANNOTATIONS),
+        validate: autoscalerStatusProblems,
+      }),
+    },
+    columns: autoscalerColumns(inV2),
   },
-  subresources: {
-    status: statusSubresource({
-      prepare: (draft, live) => keepAnnotations(draft, live, SPEC_ANNOTATIONS),
-      validate: autoscalerStatusProblems,
-    }),
-  },
-  columns: autoscalerColumns(inV2),
-});
+);
 
 function inV2(object: ApiObject): ApiObject & HorizontalPodAutoscaler {
   return toStorageVersion(object, { toStored: toV2 }, orchDialect);

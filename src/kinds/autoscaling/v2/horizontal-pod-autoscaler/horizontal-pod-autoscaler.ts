@@ -4,7 +4,7 @@
  */
 
 import { type FieldError, invalid } from '../../../../meta/field-error.js';
-import type { ApiObject, DraftObject, InputBase, NamespacedObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn } from '../../../define-kind.js';
 import type {
@@ -14,14 +14,13 @@ import type {
 } from '../../../generated/autoscaling-v2.js';
 import {
   type HorizontalPodAutoscalerBehavior,
-  type HorizontalPodAutoscalerBody,
-  type HorizontalPodAutoscalerBodyDraft,
-  type HorizontalPodAutoscalerBodyInput,
+  type HorizontalPodAutoscalerKind,
+  type HorizontalPodAutoscalerObject,
   type HPAScalingRules,
-  horizontalPodAutoscalerBody,
+  horizontalPodAutoscalerBase,
   type MetricSpec,
 } from '../../../generated/autoscaling-v2.js';
-import type { HookContext, Kind } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { setAnnotations } from '../../annotations.js';
@@ -29,27 +28,12 @@ import { autoscalerSpecProblems } from './validate.js';
 
 const MOST_SHOWN = 2;
 
-export interface HorizontalPodAutoscaler
-  extends NamespacedObject<'HorizontalPodAutoscaler'>,
-    HorizontalPodAutoscalerBody {}
-export interface HorizontalPodAutoscalerDraft
-  extends NamespacedObject<'HorizontalPodAutoscaler'>,
-    HorizontalPodAutoscalerBodyDraft {}
-export interface HorizontalPodAutoscalerInput extends InputBase, HorizontalPodAutoscalerBodyInput {}
+export interface HorizontalPodAutoscaler extends HorizontalPodAutoscalerObject {}
 
-export const HorizontalPodAutoscaler: Kind<
-  HorizontalPodAutoscaler,
-  HorizontalPodAutoscalerInput,
-  'Namespaced',
-  'status',
-  HorizontalPodAutoscalerDraft
-> = defineBuiltIn({
-  apiVersion: 'autoscaling/v2',
-  kind: 'HorizontalPodAutoscaler',
-  scope: 'Namespaced',
+export const HorizontalPodAutoscaler: HorizontalPodAutoscalerKind<HorizontalPodAutoscaler> = defineBuiltIn({
+  ...horizontalPodAutoscalerBase,
   lifecycle: { introducedIn: '1.23' },
   names: { shortNames: ['hpa'], categories: ['all'] },
-  body: horizontalPodAutoscalerBody,
   strategy: {
     write: { separateStatus: true },
     decode: { defaults },

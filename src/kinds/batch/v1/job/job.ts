@@ -5,41 +5,28 @@
 import { type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../../meta/object.js';
 import { humanDuration, timeToMs } from '../../../../text/time/time.js';
 import { own, setOwn } from '../../../../util/json.js';
 import type { CellContext } from '../../../columns.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn } from '../../../define-kind.js';
-import {
-  type JobBody,
-  type JobBodyDraft,
-  type JobBodyInput,
-  type JobCondition,
-  type JobSpec,
-  jobBody,
-} from '../../../generated/batch-v1.js';
-import type { HookContext, Kind, MetadataErrors } from '../../../kind.js';
+import { type JobCondition, type JobKind, type JobObject, type JobSpec, jobBase } from '../../../generated/batch-v1.js';
+import type { HookContext, MetadataErrors } from '../../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../../shared/common-columns.js';
 import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { jobSpecProblems, jobSpecUpdateProblems, jobSpecWarnings } from './validate.js';
 import { jobStatusProblems } from './validate-status.js';
 
-export interface Job extends NamespacedObject<'Job'>, JobBody {}
-export interface JobDraft extends NamespacedObject<'Job'>, JobBodyDraft {}
-export interface JobInput extends InputBase, JobBodyInput {}
+export interface Job extends JobObject {}
 
 /** The warning of a delete without a propagation policy. */
 const ORPHANS =
   'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
 
-export const Job: Kind<Job, JobInput, 'Namespaced', 'status', JobDraft> = defineBuiltIn({
-  apiVersion: 'batch/v1',
-  kind: 'Job',
-  scope: 'Namespaced',
+export const Job: JobKind<Job> = defineBuiltIn({
+  ...jobBase,
   names: { categories: ['all'] },
-  body: jobBody,
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings, canonicalize: labelLikePods },
     update: {

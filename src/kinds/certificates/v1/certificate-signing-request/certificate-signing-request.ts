@@ -3,20 +3,17 @@
  * CertificateSigningRequest
  */
 
-import { serviceGroup } from '../../../../meta/dialect.js';
-import type { ClusterObject, InputBase } from '../../../../meta/object.js';
 import { shownUser } from '../../../../protocol/request.js';
 import { humanDuration } from '../../../../text/time/time.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn } from '../../../define-kind.js';
 import {
-  type CertificateSigningRequestBody,
-  type CertificateSigningRequestBodyDraft,
-  type CertificateSigningRequestBodyInput,
+  type CertificateSigningRequestKind,
+  type CertificateSigningRequestObject,
   type CertificateSigningRequestSpec,
-  certificateSigningRequestBody,
+  certificateSigningRequestBase,
 } from '../../../generated/certificates-v1.js';
-import type { HookContext, Kind, StrategyContext } from '../../../kind.js';
+import type { HookContext, StrategyContext } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
@@ -33,26 +30,11 @@ const certificateSigningRequestColumns: readonly Column<CertificateSigningReques
   textColumn('Condition', 'The state of the request.', conditionCell),
 ];
 
-export interface CertificateSigningRequest
-  extends ClusterObject<'CertificateSigningRequest'>,
-    CertificateSigningRequestBody {}
-export interface CertificateSigningRequestDraft
-  extends ClusterObject<'CertificateSigningRequest'>,
-    CertificateSigningRequestBodyDraft {}
-export interface CertificateSigningRequestInput extends InputBase, CertificateSigningRequestBodyInput {}
+export interface CertificateSigningRequest extends CertificateSigningRequestObject {}
 
-export const CertificateSigningRequest: Kind<
-  CertificateSigningRequest,
-  CertificateSigningRequestInput,
-  'Cluster',
-  'status' | 'approval',
-  CertificateSigningRequestDraft
-> = defineBuiltIn({
-  apiVersion: `${serviceGroup('certificates')}/v1`,
-  kind: 'CertificateSigningRequest',
-  scope: 'Cluster',
+export const CertificateSigningRequest: CertificateSigningRequestKind<CertificateSigningRequest> = defineBuiltIn({
+  ...certificateSigningRequestBase,
   names: { shortNames: ['csr'] },
-  body: certificateSigningRequestBody,
   strategy: {
     name: {
       // Any path segment is valid.

@@ -6,21 +6,20 @@ import { SERVICE_NAME } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
-import type { ApiObject, ClusterObject, InputBase } from '../../../../meta/object.js';
+import type { ApiObject } from '../../../../meta/object.js';
 import { copyQuantityTexts, originalQuantityText } from '../../../../schema/quantity-texts.js';
 import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn } from '../../../define-kind.js';
 import {
-  type NodeBody,
-  type NodeBodyDraft,
-  type NodeBodyInput,
+  type NodeKind,
+  type NodeObject,
   type NodeStatus,
   type NodeSystemInfo,
-  nodeBody,
+  nodeBase,
 } from '../../../generated/core-v1.js';
-import type { HookContext, Kind } from '../../../kind.js';
+import type { HookContext } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { type ResourceList, roundResourceList, validateResourceQuantity } from '../../../shared/resources.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
@@ -49,16 +48,11 @@ const ROLE = /^node-role\.[a-z0-9]+\.io\/(.+)$/;
 
 const OLD_ROLE = /^[a-z0-9]+\.io\/role$/;
 
-export interface Node extends ClusterObject<'Node'>, NodeBody {}
-export interface NodeDraft extends ClusterObject<'Node'>, NodeBodyDraft {}
-export interface NodeInput extends InputBase, NodeBodyInput {}
+export interface Node extends NodeObject {}
 
-export const Node: Kind<Node, NodeInput, 'Cluster', 'status', NodeDraft> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'Node',
-  scope: 'Cluster',
+export const Node: NodeKind<Node> = defineBuiltIn({
+  ...nodeBase,
   names: { shortNames: ['no'] },
-  body: nodeBody,
   columns: nodeColumns,
   connectSubresources: nodeConnectSubresources,
   strategy: {

@@ -6,26 +6,22 @@ import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { notSupported, printFieldError, required } from '../../../../meta/field-error.js';
 import { pathSegmentProblems } from '../../../../meta/names.js';
-import type { ApiObject, DraftObject, InputBase, NamespacedObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { type Status, SUCCESS } from '../../../../meta/status.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn } from '../../../define-kind.js';
-import { type BindingBody, type BindingBodyInput, bindingBody } from '../../../generated/core-v1.js';
-import type { Kind, StrategyContext } from '../../../kind.js';
+import { type BindingKind, type BindingObject, bindingBase } from '../../../generated/core-v1.js';
+import type { StrategyContext } from '../../../kind.js';
 import { failedPrecondition, storageConflictMessage } from '../../../shared/storage-conflict.js';
 import { setCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 
-export interface Binding extends NamespacedObject<'Binding'>, BindingBody {}
-export interface BindingInput extends InputBase, BindingBodyInput {}
+export interface Binding extends BindingObject {}
 
-export const Binding: Kind<Binding, BindingInput, 'Namespaced', never> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'Binding',
-  scope: 'Namespaced',
+export const Binding: BindingKind<Binding> = defineBuiltIn({
+  ...bindingBase,
   verbs: ['create'],
-  body: bindingBody,
   virtual: { create: (draft, context) => bindPod(draft, context) as unknown as DraftObject },
 });
 

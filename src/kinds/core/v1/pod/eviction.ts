@@ -5,35 +5,32 @@
 import { errors, failure } from '../../../../meta/errors.js';
 import { invalid } from '../../../../meta/field-error.js';
 import { selectsLabels } from '../../../../meta/labels.js';
-import type { ApiObject, DraftObject, InputBase, NamespacedObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { type Status, SUCCESS } from '../../../../meta/status.js';
 import { setOwn } from '../../../../util/json.js';
 import { chain, type MaybePromise } from '../../../../util/maybe-promise.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn } from '../../../define-kind.js';
 import {
-  type EvictionBody,
-  type EvictionBodyInput,
   type EvictionDeleteOptions,
-  evictionBody,
+  type EvictionKind,
+  type EvictionObject,
+  evictionBase,
 } from '../../../generated/core-v1.js';
-import type { Kind, StrategyContext } from '../../../kind.js';
+import type { StrategyContext } from '../../../kind.js';
 import type { PodDisruptionBudget } from '../../../policy/v1/pod-disruption-budget.js';
 import { checkDeleteOptions } from '../../../shared/deletion-options.js';
 import { failedPrecondition } from '../../../shared/storage-conflict.js';
 import { isReady, setCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 
-export interface Eviction extends NamespacedObject<'Eviction'>, EvictionBody {}
-export interface EvictionInput extends InputBase, EvictionBodyInput {}
+export interface Eviction extends EvictionObject {}
 
 /** Only created at `pods/eviction`: it has no collection. */
-export const Eviction: Kind<Eviction, EvictionInput, 'Namespaced', never> = defineBuiltIn({
+export const Eviction: EvictionKind<Eviction> = defineBuiltIn({
+  ...evictionBase,
   apiVersion: 'policy/v1',
-  kind: 'Eviction',
-  scope: 'Namespaced',
   verbs: ['create'],
-  body: evictionBody,
 });
 
 const PODS = { group: '', resource: 'pods' };

@@ -2,10 +2,8 @@
  * The Pod kind: containers that run together on one node. spec: Pod
  */
 
-import type { InputBase, NamespacedObject } from '../../../../meta/object.js';
 import { defineBuiltIn } from '../../../define-kind.js';
-import { type PodBody, type PodBodyDraft, type PodBodyInput, podBody } from '../../../generated/core-v1.js';
-import type { Kind } from '../../../kind.js';
+import { type PodKind, type PodObject, podBase } from '../../../generated/core-v1.js';
 import { defineAction } from '../../../subresource.js';
 import { podConnectSubresources } from '../connect-subresources.js';
 import { Binding, bindPod } from './binding.js';
@@ -15,22 +13,11 @@ import { ephemeralContainersSubresource, resizeSubresource } from './spec-subres
 import { podStatusSubresource } from './status-rules.js';
 import { podStrategy } from './strategy.js';
 
-export interface Pod extends NamespacedObject<'Pod'>, PodBody {}
-export interface PodDraft extends NamespacedObject<'Pod'>, PodBodyDraft {}
-export interface PodInput extends InputBase, PodBodyInput {}
+export interface Pod extends PodObject {}
 
-export const Pod: Kind<
-  Pod,
-  PodInput,
-  'Namespaced',
-  'binding' | 'ephemeralcontainers' | 'eviction' | 'resize' | 'status',
-  PodDraft
-> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  scope: 'Namespaced',
+export const Pod: PodKind<Pod> = defineBuiltIn({
+  ...podBase,
   names: { shortNames: ['po'], categories: ['all'] },
-  body: podBody,
   strategy: podStrategy,
   columns: podColumns,
   rowConditions: podRowConditions,

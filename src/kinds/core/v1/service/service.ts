@@ -5,18 +5,11 @@
 import { keyPath } from '../../../../meta/field-error.js';
 import { cidrWarnings, ipWarnings } from '../../../../meta/ip.js';
 import { dns1035LabelProblems, maskTrailingDash } from '../../../../meta/names.js';
-import type { InputBase, NamespacedObject } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn } from '../../../define-kind.js';
-import {
-  type ServiceBody,
-  type ServiceBodyDraft,
-  type ServiceBodyInput,
-  type ServiceStatus,
-  serviceBody,
-} from '../../../generated/core-v1.js';
-import type { HookContext, Kind, NameValidator } from '../../../kind.js';
+import { type ServiceKind, type ServiceObject, type ServiceStatus, serviceBase } from '../../../generated/core-v1.js';
+import type { HookContext, NameValidator } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { serviceConnectSubresources } from '../connect-subresources.js';
@@ -41,20 +34,15 @@ const serviceColumns: readonly Column<Service>[] = [
   },
 ];
 
-export interface Service extends NamespacedObject<'Service'>, ServiceBody {}
-export interface ServiceDraft extends NamespacedObject<'Service'>, ServiceBodyDraft {}
-export interface ServiceInput extends InputBase, ServiceBodyInput {}
+export interface Service extends ServiceObject {}
 
 /** The name becomes a DNS label that must not start with a digit. */
 const validateServiceName: NameValidator = (name, prefix) =>
   dns1035LabelProblems(prefix ? maskTrailingDash(name) : name);
 
-export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status', ServiceDraft> = defineBuiltIn({
-  apiVersion: 'v1',
-  kind: 'Service',
-  scope: 'Namespaced',
+export const Service: ServiceKind<Service> = defineBuiltIn({
+  ...serviceBase,
   names: { shortNames: ['svc'], categories: ['all'] },
-  body: serviceBody,
   strategy: {
     name: { validate: validateServiceName },
     update: {

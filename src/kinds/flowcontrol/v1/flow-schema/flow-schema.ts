@@ -3,19 +3,16 @@
  */
 
 import { type FieldSet, LEAF, setOfFields } from '../../../../merge/apply/field-set.js';
-import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
-import type { ApiObject, ClusterObject, DraftObject, InputBase } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { defineBuiltIn } from '../../../define-kind.js';
 import {
-  type FlowSchemaBody,
-  type FlowSchemaBodyDraft,
-  type FlowSchemaBodyInput,
   type FlowSchemaCondition,
+  type FlowSchemaKind,
+  type FlowSchemaObject,
   type FlowSchemaSpec,
-  flowSchemaBody,
+  flowSchemaBase,
 } from '../../../generated/flowcontrol-v1.js';
-import type { Kind } from '../../../kind.js';
 import type { ReconcilerHost, ServerReconciler } from '../../../reconciler.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { bootstrapMetadata, bootstrapObjects, CONSUMER, danglingCondition } from '../bootstrap.js';
@@ -26,14 +23,10 @@ import { bootstrapReconciler } from '../upkeep.js';
 import { mandatoryFlow, suggestedFlows } from './bootstrap.js';
 import { fixedSpecProblems, validateFlowSchemaSpec } from './validate.js';
 
-export interface FlowSchema extends ClusterObject<'FlowSchema'>, FlowSchemaBody {}
-export interface FlowSchemaDraft extends ClusterObject<'FlowSchema'>, FlowSchemaBodyDraft {}
-export interface FlowSchemaInput extends InputBase, FlowSchemaBodyInput {}
+export interface FlowSchema extends FlowSchemaObject {}
 
-export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status', FlowSchemaDraft> = defineBuiltIn({
-  apiVersion: `${serviceGroup('flowcontrol.apiserver')}/v1`,
-  kind: 'FlowSchema',
-  scope: 'Cluster',
+export const FlowSchema: FlowSchemaKind<FlowSchema> = defineBuiltIn({
+  ...flowSchemaBase,
   lifecycle: { introducedIn: '1.29' },
   columns: flowSchemaColumns,
   rowOrder: byPrecedence,
@@ -56,7 +49,6 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status', 
       },
     };
   },
-  body: flowSchemaBody,
   strategy: {
     write: { generation: specGeneration, separateStatus: true },
     update: { validationOrder: ['update', 'create'] },
