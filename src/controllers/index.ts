@@ -38,6 +38,8 @@ export {
 } from './horizontal-autoscaler/horizontal-autoscalers.js';
 export type { MetricQuery, MetricSample, MetricsSource } from './horizontal-autoscaler/metrics.js';
 export { type NamespacesOptions, namespaces } from './namespaces/namespaces.js';
+export { type NodeLifecycleOptions, nodeLifecycle } from './node-lifecycle/node-lifecycle.js';
+export { taintEviction } from './node-lifecycle/taint-eviction.js';
 export { type PodCollectorOptions, podCollector } from './pod-collector.js';
 export { type ResourceQuotasOptions, resourceQuotas } from './resource-quota.js';
 export { clusterRoleAggregation } from './role-aggregation.js';

@@ -21,6 +21,8 @@ import {
   horizontalAutoscalers,
 } from './horizontal-autoscaler/horizontal-autoscalers.js';
 import { type NamespacesOptions, namespaces } from './namespaces/namespaces.js';
+import { type NodeLifecycleOptions, nodeLifecycle } from './node-lifecycle/node-lifecycle.js';
+import { taintEviction } from './node-lifecycle/taint-eviction.js';
 import { type PodCollectorOptions, podCollector } from './pod-collector.js';
 import { resourceQuotas } from './resource-quota.js';
 import { clusterRoleAggregation } from './role-aggregation.js';
@@ -47,6 +49,8 @@ interface OwnOptions {
   /** The lifetime of Events. */
   readonly events?: EventTtlOptions | undefined;
   readonly namespaces?: NamespacesOptions | undefined;
+  /** The grace periods of nodes and the rates of evictions. */
+  readonly nodeLifecycle?: NodeLifecycleOptions | undefined;
   readonly podCollector?: PodCollectorOptions | undefined;
   /** The CA bundle that pods use to verify the server, as PEM text; see `rootCertificates`. */
   readonly certificate?: string | undefined;
@@ -87,6 +91,8 @@ const STANDARD = {
   'ephemeral-volume-controller': () => ephemeralVolumes(),
   'volume-provisioner': ({ provisioners = [] }) => volumeProvisioner({ provisioners }),
   'pod-garbage-collector-controller': ({ podCollector: own }) => podCollector(own),
+  'node-lifecycle-controller': ({ nodeLifecycle: own }) => nodeLifecycle(own),
+  'taint-eviction-controller': () => taintEviction(),
   'ttl-controller': () => nodeTtl(),
   'disruption-controller': () => disruptionBudgets(),
   'certificatesigningrequest-signing-controller': ({ certificateSigning: own }) => certificateSigning(own),
@@ -111,6 +117,7 @@ const OPTIONS = [
   'serviceRanges',
   'events',
   'namespaces',
+  'nodeLifecycle',
   'podCollector',
   'certificate',
   'certificateSigning',

@@ -5,7 +5,9 @@ import { Node } from '../../kinds/core/v1/node/node.js';
 import type { NodeConditionInput, NodeInput } from '../../kinds/generated/core-v1.js';
 import type { Taint } from '../../kinds/shared/taints.js';
 import type { Dialect } from '../../meta/dialect.js';
+import { LOST_REASONS } from '../node-lifecycle/node-health.js';
 import { isNodeReady, type StoredNode } from '../workloads/daemon-set/placement.js';
+import { isKubeletStopped, leaseStages } from './node-leases.js';
 import { KUBELET } from './pod-selection.js';
 import { type Delay, type Stage, stage } from './stage.js';
 
@@ -18,8 +20,10 @@ export interface NodeStagesOptions {
 const CAPACITY = { cpu: '32', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '110' };
 
 /**
- * Nodes without a Ready condition get one; nodes with a Ready condition of any status keep it. The not-ready taint, which the
- * server adds to every new node, is removed from ready nodes.
+ * Nodes without a Ready condition get one; nodes with a Ready condition of any status keep it, unless the node lifecycle
+ * controller wrote it because it did not hear of the node. The not-ready taint, which the server adds to every new node, is
+ * removed from ready nodes. The Lease of each node is renewed. A node with the annotation `orchplane/kubelet: stopped` is
+ * left alone, so that it is lost after the grace period.
  *
  * @example
  * stages([...readyPods(), ...nodeStages({ afterMs: 30_000 })]);
@@ -31,7 +35,7 @@ export function nodeStages({ afterMs = 0 }: NodeStagesOptions = {}): readonly St
       kind: Node,
       optional: true,
       fieldManager: KUBELET,
-      when: { conditions: { Ready: null } },
+      when: (node) => isSilent(node) && !isKubeletStopped(node) && node.metadata.deletionTimestamp === undefined,
       after: afterMs,
       set: (node, { now }) => ({
         status: {
@@ -51,7 +55,14 @@ export function nodeStages({ afterMs = 0 }: NodeStagesOptions = {}): readonly St
         spec: { taints: (spec.taints ?? []).filter((taint) => !isNotReadyTaint(dialect)(taint)) },
       }),
     }),
+    ...leaseStages,
   ];
+}
+
+/** Whether the node has no Ready condition, or the one that the node lifecycle controller gives to nodes it does not hear of. */
+function isSilent({ status }: StoredNode): boolean {
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  return ready === undefined || (ready.status === 'Unknown' && LOST_REASONS.includes(ready.reason ?? ''));
 }
 
 function isNotReadyTaint(dialect: Dialect): (taint: Taint) => boolean {

@@ -12,6 +12,7 @@ import { timeToMs } from '../../text/time/time.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { controllerOf } from '../runtime/owners.js';
 import { isPodFinished, podCondition, type StoredPod } from '../workloads/pod-state.js';
+import { leaseStages } from './node-leases.js';
 import { readyNode } from './node-stages.js';
 import { type Completion, completes } from './pod-ends.js';
 import { endedStatus, podConditions, runningStatus, unmetGates } from './pod-parts.js';
@@ -63,6 +64,7 @@ export function readyPods(options: ReadyPodsOptions = {}): readonly Stage[] {
     startedPods(options),
     gatedPods(options),
     ...(jobs === false ? [] : completes({ ...jobs, ...selection(options), where: belongsToJob })),
+    ...leaseStages,
   ];
 }
 
