@@ -3,6 +3,9 @@
  */
 
 export { type ApiServicesOptions, apiServices } from './api-services.js';
+export { bootstrapSigner } from './bootstrap-tokens/bootstrap-signer.js';
+export { type LegacyTokenCleanerOptions, legacyTokenCleaner } from './bootstrap-tokens/legacy-token-cleaner.js';
+export { tokenCleaner } from './bootstrap-tokens/token-cleaner.js';
 export {
   type CertificateAuthority,
   type CertificateAuthorityOptions,

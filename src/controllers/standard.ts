@@ -4,6 +4,9 @@
 
 import { refuseUnknownOptions } from '../util/options.js';
 import { type ApiServicesOptions, apiServices } from './api-services.js';
+import { bootstrapSigner } from './bootstrap-tokens/bootstrap-signer.js';
+import { type LegacyTokenCleanerOptions, legacyTokenCleaner } from './bootstrap-tokens/legacy-token-cleaner.js';
+import { tokenCleaner } from './bootstrap-tokens/token-cleaner.js';
 import {
   type CertificateSigningOptions,
   certificateApproval,
@@ -48,6 +51,8 @@ interface OwnOptions {
   readonly serviceRanges?: ServiceRangesOptions | undefined;
   /** The lifetime of Events. */
   readonly events?: EventTtlOptions | undefined;
+  /** When unused service account tokens in Secrets are deleted. */
+  readonly legacyTokenCleaner?: LegacyTokenCleanerOptions | undefined;
   readonly namespaces?: NamespacesOptions | undefined;
   /** The grace periods of nodes and the rates of evictions. */
   readonly nodeLifecycle?: NodeLifecycleOptions | undefined;
@@ -74,6 +79,9 @@ const STANDARD = {
   'namespace-controller': ({ namespaces: own }) => namespaces(own),
   'serviceaccount-controller': () => serviceAccounts(),
   'serviceaccount-token-controller': ({ certificate }) => serviceAccountTokens({ certificate }),
+  'legacy-serviceaccount-token-cleaner-controller': ({ legacyTokenCleaner: own }) => legacyTokenCleaner(own),
+  'bootstrap-signer-controller': () => bootstrapSigner(),
+  'token-cleaner-controller': () => tokenCleaner(),
   'root-ca-certificate-publisher-controller': ({ certificate }) => rootCertificates({ certificate }),
   'resourcequota-controller': () => resourceQuotas(),
   'clusterrole-aggregation-controller': () => clusterRoleAggregation(),
@@ -116,6 +124,7 @@ const OPTIONS = [
   'autoscaling',
   'serviceRanges',
   'events',
+  'legacyTokenCleaner',
   'namespaces',
   'nodeLifecycle',
   'podCollector',

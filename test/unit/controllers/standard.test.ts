@@ -7,7 +7,7 @@ const namesWithout = (...without: StandardController[]) => standardControllers({
 describe('standardControllers', () => {
   test('excludes controllers by their names', () => {
     const names = namesWithout() as StandardController[];
-    expect(names).toHaveLength(37);
+    expect(names).toHaveLength(40);
     for (const name of names) expect(namesWithout(name)).toEqual(names.filter((other) => other !== name));
     expect(namesWithout(...names)).toEqual([]);
   });
