@@ -2,6 +2,8 @@
  * Types of expressions. Types are compared by structure; object types are identified by name, and a {@link
  * TypeProvider} supplies their fields.
  */
+import type { CelBytes, CelDuration, CelList, CelOptional, CelTimestamp, CelUint, CelValue } from './values.js';
+
 export type CelType = SimpleType | ListType | MapType | ObjectType | OpaqueType | TypeParam | TypeOfType | WrapperType;
 
 export interface SimpleType {
@@ -62,31 +64,42 @@ export interface WrapperType {
   readonly of: SimpleType;
 }
 
-const simple = (kind: SimpleType['kind']): SimpleType => Object.freeze({ kind });
+declare const VALUE: unique symbol;
 
-export const BOOL = simple('bool');
-export const INT = simple('int');
-export const UINT = simple('uint');
-export const DOUBLE = simple('double');
-export const STRING = simple('string');
-export const BYTES = simple('bytes');
-export const NULL = simple('null');
-export const TIMESTAMP = simple('timestamp');
-export const DURATION = simple('duration');
+/** Associates a type with the TypeScript type of its values, for the arguments of library functions. */
+export interface HasValues<Value> {
+  readonly [VALUE]?: Value;
+}
+
+const simple = <Value = CelValue>(kind: SimpleType['kind']): SimpleType & HasValues<Value> => Object.freeze({ kind });
+
+export const BOOL = simple<boolean>('bool');
+export const INT = simple<bigint>('int');
+export const UINT = simple<CelUint>('uint');
+export const DOUBLE = simple<number>('double');
+export const STRING = simple<string>('string');
+export const BYTES = simple<CelBytes>('bytes');
+export const NULL = simple<null>('null');
+export const TIMESTAMP = simple<CelTimestamp>('timestamp');
+export const DURATION = simple<CelDuration>('duration');
 export const ANY = simple('any');
 export const DYN = simple('dyn');
 /** The type of an erroneous expression. It matches everything, so that one mistake is reported once. */
 export const ERROR = simple('error');
 export const TYPE: TypeOfType = Object.freeze({ kind: 'type' });
 
-export const listOf = (element: CelType): ListType => ({ kind: 'list', element });
+export const listOf = (element: CelType): ListType & HasValues<CelList> => ({ kind: 'list', element });
 export const mapOf = (key: CelType, value: CelType): MapType => ({ kind: 'map', key, value });
-export const objectType = (name: string): ObjectType => ({ kind: 'object', name });
-export const opaqueType = (name: string, ...params: CelType[]): OpaqueType => ({ kind: 'opaque', name, params });
+export const objectType = <Value = CelValue>(name: string): ObjectType & HasValues<Value> => ({ kind: 'object', name });
+export const opaqueType = <Value = CelValue>(name: string, ...params: CelType[]): OpaqueType & HasValues<Value> => ({
+  kind: 'opaque',
+  name,
+  params,
+});
 export const typeParam = (name: string): TypeParam => ({ kind: 'param', name });
 export const typeOf = (of: CelType): TypeOfType => ({ kind: 'type', of });
 export const wrapperOf = (of: SimpleType): WrapperType => ({ kind: 'wrapper', of });
-export const optionalOf = (value: CelType): OpaqueType => opaqueType('optional_type', value);
+export const optionalOf = (value: CelType) => opaqueType<CelOptional>('optional_type', value);
 
 /** Supplies the object types of an environment. */
 export interface TypeProvider {
@@ -98,10 +111,7 @@ export interface TypeProvider {
   /** Non-object types that expressions may refer to by name, in addition to type names from libraries. */
   namedType?(name: string): CelType | undefined;
   /** Constructs `name{field: value}`. If absent, expressions cannot construct these objects. */
-  construct?(
-    typeName: string,
-    fields: ReadonlyMap<string, import('./values.js').CelValue>,
-  ): import('./values.js').CelValue;
+  construct?(typeName: string, fields: ReadonlyMap<string, CelValue>): CelValue;
 }
 
 /** Formats a type as checker messages do: `map(string, list(int))`, `wrapper(int)`, `timestamp`. */

@@ -6,9 +6,9 @@
 import { expressionType } from '../../meta/dialect.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import type { FunctionDeclaration, Library } from '../library.js';
-import { BOOL, type CelType, type ObjectType, objectType, STRING } from '../types.js';
+import { BOOL, type CelType, type HasValues, type ObjectType, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
-import { asInstance, asString, declare, member, noSuchOverload } from './declare.js';
+import { declare, member, memberFunction, noSuchOverload } from './declare.js';
 
 /**
  * Decides authorization checks of expressions. It is called during evaluation and must answer synchronously. It does
@@ -50,19 +50,24 @@ export interface AuthorizationDecision {
   readonly error?: string;
 }
 
-export const AUTHORIZER_TYPE = authorizationType('Authorizer');
-export const PATH_CHECK_TYPE = authorizationType('PathCheck');
-export const GROUP_CHECK_TYPE = authorizationType('GroupCheck');
-export const RESOURCE_CHECK_TYPE = authorizationType('ResourceCheck');
-export const DECISION_TYPE = authorizationType('Decision');
+/** The authorizer and the service account of a check. */
+type CheckContext = { readonly authorizer: CelAuthorizer } & Pick<AuthorizationCheck, 'serviceAccount'>;
 
-function authorizationType(name: string): ObjectType {
+export const AUTHORIZER_TYPE = authorizationType<CheckContext>('Authorizer');
+export const PATH_CHECK_TYPE = authorizationType<CheckContext & { readonly check: PathCheck }>('PathCheck');
+export const GROUP_CHECK_TYPE = authorizationType<CheckContext & { readonly group: string }>('GroupCheck');
+export const RESOURCE_CHECK_TYPE = authorizationType<CheckContext & { readonly check: ResourceCheck }>('ResourceCheck');
+export const DECISION_TYPE = authorizationType<AuthorizationDecision>('Decision');
+
+type AuthorizationType<Content> = ObjectType & HasValues<AuthorizationValue<Content>>;
+
+function authorizationType<Content>(name: string): AuthorizationType<Content> {
   return objectType(expressionType(`authorization.${name}`));
 }
 
 /** The value of the variable `authorizer`. */
 export function authorizerValue(authorizer: CelAuthorizer): CelOpaque {
-  return new AuthorizerValue({ authorizer });
+  return new AuthorizationValue(AUTHORIZER_TYPE, { authorizer });
 }
 
 /** The value of `authorizer.requestResource`: a check of the requested resource. */
@@ -70,115 +75,69 @@ export function resourceAuthorizerValue(
   authorizer: CelAuthorizer,
   request: Partial<ResourceCheck> & Pick<ResourceCheck, 'group' | 'resource'>,
 ): CelOpaque {
-  return new ResourceCheckValue({ authorizer }, { ...resourceCheck(request.group, request.resource), ...request });
+  const check = { ...resourceCheck(request.group, request.resource), ...request };
+  return new AuthorizationValue(RESOURCE_CHECK_TYPE, { authorizer, check });
 }
 
-/** Values of this library cannot be compared, not even with themselves. */
-abstract class Incomparable extends CelOpaque {
+/** A value of this library. Values cannot be compared, not even with themselves. */
+class AuthorizationValue<Content> extends CelOpaque {
+  override readonly goTypeName: string;
+  constructor(
+    readonly type: AuthorizationType<Content>,
+    readonly content: Content,
+  ) {
+    super();
+    const name = type.name.slice(type.name.lastIndexOf('.') + 1);
+    this.goTypeName = `library.${name.charAt(0).toLowerCase()}${name.slice(1)}Val`;
+  }
   equals(): boolean {
     throw noSuchOverload();
-  }
-}
-
-/** The authorizer and the service account of a check. */
-type CheckContext = { readonly authorizer: CelAuthorizer } & Pick<AuthorizationCheck, 'serviceAccount'>;
-
-class AuthorizerValue extends Incomparable {
-  readonly type = AUTHORIZER_TYPE;
-  override readonly goTypeName = 'library.authorizerVal';
-  constructor(readonly context: CheckContext) {
-    super();
-  }
-}
-
-class PathCheckValue extends Incomparable {
-  readonly type = PATH_CHECK_TYPE;
-  override readonly goTypeName = 'library.pathCheckVal';
-  constructor(
-    readonly context: CheckContext,
-    readonly check: PathCheck,
-  ) {
-    super();
-  }
-}
-
-class GroupCheckValue extends Incomparable {
-  readonly type = GROUP_CHECK_TYPE;
-  override readonly goTypeName = 'library.groupCheckVal';
-  constructor(
-    readonly context: CheckContext,
-    readonly group: string,
-  ) {
-    super();
-  }
-}
-
-class ResourceCheckValue extends Incomparable {
-  readonly type = RESOURCE_CHECK_TYPE;
-  override readonly goTypeName = 'library.resourceCheckVal';
-  constructor(
-    readonly context: CheckContext,
-    readonly check: ResourceCheck,
-  ) {
-    super();
-  }
-}
-
-class DecisionValue extends Incomparable {
-  readonly type = DECISION_TYPE;
-  override readonly goTypeName = 'library.decisionVal';
-  constructor(readonly decision: AuthorizationDecision) {
-    super();
   }
 }
 
 export const AUTHORIZERS: Library = {
   name: 'authorizer',
   functions: [
-    declare(
-      'path',
-      member('authorizer_path', [AUTHORIZER_TYPE, STRING], PATH_CHECK_TYPE, (value, path) => {
-        const { context } = asInstance(AuthorizerValue, value);
-        return new PathCheckValue(context, { type: 'path', path: notBlank('path', asString(path)) });
-      }),
-    ),
-    declare(
+    memberFunction('path', 'authorizer_path', [AUTHORIZER_TYPE, STRING], PATH_CHECK_TYPE, ({ content }, path) => {
+      const check: PathCheck = { type: 'path', path: notBlank('path', path) };
+      return new AuthorizationValue(PATH_CHECK_TYPE, { ...content, check });
+    }),
+    memberFunction(
       'group',
-      member(
-        'authorizer_group',
-        [AUTHORIZER_TYPE, STRING],
-        GROUP_CHECK_TYPE,
-        (value, group) => new GroupCheckValue(asInstance(AuthorizerValue, value).context, asString(group)),
-      ),
+      'authorizer_group',
+      [AUTHORIZER_TYPE, STRING],
+      GROUP_CHECK_TYPE,
+      ({ content }, group) => new AuthorizationValue(GROUP_CHECK_TYPE, { ...content, group }),
     ),
-    declare(
+    memberFunction(
       'serviceAccount',
-      member(
-        'authorizer_serviceaccount',
-        [AUTHORIZER_TYPE, STRING, STRING],
-        AUTHORIZER_TYPE,
-        (value, namespace, name) =>
-          forServiceAccount(asInstance(AuthorizerValue, value), asString(namespace), asString(name)),
-      ),
+      'authorizer_serviceaccount',
+      [AUTHORIZER_TYPE, STRING, STRING],
+      AUTHORIZER_TYPE,
+      ({ content }, namespace, name) => {
+        if (dnsSubdomainProblems(name).length > 0) throw new CelError('Invalid service account name');
+        if (dnsLabelProblems(namespace).length > 0) throw new CelError('Invalid service account namespace');
+        return new AuthorizationValue(AUTHORIZER_TYPE, { ...content, serviceAccount: { namespace, name } });
+      },
     ),
-    declare(
+    memberFunction(
       'resource',
-      member('groupcheck_resource', [GROUP_CHECK_TYPE, STRING], RESOURCE_CHECK_TYPE, (value, resource) => {
-        const { context, group } = asInstance(GroupCheckValue, value);
-        return new ResourceCheckValue(context, resourceCheck(group, notBlank('resource', asString(resource))));
-      }),
+      'groupcheck_resource',
+      [GROUP_CHECK_TYPE, STRING],
+      RESOURCE_CHECK_TYPE,
+      ({ content: { group, ...context } }, resource) =>
+        new AuthorizationValue(RESOURCE_CHECK_TYPE, {
+          ...context,
+          check: resourceCheck(group, notBlank('resource', resource)),
+        }),
     ),
     fieldSetter('subresource', 'resourcecheck_subresource'),
     fieldSetter('namespace', 'resourcecheck_namespace'),
     fieldSetter('name', 'resourcecheck_name'),
     declare(
       'check',
-      member('pathcheck_check', [PATH_CHECK_TYPE, STRING], DECISION_TYPE, (value, verb) =>
-        decide(asInstance(PathCheckValue, value), asString(verb)),
-      ),
-      member('resourcecheck_check', [RESOURCE_CHECK_TYPE, STRING], DECISION_TYPE, (value, verb) =>
-        decide(asInstance(ResourceCheckValue, value), asString(verb)),
-      ),
+      member('pathcheck_check', [PATH_CHECK_TYPE, STRING], DECISION_TYPE, decide),
+      member('resourcecheck_check', [RESOURCE_CHECK_TYPE, STRING], DECISION_TYPE, decide),
     ),
     decisionField('errored', BOOL, ({ error }) => error !== undefined),
     decisionField('error', STRING, ({ error }) => error ?? ''),
@@ -209,24 +168,20 @@ function notBlank(what: string, text: string): string {
   return text;
 }
 
-function forServiceAccount({ context }: AuthorizerValue, namespace: string, name: string): AuthorizerValue {
-  if (dnsSubdomainProblems(name).length > 0) throw new CelError('Invalid service account name');
-  if (dnsLabelProblems(namespace).length > 0) throw new CelError('Invalid service account namespace');
-  return new AuthorizerValue({ ...context, serviceAccount: { namespace, name } });
-}
-
 /** A function that sets one field of a resource check. The last call wins. */
 function fieldSetter(name: Exclude<keyof ResourceCheck, 'type'>, id: string): FunctionDeclaration {
-  const call = (value?: CelValue, text?: CelValue) => {
-    const { context, check } = asInstance(ResourceCheckValue, value);
-    return new ResourceCheckValue(context, { ...check, [name]: asString(text) });
-  };
-  return declare(name, member(id, [RESOURCE_CHECK_TYPE, STRING], RESOURCE_CHECK_TYPE, call));
+  return memberFunction(name, id, [RESOURCE_CHECK_TYPE, STRING], RESOURCE_CHECK_TYPE, ({ content }, text) => {
+    const check = { ...content.check, [name]: text };
+    return new AuthorizationValue(RESOURCE_CHECK_TYPE, { ...content, check });
+  });
 }
 
-function decide({ context, check }: PathCheckValue | ResourceCheckValue, verb: string): DecisionValue {
-  const { authorizer, ...subject } = context;
-  return new DecisionValue(authorizer.authorize({ ...check, ...subject, verb }));
+function decide(
+  { content }: AuthorizationValue<CheckContext & { readonly check: PathCheck | ResourceCheck }>,
+  verb: string,
+): CelValue {
+  const { authorizer, check, ...subject } = content;
+  return new AuthorizationValue(DECISION_TYPE, authorizer.authorize({ ...check, ...subject, verb }));
 }
 
 function decisionField(
@@ -234,6 +189,5 @@ function decisionField(
   result: CelType,
   read: (decision: AuthorizationDecision) => CelValue,
 ): FunctionDeclaration {
-  const call = (value?: CelValue) => read(asInstance(DecisionValue, value).decision);
-  return declare(name, member(`decision_${name}`, [DECISION_TYPE], result, call));
+  return memberFunction(name, `decision_${name}`, [DECISION_TYPE], result, ({ content }) => read(content));
 }

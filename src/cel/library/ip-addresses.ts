@@ -9,9 +9,9 @@ import { ipAddressProblem, ipZoneOf } from '../../text/go/ip-problem.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, INT, opaqueType, STRING, typeOf } from '../types.js';
 import { CelError, CelOpaque, CelTypeValue, type CelValue } from '../values.js';
-import { asInstance, asString, declare, global, member, noSuchOverload } from './declare.js';
+import { asInstance, declare, globalFunction, member, memberFunction, noSuchOverload } from './declare.js';
 
-export const IP_TYPE = opaqueType('net.IP');
+export const IP_TYPE = opaqueType<CelIp>('net.IP');
 
 export class CelIp extends CelOpaque {
   readonly type = IP_TYPE;
@@ -23,8 +23,7 @@ export class CelIp extends CelOpaque {
     this.size = ip.family === 'IPv4' ? 4 : 16;
   }
   equals(other: CelValue): boolean {
-    const { ip } = asInstance(CelIp, other);
-    return ip.family === this.ip.family && ip.value === this.ip.value;
+    return isSame(asInstance(CelIp, other).ip, this.ip);
   }
 }
 
@@ -32,26 +31,11 @@ export const IPS: Library = {
   name: 'net.ip',
   variables: { 'net.IP': { type: typeOf(IP_TYPE), value: new CelTypeValue(IP_TYPE) } },
   functions: [
-    declare(
-      'ip',
-      global('string_to_ip', [STRING], IP_TYPE, (text) => toIp(asString(text))),
-    ),
-    declare(
-      'isIP',
-      global('is_ip', [STRING], BOOL, (text) => typeof readIp(asString(text)) !== 'string'),
-    ),
-    declare(
-      'ip.isCanonical',
-      global('ip_is_canonical', [STRING], BOOL, (text) => printIp(toIp(asString(text)).ip) === text),
-    ),
-    declare(
-      'string',
-      global('ip_to_string', [IP_TYPE], STRING, (value) => printIp(ipOf(value))),
-    ),
-    declare(
-      'family',
-      member('ip_family', [IP_TYPE], INT, (value) => (ipOf(value).family === 'IPv4' ? 4n : 6n)),
-    ),
+    globalFunction('ip', 'string_to_ip', [STRING], IP_TYPE, toIp),
+    globalFunction('isIP', 'is_ip', [STRING], BOOL, (text) => typeof readIp(text) !== 'string'),
+    globalFunction('ip.isCanonical', 'ip_is_canonical', [STRING], BOOL, (text) => printIp(toIp(text).ip) === text),
+    globalFunction('string', 'ip_to_string', [IP_TYPE], STRING, ({ ip }) => printIp(ip)),
+    memberFunction('family', 'ip_family', [IP_TYPE], INT, ({ ip }) => (ip.family === 'IPv4' ? 4n : 6n)),
     isOfClass('isUnspecified', 'ip_is_unspecified', 'unspecified'),
     isOfClass('isLoopback', 'ip_is_loopback', 'loopback'),
     isOfClass('isLinkLocalMulticast', 'ip_is_link_local_multicast', 'linkLocalMulticast'),
@@ -60,7 +44,7 @@ export const IPS: Library = {
   ],
 };
 
-export const CIDR_TYPE = opaqueType('net.CIDR');
+export const CIDR_TYPE = opaqueType<CelCidr>('net.CIDR');
 
 export class CelCidr extends CelOpaque {
   readonly type = CIDR_TYPE;
@@ -81,68 +65,43 @@ export const CIDRS: Library = {
   name: 'net.cidr',
   variables: { 'net.CIDR': { type: typeOf(CIDR_TYPE), value: new CelTypeValue(CIDR_TYPE) } },
   functions: [
-    declare(
-      'cidr',
-      global('string_to_cidr', [STRING], CIDR_TYPE, (text) => toCidr(asString(text))),
-    ),
-    declare(
-      'isCIDR',
-      global('is_cidr', [STRING], BOOL, (text) => typeof readCidr(asString(text)) !== 'string'),
-    ),
-    declare(
+    globalFunction('cidr', 'string_to_cidr', [STRING], CIDR_TYPE, toCidr),
+    globalFunction('isCIDR', 'is_cidr', [STRING], BOOL, (text) => typeof readCidr(text) !== 'string'),
+    globalFunction(
       'string',
-      global(
-        'cidr_to_string',
-        [CIDR_TYPE],
-        STRING,
-        (value) => `${printIp(cidrOf(value).address)}/${cidrOf(value).prefix}`,
-      ),
+      'cidr_to_string',
+      [CIDR_TYPE],
+      STRING,
+      ({ cidr }) => `${printIp(cidr.address)}/${cidr.prefix}`,
     ),
     declare(
       'containsIP',
-      member('cidr_contains_ip_string', [CIDR_TYPE, STRING], BOOL, (value, text) =>
-        contains(cidrOf(value), addressOf(asString(text))),
-      ),
-      member('cidr_contains_ip_ip', [CIDR_TYPE, IP_TYPE], BOOL, (value, ip) =>
-        contains(cidrOf(value), asInstance(CelIp, ip).ip),
-      ),
+      member('cidr_contains_ip_string', [CIDR_TYPE, STRING], BOOL, ({ cidr }, text) => contains(cidr, addressOf(text))),
+      member('cidr_contains_ip_ip', [CIDR_TYPE, IP_TYPE], BOOL, ({ cidr }, { ip }) => contains(cidr, ip)),
     ),
     declare(
       'containsCIDR',
-      member('cidr_contains_cidr_string', [CIDR_TYPE, STRING], BOOL, (value, text) =>
-        containsRange(cidrOf(value), toCidr(asString(text)).cidr),
+      member('cidr_contains_cidr_string', [CIDR_TYPE, STRING], BOOL, ({ cidr }, text) =>
+        containsRange(cidr, toCidr(text).cidr),
       ),
-      member('cidr_contains_cidr', [CIDR_TYPE, CIDR_TYPE], BOOL, (value, other) =>
-        containsRange(cidrOf(value), cidrOf(other)),
+      member('cidr_contains_cidr', [CIDR_TYPE, CIDR_TYPE], BOOL, (outer, inner) =>
+        containsRange(outer.cidr, inner.cidr),
       ),
     ),
-    declare(
-      'ip',
-      member('cidr_ip', [CIDR_TYPE], IP_TYPE, (value) => new CelIp(cidrOf(value).address)),
-    ),
-    declare(
-      'prefixLength',
-      member('cidr_prefix_length', [CIDR_TYPE], INT, (value) => BigInt(cidrOf(value).prefix)),
-    ),
-    declare(
+    memberFunction('ip', 'cidr_ip', [CIDR_TYPE], IP_TYPE, ({ cidr }) => new CelIp(cidr.address)),
+    memberFunction('prefixLength', 'cidr_prefix_length', [CIDR_TYPE], INT, ({ cidr }) => BigInt(cidr.prefix)),
+    memberFunction(
       'masked',
-      member(
-        'cidr_masked',
-        [CIDR_TYPE],
-        CIDR_TYPE,
-        (value) => new CelCidr({ ...cidrOf(value), address: cidrOf(value).network }),
-      ),
+      'cidr_masked',
+      [CIDR_TYPE],
+      CIDR_TYPE,
+      ({ cidr }) => new CelCidr({ ...cidr, address: cidr.network }),
     ),
   ],
 };
 
-function ipOf(value: CelValue | undefined): Ip {
-  return asInstance(CelIp, value).ip;
-}
-
 function isOfClass(name: string, id: string, wanted: IpClass): FunctionDeclaration {
-  const call = (value?: CelValue) => classifyIp(ipOf(value)) === wanted;
-  return declare(name, member(id, [IP_TYPE], BOOL, call));
+  return memberFunction(name, id, [IP_TYPE], BOOL, ({ ip }) => classifyIp(ip) === wanted);
 }
 
 function toIp(text: string): CelIp {
@@ -164,10 +123,6 @@ function readIp(text: string): Ip | string {
 
 function mappedProblem(text: string): string {
   return `IPv4-mapped IPv6 address ${quote(text)} is not allowed`;
-}
-
-function cidrOf(value: CelValue | undefined): Cidr {
-  return asInstance(CelCidr, value).cidr;
 }
 
 /** An invalid address fails like a value of the wrong type here. */

@@ -32,8 +32,8 @@ import {
   typeParam,
   UINT,
 } from '../types.js';
-import { CelDuration, CelError, CelList, CelUint, type CelValue } from '../values.js';
-import { asInstance, declare, global, member, noSuchOverload } from './declare.js';
+import { CelDuration, CelError, type CelList, CelUint, type CelValue } from '../values.js';
+import { declare, globalFunction, member, memberFunction, noSuchOverload } from './declare.js';
 
 const SUMMABLE: readonly (readonly [name: string, type: CelType, zero: CelValue])[] = [
   ['int', INT, 0n],
@@ -82,17 +82,11 @@ export const LISTS: Library = {
         member(`list_${name}_min_${name}`, [listOf(type)], type, (list) => extreme(list, 'min')),
       ),
     ),
-    declare(
-      'indexOf',
-      member('list_a_index_of_int', [ITEMS, ITEM], INT, (list, wanted) =>
-        BigInt(itemsOf(asInstance(CelList, list)).findIndex((item) => isEqual(item, wanted))),
-      ),
+    memberFunction('indexOf', 'list_a_index_of_int', [ITEMS, ITEM], INT, (list, wanted) =>
+      BigInt(itemsOf(list).findIndex((item) => isEqual(item, wanted))),
     ),
-    declare(
-      'lastIndexOf',
-      member('list_a_last_index_of_int', [ITEMS, ITEM], INT, (list, wanted) =>
-        BigInt(itemsOf(asInstance(CelList, list)).findLastIndex((item) => isEqual(item, wanted))),
-      ),
+    memberFunction('lastIndexOf', 'list_a_last_index_of_int', [ITEMS, ITEM], INT, (list, wanted) =>
+      BigInt(itemsOf(list).findLastIndex((item) => isEqual(item, wanted))),
     ),
   ],
 };
@@ -108,8 +102,8 @@ function isEqual(item: CelValue, wanted: CelValue): boolean {
 }
 
 /** Adjacent items without an order, such as NaN, count as sorted. */
-function isSorted(list: CelValue): boolean {
-  const all = itemsOf(asInstance(CelList, list));
+function isSorted(list: CelList): boolean {
+  const all = itemsOf(list);
   return all.every((item, index) => {
     requireOrder(item);
     const before = all[index - 1];
@@ -117,14 +111,14 @@ function isSorted(list: CelValue): boolean {
   });
 }
 
-function sum(list: CelValue, zero: CelValue): CelValue {
-  return itemsOf(asInstance(CelList, list)).reduce((total, item) => orThrow(add(total, item)), zero);
+function sum(list: CelList, zero: CelValue): CelValue {
+  return itemsOf(list).reduce((total, item) => orThrow(add(total, item)), zero);
 }
 
 /** Returns the first of several equal extremes. */
-function extreme(list: CelValue, which: 'min' | 'max'): CelValue {
+function extreme(list: CelList, which: 'min' | 'max'): CelValue {
   let found: CelValue | undefined;
-  for (const item of itemsOf(asInstance(CelList, list))) {
+  for (const item of itemsOf(list)) {
     requireOrder(item);
     const difference = found === undefined ? 0 : order(found, item);
     if (found === undefined || (which === 'min' ? difference > 0 : difference < 0)) found = item;
@@ -144,34 +138,32 @@ function order(left: CelValue, right: CelValue): number {
   return typeof comparison === 'number' ? comparison : 0;
 }
 
-const TWO_LISTS = [listOf(typeParam('T')), listOf(typeParam('T'))];
+const TWO_LISTS = [listOf(typeParam('T')), listOf(typeParam('T'))] as const;
 
 export const SETS: Library = {
   name: 'sets',
   functions: [
-    declare('sets.contains', global('list_sets_contains_list', TWO_LISTS, BOOL, contains)),
-    declare(
+    globalFunction('sets.contains', 'list_sets_contains_list', TWO_LISTS, BOOL, contains),
+    globalFunction(
       'sets.equivalent',
-      global(
-        'list_sets_equivalent_list',
-        TWO_LISTS,
-        BOOL,
-        (left, right) => contains(left, right) && contains(right, left),
-      ),
+      'list_sets_equivalent_list',
+      TWO_LISTS,
+      BOOL,
+      (left, right) => contains(left, right) && contains(right, left),
     ),
-    declare('sets.intersects', global('list_sets_intersects_list', TWO_LISTS, BOOL, intersects)),
+    globalFunction('sets.intersects', 'list_sets_intersects_list', TWO_LISTS, BOOL, intersects),
   ],
   estimateCost,
   actualCost,
 };
 
 /** An item that cannot be compared makes the call fail. */
-function contains(list: CelValue, sublist: CelValue): boolean {
-  return itemsOf(asInstance(CelList, sublist)).every((wanted) => orThrow(isIn(wanted, list)) === true);
+function contains(list: CelList, sublist: CelList): boolean {
+  return itemsOf(sublist).every((wanted) => orThrow(isIn(wanted, list)) === true);
 }
 
-function intersects(left: CelValue, right: CelValue): boolean {
-  return itemsOf(asInstance(CelList, left)).some((wanted) => isIn(wanted, right) === true);
+function intersects(left: CelList, right: CelList): boolean {
+  return itemsOf(left).some((wanted) => isIn(wanted, right) === true);
 }
 
 /** Comparisons per pair of items; `sets.equivalent` tests both directions. */

@@ -17,9 +17,9 @@ import { ArrayList } from '../evaluate/views.js';
 import type { Library } from '../library.js';
 import { listOf, objectType, optionalOf, STRING } from '../types.js';
 import { CelOpaque, CelOptional, type CelValue } from '../values.js';
-import { asInstance, asString, declare, global, member } from './declare.js';
+import { asInstance, globalFunction, memberFunction } from './declare.js';
 
-export const FORMAT_TYPE = objectType(expressionType('NamedFormat'));
+export const FORMAT_TYPE = objectType<CelFormat>(expressionType('NamedFormat'));
 
 export class CelFormat extends CelOpaque {
   readonly type = FORMAT_TYPE;
@@ -57,27 +57,17 @@ const FORMATS: ReadonlyMap<string, CelFormat> = new Map([
 export const NAMED_FORMATS: Library = {
   name: 'format',
   functions: [
-    declare(
-      'validate',
-      member('format-validate', [FORMAT_TYPE, STRING], optionalOf(listOf(STRING)), (format, text) => {
-        const problems = asInstance(CelFormat, format).problems(asString(text));
-        return problems.length === 0 ? CelOptional.NONE : new CelOptional(new ArrayList(problems));
-      }),
-    ),
-    declare(
-      'format.named',
-      global('format-named', [STRING], optionalOf(FORMAT_TYPE), (name) => {
-        const format = FORMATS.get(asString(name));
-        return format === undefined ? CelOptional.NONE : new CelOptional(format);
-      }),
-    ),
-    ...[...FORMATS].map(([name, format]) => {
-      const whole = `format.${name}`;
-      return declare(
-        whole,
-        global(whole, [], FORMAT_TYPE, () => format),
-      );
+    memberFunction('validate', 'format-validate', [FORMAT_TYPE, STRING], optionalOf(listOf(STRING)), (format, text) => {
+      const problems = format.problems(text);
+      return problems.length === 0 ? CelOptional.NONE : new CelOptional(new ArrayList(problems));
     }),
+    globalFunction('format.named', 'format-named', [STRING], optionalOf(FORMAT_TYPE), (name) => {
+      const format = FORMATS.get(name);
+      return format === undefined ? CelOptional.NONE : new CelOptional(format);
+    }),
+    ...[...FORMATS].map(([name, format]) =>
+      globalFunction(`format.${name}`, `format.${name}`, [], FORMAT_TYPE, () => format),
+    ),
   ],
 };
 

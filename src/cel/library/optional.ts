@@ -19,7 +19,7 @@ import {
   type CelValue,
 } from '../values.js';
 import { binding } from './bind.js';
-import { asInstance, declare, global, member } from './declare.js';
+import { declare, global, globalFunction, memberFunction } from './declare.js';
 import { printValue } from './print-value.js';
 
 const KEY = typeParam('K');
@@ -37,36 +37,16 @@ export const OPTIONALS_LIBRARY: Library = {
   macros: [optionalMacro('optMap', wrapped), optionalMacro('optFlatMap', (_, result) => result)],
   variables: { optional_type: { type: typeOf(OPTIONAL_TYPE), value: new CelTypeValue(OPTIONAL_TYPE) } },
   functions: [
-    declare(
-      'optional.of',
-      global('optional_of', [VALUE], OPTIONAL, (value) => new CelOptional(value)),
+    globalFunction('optional.of', 'optional_of', [VALUE], OPTIONAL, (value) => new CelOptional(value)),
+    globalFunction('optional.ofNonZeroValue', 'optional_ofNonZeroValue', [VALUE], OPTIONAL, (value) =>
+      isZero(value) ? CelOptional.NONE : new CelOptional(value),
     ),
-    declare(
-      'optional.ofNonZeroValue',
-      global('optional_ofNonZeroValue', [VALUE], OPTIONAL, (value) =>
-        isZero(value) ? CelOptional.NONE : new CelOptional(value),
-      ),
-    ),
-    declare(
-      'optional.none',
-      global('optional_none', [], OPTIONAL, () => CelOptional.NONE),
-    ),
-    declare(
-      'value',
-      member('optional_value', [OPTIONAL], VALUE, (optional) => requireValue(asInstance(CelOptional, optional))),
-    ),
-    declare(
-      'hasValue',
-      member(
-        'optional_hasValue',
-        [OPTIONAL],
-        BOOL,
-        (optional) => asInstance(CelOptional, optional).value !== undefined,
-      ),
-    ),
-    declare('or', member('optional_or_optional', [OPTIONAL, OPTIONAL], OPTIONAL)),
-    declare('orValue', member('optional_orValue_value', [OPTIONAL, VALUE], VALUE)),
-    declare('_?._', global('select_optional_field', [DYN, STRING], OPTIONAL)),
+    globalFunction('optional.none', 'optional_none', [], OPTIONAL, () => CelOptional.NONE),
+    memberFunction('value', 'optional_value', [OPTIONAL], VALUE, requireValue),
+    memberFunction('hasValue', 'optional_hasValue', [OPTIONAL], BOOL, ({ value }) => value !== undefined),
+    memberFunction('or', 'optional_or_optional', [OPTIONAL, OPTIONAL], OPTIONAL),
+    memberFunction('orValue', 'optional_orValue_value', [OPTIONAL, VALUE], VALUE),
+    globalFunction('_?._', 'select_optional_field', [DYN, STRING], OPTIONAL),
     declare(
       '_[?_]',
       global('list_optindex_optional_int', [LIST, INT], OPTIONAL),
@@ -79,22 +59,10 @@ export const OPTIONALS_LIBRARY: Library = {
       global('optional_list_index_int', [optionalOf(LIST), INT], OPTIONAL),
       global('optional_map_index_value', [optionalOf(MAP), KEY], OPTIONAL),
     ),
-    declare(
-      'last',
-      member('list_last', [LIST], OPTIONAL, (list) => itemFrom(asInstance(CelList, list), 'last')),
-    ),
-    declare(
-      'first',
-      member('list_first', [LIST], OPTIONAL, (list) => itemFrom(asInstance(CelList, list), 'first')),
-    ),
-    declare(
-      'optional.unwrap',
-      global('optional_unwrap', [OPTIONALS], LIST, (list) => unwrapped(asInstance(CelList, list))),
-    ),
-    declare(
-      'unwrapOpt',
-      member('optional_unwrapOpt', [OPTIONALS], LIST, (list) => unwrapped(asInstance(CelList, list))),
-    ),
+    memberFunction('last', 'list_last', [LIST], OPTIONAL, (list) => itemFrom(list, 'last')),
+    memberFunction('first', 'list_first', [LIST], OPTIONAL, (list) => itemFrom(list, 'first')),
+    globalFunction('optional.unwrap', 'optional_unwrap', [OPTIONALS], LIST, unwrapped),
+    memberFunction('unwrapOpt', 'optional_unwrapOpt', [OPTIONALS], LIST, unwrapped),
   ],
 };
 

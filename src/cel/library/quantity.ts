@@ -5,9 +5,9 @@ import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, type CelType, DOUBLE, INT, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
 import { spendWork } from '../work-budget.js';
-import { asInstance, asInt, asString, declare, global, member, noSuchOverload } from './declare.js';
+import { asInstance, declare, globalFunction, member, memberFunction, noSuchOverload } from './declare.js';
 
-export const QUANTITY_TYPE = objectType(expressionType('Quantity'));
+export const QUANTITY_TYPE = objectType<CelQuantity>(expressionType('Quantity'));
 
 export class CelQuantity extends CelOpaque {
   readonly type = QUANTITY_TYPE;
@@ -36,27 +36,13 @@ export class CelQuantity extends CelOpaque {
   }
 }
 
-type Operand = readonly [suffix: string, type: CelType, read: (value: CelValue | undefined) => CelQuantity];
-
-const OTHER: Operand = ['', QUANTITY_TYPE, (value) => asInstance(CelQuantity, value)];
-const WHOLE: Operand = ['_int', INT, (value) => new CelQuantity(wholeNumber(asInt(value)))];
-
 export const QUANTITIES: Library = {
   name: 'quantity',
   functions: [
-    declare(
-      'quantity',
-      global('string_to_quantity', [STRING], QUANTITY_TYPE, (text) => toQuantity(asString(text))),
-    ),
-    declare(
-      'isQuantity',
-      global('is_quantity_string', [STRING], BOOL, (text) => readQuantity(asString(text)).ok),
-    ),
+    globalFunction('quantity', 'string_to_quantity', [STRING], QUANTITY_TYPE, toQuantity),
+    globalFunction('isQuantity', 'is_quantity_string', [STRING], BOOL, (text) => readQuantity(text).ok),
     // `sign` is a global function, unlike the other properties.
-    declare(
-      'sign',
-      global('quantity_sign', [QUANTITY_TYPE], INT, (value) => BigInt(quantityOf(value).sign())),
-    ),
+    globalFunction('sign', 'quantity_sign', [QUANTITY_TYPE], INT, ({ quantity }) => BigInt(quantity.sign())),
     comparison('isGreaterThan', 'quantity_is_greater_than', BOOL, (order) => order > 0),
     comparison('isLessThan', 'quantity_is_less_than', BOOL, (order) => order < 0),
     comparison('compareTo', 'quantity_compare_to', INT, BigInt),
@@ -67,14 +53,6 @@ export const QUANTITIES: Library = {
     arithmetic('sub', (left, right) => left.sub(right)),
   ],
 };
-
-function quantityOf(value: CelValue | undefined): Quantity {
-  return asInstance(CelQuantity, value).quantity;
-}
-
-function wholeNumber(value: bigint): Quantity {
-  return Quantity.of(value, { format: 'DecimalExponent' });
-}
 
 /** Work to parse one digit of a long number, and to add or compare one. */
 const READ = 100;
@@ -115,8 +93,7 @@ function property(
   result: CelType,
   read: (quantity: Quantity) => CelValue,
 ): FunctionDeclaration {
-  const call = (value?: CelValue) => read(quantityOf(value));
-  return declare(name, member(id, [QUANTITY_TYPE], result, call));
+  return memberFunction(name, id, [QUANTITY_TYPE], result, ({ quantity }) => read(quantity));
 }
 
 function comparison(
@@ -125,21 +102,22 @@ function comparison(
   result: CelType,
   interpret: (order: number) => CelValue,
 ): FunctionDeclaration {
-  const call = (left?: CelValue, right?: CelValue) => {
-    const [one, other] = [asInstance(CelQuantity, left), asInstance(CelQuantity, right)];
-    spendCombinedWork(one, other);
-    return interpret(one.quantity.cmp(other.quantity));
-  };
-  return declare(name, member(id, [QUANTITY_TYPE, QUANTITY_TYPE], result, call));
+  return memberFunction(name, id, [QUANTITY_TYPE, QUANTITY_TYPE], result, (left, right) => {
+    spendCombinedWork(left, right);
+    return interpret(left.quantity.cmp(right.quantity));
+  });
 }
 
 function arithmetic(name: string, compute: (left: Quantity, right: Quantity) => Quantity): FunctionDeclaration {
-  const overloads = [OTHER, WHOLE].map(([suffix, type, read]) =>
-    member(`quantity_${name}${suffix}`, [QUANTITY_TYPE, type], QUANTITY_TYPE, (left, right) => {
-      const [one, other] = [asInstance(CelQuantity, left), read(right)];
-      const weight = spendCombinedWork(one, other);
-      return new CelQuantity(compute(one.quantity, other.quantity), { computed: true, weight });
-    }),
+  const combined = (left: CelQuantity, right: CelQuantity) => {
+    const weight = spendCombinedWork(left, right);
+    return new CelQuantity(compute(left.quantity, right.quantity), { computed: true, weight });
+  };
+  return declare(
+    name,
+    member(`quantity_${name}`, [QUANTITY_TYPE, QUANTITY_TYPE], QUANTITY_TYPE, combined),
+    member(`quantity_${name}_int`, [QUANTITY_TYPE, INT], QUANTITY_TYPE, (left, right) =>
+      combined(left, new CelQuantity(Quantity.of(right, { format: 'DecimalExponent' }))),
+    ),
   );
-  return declare(name, ...overloads);
 }

@@ -8,9 +8,9 @@ import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, type CelType, INT, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
 import { spendWork } from '../work-budget.js';
-import { asInstance, asString, declare, global, member } from './declare.js';
+import { asInstance, globalFunction, memberFunction } from './declare.js';
 
-export const SEMVER_TYPE = objectType(expressionType('Semver'));
+export const SEMVER_TYPE = objectType<CelSemver>(expressionType('Semver'));
 
 /** Work to compare one prerelease identifier. */
 const WORD = 20;
@@ -29,14 +29,8 @@ export class CelSemver extends CelOpaque {
 }
 
 const STRICT: readonly FunctionDeclaration[] = [
-  declare(
-    'semver',
-    global('string_to_semver', [STRING], SEMVER_TYPE, (text) => toSemver(asString(text), false)),
-  ),
-  declare(
-    'isSemver',
-    global('is_semver_string', [STRING], BOOL, (text) => typeof read(asString(text), false) !== 'string'),
-  ),
+  globalFunction('semver', 'string_to_semver', [STRING], SEMVER_TYPE, (text) => toSemver(text, false)),
+  globalFunction('isSemver', 'is_semver_string', [STRING], BOOL, (text) => isSemver(text, false)),
   comparison('isGreaterThan', 'semver_is_greater_than', BOOL, (order) => order > 0),
   comparison('isLessThan', 'semver_is_less_than', BOOL, (order) => order < 0),
   comparison('compareTo', 'semver_compare_to', INT, BigInt),
@@ -46,21 +40,8 @@ const STRICT: readonly FunctionDeclaration[] = [
 ];
 
 const NORMALIZING: readonly FunctionDeclaration[] = [
-  declare(
-    'semver',
-    global('string_bool_to_semver', [STRING, BOOL], SEMVER_TYPE, (text, normalize) =>
-      toSemver(asString(text), normalize === true),
-    ),
-  ),
-  declare(
-    'isSemver',
-    global(
-      'is_semver_string_bool',
-      [STRING, BOOL],
-      BOOL,
-      (text, normalize) => typeof read(asString(text), normalize === true) !== 'string',
-    ),
-  ),
+  globalFunction('semver', 'string_bool_to_semver', [STRING, BOOL], SEMVER_TYPE, toSemver),
+  globalFunction('isSemver', 'is_semver_string_bool', [STRING, BOOL], BOOL, isSemver),
 ];
 
 /** All functions, for stored expressions. */
@@ -76,6 +57,10 @@ export function toSemver(text: string, normalize: boolean): CelSemver {
   return new CelSemver(version);
 }
 
+function isSemver(text: string, normalize: boolean): boolean {
+  return typeof read(text, normalize) !== 'string';
+}
+
 function read(text: string, normalize: boolean): SemanticVersion | string {
   if (!normalize) return readSemver(text);
   const normal = normalizeSemver(text);
@@ -88,22 +73,19 @@ function compare(left: SemanticVersion, right: SemanticVersion): -1 | 0 | 1 {
   return compareSemver(left, right);
 }
 
-function versionOf(value: CelValue | undefined): SemanticVersion {
-  return asInstance(CelSemver, value).version;
-}
-
 function comparison(
   name: string,
   id: string,
   result: CelType,
   interpret: (order: number) => CelValue,
 ): FunctionDeclaration {
-  const call = (left?: CelValue, right?: CelValue) => interpret(compare(versionOf(left), versionOf(right)));
-  return declare(name, member(id, [SEMVER_TYPE, SEMVER_TYPE], result, call));
+  return memberFunction(name, id, [SEMVER_TYPE, SEMVER_TYPE], result, (left, right) =>
+    interpret(compare(left.version, right.version)),
+  );
 }
 
 /** Version numbers are unsigned 64-bit; large ones wrap to negative ints. */
 function part(name: string, read: (version: SemanticVersion) => bigint): FunctionDeclaration {
-  const call = (value?: CelValue) => BigInt.asIntN(64, read(versionOf(value)));
-  return declare(name, member(`semver_${name}`, [SEMVER_TYPE], INT, call));
+  const call = ({ version }: CelSemver) => BigInt.asIntN(64, read(version));
+  return memberFunction(name, `semver_${name}`, [SEMVER_TYPE], INT, call);
 }

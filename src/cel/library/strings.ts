@@ -7,9 +7,9 @@ import { ArrayList, itemsOf } from '../evaluate/views.js';
 import type { Library } from '../library.js';
 import { onRegexSteps } from '../standard/operators.js';
 import { DYN, INT, listOf, STRING } from '../types.js';
-import { CelError, CelList, type CelValue } from '../values.js';
+import { CelError, type CelList, type CelValue } from '../values.js';
 import { spendWork } from '../work-budget.js';
-import { asInstance, asInt, asString, declare, global, member } from './declare.js';
+import { declare, globalFunction, member, memberFunction } from './declare.js';
 import { format } from './format.js';
 import { printValue } from './print-value.js';
 import { characterCount, characterIndex, unitIndex } from './text.js';
@@ -19,96 +19,53 @@ const TEXTS = listOf(STRING);
 export const STRINGS: Library = {
   name: 'strings',
   functions: [
-    declare(
-      'charAt',
-      member('string_char_at_int', [STRING, INT], STRING, (text, index) => charAt(asString(text), asInt(index))),
-    ),
+    memberFunction('charAt', 'string_char_at_int', [STRING, INT], STRING, charAt),
     declare(
       'indexOf',
-      member('string_index_of_string', [STRING, STRING], INT, (text, part) =>
-        indexOf(asString(text), asString(part), 0n),
-      ),
-      member('string_index_of_string_int', [STRING, STRING, INT], INT, (text, part, from) =>
-        indexOf(asString(text), asString(part), asInt(from)),
-      ),
+      member('string_index_of_string', [STRING, STRING], INT, (text, part) => indexOf(text, part, 0n)),
+      member('string_index_of_string_int', [STRING, STRING, INT], INT, indexOf),
     ),
     declare(
       'lastIndexOf',
       member('string_last_index_of_string', [STRING, STRING], INT, (text, part) => {
-        const size = BigInt(characterCount(asString(text)));
-        return lastIndexOf(asString(text), asString(part), part === '' ? size : size - 1n);
+        const size = BigInt(characterCount(text));
+        return lastIndexOf(text, part, part === '' ? size : size - 1n);
       }),
-      member('string_last_index_of_string_int', [STRING, STRING, INT], INT, (text, part, upTo) =>
-        lastIndexOf(asString(text), asString(part), asInt(upTo)),
-      ),
+      member('string_last_index_of_string_int', [STRING, STRING, INT], INT, lastIndexOf),
     ),
-    declare(
-      'lowerAscii',
-      member('string_lower_ascii', [STRING], STRING, (text) =>
-        asString(text).replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
-      ),
+    memberFunction('lowerAscii', 'string_lower_ascii', [STRING], STRING, (text) =>
+      text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
     ),
     declare(
       'replace',
-      member('string_replace_string_string', [STRING, STRING, STRING], STRING, (text, old, replacement) =>
-        replace(asString(text), asString(old), { replacement: asString(replacement), limit: -1n }),
-      ),
-      member(
-        'string_replace_string_string_int',
-        [STRING, STRING, STRING, INT],
-        STRING,
-        (text, old, replacement, limit) =>
-          replace(asString(text), asString(old), { replacement: asString(replacement), limit: asInt(limit) }),
-      ),
+      member('string_replace_string_string', [STRING, STRING, STRING], STRING, replace),
+      member('string_replace_string_string_int', [STRING, STRING, STRING, INT], STRING, replace),
     ),
     declare(
       'split',
-      member(
-        'string_split_string',
-        [STRING, STRING],
-        TEXTS,
-        (text, by) => new ArrayList(split(asString(text), asString(by), -1n)),
-      ),
+      member('string_split_string', [STRING, STRING], TEXTS, (text, by) => new ArrayList(split(text, by, -1n))),
       member(
         'string_split_string_int',
         [STRING, STRING, INT],
         TEXTS,
-        (text, by, limit) => new ArrayList(split(asString(text), asString(by), asInt(limit))),
+        (text, by, limit) => new ArrayList(split(text, by, limit)),
       ),
     ),
     declare(
       'substring',
-      member('string_substring_int', [STRING, INT], STRING, (text, start) => substring(asString(text), asInt(start))),
-      member('string_substring_int_int', [STRING, INT, INT], STRING, (text, start, end) =>
-        substring(asString(text), asInt(start), asInt(end)),
-      ),
+      member('string_substring_int', [STRING, INT], STRING, substring),
+      member('string_substring_int_int', [STRING, INT, INT], STRING, substring),
     ),
-    declare(
-      'trim',
-      member('string_trim', [STRING], STRING, (text) => trim(asString(text))),
+    memberFunction('trim', 'string_trim', [STRING], STRING, trim),
+    memberFunction('upperAscii', 'string_upper_ascii', [STRING], STRING, (text) =>
+      text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
     ),
-    declare(
-      'upperAscii',
-      member('string_upper_ascii', [STRING], STRING, (text) =>
-        asString(text).replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
-      ),
-    ),
-    declare(
-      'format',
-      member('string_format', [STRING, listOf(DYN)], STRING, (text, list) =>
-        format(asString(text), asInstance(CelList, list)),
-      ),
-    ),
-    declare(
-      'strings.quote',
-      global('strings_quote', [STRING], STRING, (text) => quoted(asString(text))),
-    ),
+    memberFunction('format', 'string_format', [STRING, listOf(DYN)], STRING, format),
+    globalFunction('strings.quote', 'strings_quote', [STRING], STRING, quoted),
     declare(
       'join',
-      member('list_join', [TEXTS], STRING, (list) => join(asInstance(CelList, list), '')),
-      member('list_join_string', [TEXTS, STRING], STRING, (list, separator) =>
-        join(asInstance(CelList, list), asString(separator)),
-      ),
+      member('list_join', [TEXTS], STRING, (list) => join(list, '')),
+      member('list_join_string', [TEXTS, STRING], STRING, join),
     ),
   ],
 };
@@ -158,11 +115,7 @@ function foundAt(text: string, unit: number): bigint {
 }
 
 /** An empty `old` matches before every character and at the end. A negative limit means no limit. */
-function replace(
-  text: string,
-  old: string,
-  { replacement, limit }: { readonly replacement: string; readonly limit: bigint },
-): string {
+function replace(text: string, old: string, replacement: string, limit = -1n): string {
   if (old === replacement || limit === 0n) return text;
   const parts = old === '' ? ['', ...text, ''] : split(text, old, limit < 0n ? limit : limit + 1n);
   // The cost depends on the input; the output may be much longer.
@@ -225,49 +178,42 @@ function joinable(item: CelValue): string {
   return item;
 }
 
-const MATCHES = listOf(STRING);
-
 export const REGEX: Library = {
   name: 'regex',
   functions: [
-    declare(
+    memberFunction(
       'find',
-      member('string_find_string', [STRING, STRING], STRING, (text, pattern) => matches(text, pattern, 1n)[0] ?? ''),
+      'string_find_string',
+      [STRING, STRING],
+      STRING,
+      (text, pattern) => matches(text, pattern, 1n)[0] ?? '',
     ),
     declare(
       'findAll',
-      member('string_find_all_string', [STRING, STRING], MATCHES, (text, pattern) => found(text, pattern, -1n)),
-      member('string_find_all_string_int', [STRING, STRING, INT], MATCHES, (text, pattern, limit) =>
-        found(text, pattern, limit),
-      ),
+      member('string_find_all_string', [STRING, STRING], TEXTS, findAll),
+      member('string_find_all_string_int', [STRING, STRING, INT], TEXTS, findAll),
     ),
   ],
 };
 
-function found(text: CelValue, pattern: CelValue, limit: CelValue): ArrayList {
+function findAll(text: string, pattern: string, limit = -1n): ArrayList {
   return new ArrayList(matches(text, pattern, limit));
 }
 
 /** A negative limit means no limit. */
-function matches(text: CelValue, pattern: CelValue, limit: CelValue): readonly string[] {
-  const problem = re2Problem(asString(pattern), { onSteps: onRegexSteps });
+function matches(text: string, pattern: string, limit: bigint): readonly string[] {
+  const problem = re2Problem(pattern, { onSteps: onRegexSteps });
   if (problem !== undefined) throw new CelError(`Illegal regex: ${problem}`);
-  const count = Number(asInt(limit));
-  return re2FindAll(asString(pattern), asString(text), {
-    limit: count < 0 ? Number.POSITIVE_INFINITY : count,
-    onSteps: onRegexSteps,
-  });
+  const count = limit < 0n ? Number.POSITIVE_INFINITY : Number(limit);
+  return re2FindAll(pattern, text, { limit: count, onSteps: onRegexSteps });
 }
 
 /** `jsonpatch.escapeKey`: escapes a key for use in a JSON pointer. Only mutating admission policies have it. */
 export const JSON_PATCHES: Library = {
   name: 'jsonpatch',
   functions: [
-    declare(
-      'jsonpatch.escapeKey',
-      global('string_jsonpatch_escapeKey_string', [STRING], STRING, (text) =>
-        asString(text).replaceAll('~', '~0').replaceAll('/', '~1'),
-      ),
+    globalFunction('jsonpatch.escapeKey', 'string_jsonpatch_escapeKey_string', [STRING], STRING, (text) =>
+      text.replaceAll('~', '~0').replaceAll('/', '~1'),
     ),
   ],
 };

@@ -5,9 +5,9 @@ import { ArrayList, EntryMap } from '../evaluate/views.js';
 import type { Library } from '../library.js';
 import { BOOL, listOf, mapOf, objectType, STRING } from '../types.js';
 import { CelError, type CelMap, CelOpaque, type CelValue } from '../values.js';
-import { asInstance, asString, declare, global, member } from './declare.js';
+import { asInstance, globalFunction, memberFunction } from './declare.js';
 
-export const URL_TYPE = objectType(expressionType('URL'));
+export const URL_TYPE = objectType<CelUrl>(expressionType('URL'));
 
 export class CelUrl extends CelOpaque {
   readonly type = URL_TYPE;
@@ -34,29 +34,19 @@ export class CelUrl extends CelOpaque {
 export const URLS: Library = {
   name: 'urls',
   functions: [
-    declare(
-      'url',
-      global('string_to_url', [STRING], URL_TYPE, (text) => toUrl(asString(text))),
-    ),
-    declare(
-      'isURL',
-      global('is_url_string', [STRING], BOOL, (text) => requestUrlProblem(asString(text)) === undefined),
-    ),
+    globalFunction('url', 'string_to_url', [STRING], URL_TYPE, toUrl),
+    globalFunction('isURL', 'is_url_string', [STRING], BOOL, (text) => requestUrlProblem(text) === undefined),
     textPart('getScheme', 'url_get_scheme', (url) => url.scheme),
     textPart('getHost', 'url_get_host', (url) => url.host),
     textPart('getHostname', 'url_get_hostname', (url) => url.hostname),
     textPart('getPort', 'url_get_port', (url) => url.port),
     textPart('getEscapedPath', 'url_get_escaped_path', (url) => url.escapedPath),
-    declare(
-      'getQuery',
-      member('url_get_query', [URL_TYPE], mapOf(STRING, listOf(STRING)), (url) => asInstance(CelUrl, url).query),
-    ),
+    memberFunction('getQuery', 'url_get_query', [URL_TYPE], mapOf(STRING, listOf(STRING)), ({ query }) => query),
   ],
 };
 
 function textPart(name: string, id: string, part: (url: GoUrl) => string) {
-  const call = (url?: CelValue) => part(asInstance(CelUrl, url).url);
-  return declare(name, member(id, [URL_TYPE], STRING, call));
+  return memberFunction(name, id, [URL_TYPE], STRING, ({ url }) => part(url));
 }
 
 /**
