@@ -3,8 +3,7 @@
  * versions by the priorities in APIServices. Other versions come after the built-in ones.
  */
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
-import type { GroupVersion } from '../../meta/gvk.js';
-import { compareVersions } from '../../meta/gvk.js';
+import { compareVersions, type GroupVersion } from '../../meta/gvk.js';
 import { compareText } from '../../util/order.js';
 import type { APIService } from './v1/api-service.js';
 

@@ -1,8 +1,7 @@
 /**
  * Validates references by group, kind and name in Ingress and IngressClass.
  */
-import type { FieldError } from '../../meta/field-error.js';
-import { childPath, invalid, required } from '../../meta/field-error.js';
+import { childPath, type FieldError, invalid, required } from '../../meta/field-error.js';
 import { dnsSubdomainProblems, pathSegmentProblems } from '../../meta/names.js';
 
 interface GroupKindName {

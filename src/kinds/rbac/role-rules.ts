@@ -4,8 +4,7 @@
  * cluster without controllers decides in the same way.
  */
 import { serviceGroup } from '../../meta/dialect.js';
-import type { LabelSelector } from '../../meta/labels.js';
-import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
+import { type LabelSelector, labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
 import type { RoleRef } from '../generated/rbac-v1.js';

@@ -4,8 +4,7 @@
  * older versions in the request itself.
  */
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
-import type { FieldError } from '../../meta/field-error.js';
-import { fieldError, forbidden, keyPath } from '../../meta/field-error.js';
+import { type FieldError, fieldError, forbidden, keyPath } from '../../meta/field-error.js';
 import { own } from '../../util/json.js';
 import type { FeatureGates } from '../feature-gates.js';
 import type { ResourceClaimStatus } from '../generated/resource-v1beta2.js';

@@ -18,18 +18,7 @@ import { ResourceClaim } from './v1beta2/resource-claim.js';
 import { ResourceClaimTemplate } from './v1beta2/resource-claim-template.js';
 import { ResourceSlice } from './v1beta2/resource-slice.js';
 
-export {
-  DeviceClassV1alpha3,
-  DeviceClassV1beta1,
-  ResourceClaimTemplateV1alpha3,
-  type ResourceClaimTemplateV1alpha3Input,
-  ResourceClaimTemplateV1beta1,
-  ResourceClaimV1alpha3,
-  type ResourceClaimV1alpha3Input,
-  ResourceClaimV1beta1,
-  ResourceSliceV1alpha3,
-  ResourceSliceV1beta1,
-} from './older-versions.js';
+export * from './older-versions.js';
 export { DeviceTaintRule } from './v1alpha3/device-taint-rule.js';
 export { DeviceClass } from './v1beta2/device-class.js';
 export { ResourceClaim } from './v1beta2/resource-claim.js';

@@ -1,8 +1,7 @@
 /**
  * Validation of annotations, of objects and in metadata that is part of another object, such as a pod template.
  */
-import type { FieldError } from '../../meta/field-error.js';
-import { invalid, tooLong } from '../../meta/field-error.js';
+import { type FieldError, invalid, tooLong } from '../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../meta/names.js';
 
 const MAX_BYTES = 256 * 1024;

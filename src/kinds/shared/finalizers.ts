@@ -3,8 +3,7 @@
  * Names without a domain are reserved for the server.
  */
 import { NAMESPACE_FINALIZER } from '../../meta/dialect.js';
-import type { FieldError } from '../../meta/field-error.js';
-import { invalid } from '../../meta/field-error.js';
+import { type FieldError, invalid } from '../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../meta/names.js';
 import type { ApiObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';

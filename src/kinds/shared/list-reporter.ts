@@ -2,8 +2,7 @@
  * Field errors whose value is the whole list although one item is invalid. Some rules of the reference server report
  * like this. The number of reports is limited: otherwise the response grows with the square of the request.
  */
-import type { FieldError } from '../../meta/field-error.js';
-import { invalid } from '../../meta/field-error.js';
+import { type FieldError, invalid } from '../../meta/field-error.js';
 import type { Verbatim } from '../../text/go/go-text.js';
 
 /** The maximum number of errors that print the list. */

@@ -2,8 +2,7 @@
  * Validation of metadata that does not depend on the kind: of objects, and of the resources that a custom resource embeds.
  * upstream: apimachinery/pkg/api/validation/objectmeta.go ValidateObjectMetaAccessor
  */
-import type { FieldError } from '../../meta/field-error.js';
-import { childPath, invalid, keyPath, tooLong } from '../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, tooLong } from '../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../meta/names.js';
 import type { DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
 import { isPrintable, quote, stringSlice, verbatim } from '../../text/go/go-text.js';

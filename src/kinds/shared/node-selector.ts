@@ -2,8 +2,7 @@
  * Validation of node selectors, node affinity and pod affinity, for Pods and volumes. Matching is not part of this file.
  * The plain `nodeSelector` of a Pod is a map of labels and is validated as labels.
  */
-import type { FieldError } from '../../meta/field-error.js';
-import { childPath, forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
 import type { LabelSelectorExpression, LabelSelectorObject } from '../../meta/labels.js';
 import { labelSelectorObjectErrors } from '../../meta/labels.js';
 import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';

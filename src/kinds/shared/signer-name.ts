@@ -2,8 +2,7 @@
  * Validation of certificate signer names and ClusterTrustBundle names. CertificateSigningRequests, ClusterTrustBundles
  * and projected volumes share these rules.
  */
-import type { FieldError } from '../../meta/field-error.js';
-import { invalid, required, tooLong } from '../../meta/field-error.js';
+import { type FieldError, invalid, required, tooLong } from '../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import { quote } from '../../text/go/go-text.js';
 

@@ -2,8 +2,7 @@
  * Parts of strategies that many kinds share: the status subresource, the generation, immutable data, warnings about names.
  */
 
-import type { FieldError } from '../../meta/field-error.js';
-import { forbidden } from '../../meta/field-error.js';
+import { type FieldError, forbidden } from '../../meta/field-error.js';
 import { dnsLabelProblems } from '../../meta/names.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';

@@ -5,8 +5,7 @@
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, fieldError, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
-import type { Verbatim } from '../../text/go/go-text.js';
-import { quote, verbatim } from '../../text/go/go-text.js';
+import { quote, type Verbatim, verbatim } from '../../text/go/go-text.js';
 import { goTimeSyntax } from '../../text/time/time.js';
 
 export interface Taint {

@@ -2,8 +2,7 @@
  * Tolerations of Pods and RuntimeClasses: validation, validation of updates, and merging of two lists.
  * Matching tolerations against taints is the scheduler's task and not part of this file.
  */
-import type { FieldError } from '../../meta/field-error.js';
-import { childPath, forbidden, invalid, keyPath, notSupported } from '../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported } from '../../meta/field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
 import { validateTaintEffect } from './taints.js';
 

@@ -2,8 +2,7 @@
  * WebhookClientConfig: the fields and the validation that admission webhooks and conversion webhooks share. A webhook is
  * called by URL or through a Service.
  */
-import type { FieldError } from '../../meta/field-error.js';
-import { childPath, invalid, keyPath, required } from '../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, required } from '../../meta/field-error.js';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import { stringSlice } from '../../text/go/go-text.js';
 import { parseGoUrl } from '../../text/go/go-url.js';

@@ -1,8 +1,7 @@
 /**
  * Validates the driver name and the opaque parameters of StorageClasses and VolumeAttributesClasses.
  */
-import type { FieldError } from '../../meta/field-error.js';
-import { invalid, required, tooLong } from '../../meta/field-error.js';
+import { type FieldError, invalid, required, tooLong } from '../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../meta/names.js';
 
 const MAX_PARAMETERS = 512;

@@ -1,10 +1,8 @@
 /**
  * Validates expressions when a policy or webhook is written: compiler errors become field errors.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { fieldError, invalid } from '../../../meta/field-error.js';
-import type { ExpressionError, Results } from './compile.js';
-import { ANYTHING, CONDITION, compileExpression } from './compile.js';
+import { type FieldError, fieldError, invalid } from '../../../meta/field-error.js';
+import { ANYTHING, CONDITION, compileExpression, type ExpressionError, type Results } from './compile.js';
 import { admissionEnvironment, type ExpressionScope, VariableTypes } from './environment.js';
 
 /** The expressions of the live object. */

@@ -2,8 +2,7 @@
  * Validation rules that validating and mutating policies and their bindings share: parameter kinds, variables and
  * parameter references.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { type FieldError, forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import { deepEqual } from '../../../util/json.js';

@@ -3,8 +3,7 @@
  * happens to a request that violates it.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { duplicate, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {

@@ -3,8 +3,7 @@
  * it.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { duplicate, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { JsonPathError, parseJsonPath } from '../../../text/json-path/json-path.js';

@@ -1,8 +1,7 @@
 /**
  * Validation and columns of the webhooks in both webhook configuration kinds.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { duplicate, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';

@@ -4,8 +4,7 @@
  */
 
 import { listOf } from '../../../cel/index.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {

@@ -3,8 +3,7 @@
  * Every served version has one. `http/aggregate/` proxies requests to Services.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import { quote } from '../../../text/go/go-text.js';
 import { base64ByteLength } from '../../../util/base64.js';

@@ -3,8 +3,7 @@
  */
 
 import { serviceGroup } from '../../../meta/dialect.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, tooLong } from '../../../meta/field-error.js';
+import { type FieldError, invalid, tooLong } from '../../../meta/field-error.js';
 import { byteLength, maskTrailingDash } from '../../../meta/names.js';
 import { readCertificate } from '../../../text/x509/certificate.js';
 import { type PemBlock, pemBlocks } from '../../../text/x509/pem.js';

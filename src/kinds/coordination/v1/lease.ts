@@ -2,8 +2,7 @@
  * The Lease kind: a time-limited lock, the basis of leader election.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden, invalid, notSupported } from '../../../meta/field-error.js';
+import { type FieldError, forbidden, invalid, notSupported } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import { type LeaseKind, type LeaseObject, leaseBase } from '../../generated/coordination-v1.js';

@@ -2,11 +2,9 @@
  * The LeaseCandidate kind: a candidate for a Lease and its version. A controller chooses the holder.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, required } from '../../../meta/field-error.js';
+import { type FieldError, invalid, required } from '../../../meta/field-error.js';
 import { configMapKeyProblems } from '../../../meta/names.js';
-import type { SemanticVersion } from '../../../meta/semver.js';
-import { compareSemver, parseSemver, ZERO_VERSION } from '../../../meta/semver.js';
+import { compareSemver, parseSemver, type SemanticVersion, ZERO_VERSION } from '../../../meta/semver.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type LeaseCandidateKind,

@@ -6,8 +6,7 @@
  * {@link normalizeDataSources}.
  */
 
-import type { Dialect } from '../../../meta/dialect.js';
-import { serviceGroup } from '../../../meta/dialect.js';
+import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';

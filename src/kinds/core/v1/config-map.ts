@@ -2,8 +2,7 @@
  * The ConfigMap kind: configuration data as key-value pairs. spec: ConfigMap
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, keyPath, tooLong } from '../../../meta/field-error.js';
+import { type FieldError, invalid, keyPath, tooLong } from '../../../meta/field-error.js';
 import { byteLength, configMapKeyProblems } from '../../../meta/names.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn } from '../../define-kind.js';

@@ -3,8 +3,7 @@
  */
 
 import { serviceGroup } from '../../../meta/dialect.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { ipWarnings, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import { deepEqual } from '../../../util/json.js';

@@ -2,8 +2,7 @@
  * The Event kind of the core group, which is the storage version. The `events` group serves the same objects with other
  * field names (`events/v1/event.ts`). spec: Event
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, required } from '../../../meta/field-error.js';
+import { type FieldError, invalid, required } from '../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject, ObjectBase } from '../../../meta/object.js';
 import type { CellContext, Column } from '../../columns.js';

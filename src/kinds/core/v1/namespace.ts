@@ -4,8 +4,7 @@
  */
 
 import { NAMESPACE_FINALIZER } from '../../../meta/dialect.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, keyPath } from '../../../meta/field-error.js';
+import { type FieldError, invalid, keyPath } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';

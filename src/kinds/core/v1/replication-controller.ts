@@ -2,8 +2,7 @@
  * The ReplicationController kind, the predecessor of ReplicaSet. spec: ReplicationController
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
+import { type FieldError, fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { verbatim } from '../../../text/go/go-text.js';

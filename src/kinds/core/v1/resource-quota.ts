@@ -3,11 +3,9 @@
  * spec: ResourceQuota
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { originalQuantityText } from '../../../schema/quantity-texts.js';
-import type { Verbatim } from '../../../text/go/go-text.js';
-import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
+import { quote, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {

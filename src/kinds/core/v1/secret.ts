@@ -3,8 +3,7 @@
  */
 
 import type { Dialect } from '../../../meta/dialect.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
+import { type FieldError, invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
 import { configMapKeyProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { jsonType } from '../../../schema/decode-scalar.js';

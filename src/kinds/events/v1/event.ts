@@ -3,11 +3,9 @@
  * that are created here. spec: Event
  */
 import { orchDialect } from '../../../meta/dialect.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, required } from '../../../meta/field-error.js';
+import { type FieldError, invalid, required } from '../../../meta/field-error.js';
 import type { DraftObject } from '../../../meta/object.js';
-import type { Verbatim } from '../../../text/go/go-text.js';
-import { quote, verbatim } from '../../../text/go/go-text.js';
+import { quote, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { goTimeString, ZERO_TIME } from '../../../text/time/time.js';
 import { deepEqual } from '../../../util/json.js';
 import { subdomainNameProblems } from '../../build-kind.js';

@@ -1,8 +1,7 @@
 /**
  * Validation rules and message parts that FlowSchemas and priority levels share.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { duplicate, keyPath, required } from '../../../meta/field-error.js';
+import { duplicate, type FieldError, keyPath, required } from '../../../meta/field-error.js';
 
 /** Validates a list of conditions. */
 export function validateConditions(conditions: readonly { readonly type?: string }[] | undefined): FieldError[] {

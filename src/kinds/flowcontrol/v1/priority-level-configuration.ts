@@ -4,8 +4,7 @@
  */
 
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';

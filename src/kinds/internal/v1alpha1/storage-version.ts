@@ -2,8 +2,7 @@
  * The StorageVersion kind: the versions in which the API servers of a cluster store and decode a resource.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import {
   dns1035LabelProblems,
   dnsSubdomainProblems,

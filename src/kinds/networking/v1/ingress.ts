@@ -2,8 +2,7 @@
  * The Ingress kind: routes external hosts and paths to backends. Errors are in the reference server's order. spec:
  * Ingress
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { parseIpSloppy, validIpProblems } from '../../../meta/ip.js';
 import {
   dns1035LabelProblems,

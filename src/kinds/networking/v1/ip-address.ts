@@ -3,8 +3,7 @@
  * spec: IPAddress
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, required } from '../../../meta/field-error.js';
+import { type FieldError, invalid, required } from '../../../meta/field-error.js';
 import { ipAddressNameProblems } from '../../../meta/ip.js';
 import { dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';

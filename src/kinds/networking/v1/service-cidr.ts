@@ -3,8 +3,7 @@
  */
 
 import { DEFAULT_SERVICE, SERVICE_NAME } from '../../../meta/dialect.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, keyPath, required } from '../../../meta/field-error.js';
+import { type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { canonicalCidrProblems, parseCidrSloppy } from '../../../meta/ip.js';
 import { stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';

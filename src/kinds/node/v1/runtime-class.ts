@@ -3,12 +3,10 @@
  * it to pods.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { duplicate, invalid, keyPath } from '../../../meta/field-error.js';
+import { duplicate, type FieldError, invalid, keyPath } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../meta/names.js';
-import type { Verbatim } from '../../../text/go/go-text.js';
-import { quote, verbatim } from '../../../text/go/go-text.js';
+import { quote, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import { type RuntimeClassKind, type RuntimeClassObject, runtimeClassBase } from '../../generated/node-v1.js';
 import type { HookContext, MetadataErrors } from '../../kind.js';

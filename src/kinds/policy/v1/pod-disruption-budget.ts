@@ -3,8 +3,7 @@
  */
 
 import type { Dialect } from '../../../meta/dialect.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, notSupported } from '../../../meta/field-error.js';
+import { type FieldError, invalid, notSupported } from '../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { verbatim } from '../../../text/go/go-text.js';

@@ -1,8 +1,7 @@
 /**
  * Builds the initial roles and bindings of a cluster from the tables, once per dialect.
  */
-import type { FieldSet } from '../../../merge/apply/field-set.js';
-import { LEAF } from '../../../merge/apply/field-set.js';
+import { type FieldSet, LEAF } from '../../../merge/apply/field-set.js';
 import { fieldElement } from '../../../merge/apply/path-element.js';
 import { type Dialect, SERVER_MANAGER, serviceGroup } from '../../../meta/dialect.js';
 import type { AccessRule } from '../../../protocol/access.js';

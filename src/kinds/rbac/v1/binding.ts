@@ -1,10 +1,8 @@
 /**
  * The strategy that RoleBinding and ClusterRoleBinding share.
  */
-import type { Dialect } from '../../../meta/dialect.js';
-import { serviceGroup } from '../../../meta/dialect.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
+import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import type { ClusterRoleBindingObject, Subject } from '../../generated/rbac-v1.js';

@@ -3,8 +3,7 @@
  * bound in a namespace. With an `aggregationRule` a controller copies the rules of other roles.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, keyPath, required } from '../../../meta/field-error.js';
+import { type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import type { LabelSelectorExpression, LabelSelectorObject } from '../../../meta/labels.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../../meta/names.js';

@@ -1,8 +1,7 @@
 /**
  * Validates the rules and names of roles.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { pathSegmentPrefixProblems, pathSegmentProblems } from '../../../meta/names.js';
 import type { PolicyRule } from '../../generated/rbac-v1.js';
 import type { NameValidator } from '../../kind.js';

@@ -1,8 +1,7 @@
 /**
  * Validates the device requests of claims, with the paths of v1beta2 for all versions, as in the reference server.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import type {
   DeviceClaim,
   DeviceClaimConfiguration,

@@ -1,8 +1,7 @@
 /**
  * Validates lists, sets and maps of the resource group: each item, then the number of items, then duplicates.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, duplicate, keyPath, tooMany } from '../../../meta/field-error.js';
+import { childPath, duplicate, type FieldError, keyPath, tooMany } from '../../../meta/field-error.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 
 /** Validates one item or key at a path. */

@@ -1,8 +1,7 @@
 /**
  * Validates names in the resource group: pools, devices, requests, attributes.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { fieldError, invalid, required, tooLong } from '../../../meta/field-error.js';
+import { type FieldError, fieldError, invalid, required, tooLong } from '../../../meta/field-error.js';
 import type { NameProblems } from '../../../meta/names.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } from '../../../meta/names.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';

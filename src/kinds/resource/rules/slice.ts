@@ -1,8 +1,7 @@
 /**
  * Validates the spec of a ResourceSlice: node selection, pool, shared counters and devices.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength } from '../../../meta/names.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import type { NodeSelectorTerm } from '../../generated/core-v1.js';

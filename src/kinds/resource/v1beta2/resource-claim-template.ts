@@ -1,8 +1,7 @@
 /**
  * The ResourceClaimTemplate kind: the template for the claims of pods. Its spec is immutable.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, forbidden, invalid } from '../../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
 import type { ApiObject, ObjectMetaInput } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';

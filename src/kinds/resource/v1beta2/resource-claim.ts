@@ -1,8 +1,7 @@
 /**
  * The ResourceClaim kind: a request for devices and its allocation. The spec is immutable.
  */
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid } from '../../../meta/field-error.js';
+import { type FieldError, invalid } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';

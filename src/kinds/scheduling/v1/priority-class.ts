@@ -5,8 +5,7 @@
 
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
+import { type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { DeletionDecision, DeletionRequest } from '../../deletion.js';

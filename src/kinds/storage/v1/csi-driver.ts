@@ -2,8 +2,7 @@
  * The CSIDriver kind: the capabilities and requirements of a storage driver.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, duplicate, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
+import { childPath, duplicate, type FieldError, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';

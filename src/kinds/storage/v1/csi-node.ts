@@ -2,11 +2,9 @@
  * The CSINode kind: the storage drivers on a node.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { childPath, duplicate, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
-import type { Verbatim } from '../../../text/go/go-text.js';
-import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
+import { quote, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn } from '../../define-kind.js';

@@ -2,12 +2,10 @@
  * The CSIStorageCapacity kind: the available storage of a class in a topology.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { invalid } from '../../../meta/field-error.js';
+import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems, labelValueProblems } from '../../../meta/names.js';
-import type { Verbatim } from '../../../text/go/go-text.js';
-import { quote, renderValue, stringSlice, verbatim } from '../../../text/go/go-text.js';
+import { quote, renderValue, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { LabelSelector } from '../../generated/meta-v1.js';

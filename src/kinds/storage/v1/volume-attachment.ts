@@ -2,11 +2,9 @@
  * The VolumeAttachment kind: the intent to attach a volume to a node, and its status.
  */
 
-import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, forbidden, invalid, required, tooLong } from '../../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems } from '../../../meta/names.js';
-import type { Verbatim } from '../../../text/go/go-text.js';
-import { quote, verbatim } from '../../../text/go/go-text.js';
+import { quote, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { volumeSourceDefaults } from '../../core/v1/persistent-volume/source-rules.js';
 import { inlineVolumeProblems } from '../../core/v1/persistent-volume/validate.js';

@@ -3,8 +3,7 @@
  */
 
 import { serviceGroup } from '../../../meta/dialect.js';
-import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden, required } from '../../../meta/field-error.js';
+import { type FieldError, forbidden, required } from '../../../meta/field-error.js';
 import { deepEqual } from '../../../util/json.js';
 import { anotherVersion, defineBuiltIn } from '../../define-kind.js';
 import {

@@ -6,8 +6,7 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
-import type { Verbatim } from '../../../text/go/go-text.js';
-import { quote, verbatim } from '../../../text/go/go-text.js';
+import { quote, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { goTimeSyntax } from '../../../text/time/time.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {

@@ -7,18 +7,16 @@ import { type FieldError, invalid } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn } from '../../../define-kind.js';
-import type {
-  HorizontalPodAutoscalerSpec,
-  HorizontalPodAutoscalerStatus,
-  MetricStatus,
-} from '../../../generated/autoscaling-v2.js';
 import {
   type HorizontalPodAutoscalerBehavior,
   type HorizontalPodAutoscalerKind,
   type HorizontalPodAutoscalerObject,
+  type HorizontalPodAutoscalerSpec,
+  type HorizontalPodAutoscalerStatus,
   type HPAScalingRules,
   horizontalPodAutoscalerBase,
   type MetricSpec,
+  type MetricStatus,
 } from '../../../generated/autoscaling-v2.js';
 import type { HookContext } from '../../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';

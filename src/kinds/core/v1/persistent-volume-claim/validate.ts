@@ -1,8 +1,7 @@
 /**
  * Validation of PersistentVolumeClaims: updates and status. The spec is validated in `claim-spec-rules.ts`.
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
+import { type FieldError, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';

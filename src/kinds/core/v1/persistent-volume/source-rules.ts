@@ -2,8 +2,7 @@
  * Defaulting and validation of PersistentVolume sources. Rules that pod volumes share are in `pod-spec`.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden, invalid, required } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
 import type {
   AzureFilePersistentVolumeSource,

@@ -7,8 +7,7 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { labelValueProblems } from '../../../../meta/names.js';
 import { originalQuantityText } from '../../../../schema/quantity-texts.js';
-import type { Verbatim } from '../../../../text/go/go-text.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
+import { quote, type Verbatim, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
 import type {

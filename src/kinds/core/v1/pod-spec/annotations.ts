@@ -2,8 +2,7 @@
  * Validation of pod annotations that have a meaning: mirror pods, deletion cost, seccomp and AppArmor profiles.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { own } from '../../../../util/json.js';
 import type { AppArmorProfile, PodSpec, SeccompProfile } from '../../../generated/core-v1.js';
 import { allContainers, containersWithPaths } from './defaults.js';

@@ -2,8 +2,7 @@
  * Validation of `fieldRef` and `resourceFieldRef`, by which volumes and environment variables expose fields of the pod
  * and resources of its containers.
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, invalid, notSupported, required } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, notSupported, required } from '../../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../generated/core-v1.js';

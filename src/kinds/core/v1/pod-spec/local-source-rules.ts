@@ -19,8 +19,7 @@ import type {
   PersistentVolumeClaimVolumeSource,
 } from '../../../generated/core-v1.js';
 import { annotationErrors } from '../../../shared/annotations.js';
-import type { ClaimSpecContext } from '../claim-spec-rules.js';
-import { claimSpecProblems } from '../claim-spec-rules.js';
+import { type ClaimSpecContext, claimSpecProblems } from '../claim-spec-rules.js';
 import { descendingPathProblems, noBackstepsProblems, requiredProblems } from './volume-paths.js';
 
 /** All metadata fields except labels and annotations, with their spelling in error paths. */

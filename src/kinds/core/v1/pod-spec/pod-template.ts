@@ -3,8 +3,7 @@
  */
 
 import type { Dialect } from '../../../../meta/dialect.js';
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, forbidden } from '../../../../meta/field-error.js';
 import { labelErrors } from '../../../../meta/labels.js';
 import type { FeatureGates } from '../../../feature-gates.js';
 import type { PodSpec, PodTemplateSpec } from '../../../generated/core-v1.js';

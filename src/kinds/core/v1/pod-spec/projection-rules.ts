@@ -2,11 +2,9 @@
  * Validation of volume sources that expose API objects as files: ConfigMaps, Secrets, pod fields (downward API), tokens,
  * trust bundles, and projected volumes. Each function takes the path of the source.
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
-import type { Verbatim } from '../../../../text/go/go-text.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
+import { quote, type Verbatim, verbatim } from '../../../../text/go/go-text.js';
 import type {
   ClusterTrustBundleProjection,
   ConfigMapVolumeSource,

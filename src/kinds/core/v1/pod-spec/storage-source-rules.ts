@@ -3,8 +3,7 @@
  * the same type. Each function takes the path of the source.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems } from '../../../../meta/names.js';
 import type {
   AWSElasticBlockStoreVolumeSource,

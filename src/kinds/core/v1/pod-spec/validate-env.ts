@@ -1,8 +1,7 @@
 /**
  * Validation of a container's environment variables.
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, invalid, keyPath, required } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import {
   configMapKeyProblems,
   dnsSubdomainProblems,

@@ -1,8 +1,7 @@
 /**
  * Validation rules that volume sources share: required fields, relative paths, file modes, number ranges.
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, invalid, required } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, required } from '../../../../meta/field-error.js';
 
 const MAX_MODE = 0o777;
 

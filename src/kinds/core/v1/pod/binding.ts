@@ -3,8 +3,7 @@
  * collection.
  */
 import { errors } from '../../../../meta/errors.js';
-import type { FieldError } from '../../../../meta/field-error.js';
-import { notSupported, printFieldError, required } from '../../../../meta/field-error.js';
+import { type FieldError, notSupported, printFieldError, required } from '../../../../meta/field-error.js';
 import { pathSegmentProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { type Status, SUCCESS } from '../../../../meta/status.js';

@@ -2,8 +2,7 @@
  * The subresources of a pod that change one part of its spec: `resize` changes container resources,
  * `ephemeralcontainers` adds ephemeral containers. All other fields keep their live values.
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import type { ApiObject, DeepReadonly, DraftMeta, DraftObject } from '../../../../meta/object.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';

@@ -4,8 +4,7 @@
  */
 
 import type { Dialect } from '../../../../meta/dialect.js';
-import type { FieldError } from '../../../../meta/field-error.js';
-import { forbidden } from '../../../../meta/field-error.js';
+import { type FieldError, forbidden } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { deepEqual, own, setOwn } from '../../../../util/json.js';
 import { sortedRecord } from '../../../../util/order.js';

@@ -2,8 +2,7 @@
  * Validation of pods and of pod updates. An update may change images, lower the deadline, add tolerations and remove
  * scheduling gates. Other changes of the spec are rejected with a diff in the message.
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import type {

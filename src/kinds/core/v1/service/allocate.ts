@@ -5,8 +5,7 @@
  * asynchronous, another write may take an address or port in between, so `commit` checks again.
  */
 import { errors } from '../../../../meta/errors.js';
-import type { FieldError } from '../../../../meta/field-error.js';
-import { invalid } from '../../../../meta/field-error.js';
+import { type FieldError, invalid } from '../../../../meta/field-error.js';
 import type { GroupResource } from '../../../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { StorageError } from '../../../../storage/types.js';

@@ -2,8 +2,7 @@
  * Defaulting of the IP families of a Service, from its addresses, its live object and the families of the cluster. It
  * runs before allocation and validation; its errors reject the request before anything is allocated.
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { invalid, keyPath } from '../../../../meta/field-error.js';
+import { type FieldError, invalid, keyPath } from '../../../../meta/field-error.js';
 import { type IpFamily, parseIpSloppy } from '../../../../meta/ip.js';
 import { deepEqual } from '../../../../util/json.js';
 import type { ServiceSpec } from '../../../generated/core-v1.js';

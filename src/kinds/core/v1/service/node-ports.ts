@@ -2,8 +2,7 @@
  * Allocation of node ports. The stored Services determine which ports are taken.
  */
 import { errors } from '../../../../meta/errors.js';
-import type { FieldError } from '../../../../meta/field-error.js';
-import { invalid } from '../../../../meta/field-error.js';
+import { type FieldError, invalid } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import type { ServicePort, ServiceSpec } from '../../../generated/core-v1.js';
 import type { StrategyContext } from '../../../kind.js';

@@ -2,8 +2,7 @@
  * Validation of cluster IPs and IP families. The rules run before allocation, which relies on them, and again with all
  * other rules.
  */
-import type { FieldError } from '../../../../meta/field-error.js';
-import { duplicate, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
+import { duplicate, type FieldError, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import type { ServiceSpec } from '../../../generated/core-v1.js';

@@ -5,8 +5,7 @@
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
-import type { Verbatim } from '../../../../text/go/go-text.js';
-import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
+import { quote, stringSlice, type Verbatim, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
 import type {
   FlowSchemaSpec,
