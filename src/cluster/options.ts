@@ -78,7 +78,7 @@ export interface ClusterOptions {
    * replace its conversion webhook, or the strategy None.
    */
   readonly conversions?: Readonly<Record<string, ConvertObject>> | undefined;
-  /** How webhooks are called; default: `fetch`. */
+  /** How webhooks are called; default: as their client configurations say. */
   readonly webhooks?: Webhooks | undefined;
   /** Controllers to run; see `controllers()` of orchplane/controllers. Default: none. */
   readonly controllers?: ControllerStarter | undefined;

@@ -63,7 +63,7 @@ export interface ServerReconciler {
 export interface ExternalCalls {
   /** Functions that replace the conversion webhook of a CRD, by the CRD's name. */
   readonly conversions: Readonly<Record<string, ConvertObject>>;
-  /** Locates or calls webhooks; absent: `fetch`. See `webhook/caller.ts`. */
+  /** Locates or calls webhooks; absent: as configured. See `webhook/caller.ts`. */
   readonly webhooks?: Webhooks | undefined;
   /** A new UID for a review request, which the response must repeat. */
   uid(): string;
@@ -102,7 +102,7 @@ export interface WebhookResolver {
    * for every review.
    */
   resolve(address: WebhookAddress): string | WebhookFunction | undefined;
-  /** Absent: the platform's `fetch`. */
+  /** Sends reviews and verifies certificates. Absent: the caBundle is used, in Node, and otherwise the platform's `fetch`. */
   readonly fetch?: typeof fetch;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Calls webhooks for conversion and admission, as configured by `createCluster({ webhooks })` or else with `fetch`. Every
- * call is subject to its timeout, and errors have the reference server's messages.
+ * Calls webhooks for conversion and admission, as configured by `createCluster({ webhooks })` or else by their client
+ * configurations. Every call is subject to its timeout, and errors have the reference server's messages.
  */
 
 import type { WebhookAddress, WebhookCaller, WebhookFunction, WebhookResolver, Webhooks } from '../kinds/reconciler.js';
