@@ -83,13 +83,18 @@ export class RemoteDiscovery {
     const group = view.dialect.group(serviceGroup('apidiscovery'));
     const acceptFor = (version: string) => `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
     const all = await this.#fetchPath(reached, '/apis', `${acceptFor('v2')},${acceptFor('v2beta1')}`);
-    if (all.status === 503) throw new Error('the aggregated API is unavailable');
     const kind = all.headers.get('content-type') ?? '';
     if (all.status === 200 && kind.includes('as=APIGroupDiscoveryList')) {
       return { ...findVersion(await all.json(), api), version: api.version, freshness: 'Current' };
     }
+    // A body that is not read would keep the connection open.
+    await all.body?.cancel();
+    if (all.status === 503) throw new Error('the aggregated API is unavailable');
     const one = await this.#fetchPath(reached, pathOfVersion(api), 'application/json');
-    if (one.status !== 200) throw new Error(`the aggregated API responded with status ${one.status}`);
+    if (one.status !== 200) {
+      await one.body?.cancel();
+      throw new Error(`the aggregated API responded with status ${one.status}`);
+    }
     return { version: api.version, resources: resourcesOf(await one.json()), freshness: 'Current' };
   }
 
