@@ -4,8 +4,7 @@
  */
 
 import { compareDoubleInt, compareDoubleUint } from './numbers.js';
-import { runtimeTypeName } from './runtime-type.js';
-import type { CelValue } from './values.js';
+import { typeName } from './types.js';
 import {
   CelBytes,
   CelDuration,
@@ -17,6 +16,7 @@ import {
   CelTimestamp,
   CelTypeValue,
   CelUint,
+  type CelValue,
 } from './values.js';
 import { spendWork } from './work-budget.js';
 
@@ -56,7 +56,7 @@ function sameStructure(left: Exclude<CelValue, null | string | boolean | bigint 
   if (left instanceof CelTimestamp) return right instanceof CelTimestamp && left.nanos === right.nanos;
   if (left instanceof CelDuration) return right instanceof CelDuration && left.nanos === right.nanos;
   if (left instanceof CelTypeValue) {
-    return right instanceof CelTypeValue && runtimeTypeName(left.type) === runtimeTypeName(right.type);
+    return right instanceof CelTypeValue && typeName(left.type) === typeName(right.type);
   }
   return left instanceof CelBytes && right instanceof CelBytes && sameBytes(left.bytes, right.bytes);
 }

@@ -4,8 +4,7 @@
  * stored objects, the outcome) is a failure a thrown CelError.
  */
 
-import type { CelValue } from './values.js';
-import { CelError } from './values.js';
+import { CelError, type CelValue } from './values.js';
 import { spendWork } from './work-budget.js';
 
 export class Failure {

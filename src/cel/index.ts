@@ -37,7 +37,7 @@ export { printValue, valueText } from './library/print-value.js';
 export { JSON_PATCHES } from './library/strings.js';
 export type { SizeEstimator } from './library.js';
 export { parse } from './parse/parse.js';
-export { goTypeName, runtimeTypeName, typeNameOf } from './runtime-type.js';
+export { goTypeName, typeNameOf } from './runtime-type.js';
 export {
   BOOL,
   BYTES,
@@ -58,6 +58,7 @@ export {
   STRING,
   TIMESTAMP,
   type TypeProvider,
+  typeName as runtimeTypeName,
 } from './types.js';
 export {
   CelBytes,

@@ -1,8 +1,8 @@
 /** Runtime types of values. They are less precise than the types the checker derives. */
-import type { CelType } from './types.js';
 import {
   BOOL,
   BYTES,
+  type CelType,
   DOUBLE,
   DURATION,
   DYN,
@@ -13,9 +13,9 @@ import {
   STRING,
   TIMESTAMP,
   TYPE,
+  typeName,
   UINT,
 } from './types.js';
-import type { CelValue } from './values.js';
 import {
   CelBytes,
   CelDuration,
@@ -26,6 +26,7 @@ import {
   CelTimestamp,
   CelTypeValue,
   CelUint,
+  type CelValue,
 } from './values.js';
 
 const LIST = listOf(DYN);
@@ -57,43 +58,8 @@ function typeOfObject(value: Exclude<CelValue, null | string | bigint | number |
   return value instanceof CelTypeValue ? TYPE : value.type;
 }
 
-const NAMES: Readonly<Record<Exclude<CelType['kind'], 'object' | 'opaque' | 'param' | 'wrapper'>, string>> = {
-  bool: 'bool',
-  int: 'int',
-  uint: 'uint',
-  double: 'double',
-  string: 'string',
-  bytes: 'bytes',
-  null: 'null_type',
-  timestamp: 'google.protobuf.Timestamp',
-  duration: 'google.protobuf.Duration',
-  any: 'google.protobuf.Any',
-  dyn: 'dyn',
-  error: 'error',
-  list: 'list',
-  map: 'map',
-  type: 'type',
-};
-
-/**
- * The name of a type without its parameters: `list`, `google.protobuf.Timestamp`. Types with the same name are equal at
- * run time.
- */
-export function runtimeTypeName(type: CelType): string {
-  switch (type.kind) {
-    case 'object':
-    case 'opaque':
-    case 'param':
-      return type.name;
-    case 'wrapper':
-      return NAMES[type.of.kind];
-    default:
-      return NAMES[type.kind];
-  }
-}
-
 export function typeNameOf(value: CelValue): string {
-  return runtimeTypeName(typeOfValue(value));
+  return typeName(typeOfValue(value));
 }
 
 /** Whether a value matches a parameter type. Of a container, only the first entry is tested. */
@@ -120,7 +86,7 @@ export function fits(type: CelType, value: CelValue): boolean {
     case 'wrapper':
       return value === null || fits(type.of, value);
     default:
-      return typeNameOf(value) === runtimeTypeName(type);
+      return typeNameOf(value) === typeName(type);
   }
 }
 

@@ -137,7 +137,7 @@ export function formatType(type: CelType): string {
   }
 }
 
-/** The runtime name of a type, without type parameters. */
+/** The runtime name of a type, without type parameters. Types with the same name are equal at run time. */
 export function typeName(type: CelType): string {
   switch (type.kind) {
     case 'object':

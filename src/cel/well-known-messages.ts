@@ -10,11 +10,11 @@ import { Failure, orThrow, type Result } from './failure.js';
 import { MAX_INT, MIN_INT } from './numbers.js';
 import { typeNameOf } from './runtime-type.js';
 import { CONVERSION_FUNCTIONS } from './standard/conversions.js';
-import type { CelType } from './types.js';
 import {
   ANY,
   BOOL,
   BYTES,
+  type CelType,
   DOUBLE,
   DURATION,
   DYN,

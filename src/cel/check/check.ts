@@ -3,26 +3,26 @@
  * from the leaves to the root; type parameters that stay open (`[]` is a list of what?) are unified by `unify.ts`. An
  * erroneous node has type `error`, which matches everything, so that one mistake is reported once.
  */
-import type {
-  CallExpr,
-  CelIssue,
-  ComprehensionExpr,
-  Expr,
-  IdentExpr,
-  ListExpr,
-  LiteralExpr,
-  MapExpr,
-  ParsedExpression,
-  SelectExpr,
-  StructExpr,
+import {
+  type CallExpr,
+  type CelIssue,
+  type ComprehensionExpr,
+  type Expr,
+  type IdentExpr,
+  type ListExpr,
+  type LiteralExpr,
+  type MapExpr,
+  type ParsedExpression,
+  replaceNodes,
+  type SelectExpr,
+  type StructExpr,
 } from '../ast.js';
-import { replaceNodes } from '../ast.js';
 import type { CheckedExpression, Environment, Reference } from '../engine.js';
 import type { FunctionDeclaration } from '../library.js';
-import type { CelType } from '../types.js';
 import {
   BOOL,
   BYTES,
+  type CelType,
   DOUBLE,
   DYN,
   declaredName,
@@ -40,8 +40,7 @@ import {
 import { CelBytes, CelUint } from '../values.js';
 import { messageNameOf } from '../well-known-messages.js';
 import { checkLiterals } from './literals.js';
-import type { Scope } from './names.js';
-import { candidateNames, fieldType, findName, hasObjectType, qualifiedName } from './names.js';
+import { candidateNames, fieldType, findName, hasObjectType, qualifiedName, type Scope } from './names.js';
 import { isDyn, isDynOrError, mostGeneral, optionalValue } from './relations.js';
 import { FreshTypeParams, resolveOverloads, Substitutions } from './unify.js';
 

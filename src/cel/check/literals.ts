@@ -4,11 +4,17 @@
  */
 
 import { re2Problem } from '../../text/re2/index.js';
-import type { CallExpr, CelIssue, Expr, ListExpr, LiteralExpr, MapExpr } from '../ast.js';
-import { childrenOf } from '../ast.js';
+import {
+  type CallExpr,
+  type CelIssue,
+  childrenOf,
+  type Expr,
+  type ListExpr,
+  type LiteralExpr,
+  type MapExpr,
+} from '../ast.js';
 import type { CheckedExpression, Environment } from '../engine.js';
-import type { CelType } from '../types.js';
-import { DYN, formatType, typeName } from '../types.js';
+import { type CelType, DYN, formatType, typeName } from '../types.js';
 import { CelBytes, CelError, CelUint } from '../values.js';
 import { equivalentType, kindOf, optionalValue } from './relations.js';
 

@@ -6,8 +6,7 @@
 import { own } from '../../util/json.js';
 import type { Expr } from '../ast.js';
 import type { Environment } from '../engine.js';
-import type { CelType, TypeProvider } from '../types.js';
-import { INT, objectType, typeOf } from '../types.js';
+import { type CelType, INT, objectType, type TypeProvider, typeOf } from '../types.js';
 import type { CelValue } from '../values.js';
 import { wellKnownEnumValue, wellKnownMessage } from '../well-known-messages.js';
 

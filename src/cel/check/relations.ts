@@ -1,6 +1,5 @@
 /** Relations between types without substitutions; `unify.ts` handles types with type parameters. */
-import type { CelType } from '../types.js';
-import { typeName, typeParams } from '../types.js';
+import { type CelType, typeName, typeParams } from '../types.js';
 
 /** The kind of a type, ignoring nullability. */
 export function kindOf(type: CelType): Exclude<CelType['kind'], 'wrapper'> {

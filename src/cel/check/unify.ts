@@ -8,8 +8,7 @@
 
 import type { FunctionDeclaration, Overload } from '../library.js';
 import { CROSS_TYPE_COMPARISONS } from '../standard/library.js';
-import type { CelType } from '../types.js';
-import { DYN, listOf, mapOf, opaqueType, typeName, typeOf, typeParam, typeParams } from '../types.js';
+import { type CelType, DYN, listOf, mapOf, opaqueType, typeName, typeOf, typeParam, typeParams } from '../types.js';
 import { accepts, acceptsNull, isDyn, isDynOrError, kindOf, mostGeneral, sameType } from './relations.js';
 
 /** Creates type parameters numbered in creation order. Messages may contain their names. */

@@ -1,7 +1,6 @@
 /** Cost estimates of calls that no library estimates. */
 import type { CallEstimate, NodeToEstimate } from '../library.js';
-import type { Estimate } from './range.js';
-import { add, fixed, multiply, multiplyByFactor, UNKNOWN, union, wrapping } from './range.js';
+import { add, type Estimate, fixed, multiply, multiplyByFactor, UNKNOWN, union, wrapping } from './range.js';
 
 /** Cost per character of a string traversal. */
 const TRAVERSAL = 0.1;

@@ -5,27 +5,25 @@
  * `evaluate/` counts the same costs at run time with actual sizes.
  */
 
-import type {
-  CallExpr,
-  ComprehensionExpr,
-  Expr,
-  IdentExpr,
-  ListExpr,
-  MapExpr,
-  SelectExpr,
-  StructExpr,
+import {
+  type CallExpr,
+  type ComprehensionExpr,
+  childrenOf,
+  type Expr,
+  type IdentExpr,
+  type ListExpr,
+  type MapExpr,
+  type SelectExpr,
+  type StructExpr,
 } from '../ast.js';
-import { childrenOf } from '../ast.js';
 import { kindOf, optionalValue } from '../check/relations.js';
 import type { CheckedExpression, Environment } from '../engine.js';
 import type { CallEstimate, CostEstimate, NodeToEstimate, SizeEstimate, SizeEstimator } from '../library.js';
-import type { CelType } from '../types.js';
-import { DYN } from '../types.js';
+import { type CelType, DYN } from '../types.js';
 import { CelBytes } from '../values.js';
 import { callCost } from './calls.js';
 import { Path } from './path.js';
-import type { Estimate } from './range.js';
-import { add, EMPTY, fixed, multiply, UNKNOWN, union } from './range.js';
+import { add, EMPTY, type Estimate, fixed, multiply, UNKNOWN, union } from './range.js';
 
 /** Cost of reading a variable or a field. */
 const ACCESS = fixed(1);

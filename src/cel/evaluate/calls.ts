@@ -8,8 +8,7 @@ import { Failure, failureOf, NO_SUCH_OVERLOAD, type Result } from '../failure.js
 import type { Overload } from '../library.js';
 import { fits } from '../runtime-type.js';
 import { STANDARD_FUNCTIONS } from '../standard/library.js';
-import type { BinaryFunction, UnaryFunction } from '../standard/operators.js';
-import { missingOverload } from '../standard/operators.js';
+import { type BinaryFunction, missingOverload, type UnaryFunction } from '../standard/operators.js';
 import type { CelType } from '../types.js';
 import { CelOptional, type CelValue } from '../values.js';
 import { type CallCost, UNIT_COST } from './call-cost.js';

@@ -5,8 +5,7 @@
 
 import { isRecord, NumberText } from '../../util/json.js';
 import { intOf, intOfDouble, uintOfDouble } from '../numbers.js';
-import type { CelValue } from '../values.js';
-import { CelList, CelMap, CelUint } from '../values.js';
+import { CelList, CelMap, CelUint, type CelValue } from '../values.js';
 import { spendWork } from '../work-budget.js';
 
 /** Work to read an item and append it to another list, including memory. */

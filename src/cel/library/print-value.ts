@@ -2,10 +2,9 @@
 import { formatDuration } from '../../text/time/duration.js';
 import { itemsOf } from '../evaluate/views.js';
 import { formatDouble } from '../numbers.js';
-import { runtimeTypeName } from '../runtime-type.js';
 import { durationText } from '../standard/conversions.js';
 import { formatTimestamp } from '../standard/time.js';
-import type { CelType } from '../types.js';
+import { type CelType, typeName } from '../types.js';
 import {
   CelBytes,
   CelDuration,
@@ -33,7 +32,7 @@ export function printValue(value: CelValue): string {
   if (value instanceof CelMap) return printMap([...value.keys()].map((key) => [key, value.get(key) ?? null]));
   if (value instanceof CelObject) return printMap(value.fieldNames().map((name) => [name, value.get(name) ?? null]));
   if (value instanceof CelTypeValue) return printType(value.type);
-  if (!(value instanceof CelOptional)) return runtimeTypeName(value.type);
+  if (!(value instanceof CelOptional)) return typeName(value.type);
   return value.value === undefined ? 'optional.none()' : `optional(${printValue(value.value)})`;
 }
 
@@ -50,7 +49,7 @@ function printTime(time: CelTimestamp): string {
 
 /** Lists and maps are printed without type parameters. */
 function printType(type: CelType): string {
-  return type.kind === 'list' || type.kind === 'map' ? `${type.kind}()` : runtimeTypeName(type);
+  return type.kind === 'list' || type.kind === 'map' ? `${type.kind}()` : typeName(type);
 }
 
 /**
@@ -63,5 +62,5 @@ export function valueText(value: CelValue): string | undefined {
   if (value instanceof CelUint) return String(value.value);
   if (value instanceof CelTimestamp) return formatTimestamp(value);
   if (value instanceof CelDuration) return durationText(value);
-  return value instanceof CelTypeValue ? runtimeTypeName(value.type) : undefined;
+  return value instanceof CelTypeValue ? typeName(value.type) : undefined;
 }

@@ -6,8 +6,15 @@
  * caller may apply); only if two branches then have the same continuation, it repeats with the actual callers.
  */
 
-import type { BranchState, LoopState, Network, PlusBackState, State } from './network.js';
-import { CallStackPool, type CallStacks } from './network.js';
+import {
+  type BranchState,
+  CallStackPool,
+  type CallStacks,
+  type LoopState,
+  type Network,
+  type PlusBackState,
+  type State,
+} from './network.js';
 import { TokenType } from './tokens.js';
 
 export type Decision = BranchState | LoopState | PlusBackState;

@@ -7,12 +7,13 @@
  */
 import { celEquals } from '../equality.js';
 import { orThrow, type Result } from '../failure.js';
+import { declare, global, member } from '../library/declare.js';
 import type { FunctionDeclaration, Library, Overload } from '../library.js';
 import { STANDARD_MACROS } from '../parse/standard-macros.js';
-import type { CelType } from '../types.js';
 import {
   BOOL,
   BYTES,
+  type CelType,
   DOUBLE,
   DURATION,
   DYN,
@@ -27,8 +28,7 @@ import {
   typeParam,
   UINT,
 } from '../types.js';
-import type { CelValue } from '../values.js';
-import { CelTypeValue } from '../values.js';
+import { CelTypeValue, type CelValue } from '../values.js';
 import { CONVERSION_FUNCTIONS } from './conversions.js';
 import { BINARY_OPERATORS, UNARY_OPERATORS } from './operators.js';
 import { TIME_FUNCTIONS } from './time.js';
@@ -62,68 +62,51 @@ const STANDARD_TYPES: Readonly<Record<string, { readonly type: CelType; readonly
     ).map(([name, type]) => [name, { type: typeOf(type), value: new CelTypeValue(type) }]),
   );
 
-const TIME_DECLARATIONS: readonly FunctionDeclaration[] = [
-  { name: 'getFullYear', overloads: ofTimestamp('year') },
-  { name: 'getMonth', overloads: ofTimestamp('month') },
-  { name: 'getDayOfYear', overloads: ofTimestamp('day_of_year') },
-  { name: 'getDayOfMonth', overloads: ofTimestamp('day_of_month') },
-  { name: 'getDate', overloads: ofTimestamp('day_of_month_1_based') },
-  { name: 'getDayOfWeek', overloads: ofTimestamp('day_of_week') },
-  { name: 'getHours', overloads: [...ofTimestamp('hours'), ofDuration('hours')] },
-  { name: 'getMinutes', overloads: [...ofTimestamp('minutes'), ofDuration('minutes')] },
-  // The id with a time zone is irregular.
-  {
-    name: 'getSeconds',
-    overloads: [...ofTimestamp('seconds', 'timestamp_to_seconds_tz'), ofDuration('seconds')],
-  },
-  { name: 'getMilliseconds', overloads: [...ofTimestamp('milliseconds'), ofDuration('milliseconds')] },
-];
-
 const STANDARD_DECLARATIONS: readonly FunctionDeclaration[] = [
   // Logic. The evaluator implements these, because they do not evaluate all arguments.
-  declare('_?_:_', overload('conditional', [BOOL, A, A], A)),
-  declare('_&&_', overload('logical_and', [BOOL, BOOL], BOOL)),
-  declare('_||_', overload('logical_or', [BOOL, BOOL], BOOL)),
-  declare('!_', overload('logical_not', [BOOL], BOOL)),
-  declare('@not_strictly_false', overload('not_strictly_false', [BOOL], BOOL)),
-  declare('_==_', overload('equals', [A, A], BOOL)),
-  declare('_!=_', overload('not_equals', [A, A], BOOL)),
+  declare('_?_:_', global('conditional', [BOOL, A, A], A)),
+  declare('_&&_', global('logical_and', [BOOL, BOOL], BOOL)),
+  declare('_||_', global('logical_or', [BOOL, BOOL], BOOL)),
+  declare('!_', global('logical_not', [BOOL], BOOL)),
+  declare('@not_strictly_false', global('not_strictly_false', [BOOL], BOOL)),
+  declare('_==_', global('equals', [A, A], BOOL)),
+  declare('_!=_', global('not_equals', [A, A], BOOL)),
 
   // Arithmetic.
   declare(
     '_+_',
-    overload('add_bytes', [BYTES, BYTES], BYTES),
-    overload('add_double', [DOUBLE, DOUBLE], DOUBLE),
-    overload('add_duration_duration', [DURATION, DURATION], DURATION),
-    overload('add_duration_timestamp', [DURATION, TIMESTAMP], TIMESTAMP),
-    overload('add_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP),
-    overload('add_int64', [INT, INT], INT),
-    overload('add_list', [LIST, LIST], LIST),
-    overload('add_string', [STRING, STRING], STRING),
-    overload('add_uint64', [UINT, UINT], UINT),
+    global('add_bytes', [BYTES, BYTES], BYTES),
+    global('add_double', [DOUBLE, DOUBLE], DOUBLE),
+    global('add_duration_duration', [DURATION, DURATION], DURATION),
+    global('add_duration_timestamp', [DURATION, TIMESTAMP], TIMESTAMP),
+    global('add_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP),
+    global('add_int64', [INT, INT], INT),
+    global('add_list', [LIST, LIST], LIST),
+    global('add_string', [STRING, STRING], STRING),
+    global('add_uint64', [UINT, UINT], UINT),
   ),
   declare(
     '_/_',
-    overload('divide_double', [DOUBLE, DOUBLE], DOUBLE),
-    overload('divide_int64', [INT, INT], INT),
-    overload('divide_uint64', [UINT, UINT], UINT),
+    global('divide_double', [DOUBLE, DOUBLE], DOUBLE),
+    global('divide_int64', [INT, INT], INT),
+    global('divide_uint64', [UINT, UINT], UINT),
   ),
-  declare('_%_', overload('modulo_int64', [INT, INT], INT), overload('modulo_uint64', [UINT, UINT], UINT)),
+  declare('_%_', global('modulo_int64', [INT, INT], INT), global('modulo_uint64', [UINT, UINT], UINT)),
   declare(
     '_*_',
-    overload('multiply_double', [DOUBLE, DOUBLE], DOUBLE),
-    overload('multiply_int64', [INT, INT], INT),
-    overload('multiply_uint64', [UINT, UINT], UINT),
+    global('multiply_double', [DOUBLE, DOUBLE], DOUBLE),
+    global('multiply_int64', [INT, INT], INT),
+    global('multiply_uint64', [UINT, UINT], UINT),
   ),
-  declare('-_', overload('negate_double', [DOUBLE], DOUBLE), overload('negate_int64', [INT], INT)),
+  declare('-_', global('negate_double', [DOUBLE], DOUBLE), global('negate_int64', [INT], INT)),
   declare(
     '_-_',
-    overload('subtract_double', [DOUBLE, DOUBLE], DOUBLE),
-    overload('subtract_duration_duration', [DURATION, DURATION], DURATION),
-    overload('subtract_int64', [INT, INT], INT),
-    overload('subtract_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP),
-    overload('subtract_timestamp_timestamp', [TIMESTAMP, TIMESTAMP], DURATION),
-    overload('subtract_uint64', [UINT, UINT], UINT),
+    global('subtract_double', [DOUBLE, DOUBLE], DOUBLE),
+    global('subtract_duration_duration', [DURATION, DURATION], DURATION),
+    global('subtract_int64', [INT, INT], INT),
+    global('subtract_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP),
+    global('subtract_timestamp_timestamp', [TIMESTAMP, TIMESTAMP], DURATION),
+    global('subtract_uint64', [UINT, UINT], UINT),
   ),
 
   // Order.
@@ -133,27 +116,27 @@ const STANDARD_DECLARATIONS: readonly FunctionDeclaration[] = [
   declare('_>=_', ...comparisons('greater_equals')),
 
   // Lists and maps.
-  declare('_[_]', overload('index_list', [LIST, INT], A), overload('index_map', [MAP, A], B)),
-  declare('@in', overload('in_list', [A, LIST], BOOL), overload('in_map', [A, MAP], BOOL)),
+  declare('_[_]', global('index_list', [LIST, INT], A), global('index_map', [MAP, A], B)),
+  declare('@in', global('in_list', [A, LIST], BOOL), global('in_map', [A, MAP], BOOL)),
   declare(
     'size',
-    overload('size_bytes', [BYTES], INT),
+    global('size_bytes', [BYTES], INT),
     member('bytes_size', [BYTES], INT),
-    overload('size_list', [LIST], INT),
+    global('size_list', [LIST], INT),
     member('list_size', [LIST], INT),
-    overload('size_map', [MAP], INT),
+    global('size_map', [MAP], INT),
     member('map_size', [MAP], INT),
-    overload('size_string', [STRING], INT),
+    global('size_string', [STRING], INT),
     member('string_size', [STRING], INT),
   ),
 
   // Conversions.
-  declare('type', overload('type', [A], typeOf(A))),
+  declare('type', global('type', [A], typeOf(A))),
   declare('bool', ...conversions('bool', BOOL, ['bool', 'string'])),
   declare('bytes', ...conversions('bytes', BYTES, ['bytes', 'string'])),
   declare('double', ...conversions('double', DOUBLE, ['double', 'int64', 'string', 'uint64'])),
   declare('duration', ...conversions('duration', DURATION, ['duration', 'int64', 'string'])),
-  declare('dyn', overload('to_dyn', [A], DYN)),
+  declare('dyn', global('to_dyn', [A], DYN)),
   declare('int', ...conversions('int64', INT, ['int64', 'double', 'duration', 'string', 'timestamp', 'uint64'])),
   declare(
     'string',
@@ -166,9 +149,20 @@ const STANDARD_DECLARATIONS: readonly FunctionDeclaration[] = [
   declare('contains', member('contains_string', [STRING, STRING], BOOL)),
   declare('endsWith', member('ends_with_string', [STRING, STRING], BOOL)),
   declare('startsWith', member('starts_with_string', [STRING, STRING], BOOL)),
-  declare('matches', overload('matches', [STRING, STRING], BOOL), member('matches_string', [STRING, STRING], BOOL)),
+  declare('matches', global('matches', [STRING, STRING], BOOL), member('matches_string', [STRING, STRING], BOOL)),
 
-  ...TIME_DECLARATIONS,
+  // Time.
+  declare('getFullYear', ...ofTimestamp('year')),
+  declare('getMonth', ...ofTimestamp('month')),
+  declare('getDayOfYear', ...ofTimestamp('day_of_year')),
+  declare('getDayOfMonth', ...ofTimestamp('day_of_month')),
+  declare('getDate', ...ofTimestamp('day_of_month_1_based')),
+  declare('getDayOfWeek', ...ofTimestamp('day_of_week')),
+  declare('getHours', ...ofTimestamp('hours'), ofDuration('hours')),
+  declare('getMinutes', ...ofTimestamp('minutes'), ofDuration('minutes')),
+  // The id with a time zone is irregular.
+  declare('getSeconds', ...ofTimestamp('seconds', 'timestamp_to_seconds_tz'), ofDuration('seconds')),
+  declare('getMilliseconds', ...ofTimestamp('milliseconds'), ofDuration('milliseconds')),
 ];
 
 /** Comparisons of numbers of different types, which an environment may disable. */
@@ -212,18 +206,6 @@ function functionOf(name: string, id: string): ((...args: CelValue[]) => Result)
   return run as ((...args: CelValue[]) => Result) | undefined;
 }
 
-function declare(name: string, ...overloads: Overload[]): FunctionDeclaration {
-  return { name, overloads };
-}
-
-function overload(id: string, params: readonly CelType[], result: CelType): Overload {
-  return { id, member: false, params, result };
-}
-
-function member(id: string, params: readonly CelType[], result: CelType): Overload {
-  return { id, member: true, params, result };
-}
-
 /** The type of a type name in overload ids. */
 function typeInId(word: string): CelType {
   const types: Readonly<Record<string, CelType>> = {
@@ -259,22 +241,19 @@ function comparisons(relation: string): readonly Overload[] {
   ] as const;
   return pairs.map((pair) => {
     const [left, right = left] = pair;
-    return overload([relation, ...pair].join('_'), [typeInId(left), typeInId(right)], BOOL);
+    return global([relation, ...pair].join('_'), [typeInId(left), typeInId(right)], BOOL);
   });
 }
 
 /** `int64_to_string`, … */
 function conversions(to: string, result: CelType, from: readonly string[]): readonly Overload[] {
-  return from.map((word) => overload(`${word}_to_${to}`, [typeInId(word)], result));
+  return from.map((word) => global(`${word}_to_${to}`, [typeInId(word)], result));
 }
 
 function ofTimestamp(part: string, withZone = `timestamp_to_${part}_with_tz`): readonly Overload[] {
-  return [
-    { id: `timestamp_to_${part}`, member: true, params: [TIMESTAMP], result: INT },
-    { id: withZone, member: true, params: [TIMESTAMP, STRING], result: INT },
-  ];
+  return [member(`timestamp_to_${part}`, [TIMESTAMP], INT), member(withZone, [TIMESTAMP, STRING], INT)];
 }
 
 function ofDuration(part: string): Overload {
-  return { id: `duration_to_${part}`, member: true, params: [DURATION], result: INT };
+  return member(`duration_to_${part}`, [DURATION], INT);
 }

@@ -4,12 +4,10 @@ import { re2Matches, re2Problem } from '../../text/re2/index.js';
 import { celEquals } from '../equality.js';
 import { actualSize } from '../evaluate/call-cost.js';
 import { ArrayList } from '../evaluate/views.js';
-import type { Result } from '../failure.js';
-import { Failure, failureOf, NO_SUCH_OVERLOAD } from '../failure.js';
+import { Failure, failureOf, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
 import { intOf, MAX_INT, MAX_UINT, MIN_INT } from '../numbers.js';
 import { celCompare } from '../ordering.js';
 import { typeNameOf } from '../runtime-type.js';
-import type { CelValue } from '../values.js';
 import {
   CelBytes,
   CelCostLimitError,
@@ -19,6 +17,7 @@ import {
   CelObject,
   CelTimestamp,
   CelUint,
+  type CelValue,
 } from '../values.js';
 import { COST_LIMIT_EXCEEDED, spendWork } from '../work-budget.js';
 import { addTime, negateDuration, subtractTime } from './time.js';

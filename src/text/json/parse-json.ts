@@ -7,8 +7,7 @@
  * integers) takes as long as parsing here.
  */
 
-import type { MutableRecord, ParsedBody } from '../../util/json.js';
-import { NumberText, setOwn } from '../../util/json.js';
+import { type MutableRecord, NumberText, type ParsedBody, setOwn } from '../../util/json.js';
 import { quote } from '../go/go-text.js';
 
 /** The text is not valid JSON. The message equals the reference server's. */

@@ -1,8 +1,6 @@
 /** Parses character classes (`[^a-z\d[:punct:]]`) and escape sequences, in and outside of brackets. */
-import type { Node } from './node.js';
-import { one } from './node.js';
-import type { Member, Range } from './set.js';
-import { CharacterSet, namedMember, perlMember, unicodeMember } from './set.js';
+import { type Node, one } from './node.js';
+import { CharacterSet, type Member, namedMember, perlMember, type Range, unicodeMember } from './set.js';
 
 /** A syntax error in a pattern. `index.ts` converts it to a message. */
 export class Re2SyntaxError extends Error {}

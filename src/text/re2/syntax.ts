@@ -3,8 +3,19 @@
  * and brackets.
  */
 import { readClass, readClassEscape, readEscape, syntaxError } from './class.js';
-import type { Assertion, Node } from './node.js';
-import { assertion, capture, choice, MAX_COPIES, MAX_HEIGHT, MAX_SIZE, one, repeat, sequence } from './node.js';
+import {
+  type Assertion,
+  assertion,
+  capture,
+  choice,
+  MAX_COPIES,
+  MAX_HEIGHT,
+  MAX_SIZE,
+  type Node,
+  one,
+  repeat,
+  sequence,
+} from './node.js';
 import { CharacterSet } from './set.js';
 
 /** Parses a pattern. Throws a Re2SyntaxError with the message after `error parsing regexp: `. */

@@ -5,8 +5,7 @@
 import { byKey } from '../../util/order.js';
 import { YamlSyntaxError } from './characters.js';
 import type { YamlNode } from './parse.js';
-import type { YamlScalar } from './scalar.js';
-import { goScalar, resolveScalar } from './scalar.js';
+import { goScalar, resolveScalar, type YamlScalar } from './scalar.js';
 
 /** A YAML value; mapping keys are scalars of any type. */
 export type YamlValue = YamlScalar | readonly YamlValue[] | YamlMapping;

@@ -8,8 +8,7 @@
  * returns to `mapping-key`, which is then complete.
  */
 import { YamlSyntaxError } from './characters.js';
-import type { Token, TokenType } from './scanner.js';
-import { Scanner } from './scanner.js';
+import { Scanner, type Token, type TokenType } from './scanner.js';
 
 /** A node with its start line (including anchor and tag), counted from 0. */
 export type YamlNode = { readonly line: number } & (

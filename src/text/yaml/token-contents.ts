@@ -2,8 +2,7 @@
  * Scans YAML 1.1 tokens with contents: scalars in all styles, tags and directives. Each function starts at the first
  * character, stops after the last and throws the reference server's error if the contents are invalid.
  */
-import type { CharacterReader } from './characters.js';
-import { isAlpha, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd } from './characters.js';
+import { type CharacterReader, isAlpha, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd } from './characters.js';
 
 /** Scans `'…'` or `"…"`; returns the contents with folded lines. */
 export function scanQuotedScalar(reader: CharacterReader): string {

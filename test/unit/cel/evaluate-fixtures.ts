@@ -3,7 +3,6 @@ import { EntryMap, jsonValue } from '../../../src/cel/index.js';
 import { BIND } from '../../../src/cel/library/bind.js';
 import { storedExpressionsEnvironment } from '../../../src/cel/library/environments.js';
 import { formatDouble } from '../../../src/cel/numbers.js';
-import { runtimeTypeName } from '../../../src/cel/runtime-type.js';
 import { formatTimestamp } from '../../../src/cel/standard/time.js';
 import {
   BOOL,
@@ -17,6 +16,7 @@ import {
   optionalOf,
   STRING,
   TIMESTAMP,
+  typeName,
   UINT,
 } from '../../../src/cel/types.js';
 import {
@@ -134,7 +134,7 @@ export function show(value: CelValue): string {
   if (value instanceof CelBytes) return `bytes:${Buffer.from(value.bytes).toString('base64')}`;
   if (value instanceof CelTimestamp) return `timestamp:${formatTimestamp(value)}`;
   if (value instanceof CelDuration) return `duration:${value.nanos}`;
-  if (value instanceof CelTypeValue) return `type:${runtimeTypeName(value.type)}`;
+  if (value instanceof CelTypeValue) return `type:${typeName(value.type)}`;
   if (value instanceof CelOptional) return value.value === undefined ? 'none' : `optional(${show(value.value)})`;
   if (value instanceof CelList) {
     return `[${Array.from({ length: value.size }, (_, index) => show(value.at(index))).join(',')}]`;

@@ -1,6 +1,6 @@
 /** Formats values unambiguously for the cases of library-cases.jsonl. */
 import { itemsOf } from '../../../src/cel/evaluate/views.js';
-import { runtimeTypeName } from '../../../src/cel/runtime-type.js';
+import { typeName } from '../../../src/cel/types.js';
 import {
   CelBytes,
   CelDuration,
@@ -22,7 +22,7 @@ export function show(value: CelValue): string {
   if (value instanceof CelBytes) return `bytes(${value.bytes.join(' ')})`;
   if (value instanceof CelDuration) return `duration(${value.nanos})`;
   if (value instanceof CelTimestamp) return `timestamp(${value.nanos})`;
-  if (value instanceof CelTypeValue) return `type(${runtimeTypeName(value.type)})`;
+  if (value instanceof CelTypeValue) return `type(${typeName(value.type)})`;
   if (value instanceof CelList) return `[${itemsOf(value).map(show).join(', ')}]`;
   if (value instanceof CelMap) {
     const entries = [...value.keys()].map((key) => `${show(key)}: ${show(value.get(key) ?? null)}`);

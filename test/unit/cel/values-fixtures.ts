@@ -18,8 +18,7 @@ import { CelSemver } from '../../../src/cel/library/semver.js';
 import { JSON_PATCHES } from '../../../src/cel/library/strings.js';
 import { CelUrl } from '../../../src/cel/library/url.js';
 import type { SizeEstimate, SizeEstimator } from '../../../src/cel/library.js';
-import { runtimeTypeName } from '../../../src/cel/runtime-type.js';
-import { DYN, INT, listOf, STRING } from '../../../src/cel/types.js';
+import { DYN, INT, listOf, STRING, typeName } from '../../../src/cel/types.js';
 import {
   CelBytes,
   CelDuration,
@@ -131,7 +130,7 @@ function show(value: CelValue): string {
   if (value === null || typeof value !== 'object') return String(value);
   if (value instanceof CelUint) return `${value.value}u`;
   if (value instanceof CelBytes) return `b${quote(new TextDecoder().decode(value.bytes))}`;
-  if (value instanceof CelTypeValue) return `type ${runtimeTypeName(value.type)}`;
+  if (value instanceof CelTypeValue) return `type ${typeName(value.type)}`;
   if (value instanceof CelTimestamp) return `t${value.nanos}`;
   if (value instanceof CelDuration) return `dur${value.nanos}`;
   if (value instanceof CelList) return `[${itemsOf(value).map(show).join(', ')}]`;
