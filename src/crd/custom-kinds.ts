@@ -23,7 +23,7 @@ import { createConverter } from './conversion.js';
 import { type Crd, isTerminating } from './lifecycle/conditions.js';
 import { printerColumns } from './printer-columns.js';
 import { compileRules, type RuleNode } from './rules/compile.js';
-import { scaleSubresource } from './scale.js';
+import { scaleAt } from './scale.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { structuralSchemaOf } from './structural-schema.js';
 import { schemaNodeOf } from './to-schema-node.js';
@@ -132,7 +132,7 @@ function metadataOnlySchemaOf(kind: string): ObjectNode {
 function subresourcesOf({ subresources }: Version): Record<string, AnySubresource> {
   return {
     ...(subresources?.status === undefined ? {} : { status }),
-    ...(subresources?.scale === undefined ? {} : { scale: scaleSubresource(subresources.scale) }),
+    ...(subresources?.scale === undefined ? {} : { scale: scaleAt(subresources.scale) }),
   };
 }
 

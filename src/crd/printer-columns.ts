@@ -10,6 +10,7 @@ import { printGoValue } from '../text/go/go-value.js';
 import { type JsonPath, JsonPathError, parseJsonPath } from '../text/json-path/json-path.js';
 import { humanDuration, parseTime, timeToMs } from '../text/time/time.js';
 import { encodeSorted, escapeForPages } from '../util/json.js';
+import { toInt64 } from './value/keywords.js';
 
 type Definition = DeepReadonly<CustomResourceColumnDefinition>;
 
@@ -66,14 +67,6 @@ function cellValue(type: string, value: unknown, context: CellContext): unknown 
     default:
       return null;
   }
-}
-
-/**
- * Numbers outside of the int64 range convert to the minimum, as on the reference server's processor (amd64).
- * upstream: apiextensions-apiserver/pkg/registry/customresource/tableconvertor/tableconvertor.go cellForJSONValue
- */
-function toInt64(value: number): number | bigint {
-  return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2n ** 63n);
 }
 
 function stringCell(value: unknown): string {

@@ -5,13 +5,12 @@
 
 import { Scale } from '../kinds/autoscaling/v1/scale.js';
 import type { Column } from '../kinds/columns.js';
-import type { CustomResourceSubresourceScale } from '../kinds/generated/apiextensions-v1.js';
 import { nameColumn } from '../kinds/shared/common-columns.js';
 import type { ScalePaths, SubresourceView } from '../kinds/subresource.js';
 import { errors } from '../meta/errors.js';
 import type { FieldError } from '../meta/field-error.js';
 import { invalid } from '../meta/field-error.js';
-import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
 import { quote } from '../text/go/go-text.js';
 import { goType, printGoValue } from '../text/go/go-value.js';
 import type { MutableRecord } from '../util/json.js';
@@ -33,8 +32,15 @@ const COLUMNS = once((): readonly Column[] =>
   }),
 );
 
-/** The scale subresource that a CRD version declares. */
-export function scaleSubresource(paths: DeepReadonly<CustomResourceSubresourceScale>): SubresourceView {
+/**
+ * A scale subresource with custom paths.
+ *
+ * @example
+ * subresources: { scale: scaleAt({ specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }) }
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
+export function scaleAt(paths: ScalePaths): SubresourceView {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths;
   const replicasPath = stepsOf(specReplicasPath);
   return Object.freeze({
@@ -45,11 +51,11 @@ export function scaleSubresource(paths: DeepReadonly<CustomResourceSubresourceSc
     replicasPath,
     paths,
     read(live: ApiObject, _context: unknown, purpose: 'show' | 'change' = 'show'): DraftObject {
-      const replicas = integerAt(live, replicasPath) ?? NOT_SET;
+      const replicas = integerAt(specReplicasPath, live) ?? NOT_SET;
       if (replicas === NOT_SET && purpose === 'show') {
         throw errors.internal(`the spec replicas field ${quote(specReplicasPath)} does not exist`);
       }
-      const selector = labelSelectorPath === undefined ? undefined : valueAt(live, stepsOf(labelSelectorPath));
+      const selector = labelSelectorPath === undefined ? undefined : followPath(labelSelectorPath, live)?.value;
       const { name, namespace, uid, resourceVersion, creationTimestamp } = live.metadata;
       return {
         kind: '',
@@ -64,7 +70,7 @@ export function scaleSubresource(paths: DeepReadonly<CustomResourceSubresourceSc
         // Zero replicas are omitted on the wire.
         spec: replicas === 0 ? {} : { replicas },
         status: {
-          replicas: integerAt(live, stepsOf(statusReplicasPath)) ?? 0,
+          replicas: integerAt(statusReplicasPath, live) ?? 0,
           ...(typeof selector === 'string' && selector !== '' ? { selector } : {}),
         },
       } as DraftObject;
@@ -86,17 +92,8 @@ function stepsOf(path: string): readonly string[] {
   return path.replace(/^\./, '').split('.');
 }
 
-function valueAt(object: unknown, steps: readonly string[]): unknown {
-  let value = object;
-  for (const step of steps) {
-    if (!isRecord(value) || !Object.hasOwn(value, step)) return undefined;
-    value = value[step];
-  }
-  return value;
-}
-
-function integerAt(object: unknown, steps: readonly string[]): number | undefined {
-  const value = valueAt(object, steps);
+function integerAt(path: string, object: unknown): number | undefined {
+  const value = followPath(path, object)?.value;
   return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
 }
 
@@ -109,18 +106,6 @@ function setAt(draft: DraftObject, steps: readonly string[], value: number): voi
     holder = next;
   }
   setOwn(holder, steps.at(-1) ?? '', value);
-}
-
-/**
- * A scale subresource with custom paths.
- *
- * @example
- * subresources: { scale: scaleAt({ specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }) }
- *
- * @__NO_SIDE_EFFECTS__
- */
-export function scaleAt(paths: ScalePaths): SubresourceView {
-  return scaleSubresource(paths);
 }
 
 /** Validates the replicas in the spec. */

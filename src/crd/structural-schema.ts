@@ -79,3 +79,16 @@ export function structuralSchemaOf(raw: JSONSchemaProps, dialect: Dialect): Stru
 export function additionalSchema({ additionalProperties: additional }: StructuralSchema): StructuralSchema | undefined {
   return typeof additional === 'object' ? additional : undefined;
 }
+
+/** All schemas directly inside a schema. */
+export function innerSchemas(schema: StructuralSchema): readonly StructuralSchema[] {
+  const { allOf, anyOf, oneOf, not, itemList, definitions } = schema;
+  const combined = [...allOf, ...anyOf, ...oneOf, ...(not === undefined ? [] : [not])];
+  return [...memberSchemas(schema), ...combined, ...itemList, ...definitions.values()];
+}
+
+/** The schemas of fields, map values and list items: those that declare the structure of a value. */
+export function memberSchemas(schema: StructuralSchema): readonly StructuralSchema[] {
+  const members = [schema.items, ...schema.properties.values(), additionalSchema(schema)];
+  return members.filter((inner) => inner !== undefined);
+}

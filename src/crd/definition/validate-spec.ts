@@ -18,7 +18,7 @@ import { isPrintable } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import { caBundleProblem } from '../../webhook/ca-bundle.js';
 import { PreexistingExpressions } from '../rules/preexisting-expressions.js';
-import { additionalSchema, type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
+import { innerSchemas, type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
 import { caBundleErrors } from './ca-bundle.js';
 import { versionsGoSyntax } from './go-syntax.js';
 import { versionSchemaErrors } from './validate-schema.js';
@@ -124,10 +124,7 @@ function preserveUnknownDefaultErrors(
 }
 
 function hasDefaultsInside(node: StructuralSchema): boolean {
-  const { items, itemList, properties, definitions, allOf, anyOf, oneOf, not } = node;
-  const inner = [...itemList, ...properties.values(), ...definitions.values(), ...allOf, ...anyOf, ...oneOf];
-  const single = [items, additionalSchema(node), not].filter((schema) => schema !== undefined);
-  return node.raw.default !== undefined || [...inner, ...single].some(hasDefaultsInside);
+  return node.raw.default !== undefined || innerSchemas(node).some(hasDefaultsInside);
 }
 
 function versionSetErrors(given: readonly CustomResourceDefinitionVersion[] | undefined): FieldError[] {

@@ -6,7 +6,7 @@ import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, printFieldError, required } from '../../meta/field-error.js';
 import { re2Problem } from '../../text/re2/index.js';
 import { deepEqual } from '../../util/json.js';
-import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
+import { additionalSchema, innerSchemas, type StructuralSchema } from '../structural-schema.js';
 
 /** Returns the name of an extension such as `list-type` in the cluster's dialect. */
 export type ExtensionNaming = (name: string) => string;
@@ -215,13 +215,13 @@ function completenessErrors(
   mainPath: string,
   path: string,
 ): FieldError[] {
-  const combinators: [StructuralSchema, string][] = [
-    ...nested.allOf.map((schema, index): [StructuralSchema, string] => [schema, keyPath(`${path}.allOf`, index)]),
-    ...nested.anyOf.map((schema, index): [StructuralSchema, string] => [schema, keyPath(`${path}.anyOf`, index)]),
-    ...nested.oneOf.map((schema, index): [StructuralSchema, string] => [schema, keyPath(`${path}.oneOf`, index)]),
-  ];
-  if (nested.not !== undefined) combinators.unshift([nested.not, `${path}.not`]);
-  return combinators.flatMap(([schema, at]) => coveredErrors(schema, main, mainPath, at));
+  const found = nested.not === undefined ? [] : coveredErrors(nested.not, main, mainPath, `${path}.not`);
+  for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
+    for (const [index, schema] of nested[name].entries()) {
+      found.push(...coveredErrors(schema, main, mainPath, keyPath(`${path}.${name}`, index)));
+    }
+  }
+  return found;
 }
 
 function coveredErrors(
@@ -251,16 +251,7 @@ export function unsupportedKeyword(node: StructuralSchema, extensionName: Extens
     return `internal error: '${extensionName('preserve-unknown-fields')}' must be true or undefined`;
   }
   if (node.itemList.length > 0) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
-  const inner = [
-    ...(node.items === undefined ? [] : [node.items]),
-    ...node.properties.values(),
-    ...[additionalSchema(node) ?? []].flat(),
-    ...node.allOf,
-    ...node.anyOf,
-    ...node.oneOf,
-    ...(node.not === undefined ? [] : [node.not]),
-  ];
-  for (const schema of inner) {
+  for (const schema of innerSchemas(node)) {
     const found = unsupportedKeyword(schema, extensionName);
     if (found !== undefined) return found;
   }

@@ -20,8 +20,7 @@ import {
 } from '../../cel/index.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import { findField } from '../definition/field-path.js';
-import type { StructuralSchema } from '../structural-schema.js';
-import { additionalSchema } from '../structural-schema.js';
+import { additionalSchema, memberSchemas, type StructuralSchema } from '../structural-schema.js';
 import { type DeclType, declTypeOf, isUndefinedType, selfTypeOf, sizeEstimatesOf } from './decl-type.js';
 import { escapeName } from './escape.js';
 import type { CelReader } from './json-views.js';
@@ -77,9 +76,7 @@ export function compileRules(
 }
 
 function hasRules(schema: StructuralSchema): boolean {
-  if (schema.validations.length > 0) return true;
-  const inner = [schema.items, additionalSchema(schema), ...schema.properties.values()];
-  return inner.some((other) => other !== undefined && hasRules(other));
+  return schema.validations.length > 0 || memberSchemas(schema).some(hasRules);
 }
 
 interface CompileOptions {

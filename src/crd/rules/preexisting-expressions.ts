@@ -7,7 +7,7 @@ import { newExpressionsEnvironment, storedExpressionsEnvironment } from '../../c
 import type { CustomResourceDefinitionVersion } from '../../kinds/generated/apiextensions-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { deepEqual } from '../../util/json.js';
-import { additionalSchema, type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
+import { innerSchemas, type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
 import type { EnvironmentSelector } from './compile.js';
 
 type Version = Pick<CustomResourceDefinitionVersion, 'name' | 'schema'>;
@@ -43,9 +43,5 @@ export class PreexistingExpressions {
 
 function* rulesInside(schema: StructuralSchema): Iterable<StructuralSchema['validations'][number]> {
   yield* schema.validations;
-  const { items, not, properties, definitions } = schema;
-  const inner = [items, not, additionalSchema(schema), ...schema.itemList, ...properties.values()];
-  for (const other of [...inner, ...schema.allOf, ...schema.anyOf, ...schema.oneOf, ...definitions.values()]) {
-    if (other !== undefined) yield* rulesInside(other);
-  }
+  for (const inner of innerSchemas(schema)) yield* rulesInside(inner);
 }

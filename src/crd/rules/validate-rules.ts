@@ -4,9 +4,7 @@
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { fieldError, forbidden, invalid, keyPath } from '../../meta/field-error.js';
-import type { ValidationRule } from '../../schema/json-schema.js';
-import type { Verbatim } from '../../text/go/go-text.js';
-import { quote, verbatim } from '../../text/go/go-text.js';
+import { ruleGoSyntax } from '../definition/go-syntax.js';
 import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 import { type CompiledRule, compileNodeRules, type EnvironmentSelector } from './compile.js';
 import { type DeclType, declTypeOf, maxCardinalityInRequest } from './decl-type.js';
@@ -145,21 +143,6 @@ class RuleValidator {
     if (problem !== undefined) this.errors.push(forbidden(path, problem));
     this.total.add(path, cost);
   }
-}
-
-function ruleGoSyntax(rule: ValidationRule): Verbatim {
-  const text = (value: string | undefined) => quote(value ?? '');
-  // Pointers print as addresses, which differ between responses; here all have the same address.
-  const pointer = (type: string, value: unknown) => `(*${type})(${value === undefined ? 'nil' : '0xc000000000'})`;
-  const fields = [
-    `Rule:${text(rule.rule)}`,
-    `Message:${text(rule.message)}`,
-    `MessageExpression:${text(rule.messageExpression)}`,
-    `Reason:${pointer('apiextensions.FieldValueErrorReason', rule.reason)}`,
-    `FieldPath:${text(rule.fieldPath)}`,
-    `OptionalOldSelf:${pointer('bool', rule.optionalOldSelf)}`,
-  ];
-  return verbatim(`apiextensions.ValidationRule{${fields.join(', ')}}`);
 }
 
 /** The limit for one rule, all its evaluations included. upstream: apiextensions/validation/validation.go StaticEstimatedCostLimit */

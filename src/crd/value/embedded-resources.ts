@@ -23,8 +23,7 @@ import { DecodeError } from '../../schema/decode-scalar.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
-import type { StructuralSchema } from '../structural-schema.js';
-import { additionalSchema } from '../structural-schema.js';
+import { additionalSchema, memberSchemas, type StructuralSchema } from '../structural-schema.js';
 import { printableValue } from './json-kind.js';
 import { inWireOrder } from './wire-order.js';
 
@@ -86,8 +85,7 @@ const embeddedCache = new WeakMap<StructuralSchema, boolean>();
 export function hasEmbeddedResources(schema: StructuralSchema): boolean {
   let has = embeddedCache.get(schema);
   if (has === undefined) {
-    const inner = [...schema.properties.values(), schema.items, additionalSchema(schema)];
-    has = schema.embeddedResource || inner.some((one) => one !== undefined && hasEmbeddedResources(one));
+    has = schema.embeddedResource || memberSchemas(schema).some(hasEmbeddedResources);
     embeddedCache.set(schema, has);
   }
   return has;

@@ -7,8 +7,7 @@ import { verbatim } from '../../text/go/go-text.js';
 import { compareUtf8, goSyntax } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { encodeSorted, isRecord, setOwn } from '../../util/json.js';
-import type { StructuralSchema } from '../structural-schema.js';
-import { additionalSchema } from '../structural-schema.js';
+import { additionalSchema, memberSchemas, type StructuralSchema } from '../structural-schema.js';
 import { jsonKind, printableValue } from './json-kind.js';
 
 /**
@@ -25,8 +24,7 @@ const listTypeCache = new WeakMap<StructuralSchema, boolean>();
 function hasListTypes(schema: StructuralSchema): boolean {
   let has = listTypeCache.get(schema);
   if (has === undefined) {
-    const inner = [...schema.properties.values(), schema.items, additionalSchema(schema)];
-    has = isUniqueList(schema) || inner.some((one) => one !== undefined && hasListTypes(one));
+    has = isUniqueList(schema) || memberSchemas(schema).some(hasListTypes);
     listTypeCache.set(schema, has);
   }
   return has;
