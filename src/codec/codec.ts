@@ -2,7 +2,8 @@
  * The interface of a codec: an encoding of requests and responses.
  */
 import type { Dialect } from '../meta/dialect.js';
-import type { RequestBody } from '../protocol/body.js';
+import { type RequestBody, SUMMARY_LENGTH } from '../protocol/body.js';
+import { decodeUtf8, toHex } from '../util/bytes.js';
 
 /** Encoded data: text for text encodings, else bytes. */
 export type Encoded = string | Uint8Array;
@@ -58,4 +59,11 @@ export interface StreamCodec {
   encode(event: EventDocument, dialect: Dialect): Encoded;
   /** The number of bytes before each event that only frame it; absent: none. A WebSocket message has its own framing. */
   readonly framingBytes?: number;
+}
+
+/** `<empty>`, or the first bytes: as text if they look like JSON that was sent with the wrong content type. */
+export function bytesSummary(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>';
+  const shown = bytes.subarray(0, SUMMARY_LENGTH);
+  return (bytes[0] === 0x7b ? decodeUtf8(shown) : toHex(shown)) + (bytes.length > SUMMARY_LENGTH ? ' ...' : '');
 }

@@ -8,6 +8,7 @@ import { escapeForPages } from '../util/json.js';
 
 const bareItems = new WeakMap<ApiObject, object>();
 
+/** The objects from which bare items were created. */
 const wholeObjects = new WeakMap<object, ApiObject>();
 
 /** An escaped backslash (matched, so that the text after it is not misinterpreted) or a lone surrogate. */
@@ -73,7 +74,7 @@ const tails = new WeakMap<object, string>();
 function tailOfBare(item: object): string | undefined {
   const known = tails.get(item);
   if (known !== undefined) return known;
-  const whole = wholeObject(item);
+  const whole = wholeObjects.get(item);
   if (whole === undefined) return undefined;
   const text = encodeCached(whole);
   // The text of stored objects of built-in kinds starts with these fields.
@@ -179,9 +180,4 @@ export function bareItem(object: ApiObject): object {
   bareItems.set(object, bare);
   wholeObjects.set(bare, object);
   return bare;
-}
-
-/** The object from which a bare item was created. */
-function wholeObject(bare: object): ApiObject | undefined {
-  return wholeObjects.get(bare);
 }

@@ -8,6 +8,7 @@
 
 import type { RequestBody } from '../protocol/body.js';
 import { BodyError } from '../protocol/body.js';
+import { jsonType } from '../schema/decode-scalar.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import {
   compareKeys,
@@ -120,7 +121,7 @@ function readConfiguration(text: string, linesBefore: number): Document {
   const { value } = document.parsed;
   if (value !== null && !isRecord(value)) {
     throw new BodyError(
-      `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`,
+      `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
     );
   }
   return document;
@@ -133,12 +134,6 @@ function readOr(text: string, linesBefore: number, refuse: (problem: string) => 
     if (error instanceof ConversionError) throw refuse(error.message);
     throw error;
   }
-}
-
-function jsonTypeOf(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'string' ? 'string' : 'number';
 }
 
 /** Parses text that has the same meaning in JSON and YAML; undefined if it may differ or is not JSON. */

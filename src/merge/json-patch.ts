@@ -9,7 +9,6 @@ import fastJsonPatch from 'fast-json-patch';
 import { errors } from '../meta/errors.js';
 import { ANYTHING, decodingFindings } from '../schema/findings.js';
 import type { SchemaNode } from '../schema/schema-node.js';
-import { unreachable } from '../util/invariant.js';
 import type { DuplicateKeys } from '../util/json.js';
 import { deepEqual, isRecord, own, setOwn } from '../util/json.js';
 import type { PatchDecodeOptions } from './merge-patch.js';
@@ -159,28 +158,9 @@ function parsePointer(text: unknown): JsonPointer {
 }
 
 function applyOperation(draft: Draft, operation: JsonPatchOperation): void {
-  switch (operation.op) {
-    case 'add':
-      draft.add(operation.path, operation.value);
-      break;
-    case 'replace':
-      draft.replace(operation.path, operation.value);
-      break;
-    case 'remove':
-      draft.remove(operation.path);
-      break;
-    case 'move':
-      draft.move(operation.from, operation.path);
-      break;
-    case 'copy':
-      draft.copy(operation.from, operation.path);
-      break;
-    case 'test':
-      draft.test(operation.path, operation.value);
-      break;
-    default:
-      unreachable(operation);
-  }
+  if ('from' in operation) draft[operation.op](operation.from, operation.path);
+  else if ('value' in operation) draft[operation.op](operation.path, operation.value);
+  else draft.remove(operation.path);
 }
 
 type Container = unknown[] | Record<string, unknown>;

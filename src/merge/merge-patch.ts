@@ -4,8 +4,9 @@
  * Merge Patch
  */
 import { errors } from '../meta/errors.js';
+import { jsonType } from '../schema/decode-scalar.js';
 import type { MutableRecord } from '../util/json.js';
-import { isRecord, NumberText, own, setOwn } from '../util/json.js';
+import { isRecord, own, setOwn } from '../util/json.js';
 
 /** Decoding options of JSON and merge patches. */
 export interface PatchDecodeOptions {
@@ -55,7 +56,7 @@ const unsorted: Order = (record) => record;
 
 /** The decoder's error for a value of the wrong type; `target` is the expected Go type. */
 export function cannotUnmarshal(value: unknown, target: string): string {
-  return `json: cannot unmarshal ${jsonTypeName(value)} into ${target}`;
+  return `json: cannot unmarshal ${jsonType(value)} into ${target}`;
 }
 
 /**
@@ -109,10 +110,4 @@ function pruneNulls(value: unknown, order: Order): unknown {
     if (child !== null && child !== undefined) setOwn(pruned, key, pruneNulls(child, order));
   }
   return order(pruned);
-}
-
-function jsonTypeName(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'bigint' || value instanceof NumberText ? 'number' : typeof value;
 }

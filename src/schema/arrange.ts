@@ -20,19 +20,11 @@ import {
 export function arrange(node: SchemaNode, value: unknown, isFinal = false): unknown {
   // A frozen value comes from storage and already has the right form.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  switch (node.type) {
-    case 'object':
-      if (node.representation === 'struct' && isRecord(value)) return arrangeStruct(node, value, isFinal);
-      break;
-    case 'list':
-      if (Array.isArray(value)) return arrangeList(node.items, value, isFinal);
-      break;
-    case 'map':
-      if (isRecord(value)) return arrangeMap(node.values, value, isFinal);
-      break;
-    case 'scalar':
-    case 'any':
-      break;
+  if (Array.isArray(value)) {
+    if (node.type === 'list') return arrangeList(node.items, value, isFinal);
+  } else if (isRecord(value)) {
+    if (node.type === 'object' && node.representation === 'struct') return arrangeStruct(node, value, isFinal);
+    if (node.type === 'map') return arrangeMap(node.values, value, isFinal);
   }
   return isFinal ? deepFreeze(value) : value;
 }

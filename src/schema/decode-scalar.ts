@@ -148,19 +148,8 @@ export function jsonType(raw: unknown): string {
   if (raw === null) return 'null';
   if (raw instanceof NumberText) return 'number';
   if (Array.isArray(raw)) return 'array';
-  switch (typeof raw) {
-    case 'boolean':
-      return 'bool';
-    case 'bigint':
-      return 'number';
-    case 'number':
-    case 'string':
-    case 'object':
-      return typeof raw;
-    default:
-      // A function or a symbol: not JSON, but the message still makes sense.
-      return typeof raw;
-  }
+  if (typeof raw === 'boolean') return 'bool';
+  return typeof raw === 'bigint' ? 'number' : typeof raw;
 }
 
 /** The zero values of scalars on the wire. */

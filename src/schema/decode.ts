@@ -368,16 +368,8 @@ function decodeMap(
 
 /** The zero value of a type on the wire. */
 export function zeroValue(node: SchemaNode): unknown {
-  switch (node.type) {
-    case 'object':
-      return copyJson(emptyStruct(node));
-    case 'map':
-    case 'list':
-    case 'any':
-      return null;
-    case 'scalar':
-      return ZERO_VALUES[node.scalar];
-  }
+  if (node.type === 'object') return copyJson(emptyStruct(node));
+  return node.type === 'scalar' ? ZERO_VALUES[node.scalar] : null;
 }
 
 const emptyStructs = new WeakMap<ObjectNode, MutableRecord>();

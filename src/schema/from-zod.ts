@@ -148,7 +148,6 @@ function nodeFromZod(from: Unwrapped, path: string, walk: Walk): SchemaNode {
     case 'unknown':
     case 'any':
     case 'custom':
-      return uniform({ type: 'any', goType: 'interface {}', atomic, ...extras });
     case 'union':
     case 'intersection':
       // A union has no single structure: the value is kept as sent and validated by zod.

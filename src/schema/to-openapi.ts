@@ -6,6 +6,7 @@
  * schema, and the zero value of every field that is always on the wire), version 2 does not.
  */
 import type { Dialect } from '../meta/dialect.js';
+import { ZERO_VALUES } from './decode-scalar.js';
 import type { Field, ListNode, ObjectNode, ScalarType, SchemaNode } from './schema-node.js';
 
 /** A JSON value; schemas are data. */
@@ -210,17 +211,7 @@ function fieldDefault({ node, presence }: Field, isDocument: boolean): unknown {
 function zeroValueOf(node: SchemaNode): unknown {
   if (node.nullable === true) return undefined;
   if (node.type === 'object') return {};
-  if (node.type !== 'scalar') return undefined;
-  switch (node.scalar) {
-    case 'string':
-      return '';
-    case 'int32':
-    case 'int64':
-    case 'number':
-      return 0;
-    case 'boolean':
-      return false;
-    default:
-      return undefined;
-  }
+  return node.type === 'scalar' && WITH_ZERO_VALUE.has(node.scalar) ? ZERO_VALUES[node.scalar] : undefined;
 }
+
+const WITH_ZERO_VALUE: ReadonlySet<ScalarType> = new Set(['string', 'int32', 'int64', 'number', 'boolean']);

@@ -57,42 +57,32 @@ function fromIssue(issue: z.core.$ZodIssue, schema: ObjectNode): FieldError[] {
       if (issue.origin === 'string') {
         return [fieldError('tooLong', field, { detail: `may not be more than ${issue.maximum} bytes` })];
       }
-      return [
-        boundProblem(
-          field,
-          issue.input,
-          `should be ${issue.inclusive ? 'less than or equal to' : 'less than'} ${issue.maximum}`,
-        ),
-      ];
+      return [bodyProblem(field, issue.input, `should be less than ${orEqual(issue)}${issue.maximum}`)];
     case 'too_small':
       if (issue.origin === 'array' || issue.origin === 'set') {
-        return [boundProblem(field, countOf(issue.input), `should have at least ${issue.minimum} items`)];
+        return [bodyProblem(field, countOf(issue.input), `should have at least ${issue.minimum} items`)];
       }
       if (issue.origin === 'string') {
-        return [invalid(field, issue.input, `${field} in body should be at least ${issue.minimum} chars long`)];
+        return [bodyProblem(field, issue.input, `should be at least ${issue.minimum} chars long`)];
       }
-      return [
-        boundProblem(
-          field,
-          issue.input,
-          `should be ${issue.inclusive ? 'greater than or equal to' : 'greater than'} ${issue.minimum}`,
-        ),
-      ];
+      return [bodyProblem(field, issue.input, `should be greater than ${orEqual(issue)}${issue.minimum}`)];
     case 'invalid_format':
       if (issue.format === 'regex' && issue.pattern !== undefined) {
         const pattern = issue.pattern.replace(/^\/|\/[a-z]*$/g, '');
-        return [invalid(field, issue.input, `${field} in body should match '${pattern}'`)];
+        return [bodyProblem(field, issue.input, `should match '${pattern}'`)];
       }
-      return [
-        invalid(field, issue.input, `${field} in body must be of type ${issue.format}: ${JSON.stringify(issue.input)}`),
-      ];
+      return [bodyProblem(field, issue.input, `must be of type ${issue.format}: ${JSON.stringify(issue.input)}`)];
     default:
       return [invalid(field, issue.input, issue.message)];
   }
 }
 
-function boundProblem(field: string, value: unknown, detail: string): FieldError {
+function bodyProblem(field: string, value: unknown, detail: string): FieldError {
   return invalid(field, value, `${field} in body ${detail}`);
+}
+
+function orEqual({ inclusive }: { readonly inclusive?: boolean | undefined }): string {
+  return inclusive ? 'or equal to ' : '';
 }
 
 function countOf(input: unknown): unknown {

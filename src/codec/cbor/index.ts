@@ -2,10 +2,9 @@
  * orchplane/codec/cbor: the CBOR codec. It accepts and rejects the same documents as the reference server, with the same
  * limits: 64 levels, 1024 elements of an array, 1024 entries of a map.
  */
-import { BodyError, type RequestBody, SUMMARY_LENGTH, type TypeMeta } from '../../protocol/body.js';
-import { decodeUtf8, toHex } from '../../util/bytes.js';
+import { BodyError, type RequestBody, type TypeMeta } from '../../protocol/body.js';
 import type { ParsedBody } from '../../util/json.js';
-import type { Codec } from '../codec.js';
+import { bytesSummary, type Codec } from '../codec.js';
 import { type Decoder, Decoder as DocumentDecoder, decodeMap } from './decode.js';
 import { encodeDocument, encodeEvent } from './encode.js';
 import { BYTES, CborFault, type MajorType, NEGATIVE, NotWellFormed, TEXT, TYPE_NAMES, TypeFault } from './head.js';
@@ -35,20 +34,12 @@ function cborBody(bytes: Uint8Array): RequestBody {
   let parsed: ParsedBody | undefined;
   return {
     read() {
-      parsed ??= parse(bytes);
+      parsed ??= { value: orBodyError(bytes, decodeMap) };
       return parsed;
     },
-    typeMeta: () => parseTypeMeta(bytes),
-    summary: () => summary(bytes),
+    typeMeta: () => orBodyError(bytes, decodeTypeMeta),
+    summary: () => bytesSummary(bytes),
   };
-}
-
-function parse(bytes: Uint8Array): ParsedBody {
-  return { value: orBodyError(bytes, decodeMap) };
-}
-
-function parseTypeMeta(bytes: Uint8Array): TypeMeta {
-  return orBodyError(bytes, decodeTypeMeta);
 }
 
 function orBodyError<Value>(bytes: Uint8Array, decode: (bytes: Uint8Array) => Value | CborFault): Value {
@@ -61,15 +52,6 @@ function orBodyError<Value>(bytes: Uint8Array, decode: (bytes: Uint8Array) => Va
   const decoded = decode(bytes);
   if (decoded instanceof CborFault) throw new BodyError(decoded.message);
   return decoded;
-}
-
-/** A summary for messages. The body may be JSON that was sent with the wrong content type. */
-function summary(bytes: Uint8Array): string {
-  if (bytes.length === 0) return '<empty>';
-  const shown = bytes.subarray(0, SUMMARY_LENGTH);
-  const mark = bytes.length > SUMMARY_LENGTH ? ' ...' : '';
-  const isText = bytes[0] === 0x7b;
-  return (isText ? decodeUtf8(shown) : toHex(shown)) + mark;
 }
 
 /**

@@ -7,17 +7,15 @@ import type { Dialect } from '../../meta/dialect.js';
 import type { GroupVersionKind } from '../../meta/gvk.js';
 import { apiVersionOf, parseApiVersion } from '../../meta/gvk.js';
 import type { ParsedBody, RequestBody, TypeMeta } from '../../protocol/body.js';
-import { BodyError, SUMMARY_LENGTH } from '../../protocol/body.js';
+import { BodyError } from '../../protocol/body.js';
 import { quote } from '../../text/go/go-text.js';
-import { toHex } from '../../util/bytes.js';
 import type { MutableRecord } from '../../util/json.js';
-import type { Codec, Document, EventDocument } from '../codec.js';
+import { bytesSummary, type Codec, type Document, type EventDocument } from '../codec.js';
 import { groups } from './message-types.js';
 import type { TypeTable } from './notation.js';
 import { createTypeTable } from './notation.js';
 import { decodeMessage } from './read.js';
 import { SHAPE_TYPES } from './shapes.js';
-import { decodeUtf8 } from './utf8.js';
 import { encodeMessage, writeBytes } from './write.js';
 
 /**
@@ -102,7 +100,7 @@ export function protobufBody(bytes: Uint8Array, dialect: Dialect): RequestBody {
       return parsed;
     },
     typeMeta: () => claimedType(bytes, dialect),
-    summary: () => summaryOf(bytes),
+    summary: () => bytesSummary(bytes),
     detach: () => protobufBody(bytes.slice(), dialect),
   };
 }
@@ -156,15 +154,6 @@ function missing(what: string, { apiVersion, kind }: Envelope): string {
 function unregistered(gvk: GroupVersionKind): string {
   const version = quote(apiVersionOf(gvk));
   return `no kind ${quote(gvk.kind)} is registered for version ${version} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
-}
-
-/** `<empty>`, or the first bytes: as text if they look like JSON that was sent with the wrong content type. */
-function summaryOf(bytes: Uint8Array): string {
-  if (bytes.length === 0) return '<empty>';
-  const shown = bytes.subarray(0, SUMMARY_LENGTH);
-  const mark = bytes.length > SUMMARY_LENGTH ? ' ...' : '';
-  if (bytes[0] === 0x7b) return decodeUtf8(shown) + mark;
-  return toHex(shown) + mark;
 }
 
 const tables = new WeakMap<Dialect, TypeTable>();

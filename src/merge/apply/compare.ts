@@ -70,19 +70,10 @@ function compareValues(node: SchemaNode, before: unknown, after: unknown): Chang
   }
   if (before === undefined) return { added: ownableFields(node, after), modified: undefined, removed: undefined };
   if (after === undefined) return { added: undefined, modified: undefined, removed: ownableFields(node, before) };
-  switch (node.type) {
-    case 'object':
-    case 'map':
-      if (!node.atomic) return compareMembers(node, before, after);
-      break;
-    case 'list':
-      if (node.listType !== 'atomic') return compareItems(node, before, after);
-      break;
-    case 'any':
-      if (!node.atomic) return compareUntyped(before, after);
-      break;
-    case 'scalar':
-      break;
+  if (node.type === 'list') {
+    if (node.listType !== 'atomic') return compareItems(node, before, after);
+  } else if (node.type !== 'scalar' && !node.atomic) {
+    return node.type === 'any' ? compareUntyped(before, after) : compareMembers(node, before, after);
   }
   return deepEqual(before, after) ? undefined : MODIFIED;
 }

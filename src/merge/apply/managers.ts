@@ -226,7 +226,27 @@ export function capUpdaters(managers: Managers): Managers {
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   if (updaters.length <= MAX_UPDATERS) return managers;
   updaters.sort(([, left], [, right]) => byTime(left, right) || compareUtf8(managerText(left), managerText(right)));
-  return new Collapse(managers).run(updaters);
+  const buckets = new Map<string, Bucket>();
+  let left = updaters.length;
+  for (const [key, { apiVersion, fields, time }] of updaters) {
+    if (left <= MAX_UPDATERS) break;
+    const bucket = buckets.get(apiVersion) ?? { keys: [], sets: [], time };
+    buckets.set(apiVersion, bucket);
+    bucket.sets.push(fields);
+    bucket.time = time;
+    // The first updater of a version has no other one to be merged with.
+    if (bucket.keys.push(key) > 1) left--;
+  }
+  const capped = new Map(managers);
+  for (const [apiVersion, { keys, sets, time }] of buckets) {
+    if (keys.length < 2) continue;
+    const identity: ManagerIdentity = { manager: ANCIENT, operation: 'Update', apiVersion, subresource: '' };
+    const bucketKey = managerKey(identity);
+    const present = capped.get(bucketKey)?.fields ?? EMPTY_SET;
+    for (const key of keys) capped.delete(key);
+    capped.set(bucketKey, managerWith(identity, unionOf([present, ...sets]), time));
+  }
+  return capped;
 }
 
 /** The oldest updaters of one version, which are merged. */
@@ -235,44 +255,6 @@ interface Bucket {
   readonly sets: FieldSet[];
   /** The time of the last updater that was added. */
   time: string | undefined;
-}
-
-class Collapse {
-  readonly #managers: Map<string, Manager>;
-  readonly #buckets = new Map<string, Bucket>();
-
-  constructor(managers: Managers) {
-    this.#managers = new Map(managers);
-  }
-
-  run(oldestFirst: readonly (readonly [key: string, manager: Manager])[]): Managers {
-    let left = oldestFirst.length;
-    for (const [key, manager] of oldestFirst) {
-      if (left <= MAX_UPDATERS) break;
-      // The first updater of a version has no other one to be merged with.
-      if (this.#gather(key, manager) > 1) left--;
-    }
-    for (const [apiVersion, bucket] of this.#buckets) {
-      if (bucket.keys.length > 1) this.#merge(apiVersion, bucket);
-    }
-    return this.#managers;
-  }
-
-  #gather(key: string, { apiVersion, fields, time }: Manager): number {
-    const bucket = this.#buckets.get(apiVersion) ?? { keys: [], sets: [], time: undefined };
-    this.#buckets.set(apiVersion, bucket);
-    bucket.sets.push(fields);
-    bucket.time = time;
-    return bucket.keys.push(key);
-  }
-
-  #merge(apiVersion: string, { keys, sets, time }: Bucket): void {
-    const identity: ManagerIdentity = { manager: ANCIENT, operation: 'Update', apiVersion, subresource: '' };
-    const bucketKey = managerKey(identity);
-    const present = this.#managers.get(bucketKey)?.fields ?? EMPTY_SET;
-    for (const key of keys) this.#managers.delete(key);
-    this.#managers.set(bucketKey, managerWith(identity, unionOf([present, ...sets]), time));
-  }
 }
 
 /**

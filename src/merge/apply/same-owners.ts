@@ -93,14 +93,8 @@ function ownersBelow({ mine, theirs }: Owners, element: string): Owners {
 
 /** Reports whether a node is owned as a whole. */
 function isOwnedAsWhole(node: SchemaNode): boolean {
-  switch (node.type) {
-    case 'scalar':
-      return true;
-    case 'list':
-      return node.listType === 'atomic';
-    default:
-      return node.atomic;
-  }
+  if (node.type === 'list') return node.listType === 'atomic';
+  return node.type === 'scalar' || node.atomic;
 }
 
 /** Reports whether a set contains exactly the fields that `after` has in addition to `before`. */

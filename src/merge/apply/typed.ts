@@ -19,16 +19,8 @@ export const UNTYPED: AnyNode = Object.freeze({ type: 'any', goType: 'interface 
 
 /** Reports whether the members of the node have their own owners; for an untyped node the value decides. */
 export function hasMembers(node: SchemaNode, value: unknown): node is MemberNode {
-  switch (node.type) {
-    case 'object':
-    case 'map':
-      return !node.atomic;
-    case 'any':
-      return !node.atomic && isRecord(value);
-    case 'list':
-    case 'scalar':
-      return false;
-  }
+  if (node.type === 'list' || node.type === 'scalar') return false;
+  return !node.atomic && (node.type !== 'any' || isRecord(value));
 }
 
 /** Reports whether the items of the node have their own owners. */
