@@ -9,7 +9,7 @@
 import type * as z from 'zod';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
-import type { JSONSchemaProps } from '../../schema/json-schema.js';
+import { type ExtensionName, extensionNames, type JSONSchemaProps } from '../../schema/json-schema.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
 import type { OpenApiSchema } from '../../schema/to-openapi.js';
 import { objectSchema } from '../../schema/to-openapi.js';
@@ -68,16 +68,6 @@ export const RESTRICTIONS = [
   'minProperties',
 ] as const;
 
-const EXTENSIONS = [
-  'preserve-unknown-fields',
-  'embedded-resource',
-  'int-or-string',
-  'list-map-keys',
-  'list-type',
-  'map-type',
-  'validations',
-] as const;
-
 const HEAD_KEYWORDS = ['$ref', ...ANNOTATIONS] as const;
 const V3_KEYWORDS = ['default', 'nullable'] as const;
 const MEMBER_KEYWORDS = ['required', 'items', 'properties', 'additionalProperties'] as const;
@@ -94,7 +84,7 @@ function nodeSchema(schema: JSONSchemaProps, context: CustomContext): OpenApiSch
     writeCombinators(schema, context, written);
   }
   copyEffective(membersOf(schema, context), MEMBER_KEYWORDS, written);
-  copyEffective(schema, extensionNames(context.dialect), written);
+  copyEffective(schema, extensionsIn(context.dialect), written);
   return written;
 }
 
@@ -115,17 +105,17 @@ function isEffective(value: unknown, key: string): boolean {
 
 const namesByDialect = new WeakMap<Dialect, readonly string[]>();
 
-function extensionNames(dialect: Dialect): readonly string[] {
+function extensionsIn(dialect: Dialect): readonly string[] {
   let names = namesByDialect.get(dialect);
   if (names === undefined) {
-    names = EXTENSIONS.map(dialect.extension);
+    names = extensionNames.map(dialect.extension);
     namesByDialect.set(dialect, names);
   }
   return names;
 }
 
-function hasExtension(schema: JSONSchemaProps, name: (typeof EXTENSIONS)[number], { dialect }: CustomContext): boolean {
-  return schema[extensionNames(dialect)[EXTENSIONS.indexOf(name)] as `x-${string}`] === true;
+function hasExtension(schema: JSONSchemaProps, name: ExtensionName, { dialect }: CustomContext): boolean {
+  return schema[extensionsIn(dialect)[extensionNames.indexOf(name)] as `x-${string}`] === true;
 }
 
 function preservesUnknownFields(schema: JSONSchemaProps, context: CustomContext): boolean {
@@ -220,7 +210,7 @@ function restrictionSchema(part: JSONSchemaProps, context: CustomContext): OpenA
   writeCombinators(part, context, written);
   if (items !== undefined && !Array.isArray(items)) written['items'] = restrictionSchema(items, context);
   if (fields.length > 0) written['properties'] = sortedProperties(fields);
-  copyEffective(part, extensionNames(context.dialect), written);
+  copyEffective(part, extensionsIn(context.dialect), written);
   return written;
 }
 

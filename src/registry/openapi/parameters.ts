@@ -48,9 +48,8 @@ export const namespace: Parameter = {
 };
 export const pretty = inQuery('pretty', 'string', 'With the value true the response is indented.');
 
-/** The parameters of lists and watches. */
-export const listParameters: readonly Parameter[] = [
-  inQuery('allowWatchBookmarks', 'boolean', 'The watch may contain bookmarks, which report its progress.'),
+/** The parameters that select the objects of a list or of a deletion. */
+const selectionParameters: readonly Parameter[] = [
   continuation,
   fieldSelector,
   labelSelector,
@@ -59,6 +58,12 @@ export const listParameters: readonly Parameter[] = [
   resourceVersionMatch,
   sendInitialEvents,
   timeoutSeconds,
+];
+
+/** The parameters of lists and watches. */
+export const listParameters: readonly Parameter[] = [
+  inQuery('allowWatchBookmarks', 'boolean', 'The watch may contain bookmarks, which report its progress.'),
+  ...selectionParameters,
   inQuery('watch', 'boolean', 'Streams changes instead of returning a list.'),
 ];
 
@@ -101,14 +106,4 @@ export const deleteParameters: readonly Parameter[] = [
   inQuery('propagationPolicy', 'string', 'How dependents are handled: Orphan, Background or Foreground.'),
 ];
 
-export const deleteCollectionParameters: readonly Parameter[] = [
-  ...deleteParameters,
-  continuation,
-  fieldSelector,
-  labelSelector,
-  limit,
-  resourceVersion,
-  resourceVersionMatch,
-  sendInitialEvents,
-  timeoutSeconds,
-];
+export const deleteCollectionParameters: readonly Parameter[] = [...deleteParameters, ...selectionParameters];

@@ -1,6 +1,6 @@
 /**
- * Encodes the version 2 document as the protobuf message that kubectl requests. One function for each message writes the
- * fields by number. Fields that `openApiV2` never sets are not implemented.
+ * Encodes the version 2 document as the protobuf message that kubectl requests. Scalar fields are listed
+ * by number, other fields are written by functions. Fields that `openApiV2` never sets are not implemented.
  */
 import { encodeSorted } from '../../util/json.js';
 import type { OpenApiDocument } from './document.js';
@@ -10,27 +10,45 @@ export function openApiV2Protobuf(document: OpenApiDocument): Uint8Array {
   const out = new MessageWriter();
   const { info, paths, definitions, parameters, security, securityDefinitions } = document as JsonObject;
   out.text(1, document['swagger']);
-  out.message(2, info, (inner, { title, version }) => {
-    inner.text(1, title);
-    inner.text(2, version);
-  });
+  out.message(2, info, (inner, value) => inner.fields(INFO, value));
   out.message(8, paths, (inner, value) => inner.entries(2, value, pathItem));
   out.message(9, definitions, (inner, value) => inner.entries(1, value, schema));
   out.message(10, parameters, (inner, value) => inner.entries(1, value, parameter));
   for (const requirement of listOf(security)) {
-    out.message(12, requirement, (inner, value) => inner.entries(1, value, scopes));
+    out.message(12, requirement, (inner, value) =>
+      inner.entries(1, value, (one, scopes: unknown) => one.texts(1, scopes)),
+    );
   }
   out.message(13, securityDefinitions, (inner, value) => inner.entries(1, value, securityDefinition));
   return out.finish();
 }
 
-/** The scopes of a security requirement; the list is always empty. */
-function scopes(out: MessageWriter, value: unknown): void {
-  out.texts(1, value);
-}
-
 type JsonObject = Readonly<Record<string, unknown>>;
 type WriteMessage = (out: MessageWriter, value: JsonObject) => void;
+
+/** The scalar fields of a message in order of number. */
+type ScalarFields = readonly (readonly [name: string, number: number, type: ScalarType])[];
+type ScalarType = 'text' | 'texts' | 'flag' | 'double' | 'integer';
+
+/** Parses `NAME=NUMBER:TYPE …`; the default type is text. */
+function scalarFields(notation: string): ScalarFields {
+  return notation.split(' ').map((field) => {
+    const [name = '', number = '', type = 'text'] = field.split(/[=:]/);
+    return [name, Number(number), type as ScalarType];
+  });
+}
+
+const INFO = scalarFields('title=1 version=2');
+const OPERATION = scalarFields('tags=1:texts description=3 operationId=5 produces=6:texts consumes=7:texts');
+const BODY_PARAMETER = scalarFields('name=2 in=3 required=4:flag');
+const QUERY_PARAMETER = scalarFields('in=2 description=3 name=4 type=6 uniqueItems=20:flag');
+const PATH_PARAMETER = scalarFields('required=1:flag in=2 description=3 name=4 type=5 uniqueItems=19:flag');
+const SCHEMA = scalarFields(
+  '$ref=1 format=2 title=3 description=4 multipleOf=6:double maximum=7:double exclusiveMaximum=8:flag ' +
+    'minimum=9:double exclusiveMinimum=10:flag maxLength=11:integer minLength=12:integer pattern=13 maxItems=14:integer ' +
+    'minItems=15:integer uniqueItems=16:flag maxProperties=17:integer minProperties=18:integer required=19:texts',
+);
+const SECURITY = scalarFields('type=1 name=2 in=3 description=4');
 
 const METHODS = { get: 2, put: 3, post: 4, delete: 5, patch: 8 } as const;
 
@@ -40,11 +58,7 @@ function pathItem(out: MessageWriter, value: JsonObject): void {
 }
 
 function operation(out: MessageWriter, value: JsonObject): void {
-  out.texts(1, value['tags']);
-  out.text(3, value['description']);
-  out.text(5, value['operationId']);
-  out.texts(6, value['produces']);
-  out.texts(7, value['consumes']);
+  out.fields(OPERATION, value);
   for (const item of listOf(value['parameters'])) out.message(8, item, parameterOrReference);
   out.message(9, value['responses'], (inner, responses) => inner.entries(1, responses, responseOrReference));
   out.texts(10, value['schemes']);
@@ -58,32 +72,15 @@ function parameterOrReference(out: MessageWriter, value: JsonObject): void {
 
 function parameter(out: MessageWriter, value: JsonObject): void {
   if (value['in'] === 'body') out.message(1, value, bodyParameter);
-  else if (value['in'] === 'query') out.message(2, value, (inner) => inner.message(3, value, queryParameter));
-  else out.message(2, value, (inner) => inner.message(4, value, pathParameter));
+  else {
+    const [number, fields] = value['in'] === 'query' ? [3, QUERY_PARAMETER] : [4, PATH_PARAMETER];
+    out.message(2, value, (inner) => inner.message(number, value, (held) => held.fields(fields, value)));
+  }
 }
 
 function bodyParameter(out: MessageWriter, value: JsonObject): void {
-  out.text(2, value['name']);
-  out.text(3, value['in']);
-  out.flag(4, value['required']);
+  out.fields(BODY_PARAMETER, value);
   out.message(5, value['schema'], schema);
-}
-
-function queryParameter(out: MessageWriter, value: JsonObject): void {
-  out.text(2, value['in']);
-  out.text(3, value['description']);
-  out.text(4, value['name']);
-  out.text(6, value['type']);
-  out.flag(20, value['uniqueItems']);
-}
-
-function pathParameter(out: MessageWriter, value: JsonObject): void {
-  out.flag(1, value['required']);
-  out.text(2, value['in']);
-  out.text(3, value['description']);
-  out.text(4, value['name']);
-  out.text(5, value['type']);
-  out.flag(19, value['uniqueItems']);
 }
 
 function responseOrReference(out: MessageWriter, value: JsonObject): void {
@@ -95,24 +92,7 @@ function responseOrReference(out: MessageWriter, value: JsonObject): void {
 
 function schema(out: MessageWriter, value: JsonObject): void {
   const { type, items, properties, additionalProperties } = value;
-  out.text(1, value['$ref']);
-  out.text(2, value['format']);
-  out.text(3, value['title']);
-  out.text(4, value['description']);
-  out.double(6, value['multipleOf']);
-  out.double(7, value['maximum']);
-  out.flag(8, value['exclusiveMaximum']);
-  out.double(9, value['minimum']);
-  out.flag(10, value['exclusiveMinimum']);
-  out.integer(11, value['maxLength']);
-  out.integer(12, value['minLength']);
-  out.text(13, value['pattern']);
-  out.integer(14, value['maxItems']);
-  out.integer(15, value['minItems']);
-  out.flag(16, value['uniqueItems']);
-  out.integer(17, value['maxProperties']);
-  out.integer(18, value['minProperties']);
-  out.texts(19, value['required']);
+  out.fields(SCHEMA, value);
   for (const one of listOf(value['enum'])) out.value(20, one);
   out.message(21, additionalProperties, (inner) => {
     if (typeof additionalProperties === 'boolean') inner.flag(2, additionalProperties);
@@ -125,12 +105,7 @@ function schema(out: MessageWriter, value: JsonObject): void {
 }
 
 function securityDefinition(out: MessageWriter, value: JsonObject): void {
-  out.message(2, value, (inner, { type, name, in: place, description }) => {
-    inner.text(1, type);
-    inner.text(2, name);
-    inner.text(3, place);
-    inner.text(4, description);
-  });
+  out.message(2, value, (inner) => inner.fields(SECURITY, value));
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -146,6 +121,10 @@ const utf8 = new TextEncoder();
 class MessageWriter {
   #bytes = new Uint8Array(1 << 16);
   #length = 0;
+
+  fields(fields: ScalarFields, value: JsonObject): void {
+    for (const [name, number, type] of fields) this[type](number, value[name]);
+  }
 
   text(number: number, value: unknown): void {
     if (typeof value === 'string' && value !== '') this.#text(number, value);
