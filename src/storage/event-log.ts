@@ -8,7 +8,7 @@ import type { ApiObject, ChangeEvent } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
 import type { CursorFilter } from './cursor.js';
 import { Cursor } from './cursor.js';
-import { noRetiredEvents, type RetiredEvents, retireEvents } from './retired-events.js';
+import { countUpTo, noRetiredEvents, type RetiredEvents, retireEvents } from './retired-events.js';
 import type { StoredEvent } from './types.js';
 import { CompactedError } from './types.js';
 
@@ -242,13 +242,6 @@ export class EventLog {
 
   /** The position of the first entry after a revision. */
   #positionAfter(revision: number): number {
-    let low = this.#head;
-    let high = this.#entries.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#entries[middle]?.revision ?? 0) > revision) high = middle;
-      else low = middle + 1;
-    }
-    return this.#base + low;
+    return this.#base + Math.max(this.#head, countUpTo(this.#entries, revision));
   }
 }

@@ -126,7 +126,7 @@ function* newestFirst({ entries, retired }: History): Iterable<readonly LogEntry
 }
 
 /** The number of entries up to a revision; the entries are sorted. */
-function countUpTo(entries: readonly LogEntry[], revision: number): number {
+export function countUpTo(entries: readonly LogEntry[], revision: number): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {

@@ -3,13 +3,14 @@
  */
 import type { ApiObject } from '../meta/object.js';
 import type { Clock } from '../util/clock.js';
+import { once } from '../util/once.js';
 import type { Cursor } from './cursor.js';
 import { emptyHistoryAfter, type History, type LogBounds, type LogEntry, NO_HISTORY } from './event-log.js';
 import { journalState } from './journal/attach.js';
 import type { Journal, JournalRecord, JournalState } from './journal/types.js';
 import { eventsNewestFirst, historyAt, lastEventUpTo, oldestKeptRevision } from './retired-events.js';
 import type { PlacedObject } from './state.js';
-import { keyOf, Table, type TableState } from './table.js';
+import { Table, type TableState, undoEvents } from './table.js';
 import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, WatchQuery, Write } from './types.js';
 import { CompactedError, StorageError } from './types.js';
 
@@ -100,37 +101,28 @@ export class Store {
     const object = write.makeObject(String(revision));
     const type = EVENT_TYPE[write.type];
     const time = this.#options.clock.now();
-    if (this.#journal !== undefined) this.#journal.append({ revision, type, key, object, time }, this.#state);
+    const record: JournalRecord = { revision, type, key, object, time };
+    if (this.#journal !== undefined) this.#journal.append(record, this.#state);
     // Nothing fails after this point.
-    this.#revision = revision;
-    this.#highestRevision = Math.max(this.#highestRevision, revision);
-    if (type === 'DELETED') table.delete(key);
-    else table.set(key, object);
-    this.#countChange(table, key.storageKey);
-    table.log.append({
-      revision,
-      type,
-      namespace: key.namespace,
-      name: key.name,
-      object,
-      previous: present,
-      time,
-    });
+    this.#apply(record, table, present);
     if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
     return object;
   }
 
   /** Repeats a write from a journal, with its event. */
-  replay({ revision, type, key, object, time }: JournalRecord): void {
+  replay(record: JournalRecord): void {
     this.#hasUnvalidatedObjects = true;
-    const table = this.#table(key.storageKey);
-    const present = table.get(key);
+    const table = this.#table(record.key.storageKey);
+    this.#apply(record, table, table.get(record.key));
+  }
+
+  #apply({ revision, type, key, object, time }: JournalRecord, table: Table, previous: ApiObject | undefined): void {
     this.#revision = revision;
     this.#highestRevision = Math.max(this.#highestRevision, revision);
     if (type === 'DELETED') table.delete(key);
     else table.set(key, object);
     this.#countChange(table, key.storageKey);
-    table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, previous: present, time });
+    table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, previous, time });
   }
 
   /** From now on, writes go to the journal first. */
@@ -244,12 +236,12 @@ export class Store {
     // Keeps the order of the tables.
     const tables = new Map<string, TableState | LazyState>(this.#unusedTableStates);
     for (const [storageKey, table] of this.#tables) tables.set(storageKey, table.state());
-    return {
-      revision: this.#revision,
-      tables,
-      initialHistory: this.#initialHistory,
-      hasUnvalidatedObjects: this.#hasUnvalidatedObjects,
-    };
+    return this.#snapshotOf(this.#revision, tables);
+  }
+
+  #snapshotOf(revision: number, tables: StoreSnapshot['tables']): StoreSnapshot {
+    const [initialHistory, hasUnvalidatedObjects] = [this.#initialHistory, this.#hasUnvalidatedObjects];
+    return { revision, tables, initialHistory, hasUnvalidatedObjects };
   }
 
   /**
@@ -262,18 +254,12 @@ export class Store {
     const tables = new Map<string, LazyState>();
     for (const [storageKey, table] of this.#allTables()) {
       const state = table.state();
-      let made: TableState | undefined;
-      tables.set(storageKey, () => {
-        made ??= rewind(state, revision, this.#options);
-        return made;
-      });
+      tables.set(
+        storageKey,
+        once(() => rewind(state, revision, this.#options)),
+      );
     }
-    return {
-      revision,
-      tables,
-      initialHistory: this.#initialHistory,
-      hasUnvalidatedObjects: this.#hasUnvalidatedObjects,
-    };
+    return this.#snapshotOf(revision, tables);
   }
 
   /** Where history begins: 0, or the revision of the state that was loaded. */
@@ -369,17 +355,6 @@ const EVENT_TYPE = { create: 'ADDED', update: 'MODIFIED', delete: 'DELETED' } as
 function rewind(state: TableState, revision: number, bounds: LogBounds): TableState {
   const tree = state.tree.clone();
   const counts = new Map(state.counts);
-  for (const { namespace, name, previous } of eventsNewestFirst(state.history, revision, bounds)) {
-    const key = keyOf(namespace, name);
-    if (previous === undefined) {
-      if (tree.delete(key)) count(counts, namespace, -1);
-    } else if (tree.set(key, previous)) count(counts, namespace, 1);
-  }
+  undoEvents(eventsNewestFirst(state.history, revision, bounds), tree, counts);
   return { tree, counts, history: historyAt(state.history, revision, bounds) };
-}
-
-function count(counts: Map<string, number>, namespace: string, by: 1 | -1): void {
-  const now = (counts.get(namespace) ?? 0) + by;
-  if (now > 0) counts.set(namespace, now);
-  else counts.delete(namespace);
 }

@@ -8,7 +8,7 @@
 import { EmptyBTree } from 'sorted-btree';
 import type { ApiObject } from '../meta/object.js';
 import { CountedIndex } from './counted-index.js';
-import { EventLog, type History, type LogBounds, NO_HISTORY } from './event-log.js';
+import { EventLog, type History, type LogBounds, type LogEntry, NO_HISTORY } from './event-log.js';
 import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, Range } from './types.js';
 
 // The package is CommonJS, and bundlers and Node disagree on where its default export ends up; this export works in
@@ -83,17 +83,14 @@ export class Table {
     const key = keyOf(namespace, name);
     this.#remember(namespace, name, object);
     if (this.#indexes.size > 0) this.#reindex(this.#tree.get(key), object);
-    if (this.#tree.set(key, object)) this.#counts.set(namespace, (this.#counts.get(namespace) ?? 0) + 1);
+    if (this.#tree.set(key, object)) count(this.#counts, namespace, 1);
   }
 
   delete({ namespace, name }: NamespacedName): void {
     const key = keyOf(namespace, name);
     this.#remember(namespace, name, undefined);
     if (this.#indexes.size > 0) this.#reindex(this.#tree.get(key), undefined);
-    if (!this.#tree.delete(key)) return;
-    const left = (this.#counts.get(namespace) ?? 0) - 1;
-    if (left > 0) this.#counts.set(namespace, left);
-    else this.#counts.delete(namespace);
+    if (this.#tree.delete(key)) count(this.#counts, namespace, -1);
   }
 
   /** An index of the current objects, kept current. */
@@ -148,11 +145,7 @@ export class Table {
   /** The current tree with all later changes undone. */
   #treeAt(revision: number): Tree {
     const tree = this.#tree.clone();
-    for (const entry of this.log.entriesNewestFirst(revision)) {
-      const key = keyOf(entry.namespace, entry.name);
-      if (entry.previous === undefined) tree.delete(key);
-      else tree.set(key, entry.previous);
-    }
+    undoEvents(this.log.entriesNewestFirst(revision), tree, new Map());
     return tree;
   }
 
@@ -167,6 +160,22 @@ export class Table {
     });
     return count;
   }
+}
+
+/** Undoes events, given newest first. */
+export function undoEvents(events: Iterable<LogEntry>, tree: Tree, counts: Map<string, number>): void {
+  for (const { namespace, name, previous } of events) {
+    const key = keyOf(namespace, name);
+    if (previous === undefined) {
+      if (tree.delete(key)) count(counts, namespace, -1);
+    } else if (tree.set(key, previous)) count(counts, namespace, 1);
+  }
+}
+
+function count(counts: Map<string, number>, namespace: string, by: 1 | -1): void {
+  const now = (counts.get(namespace) ?? 0) + by;
+  if (now > 0) counts.set(namespace, now);
+  else counts.delete(namespace);
 }
 
 export function keyOf(namespace: string, name: string): string {
