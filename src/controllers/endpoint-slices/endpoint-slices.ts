@@ -16,7 +16,8 @@ import {
 } from '../endpoints/pod-services.js';
 import type { Controller } from '../runtime/controller.js';
 import { planSlices } from './plan-slices.js';
-import { distributionOf, OwnSlices, type SlicePlan, writeSlices } from './slice.js';
+import { distributionOf, familiesOf, OwnSlices, type SlicePlan, writeSlices } from './slice.js';
+import { changesTopology, type TopologyEvent, TopologyHints, wantsTopologyHints } from './topology-hints.js';
 
 export interface EndpointSlicesOptions {
   /** The maximum number of endpoints per slice; 100 unless given. */
@@ -54,17 +55,22 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
       const slices = new OwnSlices(context.informer(EndpointSlice), { dialect, manager: own });
       /** Keys of Services that omit a pod because its node does not exist, by node name. */
       const waiting = new Map<string, Set<string>>();
+      const topology = new TopologyHints(() => nodes.list(), dialect);
 
       const queue = context.queue(
         async (key) => {
           const service = services.at(key);
           if (service === undefined) {
             times.forget(key);
+            topology.forget(key);
             return;
           }
           if (!hasSelector(service)) return;
           const selectedPods = serviceIndex.podsOf(service);
           const trigger = times.next(key, service, selectedPods);
+          const topologyEvents: (TopologyEvent | undefined)[] = [];
+          const wantsHints = wantsTopologyHints(service, dialect);
+          if (!wantsHints) topologyEvents.push(...familiesOf(service).map((family) => topology.disable(key, family)));
           const { podsWithoutNode, ...changes } = planSlices({
             service,
             pods: selectedPods,
@@ -72,6 +78,13 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
             nodeNamed: (name) => (name === '' ? undefined : nodes.get(name)),
             maxEndpoints: maxEndpointsPerSlice,
             distribution: distributionOf(service.spec.trafficDistribution, (gate) => features?.enabled(gate) ?? false),
+            addHints: wantsHints
+              ? (family, plans) => {
+                  const hinted = topology.add(key, family, plans);
+                  topologyEvents.push(hinted.event);
+                  return hinted;
+                }
+              : undefined,
             dialect,
             manager: own,
           });
@@ -92,6 +105,9 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
           try {
             const annotated = (plan: SlicePlan) => withTrigger(plan, trigger, dialect);
             await writeSlices({ client, key, slices, owner: service, changes, annotated });
+            for (const event of topologyEvents) {
+              if (event !== undefined) events.record(service, event.type, event.reason, event.message);
+            }
           } catch (error) {
             recordFailure([...problems, messageOf(error)]);
             throw error;
@@ -106,7 +122,16 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
       pods.subscribe((event) => {
         for (const key of serviceIndex.affectedBy(event)) queue.add(key);
       });
-      nodes.subscribe(({ type, object }) => {
+      const topologyQueue = context.queue(
+        async () => {
+          for (const key of topology.overloaded()) queue.add(key);
+        },
+        { name: 'topology' },
+      );
+      nodes.subscribe((event) => {
+        const { type, object } = event;
+        const isRelevant = type !== 'MODIFIED' || changesTopology(object, event.previous, dialect);
+        if (isRelevant && topology.nodesChanged()) topologyQueue.add('nodes');
         if (type !== 'ADDED') return;
         for (const key of waiting.get(object.metadata.name) ?? []) queue.add(key);
         waiting.delete(object.metadata.name);

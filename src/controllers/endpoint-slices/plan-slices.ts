@@ -36,6 +36,7 @@ import {
   type TrafficDistribution,
   withHints,
 } from './slice.js';
+import type { HintableSlices, HintedSlices } from './topology-hints.js';
 
 export interface SlicesInput {
   readonly service: StoredService;
@@ -45,6 +46,10 @@ export interface SlicesInput {
   readonly nodeNamed: (name: string) => ObjectOf<typeof Node> | undefined;
   readonly maxEndpoints: number;
   readonly distribution: TrafficDistribution;
+  /** Adds topology-aware hints instead of those of `distribution`. */
+  readonly addHints?:
+    | ((family: IpFamily, slices: HintableSlices) => Pick<HintedSlices, 'create' | 'update'>)
+    | undefined;
   readonly dialect: Dialect;
   /** The value of {@link managedByLabel}. */
   readonly manager: string;
@@ -149,7 +154,16 @@ function planFamily(input: SlicesInput, { family, existing, groups }: FamilySlic
     if (exists) changes.remove.length = 0;
     else changes.create.push(freshSlice(input, { family, ports: [], labels }));
   }
-  return withHintsInAll(changes, existing, { labels, distribution });
+  if (input.addHints === undefined) return withHintsInAll(changes, existing, { labels, distribution });
+  const { create, update, remove } = changes;
+  const touched = new Set([...update.map(({ name }) => name), ...remove.map(({ metadata }) => metadata.name)]);
+  const hinted = input.addHints(family, {
+    create,
+    update,
+    unchanged: existing.filter(({ metadata }) => !touched.has(metadata.name)),
+    changed: (slice, endpoints) => changedSlice(slice, endpoints, labels),
+  });
+  return { create: [...hinted.create], update: [...hinted.update], remove };
 }
 
 interface FreshSlice {
