@@ -1,11 +1,17 @@
 /** Cost estimates of calls that no library estimates. */
 import type { CallEstimate, NodeToEstimate } from '../library.js';
-import { add, type Estimate, fixed, multiply, multiplyByFactor, UNKNOWN, union, wrapping } from './range.js';
-
-/** Cost per character of a string traversal. */
-const TRAVERSAL = 0.1;
-/** Cost per character of a regular expression; one operation is about four characters long. */
-const REGEX = 0.25;
+import {
+  add,
+  type Estimate,
+  fixed,
+  multiply,
+  multiplyByFactor,
+  REGEX,
+  TRAVERSAL,
+  UNKNOWN,
+  union,
+  wrapping,
+} from './range.js';
 
 export interface Call {
   readonly overload: string;

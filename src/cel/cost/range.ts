@@ -13,6 +13,11 @@ const MAX_UINT64_BIGINT = 2n ** 64n - 1n;
 /** The largest double below 2^64: an overflowed number may overflow again. */
 const LARGEST_DOUBLE_BELOW_MAX = MAX_UINT64 - 2 ** 11;
 
+/** Cost per character of a string traversal. */
+export const TRAVERSAL = 0.1;
+/** Cost per character of a regular expression; one operation is about four characters long. */
+export const REGEX = 0.25;
+
 /** An unbounded size. */
 export const UNKNOWN: Estimate = Object.freeze({ min: 0, max: MAX_UINT64 });
 /** The neutral element of {@link union}. */

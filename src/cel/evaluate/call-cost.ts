@@ -3,6 +3,7 @@
  * overload is chosen at run time costs one. spec: CEL cost
  */
 
+import { REGEX, TRAVERSAL } from '../cost/range.js';
 import { Failure, type Result } from '../failure.js';
 import { characterCount } from '../library/text.js';
 import type { EvaluatedCall, Library } from '../library.js';
@@ -16,12 +17,6 @@ export const COST_OF_LIST = 10;
 export const COST_OF_MAP = 30;
 
 export const COST_OF_OBJECT = 40;
-
-/** Cost per character of a string traversal. */
-const TRAVERSAL = 0.1;
-
-/** Cost per character of a regular expression; one operation is about four characters long. */
-const REGEX = 0.25;
 
 /**
  * The cost of a call. Most costs are known before the call and are charged first, so that no work is done beyond the
@@ -82,12 +77,11 @@ function standardCost(overload: string): CallCost {
 
 type CostFunction = (args: readonly Result[]) => number;
 
-const text: CostFunction = ([value]) => Math.ceil(actualSize(value as Result) * TRAVERSAL);
+const text: CostFunction = ([value]) => Math.ceil(actualSize(value) * TRAVERSAL);
 
-const comparison: CostFunction = ([left, right]) => comparisonCost(left as Result, right as Result);
+const comparison: CostFunction = ([left, right]) => comparisonCost(left as Result, right);
 
-const joined: CostFunction = ([left, right]) =>
-  Math.ceil((actualSize(left as Result) + actualSize(right as Result)) * TRAVERSAL);
+const joined: CostFunction = ([left, right]) => Math.ceil((actualSize(left) + actualSize(right)) * TRAVERSAL);
 
 const STANDARD_COSTS: ReadonlyMap<string, CostFunction> = new Map<string, CostFunction>([
   ['starts_with_string', text],
@@ -96,7 +90,7 @@ const STANDARD_COSTS: ReadonlyMap<string, CostFunction> = new Map<string, CostFu
   ['bytes_to_string', text],
   ['strings_quote', text],
   ['string_format', text],
-  ['in_list', ([, list]) => actualSize(list as Result)],
+  ['in_list', ([, list]) => actualSize(list)],
   ...['less', 'greater', 'less_equals', 'greater_equals'].flatMap((relation) => [
     [`${relation}_string`, comparison] as const,
     [`${relation}_bytes`, comparison] as const,
@@ -108,13 +102,11 @@ const STANDARD_COSTS: ReadonlyMap<string, CostFunction> = new Map<string, CostFu
   [
     'matches_string',
     // Add one, so that matching an empty string is not free.
-    ([value, pattern]) =>
-      Math.ceil((1 + actualSize(value as Result)) * TRAVERSAL) * Math.ceil(actualSize(pattern as Result) * REGEX),
+    ([value, pattern]) => Math.ceil((1 + actualSize(value)) * TRAVERSAL) * Math.ceil(actualSize(pattern) * REGEX),
   ],
   [
     'contains_string',
-    ([value, part]) =>
-      Math.ceil(actualSize(value as Result) * TRAVERSAL) * Math.ceil(actualSize(part as Result) * TRAVERSAL),
+    ([value, part]) => Math.ceil(actualSize(value) * TRAVERSAL) * Math.ceil(actualSize(part) * TRAVERSAL),
   ],
 ]);
 
@@ -144,13 +136,13 @@ function sizedValue(value: Result): CelValue {
 }
 
 /** The cost of comparing two values, bounded by the smaller one. */
-export function comparisonCost(left: Result, right: Result): number {
+export function comparisonCost(left: Result | undefined, right: Result | undefined): number {
   if (typeof left === 'bigint' && typeof right === 'bigint') return 1;
   return Math.ceil(Math.min(actualSize(left), actualSize(right)) * TRAVERSAL);
 }
 
 /** The size for cost calculation: characters, bytes, items or entries; 1 for everything else. */
-export function actualSize(value: Result): number {
+export function actualSize(value: Result | undefined): number {
   if (typeof value === 'string') return sizeOfText(value);
   if (typeof value !== 'object' || value === null || value instanceof Failure) return 1;
   if (value instanceof CelList || value instanceof CelMap) return value.size;

@@ -3,9 +3,9 @@
  * expressions based on these numbers, so they equal the reference server's, including its inaccuracies.
  */
 
-import { add, fixed, MAX_UINT64, multiply, multiplyByFactor, UNKNOWN } from '../cost/range.js';
+import { add, fixed, MAX_UINT64, multiply, multiplyByFactor, REGEX, TRAVERSAL, UNKNOWN } from '../cost/range.js';
 import type { CallEstimate, CallToEstimate, NodeToEstimate, SizeEstimate, SizeEstimator } from '../library.js';
-import type { CelType } from '../types.js';
+import { type CelType, typeParams } from '../types.js';
 import {
   AUTHORIZER_TYPE,
   DECISION_TYPE,
@@ -26,10 +26,6 @@ export function estimateCall(call: CallToEstimate, sizes: SizeEstimator): CallEs
   return ESTIMATES.get(call.function)?.(call, (node) => node.computedSize ?? sizes.estimateSize(node) ?? UNKNOWN);
 }
 
-/** Cost per character of a string traversal. */
-export const TRAVERSAL = 0.1;
-/** Cost per character of a regular expression and character of text. */
-export const REGEX = 0.25;
 const ONE = fixed(1);
 
 /** Chosen so that two checks fit into the cost limit of an expression. */
@@ -201,25 +197,10 @@ function isType(type: CelType, wanted: CelType): boolean {
 
 /** A node for the items of a list, or generally for the first type parameter. */
 function itemOf(node: NodeToEstimate): NodeToEstimate | undefined {
-  const type = firstParameter(node.type);
+  const [type] = typeParams(node.type);
   if (type === undefined) return undefined;
   const path = node.path.length === 0 ? [] : [...node.path, '@items'];
   return { type, path, expr: undefined, computedSize: undefined };
-}
-
-function firstParameter(type: CelType): CelType | undefined {
-  switch (type.kind) {
-    case 'list':
-      return type.element;
-    case 'map':
-      return type.key;
-    case 'opaque':
-      return type.params[0];
-    case 'type':
-      return type.of;
-    default:
-      return undefined;
-  }
 }
 
 export const NOMINAL: readonly string[] = [

@@ -5,12 +5,12 @@
  * The library declares no functions: costs are looked up by function name, whichever library declares the function.
  */
 import { byteLength } from '../../meta/names.js';
-import { fixed } from '../cost/range.js';
+import { fixed, REGEX, TRAVERSAL } from '../cost/range.js';
+import { actualSize } from '../evaluate/call-cost.js';
 import type { EvaluatedCall, Library } from '../library.js';
 import { CelBytes, CelList, CelMap, CelObject, CelOpaque, CelOptional, type CelValue } from '../values.js';
-import { CHECK_COST, estimateCall, NOMINAL, REGEX, selectorCost, TRAVERSAL } from './cost-estimates.js';
+import { CHECK_COST, estimateCall, NOMINAL, selectorCost } from './cost-estimates.js';
 import { CelFormat } from './named-format.js';
-import { characterCount } from './text.js';
 
 export const COSTS: Library = { name: 'costs', estimateCost: estimateCall, actualCost: actualCallCost };
 
@@ -21,13 +21,9 @@ export function actualCallCost(call: EvaluatedCall): number | undefined {
 
 type ActualCost = (call: EvaluatedCall) => number | undefined;
 
-/** The size for cost calculation: characters, bytes, items or entries; 1 for everything else, including failures. */
+/** Unlike in standard costs, an optional value has the size 1. */
 function sizeOf(value: CelValue | undefined): number {
-  if (typeof value === 'string') return characterCount(value);
-  if (value instanceof CelBytes) return value.bytes.length;
-  if (value instanceof CelList || value instanceof CelMap) return value.size;
-  if (value instanceof CelObject) return value.fieldNames().length;
-  return value instanceof CelOpaque ? (value.size ?? 1) : 1;
+  return value instanceof CelOptional ? 1 : actualSize(value);
 }
 
 const always =
