@@ -49,7 +49,6 @@ export interface ApiServicesOptions {
 
 const OPTIONS = ['aggregate', 'recheckMs'] as const satisfies readonly (keyof ApiServicesOptions)[];
 const RECHECK_MS = 30_000;
-/** Failed checks are retried with backoff. */
 const BACKOFF = { firstMs: 5, longestMs: RECHECK_MS };
 const CHECK_TIMEOUT_MS = 5000;
 /** The number of parallel requests over a network; one success is enough. */

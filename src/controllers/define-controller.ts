@@ -187,7 +187,6 @@ function checkDefinition<Primary extends Kind>(definition: ControllerDefinition<
     throw wrong(`${name}: "${finalizer?.name}" is no name of a finalizer: ${problems.join('; ')}`);
 }
 
-/** Runs one controller definition. */
 class ReconcileLoop<Primary extends Kind> {
   readonly #context: ControllerContext;
   readonly #definition: ControllerDefinition<Primary>;

@@ -290,7 +290,6 @@ interface Scaled {
 
 type Reference = Readonly<OwnerReference>;
 
-/** The common part of workloads with replicas. */
 interface Replicated extends HasMetadata {
   readonly spec: { readonly replicas?: number | undefined };
 }
@@ -328,7 +327,6 @@ class PodExpectations extends ControllerPart {
     return { count: [...replicas.values()].reduce((sum, count) => sum + count, 0), unmanaged };
   }
 
-  /** The replicas of a built-in controller. */
   #builtInController(reference: Reference, { metadata }: StoredPod): Scaled | undefined {
     const { namespace } = metadata;
     if (isOf(reference, 'ReplicationController', [''])) {

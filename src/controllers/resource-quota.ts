@@ -231,7 +231,6 @@ function isSameAmounts(left: ResourceList = {}, right: ResourceList = {}): boole
   );
 }
 
-/** The usage of one resource. */
 interface Part {
   readonly evaluator: Evaluator;
   /** The quota's resource names that the evaluator measures. */

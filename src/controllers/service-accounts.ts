@@ -16,7 +16,7 @@ import { invariant } from '../util/invariant.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { PLACEHOLDER_CERTIFICATE } from './root-certificates.js';
 import type { Controller, ControllerContext } from './runtime/controller.js';
-import { ignoreNotFound, isNamespaceTerminating } from './runtime/expected-errors.js';
+import { ignoreNotFound, ignoring, isNamespaceTerminating } from './runtime/expected-errors.js';
 import { keyOf } from './runtime/shared-informer.js';
 
 export interface ServiceAccountsOptions {
@@ -156,12 +156,8 @@ async function existsLive(secret: TokenSecret, { client, dialect }: ControllerCo
 
 async function remove({ metadata }: TokenSecret, { client }: ControllerContext): Promise<void> {
   const { name, namespace, uid } = metadata;
-  try {
-    await client.api(Secret, namespace).delete(name, { preconditions: { uid } });
-  } catch (error) {
-    // The Secret is gone, or another one has its name.
-    if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
-  }
+  // The Secret may be gone, or another one may have its name.
+  await ignoring(['NotFound', 'Conflict'], client.api(Secret, namespace).delete(name, { preconditions: { uid } }));
 }
 
 async function fill(
@@ -186,13 +182,9 @@ async function fill(
     [dialect.key('service-account.name')]: account.metadata.name,
     [dialect.key('service-account.uid')]: account.metadata.uid,
   };
-  try {
-    await client.api(Secret, namespace).update({ ...secret, metadata: { ...metadata, annotations }, data: filled });
-  } catch (error) {
-    // Another client changed the Secret; that change queues it again.
-    const isOvertaken = StatusError.is(error, 'NotFound') || StatusError.is(error, 'Conflict');
-    if (!isOvertaken) throw error;
-  }
+  const next = { ...secret, metadata: { ...metadata, annotations }, data: filled };
+  // If another client changed the Secret, that change queues it again.
+  await ignoring(['NotFound', 'Conflict'], client.api(Secret, namespace).update(next));
 }
 
 /** Issues a token that is bound to the Secret. */
@@ -212,7 +204,6 @@ async function issue({ metadata }: TokenSecret, account: Account, client: Client
   return request.status.token;
 }
 
-/** Removes the reference to a deleted Secret from its account. */
 async function dropReference(key: string, { client }: ControllerContext): Promise<void> {
   const [namespace = '', name = '', secret = ''] = key.split('/');
   const api = client.api(ServiceAccount, namespace);

@@ -151,7 +151,6 @@ function finalizerIn(dialect: Dialect): string {
 
 type StoredRange = ObjectOf<typeof ServiceCIDR>;
 
-/** The ranges that contain the address. */
 function rangesAround(ranges: readonly StoredRange[], address: string): readonly StoredRange[] {
   const ip = parseIpSloppy(address);
   return ip === undefined ? [] : ranges.filter((range) => cidrsOf(range).some((cidr) => contains(cidr, ip)));
@@ -183,7 +182,6 @@ function addressLabels(address: string, dialect: Dialect): Labels {
   };
 }
 
-/** Whether the server allocated the address. */
 function isAllocated(labels: Labels | undefined, dialect: Dialect): boolean {
   return labels?.[dialect.subkey('ipaddress', 'managed-by')] === allocator(dialect);
 }

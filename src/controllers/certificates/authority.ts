@@ -298,7 +298,6 @@ interface UsageExtensions {
   readonly extendedKeyUsage?: Bytes;
 }
 
-/** The bit of each key usage. */
 const BITS: Partial<Record<KeyUsage, number>> = {
   signing: 0,
   'digital signature': 0,

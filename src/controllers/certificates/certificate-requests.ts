@@ -14,7 +14,6 @@
 import { SubjectAccessReview } from '../../kinds/authorization/v1/access-review.js';
 import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
 import type { ObjectOf } from '../../kinds/kind.js';
-import { StatusError } from '../../meta/errors.js';
 import { timeToMs } from '../../text/time/time.js';
 import { DerError } from '../../text/x509/der.js';
 import { firstPemBlock } from '../../text/x509/pem.js';
@@ -23,6 +22,7 @@ import { subtleCrypto } from '../../util/ids.js';
 import { withoutUndefined } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { ignoring } from '../runtime/expected-errors.js';
 import { type CertificateAuthority, createCertificateAuthority, notAfterOf, usageExtensions } from './authority.js';
 import { isSignedByOwnKey, kubeletClientProblem, readSigningRequest, type SigningRequest, signers } from './request.js';
 
@@ -36,7 +36,6 @@ export interface CertificateSigningOptions {
 const YEAR_MS = 365 * 24 * 3_600_000;
 /** Certificates start this much earlier, for clients whose clock is behind. */
 const BACKDATE_MS = 5 * 60_000;
-/** The minimum validity. */
 const SHORTEST_MS = 10 * 60_000;
 /** Below this validity the backdating does not shorten the end. */
 const SHORT_MS = 8 * 3_600_000;
@@ -243,14 +242,12 @@ export function certificateCleaning(): Controller {
         const now = context.clock.now();
         // Strictly greater than the limit.
         if (now <= end) return end === Infinity ? undefined : { requeueAfterMs: end - now + 1 };
-        try {
-          await context.client
-            .api(CertificateSigningRequest)
-            .delete(name, { preconditions: { uid: csr.metadata.uid } });
-        } catch (error) {
-          // Another client deleted it, or created another request with its name.
-          if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
-        }
+        const preconditions = { uid: csr.metadata.uid };
+        // Another client may have deleted it, or created another request with its name.
+        await ignoring(
+          ['NotFound', 'Conflict'],
+          context.client.api(CertificateSigningRequest).delete(name, { preconditions }),
+        );
         return undefined;
       });
 

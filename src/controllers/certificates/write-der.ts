@@ -6,7 +6,6 @@ import { TAG } from '../../text/x509/der.js';
 /** Bytes that Web Crypto accepts. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Encodes an element with the given contents. */
 export function element(tag: number, ...contents: readonly Uint8Array[]): Bytes {
   const content = concat(contents);
   return concat([Uint8Array.of(tag), lengthOf(content.length), content]);

@@ -159,7 +159,6 @@ export function jobFor(
   };
 }
 
-/** The reference to a Job in a status. */
 export function referenceTo({ apiVersion, kind, metadata }: StoredJob): ObjectReference {
   const { name, namespace = '', uid, resourceVersion } = metadata;
   return { kind, namespace, name, uid, apiVersion, resourceVersion };

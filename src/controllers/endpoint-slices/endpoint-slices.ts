@@ -142,7 +142,6 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
 
 const FAILURE_REASON = 'FailedToUpdateEndpointSlices';
 
-/** Sets or removes the trigger time annotation. */
 function withTrigger(plan: SlicePlan, trigger: string | undefined, dialect: Dialect): SlicePlan {
   const { annotations: before, ...metadata } = plan.metadata ?? {};
   const annotations = { ...before };

@@ -9,6 +9,7 @@ import type { Dialect } from '../../meta/dialect.js';
 import { type IpFamily, parseIpSloppy, printIp } from '../../meta/ip.js';
 import type { Labels } from '../../meta/labels.js';
 import { deepEqual, withoutUndefined } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import {
   leaderAnnotation,
   managedByLabel,
@@ -158,9 +159,7 @@ function planMirror(input: MirrorInput): MirrorPlan {
   const byGroup = new Map<string, StoredSlice[]>();
   for (const slice of existing) {
     const key = groupKey(slice.addressType, portsOf(slice));
-    const known = byGroup.get(key);
-    if (known === undefined) byGroup.set(key, [slice]);
-    else known.push(slice);
+    getOrInsertComputed(byGroup, key, () => []).push(slice);
   }
   const changes: SliceChanges = { create: [], update: [], remove: [] };
   for (const [key, group] of groups) {
@@ -202,8 +201,7 @@ function addSubset(groups: Map<string, Group>, subset: Subset, maxEndpoints: num
     }
     const endpoint = mirroredEndpoint(address, printIp(ip), isReady);
     const key = groupKey(ip.family, ports);
-    const group: Group = groups.get(key) ?? { family: ip.family, ports, endpoints: new Map() };
-    groups.set(key, group);
+    const group = getOrInsertComputed(groups, key, () => ({ family: ip.family, ports, endpoints: new Map() }));
     group.endpoints.set(endpointKey(endpoint), endpoint);
     added++;
   };

@@ -9,6 +9,7 @@ import type { IpFamily } from '../../meta/ip.js';
 import type { Labels } from '../../meta/labels.js';
 import { dnsSubdomainProblems, maskTrailingDash } from '../../meta/names.js';
 import { deepEqual } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import {
   headlessLabel,
   isHeadless,
@@ -127,9 +128,7 @@ function planFamily(input: SlicesInput, { family, existing, groups }: FamilySlic
       continue;
     }
     const key = portsKey(portsOf(slice));
-    const known = byPorts.get(key);
-    if (known === undefined) byPorts.set(key, [slice]);
-    else known.push(slice);
+    getOrInsertComputed(byPorts, key, () => []).push(slice);
   }
   for (const [key, { ports, endpoints }] of groups) {
     const placed = placeEndpoints({

@@ -38,7 +38,6 @@ export type SliceEndpoint = DeepReadonly<Endpoint>;
 export type SlicePort = DeepReadonly<EndpointSlicePort>;
 export type SliceMetadata = SliceInput['metadata'];
 
-/** The wanted state of a slice. */
 export interface SlicePlan {
   /** Absent: a new slice. */
   readonly name?: string;
@@ -127,7 +126,6 @@ export function podEndpoint(pod: StoredPod, input: PodEndpointInput): SliceEndpo
   };
 }
 
-/** The Service ports that the pod has. */
 export function podPorts(pod: StoredPod, { spec }: StoredService): SlicePort[] {
   const ports = (spec.ports ?? []).flatMap((servicePort) => {
     const port = portNumber(pod, servicePort);
@@ -149,7 +147,6 @@ export function familiesOf({ spec }: StoredService): readonly IpFamily[] {
 
 export type TrafficDistribution = 'none' | 'zone' | 'node';
 
-/** Interprets a Service's `trafficDistribution`. */
 export function distributionOf(
   trafficDistribution: string | undefined,
   isEnabled: (gate: string) => boolean,
@@ -220,7 +217,6 @@ export class OwnSlices {
     this.#slices.subscribe((event) => this.#receive(event));
   }
 
-  /** The controller's slices of a Service. */
   of(key: string): readonly StoredSlice[] {
     return this.#byService(key);
   }

@@ -264,7 +264,6 @@ export function truncateSubsets(subsets: readonly Subset[]): readonly Subset[] {
   });
 }
 
-/** The number of addresses. */
 function countAddresses(subsets: readonly Subset[]): number {
   return count(subsets, 'addresses') + count(subsets, 'notReadyAddresses');
 }

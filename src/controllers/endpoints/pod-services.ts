@@ -231,7 +231,6 @@ export function hasSelector({ spec }: StoredService): boolean {
   return spec.type !== 'ExternalName' && spec.selector !== undefined;
 }
 
-/** The label with the name of a slice's Service. */
 export function serviceNameLabel(dialect: Dialect): string {
   return dialect.key('service-name');
 }

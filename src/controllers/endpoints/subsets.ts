@@ -105,12 +105,10 @@ export type AnyPort = DeepReadonly<{
 
 const NIL = '<nil>';
 
-/** Sorts ports of Endpoints. */
 export function sortSubsetPorts<Port extends AnyPort>(ports: readonly Port[]): Port[] {
   return sorted(ports, subsetForm);
 }
 
-/** Sorts ports of EndpointSlices. */
 export function sortSlicePorts<Port extends AnyPort>(ports: readonly Port[]): Port[] {
   return sorted(ports, sliceForm);
 }

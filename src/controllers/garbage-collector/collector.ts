@@ -48,7 +48,6 @@ interface PatchedMetadata {
   metadata: ObjectMetaInput;
 }
 
-/** Decides about single objects. */
 export class Collector extends ControllerPart<CollectorParts> {
   /** Decides about an object by its owners, or about its finalizer by its dependents. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most reconcile functions return nothing.

@@ -5,6 +5,7 @@
 import type { InformerEvent } from '../../client/informer.js';
 import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { type Controller, ControllerPart } from '../runtime/controller.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
 import { AbsentOwners, Collector } from './collector.js';
@@ -126,9 +127,7 @@ class GarbageCollection extends ControllerPart {
   }
 
   #await(kind: string, uid: string): void {
-    const known = this.#awaiting.get(kind);
-    if (known === undefined) this.#awaiting.set(kind, new Set([uid]));
-    else known.add(uid);
+    getOrInsertComputed(this.#awaiting, kind, () => new Set()).add(uid);
   }
 
   /** Queues all objects that wait for a kind, after kinds were added; they wait again if their kind is still missing. */

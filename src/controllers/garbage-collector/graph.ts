@@ -12,6 +12,7 @@
  */
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
 import type { OwnerReference } from '../../meta/object.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { AnyObject, HasMetadata } from '../runtime/owners.js';
 import type { WatchedKind } from './watched-kinds.js';
 
@@ -47,7 +48,6 @@ export interface Change {
 
 const NO_REFERENCES: readonly Readonly<OwnerReference>[] = [];
 
-/** The dependency graph. */
 export class Graph {
   readonly #members = new Map<string, Member>();
   /** By the uid of the owner. */
@@ -116,11 +116,8 @@ export class Graph {
     reference: Readonly<OwnerReference>,
     before: readonly Readonly<OwnerReference>[],
   ): boolean {
-    let dependents = this.#dependents.get(reference.uid);
-    if (dependents === undefined) {
-      dependents = { all: new Set(), blocking: new Set(), unqueued: new Set() };
-      this.#dependents.set(reference.uid, dependents);
-    }
+    const create = () => ({ all: new Set<Member>(), blocking: new Set<Member>(), unqueued: new Set<Member>() });
+    const dependents = getOrInsertComputed(this.#dependents, reference.uid, create);
     dependents.all.add(member);
     if (reference.blockOwnerDeletion === true && !dependents.blocking.has(member)) {
       dependents.blocking.add(member);

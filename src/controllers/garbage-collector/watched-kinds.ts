@@ -20,7 +20,6 @@ export interface WatchedKind {
   readonly informer: SharedInformer<ObjectKind>;
 }
 
-/** The kind of an owner reference. */
 export interface OwnerKind {
   readonly served: ServedKind;
   readonly kind: ObjectKind;
@@ -43,7 +42,6 @@ interface Watch extends WatchedKind {
 
 const NEEDED_VERBS = ['delete', 'list', 'watch'] as const;
 
-/** The watched kinds and their informers. */
 export class WatchedKinds extends ControllerPart<WatchedKindsOptions> {
   /** By storage key: the versions of a kind share their objects. */
   readonly #watches = new Map<string, Watch>();

@@ -13,6 +13,7 @@ import { byPod, type MetricQuery, type MetricsSource, milliOf, samplesOf } from 
 
 export type Spec = DeepReadonly<MetricSpec>;
 export type Status = DeepReadonly<MetricStatus>;
+type Target = DeepReadonly<MetricTarget>;
 
 export interface EvaluationInput extends CalculationInput {
   readonly source: MetricsSource;
@@ -30,7 +31,6 @@ export interface Evaluated {
   readonly status: Status;
 }
 
-/** A metric could not be evaluated. */
 export class MetricError extends Error {
   override readonly name = 'MetricError';
   /** The reason of the condition and the event. */
@@ -47,31 +47,26 @@ export class MetricError extends Error {
 
 /** Evaluates a metric. Rejects with a MetricError. */
 export async function evaluate(spec: Spec, input: EvaluationInput): Promise<Evaluated> {
-  switch (spec.type) {
-    case 'Resource':
-      if (spec.resource !== undefined) return resourceMetric(spec.resource, input);
-      break;
-    case 'ContainerResource':
-      if (spec.containerResource !== undefined) return containerMetric(spec.containerResource, input);
-      break;
-    case 'Pods':
-      if (spec.pods !== undefined) return podsMetric(spec.pods, input);
-      break;
-    case 'Object':
-      if (spec.object !== undefined) return objectMetric(spec.object, input);
-      break;
-    case 'External':
-      if (spec.external !== undefined) return externalMetric(spec.external, input);
-      break;
-  }
+  const evaluated = EVALUATORS[spec.type]?.(spec, input);
+  if (evaluated !== undefined) return evaluated;
   const detail = `unknown metric source type ${JSON.stringify(spec.type)}`;
   throw new MetricError('InvalidMetricSourceType', detail, detail);
 }
 
+type Evaluator = (spec: Spec, input: EvaluationInput) => Promise<Evaluated> | undefined;
+
+const EVALUATORS: Readonly<Partial<Record<string, Evaluator>>> = {
+  Resource: ({ resource }, input) => resource && resourceMetric(resource, input),
+  ContainerResource: ({ containerResource }, input) => containerResource && containerMetric(containerResource, input),
+  Pods: ({ pods }, input) => pods && podsMetric(pods, input),
+  Object: ({ object }, input) => object && objectMetric(object, input),
+  External: ({ external }, input) => external && externalMetric(external, input),
+};
+
 async function resourceMetric(spec: NonNullable<Spec['resource']>, input: EvaluationInput): Promise<Evaluated> {
   const { name, target } = spec;
   const failed = metricErrorFor('FailedGetResourceMetric', `failed to get ${name} resource metric value`);
-  const { proposal, text } = await failed(() => usage(name, target, { input, container: undefined }));
+  const { proposal, text } = await failed(() => usage(name, target, input));
   const { replicas } = proposal;
   return { replicas, name: text, status: { type: 'Resource', resource: { name, current: currentUsage(proposal) } } };
 }
@@ -85,7 +80,7 @@ async function containerMetric(
     'FailedGetContainerResourceMetric',
     `failed to get ${container} container metric value`,
   );
-  const { proposal, text } = await failed(() => usage(name, target, { input, container }));
+  const { proposal, text } = await failed(() => usage(name, target, input, container));
   const status: Status = {
     type: 'ContainerResource',
     containerResource: { name, container, current: currentUsage(proposal) },
@@ -93,24 +88,13 @@ async function containerMetric(
   return { replicas: proposal.replicas, name: text, status };
 }
 
-interface UsageOf {
-  readonly input: EvaluationInput;
-  readonly container: string | undefined;
-}
-
-async function usage(resource: string, target: DeepReadonly<MetricTarget>, { input, container }: UsageOf) {
+async function usage(resource: string, target: Target, input: EvaluationInput, container?: string) {
   const { namespace, selector } = input;
-  const query: MetricQuery = {
-    type: 'resource',
-    namespace,
-    selector,
-    resource,
-    ...(container === undefined ? {} : { container }),
-  };
+  const query: MetricQuery = { type: 'resource', namespace, selector, resource, ...(container && { container }) };
   const measured = () => podSamples(query, input, `unable to get metrics for resource ${resource}`);
   const { averageValue, averageUtilization } = target;
   if (averageValue !== undefined) {
-    const proposal = await withErrorPrefix(`failed to get ${resource} usage`, async () =>
+    const proposal = await withErrorPrefix(`failed to get ${resource} usage: `, async () =>
       forAverage(await measured(), { milli: milliOf(averageValue), resource }, input),
     );
     return { proposal, text: `${resource} resource` };
@@ -120,7 +104,7 @@ async function usage(resource: string, target: DeepReadonly<MetricTarget>, { inp
       'invalid resource metric source: neither an average utilization target nor an average value (usage) target was set',
     );
   }
-  const proposal = await withErrorPrefix(`failed to get ${resource} utilization`, async () =>
+  const proposal = await withErrorPrefix(`failed to get ${resource} utilization: `, async () =>
     forUtilization(await measured(), { percent: averageUtilization, resource, container }, input),
   );
   const kind = container === undefined ? 'resource' : 'container resource';
@@ -144,36 +128,16 @@ async function objectMetric(spec: NonNullable<Spec['object']>, input: Evaluation
   const { namespace } = input;
   const isTotal = target.type === 'Value' && target.value !== undefined;
   const prefix = 'failed to get object metric value';
-  const failed = metricErrorFor(
-    'FailedGetObjectMetric',
-    isTotal || target.averageValue === undefined ? prefix : `${prefix}: failed to get ${metric.name} object metric`,
-  );
-  const query: MetricQuery = {
-    type: 'object',
-    namespace,
-    object: describedObject,
-    metric: metric.name,
-    ...selectorOf(metric.selector),
-  };
-  const proposal = await failed(async () => {
-    if (!isTotal && target.averageValue === undefined) {
-      throw new Error('invalid object metric source: neither a value target nor an average value target was set');
-    }
-    const where = `unable to get metric ${metric.name}: ${describedObject.kind} on ${namespace} ${describedObject.name}/`;
-    const milli = await total(query, input, where);
-    return isTotal
-      ? forValue(milli, milliOf(target.value ?? 0), input)
-      : forShare(milli, milliOf(target.averageValue ?? 0), input);
-  });
-  const current = isTotal ? { value: milliText(proposal.milli) } : { averageValue: milliText(proposal.milli) };
+  const step = isTotal || target.averageValue === undefined ? '' : `: failed to get ${metric.name} object metric`;
+  const failed = metricErrorFor('FailedGetObjectMetric', `${prefix}${step}`);
+  const selector = selectorOf(metric.selector);
+  const query: MetricQuery = { type: 'object', namespace, object: describedObject, metric: metric.name, ...selector };
+  const where = `unable to get metric ${metric.name}: ${describedObject.kind} on ${namespace} ${describedObject.name}/`;
+  const { replicas, current } = await failed(() => totalMetric(query, input, { target, isTotal, where }));
   const name = isTotal
     ? `${describedObject.kind} metric ${metric.name}`
     : `external metric ${metric.name}(${selectorText(metric.selector)})`;
-  return {
-    replicas: proposal.replicas,
-    name,
-    status: { type: 'Object', object: { metric, current, describedObject } },
-  };
+  return { replicas, name, status: { type: 'Object', object: { metric, current, describedObject } } };
 }
 
 async function externalMetric(
@@ -182,43 +146,45 @@ async function externalMetric(
 ): Promise<Evaluated> {
   const { namespace } = input;
   const isShare = target.averageValue !== undefined;
+  const isTotal = !isShare && target.value !== undefined;
   const prefix = `failed to get ${metric.name} external metric value`;
-  const step = isShare
-    ? `failed to get ${metric.name} external metric`
-    : `failed to get external metric ${metric.name}`;
-  const isAny = isShare || target.value !== undefined;
-  const failed = metricErrorFor('FailedGetExternalMetric', isAny ? `${prefix}: ${step}` : prefix);
+  const totalStep = isTotal ? `: failed to get external metric ${metric.name}` : '';
+  const step = isShare ? `: failed to get ${metric.name} external metric` : totalStep;
+  const failed = metricErrorFor('FailedGetExternalMetric', `${prefix}${step}`);
   const query: MetricQuery = { type: 'external', namespace, metric: metric.name, ...selectorOf(metric.selector) };
-  const proposal = await failed(async () => {
-    if (!isAny) {
-      throw new Error('invalid external metric source: neither a value target nor an average value target was set');
-    }
-    const where = `unable to get external metric ${namespace}/${metric.name}/${selectorText(metric.selector)}: `;
-    const milli = await total(query, input, where);
-    return isShare
-      ? forShare(milli, milliOf(target.averageValue ?? 0), input)
-      : forValue(milli, milliOf(target.value ?? 0), input);
+  const selector = selectorText(metric.selector);
+  const where = `unable to get external metric ${namespace}/${metric.name}/${selector}: `;
+  const { replicas, current } = await failed(() => totalMetric(query, input, { target, isTotal, where }));
+  const name = `external metric ${metric.name}(${selector})`;
+  return { replicas, name, status: { type: 'External', external: { metric, current } } };
+}
+
+interface TotalTarget {
+  readonly target: Target;
+  /** Whether the target is a value, otherwise a value per replica. */
+  readonly isTotal: boolean;
+  /** The prefix of the message if there are no samples. */
+  readonly where: string;
+}
+
+/** Evaluates the sum of all samples. */
+async function totalMetric(query: MetricQuery, input: EvaluationInput, { target, isTotal, where }: TotalTarget) {
+  const { value = 0, averageValue } = target;
+  if (!isTotal && averageValue === undefined) {
+    throw new Error(`invalid ${query.type} metric source: neither a value target nor an average value target was set`);
+  }
+  const sum = await withErrorPrefix(where, async () => {
+    const samples = await samplesOf(input.source, query, input.dialect);
+    return samples.reduce((milli, sample) => milli + milliOf(sample.value), 0);
   });
-  const current = isShare ? { averageValue: milliText(proposal.milli) } : { value: milliText(proposal.milli) };
-  return {
-    replicas: proposal.replicas,
-    name: `external metric ${metric.name}(${selectorText(metric.selector)})`,
-    status: { type: 'External', external: { metric, current } },
-  };
+  const { replicas, milli } = isTotal
+    ? forValue(sum, milliOf(value), input)
+    : forShare(sum, milliOf(averageValue ?? 0), input);
+  return { replicas, current: isTotal ? { value: milliText(milli) } : { averageValue: milliText(milli) } };
 }
 
 async function podSamples(query: MetricQuery, { source, dialect, nowMs }: EvaluationInput, prefix: string) {
-  return withErrorPrefix(prefix, async () => byPod(await samplesOf(source, query, dialect), nowMs));
-}
-
-/** The sum of all samples; `where` is the prefix of the error message. */
-async function total(query: MetricQuery, { source, dialect }: EvaluationInput, where: string): Promise<number> {
-  try {
-    const samples = await samplesOf(source, query, dialect);
-    return samples.reduce((sum, { value }) => sum + milliOf(value), 0);
-  } catch (error) {
-    throw new Error(`${where}${messageOf(error)}`, { cause: error });
-  }
+  return withErrorPrefix(`${prefix}: `, async () => byPod(await samplesOf(source, query, dialect), nowMs));
 }
 
 function metricErrorFor(reason: string, prefix: string) {
@@ -235,7 +201,7 @@ async function withErrorPrefix<Value>(prefix: string, run: () => Promise<Value>)
   try {
     return await run();
   } catch (error) {
-    throw new Error(`${prefix}: ${messageOf(error)}`, { cause: error });
+    throw new Error(`${prefix}${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -123,14 +123,14 @@ function withBehavior(request: ScalingRequest, behavior: Behavior, history: Scal
   const stabilizedBy = desired >= current ? UP_STABILIZED : DOWN_STABILIZED;
   const ableToScale = stable === desired ? READY : stabilizedBy;
   if (stable > current) {
-    const rateLimit = Math.max(current, upLimit(current, scaleUp, { history, nowMs }));
+    const rateLimit = Math.max(current, changeLimit(current, scaleUp, { isUp: true, history, nowMs }));
     const top = Math.min(max, rateLimit);
     if (stable > top) {
       return { replicas: top, ableToScale, isLimited: true, limit: max > rateLimit ? UP_TOO_FAST : TOO_MANY };
     }
   }
   if (stable < current) {
-    const rateLimit = Math.min(current, downLimit(current, scaleDown, { history, nowMs }));
+    const rateLimit = Math.min(current, changeLimit(current, scaleDown, { isUp: false, history, nowMs }));
     const bottom = Math.max(min, rateLimit);
     if (stable < bottom) {
       return { replicas: bottom, ableToScale, isLimited: true, limit: min < rateLimit ? DOWN_TOO_FAST : TOO_FEW };
@@ -157,30 +157,25 @@ function stabilized(
 }
 
 interface Past {
+  readonly isUp: boolean;
   readonly history: ScalingHistory;
   readonly nowMs: number;
 }
 
-function upLimit(current: number, { selectPolicy, policies = [] }: Rules, past: Past): number {
+/** The count up to which, or down to which, the policies allow to scale now. */
+function changeLimit(current: number, { selectPolicy, policies = [] }: Rules, past: Past): number {
   if (selectPolicy === 'Disabled') return current;
+  const { isUp } = past;
   const limits = policies.map(({ type, value, periodSeconds }) => {
     const start = periodStart(current, periodSeconds, past);
+    if (type === 'Pods') return isUp ? start + value : start - value;
     // Rounded up, so that a percentage of few pods is at least one.
-    return type === 'Pods' ? start + value : Math.ceil(start * (1 + value / 100));
+    return isUp ? Math.ceil(start * (1 + value / 100)) : Math.trunc(start * (1 - value / 100));
   });
-  return selectPolicy === 'Min' ? Math.min(...limits) : Math.max(...limits);
+  // `Min` is the smallest change.
+  return (selectPolicy === 'Min') === isUp ? Math.min(...limits) : Math.max(...limits);
 }
 
-function downLimit(current: number, { selectPolicy, policies = [] }: Rules, past: Past): number {
-  if (selectPolicy === 'Disabled') return current;
-  const limits = policies.map(({ type, value, periodSeconds }) => {
-    const start = periodStart(current, periodSeconds, past);
-    return type === 'Pods' ? start - value : Math.trunc(start * (1 - value / 100));
-  });
-  return selectPolicy === 'Min' ? Math.max(...limits) : Math.min(...limits);
-}
-
-/** The replica count at the start of the period. */
 function periodStart(current: number, periodSeconds: number, { history, nowMs }: Past): number {
   const cutoff = nowMs - periodSeconds * 1000;
   const changed = (list: readonly Stamped[]) =>

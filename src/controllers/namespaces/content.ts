@@ -21,7 +21,6 @@ export interface ContentRequest {
   readonly sinceMs: number;
 }
 
-/** The result of an attempt to delete the content. */
 interface DeletionProgress {
   /** Error messages of failed deletions. */
   readonly failures: readonly string[];
@@ -59,7 +58,6 @@ export async function deleteContent(request: ContentRequest): Promise<ContentRes
   return { failures, left, remaining, finalizers, estimateSeconds: estimate };
 }
 
-/** The result for one kind. */
 interface Outcome {
   readonly estimate: number;
   readonly count: number;

@@ -136,7 +136,6 @@ function isController(value: unknown): value is Controller {
   return Array.isArray(needs) && needs.every(isRecord);
 }
 
-/** A hint at the probable mistake. */
 function adviceOn(value: unknown): string {
   if (typeof value === 'function') return `: it has to be called, ${value.name === '' ? 'f' : value.name}()`;
   if (Array.isArray(value)) return ': lists are spread, [...list]';

@@ -9,6 +9,7 @@
  * Makes no requests: `events.ts` writes the result and calls `written`.
  */
 import type { Clock } from '../../util/clock.js';
+import { getOrInsertComputed } from '../../util/once.js';
 
 /**
  * A map of limited size that evicts the least recently used entry.
@@ -90,7 +91,6 @@ interface Bucket {
   lastMs: number;
 }
 
-/** Counts, combines and rate-limits events. */
 export class EventCorrelator {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #similar = new RecentMap<Similar>(MOST_REMEMBERED);
@@ -137,11 +137,7 @@ export class EventCorrelator {
 
   #takesToken(key: string): boolean {
     const now = this.#clock.now();
-    let bucket = this.#buckets.get(key);
-    if (bucket === undefined) {
-      bucket = { tokens: BURST, lastMs: now };
-      this.#buckets.set(key, bucket);
-    }
+    const bucket = getOrInsertComputed(this.#buckets, key, () => ({ tokens: BURST, lastMs: now }));
     bucket.tokens = Math.min(BURST, bucket.tokens + Math.max(0, now - bucket.lastMs) / MS_PER_EVENT);
     bucket.lastMs = now;
     if (bucket.tokens < 1) return false;

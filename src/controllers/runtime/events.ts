@@ -138,7 +138,6 @@ class CoreEventRecorder implements ClosableRecorder {
     this.#correlator.written(key, { name, count });
   }
 
-  /** Creates the event and returns its name. */
   async #create(
     { about, type, reason, time }: Occurrence,
     { namespace, message, count }: { readonly namespace: string; readonly message: string; readonly count: number },
@@ -207,7 +206,6 @@ export class EventNames {
   }
 }
 
-/** The object reference of an Event. */
 export function referenceTo({ apiVersion, kind, metadata }: AnyObject): {
   kind: string;
   namespace?: string;

@@ -2,6 +2,7 @@
  * Errors of writes that controllers expect and ignore.
  */
 import { StatusError } from '../../meta/errors.js';
+import type { StatusReason } from '../../meta/status.js';
 
 /** Whether a create was rejected because the namespace is being deleted. Other Forbidden errors (quota) are retried. */
 export function isNamespaceTerminating(error: unknown): boolean {
@@ -9,20 +10,21 @@ export function isNamespaceTerminating(error: unknown): boolean {
   return error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;
 }
 
-/** Awaits a write and ignores NotFound: the object was deleted meanwhile. */
-export async function ignoreNotFound(write: Promise<unknown>): Promise<void> {
+/** Awaits a write and ignores errors with these reasons. Undefined after such an error. */
+export async function ignoring<Value>(
+  reasons: readonly StatusReason[],
+  write: Promise<Value>,
+): Promise<Value | undefined> {
   try {
-    await write;
+    return await write;
   } catch (error) {
-    if (!StatusError.is(error, 'NotFound')) throw error;
+    if (reasons.some((reason) => StatusError.is(error, reason))) return undefined;
+    throw error;
   }
 }
 
+/** Awaits a write and ignores NotFound: the object was deleted meanwhile. */
+export const ignoreNotFound = (write: Promise<unknown>) => ignoring(['NotFound'], write);
+
 /** Awaits a create and ignores AlreadyExists: another client created the object first. */
-export async function ignoreAlreadyExists(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (!StatusError.is(error, 'AlreadyExists')) throw error;
-  }
-}
+export const ignoreAlreadyExists = (write: Promise<unknown>) => ignoring(['AlreadyExists'], write);

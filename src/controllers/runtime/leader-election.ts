@@ -16,6 +16,7 @@ import { onAbort } from '../../util/abort.js';
 import { Activities } from '../../util/activity.js';
 import type { Undo } from '../../util/clock.js';
 import { randomIds } from '../../util/ids.js';
+import { withoutUndefined } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { createEventRecorder } from './events.js';
 import { RequestTracker } from './request-tracker.js';
@@ -40,16 +41,16 @@ export interface LeaderElectionOptions {
   readonly events?: boolean | undefined;
 }
 
-const OPTIONS = [
-  'name',
-  'namespace',
-  'identity',
-  'leaseDurationMs',
-  'renewDeadlineMs',
-  'retryPeriodMs',
-  'releaseOnClose',
-  'events',
-] as const satisfies readonly (keyof LeaderElectionOptions)[];
+const DEFAULTS = {
+  name: '',
+  namespace: 'kube-system',
+  identity: undefined,
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+  releaseOnClose: true,
+  events: false,
+} as const satisfies Required<LeaderElectionOptions>;
 
 /** Callbacks of a candidate. They must not throw. */
 export interface LeaderCallbacks {
@@ -92,32 +93,18 @@ const DEADLINE = 'deadline';
  * await using candidate = election.campaign(cluster, { onStartedLeading: () => console.log('leading') });
  */
 export function leaderElection(options: LeaderElectionOptions): LeaderElection {
-  refuseUnknownOptions('leaderElection', options, OPTIONS);
-  const settings: Settings = {
-    name: options.name,
-    namespace: options.namespace ?? 'kube-system',
-    identity: options.identity,
-    leaseDurationMs: options.leaseDurationMs ?? 15_000,
-    renewDeadlineMs: options.renewDeadlineMs ?? 10_000,
-    retryPeriodMs: options.retryPeriodMs ?? 2_000,
-    releaseOnClose: options.releaseOnClose ?? true,
-    events: options.events ?? false,
-  };
+  refuseUnknownOptions('leaderElection', options, Object.keys(DEFAULTS));
+  const settings: Settings = { ...DEFAULTS, ...withoutUndefined(options) };
   checkSettings(settings);
   const { name, namespace } = settings;
   return { name, namespace, campaign: (host, callbacks = {}) => new Campaign(host, settings, callbacks) };
 }
 
-interface Settings {
-  readonly name: string;
-  readonly namespace: string;
-  readonly identity: string | undefined;
-  readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryPeriodMs: number;
-  readonly releaseOnClose: boolean;
-  readonly events: boolean;
-}
+type Settings = {
+  readonly [Key in keyof LeaderElectionOptions]-?: Key extends 'identity'
+    ? string | undefined
+    : Exclude<LeaderElectionOptions[Key], undefined>;
+};
 
 function checkSettings({ name, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Settings): void {
   const refuse = (why: string): never => {

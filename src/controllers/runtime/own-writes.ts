@@ -51,7 +51,6 @@ export class OwnWrites implements Activity {
     }
   }
 
-  /** Wraps the transport and records its writes. */
   wrap(transport: Transport): Transport {
     return {
       dialect: transport.dialect,
@@ -150,7 +149,6 @@ function isSeen(written: PendingWrites): boolean {
   return true;
 }
 
-/** A map key for a resource in a version. */
 export function resourceKey({ group, version, resource }: GroupVersionResource): string {
   return `${group}/${version}/${resource}`;
 }

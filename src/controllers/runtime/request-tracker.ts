@@ -16,17 +16,14 @@ const MANY_ANSWERS = 100_000;
 /** The upper limit. It is generous because many clusters may share one processor. */
 const LONGEST_SHARED_WAIT_MS = 60_000;
 
-/** Counts requests in flight. */
 export class RequestTracker implements Activity {
   readonly #underWay = new Map<string, number>();
   #answered = 0;
 
-  /** The number of requests answered so far. */
   get answered(): number {
     return this.#answered;
   }
 
-  /** Wraps the transport and counts its requests. */
   wrap(transport: Transport): Transport {
     return {
       dialect: transport.dialect,

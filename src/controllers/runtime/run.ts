@@ -200,7 +200,6 @@ class ElectedRun implements RunningControllers {
   }
 }
 
-/** One run of a set of controllers. */
 class Run implements RunningControllers {
   readonly ready: Promise<void>;
   readonly #host: Host;

@@ -16,7 +16,6 @@ export interface NodeStagesOptions {
   readonly afterMs?: Delay | undefined;
 }
 
-/** The default capacity of a node. */
 const CAPACITY = { cpu: '32', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '110' };
 
 /**

@@ -201,7 +201,6 @@ function podStage(rule: Omit<StageRule<typeof Pod>, 'kind'>): Stage {
   return stage({ kind: Pod, optional: true, fieldManager: KUBELET, ...rule });
 }
 
-/** Restarts containers that wait for their restart. */
 function restarts(isAffected: (pod: StoredPod) => boolean): Stage {
   return podStage({
     name: 'restarted',
@@ -274,7 +273,6 @@ function isRunning(pod: StoredPod): boolean {
   );
 }
 
-/** Whether containers have exited and wait for their restart. */
 function isToRestart({ status }: StoredPod): boolean {
   if (status.phase !== 'Running') return false;
   const all = status.containerStatuses ?? [];

@@ -12,7 +12,6 @@ import { hexDigitsFromText } from '../../util/ids.js';
 import { copyJson } from '../../util/json.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
 
-/** The addresses of a pod and its node. */
 export interface PodAddressPair {
   readonly podIP: string;
   readonly hostIP: string;
@@ -108,7 +107,6 @@ export function endedStatus(pod: StoredPod, exitCode: number, now: string): PodS
   };
 }
 
-/** The status of one container. */
 export function containerStatus(
   pod: StoredPod,
   container: Container,

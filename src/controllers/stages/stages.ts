@@ -7,13 +7,13 @@ import type { Kind } from '../../kinds/kind.js';
 import { mergeUnsorted } from '../../merge/merge-patch.js';
 import { StatusError } from '../../meta/errors.js';
 import { deepEqual, isRecord, own } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { keyInNamespaceOf } from '../define-controller.js';
 import { withCachedApis } from '../runtime/cached-apis.js';
-import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { type Controller, ControllerPart } from '../runtime/controller.js';
 import type { AnyObject } from '../runtime/owners.js';
-import type { SharedInformer } from '../runtime/shared-informer.js';
-import type { ReconcileResult, WorkQueue } from '../runtime/work-queue.js';
+import type { ReconcileResult } from '../runtime/work-queue.js';
 import { nodeStages } from './node-stages.js';
 import { readyPods } from './ready-pods.js';
 import type { Stage, StageContext } from './stage.js';
@@ -48,7 +48,8 @@ export function stages(
     needs: [...byKind].flatMap(([kind, list]) => (list.every((each) => each.optional) ? [] : [kind])),
     start(context) {
       const memory = new Map<string, unknown>();
-      for (const [kind, list] of byKind) if (context.serves(kind)) new StageRunner(context, kind, list, memory).start();
+      for (const [kind, list] of byKind)
+        if (context.serves(kind)) new StageRunner(context, { kind, stages: list, memory }).start();
     },
   };
 }
@@ -69,52 +70,41 @@ interface LastRun {
   readonly stage: Stage;
 }
 
-class StageRunner {
-  readonly #context: ControllerContext;
-  readonly #stages: readonly Stage[];
-  readonly #kind: Kind;
-  readonly #objects: SharedInformer<Kind>;
-  readonly #queue: WorkQueue;
-  readonly #stageContext: StageContext;
-  /** Contexts by field manager. */
+interface StageRunnerOptions {
+  readonly kind: Kind;
+  readonly stages: readonly Stage[];
+  readonly memory: Map<string, unknown>;
+}
+
+class StageRunner extends ControllerPart<StageRunnerOptions> {
+  readonly #stages = this.options.stages;
+  readonly #kind = this.options.kind;
+  readonly #objects = this.context.informer(this.#kind);
+  // #lastRuns prevents repetition, so the queue need not wait for the informer to see this controller's writes.
+  readonly #queue = this.context.queue((key) => this.#reconcileObject(key), {
+    name: this.#kind.kind,
+    workers: 8,
+    waitsForOwnWrites: false,
+  });
+  readonly #stageContext: StageContext = {
+    ...this.context,
+    memory: <Value>(key: string, create: () => Value) => {
+      const { memory } = this.options;
+      if (!memory.has(key)) memory.set(key, create());
+      return memory.get(key) as Value;
+    },
+  };
   readonly #contexts = new Map<string, StageContext>();
   readonly #choices = new Map<string, Choice>();
   readonly #lastRuns = new Map<string, LastRun>();
-
-  constructor(context: ControllerContext, kind: Kind, list: readonly Stage[], memory: Map<string, unknown>) {
-    this.#context = context;
-    this.#kind = kind;
-    this.#stages = list;
-    this.#objects = context.informer(kind);
-    // #lastRuns prevents repetition, so the queue need not wait for the informer to see this controller's writes.
-    this.#queue = context.queue((key) => this.#reconcileObject(key), {
-      name: kind.kind,
-      workers: 8,
-      waitsForOwnWrites: false,
-    });
-    const { client, clock, dialect, ids, now, serves, informer } = context;
-    this.#stageContext = {
-      client,
-      clock,
-      dialect,
-      ids,
-      now,
-      serves,
-      informer,
-      memory: <Value>(key: string, create: () => Value) => {
-        if (!memory.has(key)) memory.set(key, create());
-        return memory.get(key) as Value;
-      },
-    };
-  }
 
   start(): void {
     this.#objects.onKey((key) => this.#queue.add(key));
     const watches = new Set(this.#stages.flatMap((each) => each.watches));
     for (const { kind, keysOf } of watches) {
-      if (!this.#context.serves(kind)) continue;
-      this.#context.informer(kind).subscribe((event) => {
-        for (const mappedKey of keysOf(event.object, this.#context)) {
+      if (!this.context.serves(kind)) continue;
+      this.context.informer(kind).subscribe((event) => {
+        for (const mappedKey of keysOf(event.object, this.context)) {
           const key = keyInNamespaceOf(mappedKey, this.#kind, event.object);
           // A related object has changed, so the last stage may run again.
           const lastRun = this.#lastRuns.get(key);
@@ -134,7 +124,7 @@ class StageRunner {
     }
     const choice = this.#choose(key, object);
     if (choice === undefined) return undefined;
-    const leftMs = choice.dueMs - this.#context.clock.now();
+    const leftMs = choice.dueMs - this.context.clock.now();
     if (leftMs > 0) return { requeueAfterMs: leftMs };
     const { uid, resourceVersion: version } = object.metadata;
     // If the stage fails, the choice is kept for the retry.
@@ -163,7 +153,7 @@ class StageRunner {
       return undefined;
     }
     if (kept?.stage === stage) return kept;
-    const dueMs = this.#context.clock.now() + stage.delayOf(object, this.#stageContext);
+    const dueMs = this.context.clock.now() + stage.delayOf(object, this.#stageContext);
     const choice = { uid, deletionTimestamp, stage, dueMs };
     this.#choices.set(key, choice);
     return choice;
@@ -174,7 +164,7 @@ class StageRunner {
     if (first?.weight === undefined) return first;
     const drawn = matching.filter((stage) => stage.weight !== undefined);
     if (kept !== undefined && drawn.includes(kept)) return kept;
-    let left = this.#context.ids.random() * drawn.reduce((sum, { weight = 0 }) => sum + weight, 0);
+    let left = this.context.ids.random() * drawn.reduce((sum, { weight = 0 }) => sum + weight, 0);
     for (const stage of drawn) {
       left -= stage.weight ?? 0;
       if (left < 0) return stage;
@@ -185,13 +175,10 @@ class StageRunner {
   /** The context of a stage, with a client that uses the stage's field manager. */
   #contextOf({ fieldManager }: Stage): StageContext {
     if (fieldManager === undefined) return this.#stageContext;
-    let context = this.#contexts.get(fieldManager);
-    if (context === undefined) {
-      const client = withCachedApis(this.#context.client.with({ fieldManager }));
-      context = { ...this.#stageContext, client };
-      this.#contexts.set(fieldManager, context);
-    }
-    return context;
+    return getOrInsertComputed(this.#contexts, fieldManager, () => {
+      const client = withCachedApis(this.context.client.with({ fieldManager }));
+      return { ...this.#stageContext, client };
+    });
   }
 
   async #runStage(stage: Stage, object: AnyObject): Promise<void> {
@@ -204,7 +191,7 @@ class StageRunner {
       const changes = stage.changesTo(object, this.#stageContext);
       if (changes !== undefined) await this.#change(api, object, changes);
       const event = stage.eventOf(object);
-      if (event !== undefined) this.#context.events.record(object, event.type, event.reason, event.message);
+      if (event !== undefined) this.context.events.record(object, event.type, event.reason, event.message);
       if (stage.delete) await api.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
       // The object was deleted meanwhile, or another one has its name.

@@ -21,7 +21,6 @@ export interface PhaseNotice {
   readonly message: string;
 }
 
-/** Binds and unbinds volumes and claims. */
 export class Binding extends ControllerPart<MatchTerms> {
   /** Binds the volume first, so that no other claim can take it: claimRef, volume phase, claim volumeName, claim phase. */
   async bind(volume: StoredVolume, claim: StoredClaim): Promise<void> {

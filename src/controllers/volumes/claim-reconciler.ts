@@ -39,7 +39,6 @@ export interface ClaimReconcilerOptions {
   readonly index: VolumeIndex;
 }
 
-/** Reconciles one claim at a time. */
 export class ClaimReconciler extends ControllerPart<ClaimReconcilerOptions> {
   /** The last Event of each claim, so that a reconcile for another reason than its own change does not repeat it. */
   readonly #lastEvents = new Map<string, string>();

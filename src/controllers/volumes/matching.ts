@@ -13,6 +13,7 @@ import type { Dialect } from '../../meta/dialect.js';
 import { everything, labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import { Quantity } from '../../meta/quantity.js';
 import { own } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 
 export type StoredVolume = ObjectOf<typeof PersistentVolume>;
 
@@ -89,7 +90,6 @@ export function classOfVolume(volume: StoredVolume, { betaStorageClass }: Volume
   return annotationOf(volume, betaStorageClass) ?? volume.spec.storageClassName ?? '';
 }
 
-/** The key of the claim that a volume refers to. */
 export function claimKeyOf({ spec }: StoredVolume): string | undefined {
   return spec.claimRef === undefined ? undefined : `${spec.claimRef.namespace}/${spec.claimRef.name}`;
 }
@@ -184,8 +184,7 @@ export class VolumeIndex {
     if (claim !== undefined) addTo(group.claimed, claim, volume);
     else {
       const className = classOfVolume(volume, this.#terms.names);
-      const sizes = group.free.get(className) ?? new Map<string, Volumes>();
-      group.free.set(className, sizes);
+      const sizes = getOrInsertComputed(group.free, className, () => new Map());
       addTo(sizes, capacityOf(volume) ?? '0', volume);
     }
   }
@@ -271,19 +270,12 @@ export class VolumeIndex {
   #group({ spec }: StoredVolume): Group {
     const modes = new Set<string>(spec.accessModes);
     const key = [...modes].sort().join(',');
-    let group = this.#groups.get(key);
-    if (group === undefined) {
-      group = { modes, claimed: new Map(), free: new Map() };
-      this.#groups.set(key, group);
-    }
-    return group;
+    return getOrInsertComputed(this.#groups, key, () => ({ modes, claimed: new Map(), free: new Map() }));
   }
 }
 
 function addTo(outer: Map<string, Volumes>, key: string, volume: StoredVolume): void {
-  const inner = outer.get(key);
-  if (inner === undefined) outer.set(key, new Map([[volume.metadata.name, volume]]));
-  else inner.set(volume.metadata.name, volume);
+  getOrInsertComputed(outer, key, () => new Map()).set(volume.metadata.name, volume);
 }
 
 function removeFrom(outer: Map<string, Volumes>, key: string, name: string): void {

@@ -59,7 +59,6 @@ export function deletionOf(volume: StoredVolume, { provisionedBy, builtInPrefix 
   return { problem: `host_path deleter only supports /tmp/.+ but received provided ${path}` };
 }
 
-/** Whether a plugin can recycle the volume. */
 export function isRecyclable({ spec }: StoredVolume): boolean {
   return spec.hostPath !== undefined || spec.nfs !== undefined;
 }

@@ -17,7 +17,6 @@ import { type StoredClaim, type StoredPod, volumeNames } from './matching.js';
 
 type Volume = NonNullable<StoredPod['spec']['volumes']>[number];
 
-/** The name of the claim of an ephemeral volume. */
 function ephemeralClaimName(pod: StoredPod, volume: Volume): string {
   return `${pod.metadata.name}-${volume.name}`;
 }
@@ -31,7 +30,6 @@ function ephemeralOwnerProblem(pod: StoredPod, claim: StoredClaim): string | und
   );
 }
 
-/** The keys of all claims that a pod uses. */
 export function claimKeysOf(pod: StoredPod): readonly string[] {
   const keys: string[] = [];
   for (const volume of pod.spec.volumes ?? []) {

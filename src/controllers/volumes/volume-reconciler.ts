@@ -22,7 +22,6 @@ export interface VolumeReconcilerOptions {
   readonly onClaim: (key: string) => void;
 }
 
-/** Reconciles one volume at a time. */
 export class VolumeReconciler extends ControllerPart<VolumeReconcilerOptions> {
   async reconcileVolume(seen: StoredVolume): Promise<void> {
     const { binding, onClaim } = this.options;

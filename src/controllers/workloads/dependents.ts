@@ -7,12 +7,12 @@
 import type { Client } from '../../client/client.js';
 import { type StrategicPatchBody, strategicPatch } from '../../client/patches.js';
 import type { Kind, ObjectOf } from '../../kinds/kind.js';
-import { StatusError } from '../../meta/errors.js';
 import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
 import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 import type { ControllerContext } from '../runtime/controller.js';
+import { ignoring } from '../runtime/expected-errors.js';
 import { type AnyObject, controllerOf, controllerReference, type HasMetadata } from '../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
@@ -47,17 +47,10 @@ export function claims<Dependent extends Kind>(
     return now?.metadata.uid === metadata.uid && now.metadata.deletionTimestamp === undefined;
   };
   /** Undefined if the object is gone or another object has its name. */
-  const patch = async (
-    { metadata }: AnyObject,
-    changes: StrategicPatchBody<ApiObject['metadata']>,
-  ): Promise<ApiObject | undefined> => {
+  const patch = ({ metadata }: AnyObject, changes: StrategicPatchBody<ApiObject['metadata']>) => {
     const { name, namespace, uid } = metadata;
-    try {
-      return await anyApi(client, kind, namespace).patch(name, strategicPatch({ metadata: { uid, ...changes } }));
-    } catch (error) {
-      if (StatusError.is(error, 'NotFound') || StatusError.is(error, 'Invalid')) return undefined;
-      throw error;
-    }
+    const body = strategicPatch<ApiObject>({ metadata: { uid, ...changes } });
+    return ignoring(['NotFound', 'Invalid'], anyApi(client, kind, namespace).patch(name, body));
   };
 
   return async (owner, selectorObject, { considers = () => true, fits = () => true, finalizers } = {}) => {
@@ -100,7 +93,6 @@ export interface DependentWatch<Owner extends Kind, Dependent extends Kind> {
   readonly queue: WorkQueue;
 }
 
-/** Queues owners when their dependents change. */
 export function queueOwners<Owner extends Kind, Dependent extends Kind>(watch: DependentWatch<Owner, Dependent>): void {
   const { owners, dependents, selectorOf, queue } = watch;
   const selectors = selectorIndex(owners, selectorOf);

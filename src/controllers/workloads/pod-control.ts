@@ -14,7 +14,6 @@ import { isNamespaceTerminating } from '../runtime/expected-errors.js';
 import { type AnyObject, controllerReference } from '../runtime/owners.js';
 import type { StoredPod } from './pod-state.js';
 
-/** The pod template of a workload. */
 export interface PodTemplateLike {
   readonly metadata?: DeepReadonly<PodInput['metadata']> | undefined;
   readonly spec?: DeepReadonly<PodInput['spec']> | undefined;

@@ -47,7 +47,6 @@ export function msUntilNextAvailable(
   return next === Infinity ? undefined : next;
 }
 
-/** Whether the phase is Succeeded or Failed. */
 export function isPodFinished({ status }: StoredPod): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }
@@ -61,7 +60,6 @@ export function isPodActive(pod: StoredPod): boolean {
   return !isPodFinished(pod) && !isTerminating(pod);
 }
 
-/** The highest restart count of its containers. */
 export function restartsOf({ status }: StoredPod): number {
   return Math.max(0, ...(status.containerStatuses ?? []).map(({ restartCount }) => restartCount));
 }

@@ -20,7 +20,6 @@ export type StoredRevision = ObjectOf<typeof ControllerRevision>;
 /** The label of pods and revisions with the revision's hash. */
 export const REVISION_LABEL = 'controller-revision-hash';
 
-/** The data of a revision of this template. */
 export function revisionData(template: PodTemplateLike): unknown {
   return sorted({ spec: { template: { ...template, $patch: 'replace' } } });
 }
@@ -34,7 +33,6 @@ export function templateOf({ data }: Pick<StoredRevision, 'data'>): PodTemplateL
   return rest as PodTemplateLike;
 }
 
-/** Whether two revisions have identical data. */
 export function isSameData(left: unknown, right: unknown): boolean {
   return printJson(left) === printJson(right);
 }

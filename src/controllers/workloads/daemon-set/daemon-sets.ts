@@ -10,6 +10,7 @@ import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import type { PodInput } from '../../../kinds/generated/core-v1.js';
 import { labelSelectorFromObject, matchesLabels } from '../../../meta/labels.js';
 import { deepEqual } from '../../../util/json.js';
+import { getOrInsertComputed } from '../../../util/once.js';
 import { type Controller, ControllerPart } from '../../runtime/controller.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import { controllerOf } from '../../runtime/owners.js';
@@ -165,14 +166,8 @@ class DaemonSets extends ControllerPart {
   #planInput(set: StoredDaemonSet, pods: readonly StoredPod[], hash: string): Omit<PlanInput, 'onFinished'> {
     const { clock, dialect } = this.context;
     const known = new Map<StoredNode, Placement>();
-    const placement = (node: StoredNode): Placement => {
-      let found = known.get(node);
-      if (found === undefined) {
-        found = placementOn(node, set, dialect);
-        known.set(node, found);
-      }
-      return found;
-    };
+    const placement = (node: StoredNode): Placement =>
+      getOrInsertComputed(known, node, () => placementOn(node, set, dialect));
     return { set, nodes: this.#nodes.list(), pods: podsByNode(pods), hash, nowMs: clock.now(), placement };
   }
 
@@ -304,11 +299,7 @@ class FailedPodBackoff {
 
   /** The remaining delay of the next replacement. 0: replace now; that doubles the delay of the one after it. */
   waitMs({ uid, generation, node }: { uid: string; generation: number; node: string }, nowMs: number): number {
-    let ofSet = this.#entries.get(uid);
-    if (ofSet === undefined) {
-      ofSet = new Map();
-      this.#entries.set(uid, ofSet);
-    }
+    const ofSet = getOrInsertComputed(this.#entries, uid, () => new Map<string, BackoffEntry>());
     for (const [key, { atMs }] of ofSet) if (nowMs - atMs > BACKOFF_EXPIRY_MS) ofSet.delete(key);
     const key = `${generation}/${node}`;
     const known = ofSet.get(key);
@@ -318,7 +309,6 @@ class FailedPodBackoff {
     return 0;
   }
 
-  /** Must be called when the set is deleted. */
   forget(uid: string): void {
     this.#entries.delete(uid);
   }

@@ -22,7 +22,6 @@ export interface DaemonHistory {
   readonly old: readonly StoredRevision[];
 }
 
-/** Manages the ControllerRevisions of DaemonSets. */
 export class History extends ControllerPart {
   readonly #claim = claims(this.context, DaemonSet, ControllerRevision);
 

@@ -2,7 +2,6 @@
  * The nodes on which a DaemonSet's pods run, by the scheduler's rules about the node itself: its name, labels and taints.
  * Resources are not considered.
  */
-
 import type { DaemonSet } from '../../../kinds/apps/v1/daemon-set.js';
 import type { Node } from '../../../kinds/core/v1/node/node.js';
 import type { PodInput } from '../../../kinds/generated/core-v1.js';

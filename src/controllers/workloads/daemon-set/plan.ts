@@ -5,6 +5,7 @@
  */
 
 import { scaleIntOrString } from '../../../meta/int-or-string.js';
+import { getOrInsertComputed } from '../../../util/once.js';
 import { compareText } from '../../../util/order.js';
 import { isPodAvailable, isPodFinished, isPodReady, isTerminating, type StoredPod } from '../pod-state.js';
 import { REVISION_LABEL } from '../revisions.js';
@@ -56,7 +57,7 @@ function planOn(node: StoredNode, input: PlanInput): Plan {
 
   const running = staying.filter(({ status }) => status.phase !== 'Failed' && status.phase !== 'Succeeded');
   const finished = staying.filter((pod) => !running.includes(pod) && input.onFinished(pod, name));
-  if (surgeOf(set, 1) === 0) return { create: [], remove: [...finished, ...oldestFirst(running).slice(1)] };
+  if (limitOf(set, 'maxSurge', 1) === 0) return { create: [], remove: [...finished, ...oldestFirst(running).slice(1)] };
   // With a surge, the new pod need not wait until the old one is gone.
   if (running.length === 0) return { create: shouldRun ? [name] : [], remove: finished };
   return { create: [], remove: [...finished, ...excessWithSurge(running, input)] };
@@ -82,9 +83,7 @@ export function podsByNode(pods: readonly StoredPod[]): Map<string, StoredPod[]>
     if (isPodFinished(pod) && isTerminating(pod)) continue;
     const node = targetNode(pod);
     if (node === undefined) continue;
-    const onNode = byNode.get(node);
-    if (onNode === undefined) byNode.set(node, [pod]);
-    else onNode.push(pod);
+    getOrInsertComputed(byNode, node, () => []).push(pod);
   }
   return byNode;
 }
@@ -121,25 +120,17 @@ export function isUpToDate(set: StoredDaemonSet, pod: StoredPod, hash: string): 
   return labels[REVISION_LABEL] === hash || (generation !== undefined && labels[GENERATION_LABEL] === generation);
 }
 
-/** The maximum number of additional pods during an update. */
-export function surgeOf({ spec }: StoredDaemonSet, wanted: number): number {
+function limitOf({ spec }: StoredDaemonSet, limit: 'maxSurge' | 'maxUnavailable', wanted: number): number {
   const { type, rollingUpdate } = spec.updateStrategy;
   if (type !== 'RollingUpdate') return 0;
-  return scaleIntOrString(rollingUpdate?.maxSurge ?? 0, { total: wanted, round: 'up' });
-}
-
-/** The maximum number of unavailable pods during an update. */
-export function unavailableOf({ spec }: StoredDaemonSet, wanted: number): number {
-  const { type, rollingUpdate } = spec.updateStrategy;
-  if (type !== 'RollingUpdate') return 0;
-  return scaleIntOrString(rollingUpdate?.maxUnavailable ?? 0, { total: wanted, round: 'up' });
+  return scaleIntOrString(rollingUpdate?.[limit] ?? 0, { total: wanted, round: 'up' });
 }
 
 export function rollingPlan(input: PlanInput): Plan {
   const { set, nodes, placement } = input;
   const wanted = nodes.filter((node) => placement(node).shouldRun);
-  const surge = surgeOf(set, wanted.length);
-  const unavailable = unavailableOf(set, wanted.length);
+  const surge = limitOf(set, 'maxSurge', wanted.length);
+  const unavailable = limitOf(set, 'maxUnavailable', wanted.length);
   if (surge > 0) return surgingPlan(input, { wanted, surge });
   // If neither surge nor unavailability is allowed, one unavailable pod is.
   return replacingPlan(input, { wanted, allowed: unavailable === 0 ? 1 : unavailable });

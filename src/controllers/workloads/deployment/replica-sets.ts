@@ -67,7 +67,6 @@ export class DeploymentReplicaSets {
     return this.#newest === undefined ? this.#old : [...this.#old, this.#newest];
   }
 
-  /** Sets the newest ReplicaSet after it was created. */
   addNewest(set: StoredReplicaSet): void {
     this.#newest = set;
   }
@@ -177,7 +176,6 @@ export function sameTemplate(a: Template, b: Template): boolean {
   return deepEqual(withoutHash(a).metadata, withoutHash(b).metadata);
 }
 
-/** The template without the hash label. */
 export function withoutHash(template: Template): Template {
   const { metadata } = template;
   if (metadata?.labels?.[HASH_LABEL] === undefined) return template;
@@ -190,12 +188,10 @@ export function activeAmong(sets: readonly StoredReplicaSet[]): StoredReplicaSet
   return sets.filter(({ spec }) => spec.replicas > 0);
 }
 
-/** The sum of wanted replicas. */
 export function wantedBy(sets: readonly StoredReplicaSet[]): number {
   return sets.reduce((sum, { spec }) => sum + spec.replicas, 0);
 }
 
-/** The sum of existing replicas. */
 export function actualOf(sets: readonly StoredReplicaSet[]): number {
   return sets.reduce((sum, { status }) => sum + status.replicas, 0);
 }

@@ -48,7 +48,6 @@ import {
 /** How the status is computed; `none`: not at all, because the Deployment was changed. */
 type StatusMode = 'rollout' | 'plain' | 'none';
 
-/** One reconcile of one Deployment. */
 export class Rollout {
   readonly #environment: DeploymentEnvironment;
   readonly #deployment: StoredDeployment;

@@ -8,7 +8,6 @@ import { actualOf, availableOf, readyOf, type StoredReplicaSet, terminatingOf, w
 
 export type DeploymentStatus = StoredDeployment['status'];
 
-/** The input for a status. */
 export interface RolloutObservation {
   readonly deployment: StoredDeployment;
   /** The current conditions. */

@@ -2,7 +2,6 @@
  * The pods of a StatefulSet: their ordinals, the contents of new ones, checks of existing ones, and their
  * PersistentVolumeClaims.
  */
-
 import type { StatefulSet } from '../../../kinds/apps/v1/stateful-set.js';
 import { PersistentVolumeClaim } from '../../../kinds/core/v1/persistent-volume-claim.js';
 import type { PersistentVolumeClaimInput, PodInput } from '../../../kinds/generated/core-v1.js';
@@ -35,12 +34,10 @@ export function podName(set: StoredSet, ordinal: number): string {
   return `${set.metadata.name}-${ordinal}`;
 }
 
-/** The ordinal of the first pod. */
 export function firstOrdinal({ spec }: StoredSet): number {
   return spec.ordinals?.start ?? 0;
 }
 
-/** Whether the set wants a pod with this ordinal. */
 export function isWantedOrdinal(set: StoredSet, ordinal: number): boolean {
   const first = firstOrdinal(set);
   return ordinal >= first && ordinal < first + set.spec.replicas;
@@ -94,7 +91,6 @@ export interface NewPod {
   readonly dialect: Dialect;
 }
 
-/** The input for a new pod with the ordinal. */
 export function newPod({ set, ordinal, template, revision, dialect }: NewPod): PodInput {
   const pod = podFromTemplate(template, set);
   const name = podName(set, ordinal);
@@ -344,7 +340,6 @@ function policyOf({ spec }: StoredSet) {
   return spec.persistentVolumeClaimRetentionPolicy ?? { whenDeleted: 'Retain', whenScaled: 'Retain' };
 }
 
-/** An existing pod with its ordinal. */
 export function replicaOf(set: StoredSet, pod: StoredPod): Replica {
   const { name } = pod.metadata;
   return { ordinal: ordinalOf(set, name) ?? -1, name, pod };

@@ -74,7 +74,6 @@ export async function updateSet(context: ControllerContext, update: SetUpdate): 
   return new SetUpdater(context, update).run();
 }
 
-/** One update of one set. */
 class SetUpdater extends ControllerPart<SetUpdate> {
   readonly #claims = this.options.claims;
   readonly #set = this.options.set;
