@@ -4,12 +4,14 @@
  */
 import { Lease } from '../../kinds/coordination/v1/lease.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
+import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { formatMicroTime, timeToMs } from '../../text/time/time.js';
 import type { Clock } from '../../util/clock.js';
 import { watching } from '../define-controller.js';
 import { NODE_LEASES, type StoredLease } from '../node-lifecycle/node-health.js';
 import { ignoreAlreadyExists } from '../runtime/expected-errors.js';
 import type { StoredNode } from '../workloads/daemon-set/placement.js';
+import { isTerminating, type StoredPod } from '../workloads/pod-state.js';
 import { KUBELET } from './pod-selection.js';
 import { type Stage, type StageContext, stage } from './stage.js';
 
@@ -31,6 +33,18 @@ const RENEWED_AFTER = 0.25;
 export function isKubeletStopped(node: StoredNode | undefined): boolean {
   return node?.metadata.annotations?.[KUBELET_ANNOTATION] === STOPPED;
 }
+
+/** Whether the pod is on such a node: it does not start, and is not removed when it is deleted. */
+export function isOnStoppedNode({ spec }: StoredPod, { serves, informer }: StageContext): boolean {
+  return spec.nodeName !== undefined && serves(Node) && isKubeletStopped(informer(Node).get(spec.nodeName));
+}
+
+/** Queues the pods of a node that wait for its kubelet. */
+export const nodesAffectWaitingPods = watching(Node, ({ metadata }, { informer }) =>
+  informer(Pod)
+    .index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []))(metadata.name)
+    .filter((pod) => isTerminating(pod) || (pod.status.phase ?? 'Pending') === 'Pending'),
+);
 
 function leaseSeconds({ clock }: { readonly clock: Clock }): number {
   return clock.join === undefined ? LEASE_SECONDS : CONTROLLED_LEASE_SECONDS;

@@ -12,7 +12,7 @@ import { timeToMs } from '../../text/time/time.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { controllerOf } from '../runtime/owners.js';
 import { isPodFinished, podCondition, type StoredPod } from '../workloads/pod-state.js';
-import { leaseStages } from './node-leases.js';
+import { isOnStoppedNode, leaseStages, nodesAffectWaitingPods } from './node-leases.js';
 import { readyNode } from './node-stages.js';
 import { type Completion, completes } from './pod-ends.js';
 import { endedStatus, podConditions, runningStatus, unmetGates } from './pod-parts.js';
@@ -86,7 +86,9 @@ export function removedPods({ grace = 'prompt', ...options }: ReadyPodsOptions =
     optional: true,
     fieldManager: KUBELET,
     // A grace period of 0 means that this stage has run; only finalizers keep the pod.
-    when: (pod) => isSelected(pod) && pod.metadata.deletionGracePeriodSeconds !== 0,
+    when: (pod, context) =>
+      isSelected(pod) && pod.metadata.deletionGracePeriodSeconds !== 0 && !isOnStoppedNode(pod, context),
+    watches: [nodesAffectWaitingPods],
     after: ({ metadata }, { clock }) =>
       grace === 'kept' ? Math.max(0, timeToMs(metadata.deletionTimestamp ?? '') - clock.now()) : 0,
     set: (pod, { now }) =>
@@ -160,7 +162,9 @@ export function startedPods(options: PodSelection = {}): Stage {
     kind: Pod,
     optional: true,
     fieldManager: KUBELET,
-    when: (pod) => (pod.status.phase ?? 'Pending') === 'Pending' && isLive(pod),
+    when: (pod, context) =>
+      (pod.status.phase ?? 'Pending') === 'Pending' && isLive(pod) && !isOnStoppedNode(pod, context),
+    watches: [nodesAffectWaitingPods],
     set: (pod, context) => ({ status: runningStatus(pod, placeOf(pod, context), context.now()) }),
   });
 }
