@@ -12,11 +12,11 @@ import { qualifiedNameProblems } from '../meta/names.js';
 import type { ApiObject } from '../meta/object.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import type { Controller, ControllerContext } from './runtime/controller.js';
+import { type Controller, type ControllerContext, ControllerPart } from './runtime/controller.js';
 import type { EventType } from './runtime/events.js';
 import { controllerOf } from './runtime/owners.js';
 import { keyOf, type ObjectName, type SharedInformer, splitKey } from './runtime/shared-informer.js';
-import { type Backoff, checkedBackoff, type ReconcileResult, type WorkQueue } from './runtime/work-queue.js';
+import { type Backoff, checkedBackoff, type ReconcileResult } from './runtime/work-queue.js';
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most reconcile functions return nothing.
 type Reconciled = MaybePromise<ReconcileResult | void>;
@@ -170,7 +170,7 @@ export function defineController<Primary extends Kind>(definition: ControllerDef
     fieldManager,
     needs,
     optional,
-    start: (context) => new ReconcileLoop(context, definition, needs).start(),
+    start: (context) => new ReconcileLoop(context, { definition, needs }).start(),
   };
 }
 
@@ -187,36 +187,31 @@ function checkDefinition<Primary extends Kind>(definition: ControllerDefinition<
     throw wrong(`${name}: "${finalizer?.name}" is no name of a finalizer: ${problems.join('; ')}`);
 }
 
-class ReconcileLoop<Primary extends Kind> {
-  readonly #context: ControllerContext;
-  readonly #definition: ControllerDefinition<Primary>;
-  readonly #needs: readonly Kind[];
-  readonly #objects: SharedInformer<Primary>;
-  readonly #queue: WorkQueue;
+interface LoopOptions<Primary extends Kind> {
+  readonly definition: ControllerDefinition<Primary>;
+  readonly needs: readonly Kind[];
+}
+
+class ReconcileLoop<Primary extends Kind> extends ControllerPart<LoopOptions<Primary>> {
+  readonly #definition = this.options.definition;
+  readonly #objects = this.context.informer(this.#definition.kind);
+  readonly #queue = this.context.queue((key) => this.#reconcileKey(key), {
+    workers: this.#definition.workers,
+    backoff: this.#definition.backoff,
+  });
   readonly #failures = new Map<string, number>();
   /** Keys that were passed to `reconcile`. Only these are passed to `onGone`. */
   readonly #seen = new Set<string>();
-  readonly #isSelected: (object: ObjectOf<Primary>) => boolean;
-
-  constructor(context: ControllerContext, definition: ControllerDefinition<Primary>, needs: readonly Kind[]) {
-    this.#context = context;
-    this.#definition = definition;
-    this.#needs = needs;
-    this.#isSelected = selectionOf(definition);
-    this.#objects = context.informer(definition.kind);
-    const { workers, backoff } = definition;
-    this.#queue = context.queue((key) => this.#reconcileKey(key), { workers, backoff });
-  }
+  readonly #isSelected = selectionOf(this.#definition);
 
   start(): void {
-    const { owns = [], watches = [], reads = [] } = this.#definition;
+    const { owns = [], watches = [] } = this.#definition;
     // Request every informer before the first subscription, because a mapping may read any of them.
-    for (const kind of this.#needs) this.#context.informer(kind);
-    for (const kind of reads) this.#context.informer(kind);
+    for (const kind of this.options.needs) this.context.informer(kind);
     this.#objects.onKey((key) => this.#queue.add(key));
     for (const kind of owns) {
       // Creates the index before the first event.
-      this.#context.informer(kind).controlledBy('');
+      this.context.informer(kind).controlledBy('');
       this.#follow({ kind, keysOf: (object) => this.#ownersOf(object as ApiObject) });
     }
     for (const watch of watches) this.#follow(watch);
@@ -225,7 +220,7 @@ class ReconcileLoop<Primary extends Kind> {
   /** Queues the keys that the previous and the current state of a changed object map to. */
   #follow({ kind, keysOf }: WatchSource): void {
     const context: WatchContext = { informer: (other) => this.#informer(other) };
-    this.#context.informer(kind).subscribe((event) => {
+    this.context.informer(kind).subscribe((event) => {
       for (const key of keysOf(event.object, context))
         this.#queue.add(keyInNamespaceOf(key, this.#definition.kind, event.object));
       if (event.type !== 'MODIFIED') return;
@@ -239,7 +234,7 @@ class ReconcileLoop<Primary extends Kind> {
     const owner = controllerOf(object);
     if (owner === undefined || owner.kind !== kind.kind) return [];
     const slash = owner.apiVersion.indexOf('/');
-    if (this.#context.dialect.group(kind.group) !== owner.apiVersion.slice(0, Math.max(0, slash))) return [];
+    if (this.context.dialect.group(kind.group) !== owner.apiVersion.slice(0, Math.max(0, slash))) return [];
     const { namespace } = object.metadata;
     return [kind.scope === 'Cluster' || namespace === undefined ? owner.name : `${namespace}/${owner.name}`];
   }
@@ -263,7 +258,7 @@ class ReconcileLoop<Primary extends Kind> {
       this.#failures.set(key, failures);
       const again = this.#definition.onError?.(error, { object, failures });
       if (again === undefined) throw error;
-      this.#context.report(error, key);
+      this.context.report(error, key);
       return again;
     }
   }
@@ -310,12 +305,12 @@ class ReconcileLoop<Primary extends Kind> {
   /** Updates with the observed resourceVersion. A race is a Conflict, which the queue retries at once. */
   async #setFinalizers(object: ApiObject, change: (names: readonly string[]) => readonly string[]): Promise<void> {
     const { metadata } = object;
-    const api = this.#context.client.api(this.#definition.kind as Kind, metadata.namespace);
+    const api = this.context.client.api(this.#definition.kind as Kind, metadata.namespace);
     await api.update({ ...object, metadata: { ...metadata, finalizers: [...change(metadata.finalizers ?? [])] } });
   }
 
   #reconcileContext(object: ApiObject | undefined): ReconcileContext {
-    const { name, client, clock, dialect, ids, events, now, serves, report } = this.#context;
+    const { name, client, clock, dialect, ids, events, now, serves, report } = this.context;
     return {
       name,
       client,
@@ -337,9 +332,9 @@ class ReconcileLoop<Primary extends Kind> {
 
   /** An informer that is started during a reconcile would still be empty, so only declared kinds are allowed. */
   #informer<AnyKind extends Kind>(kind: AnyKind): SharedInformer<AnyKind> {
-    if (this.#needs.some((need) => isSameKind(need, kind))) return this.#context.informer(kind);
+    if (this.options.needs.some((need) => isSameKind(need, kind))) return this.context.informer(kind);
     throw new TypeError(
-      `orchplane: the controller ${this.#context.name} has no informer of ${kind.kind}; name the kind in owns, watches or reads`,
+      `orchplane: the controller ${this.context.name} has no informer of ${kind.kind}; name the kind in owns, watches or reads`,
     );
   }
 }

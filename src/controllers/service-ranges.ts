@@ -64,7 +64,7 @@ export function serviceRanges({ deletionDelayMs = 0 }: ServiceRangesOptions = {}
         if (range === undefined) return undefined;
         const { deletionTimestamp } = range.metadata;
         if (deletionTimestamp === undefined) {
-          await protect(context, range);
+          await setProtection(context, range, true);
           await setReady(context, range, READY);
           return undefined;
         }
@@ -74,7 +74,7 @@ export function serviceRanges({ deletionDelayMs = 0 }: ServiceRangesOptions = {}
         }
         const leftMs = timeToMs(deletionTimestamp) + deletionDelayMs - clock.now();
         if (leftMs > 0) return { requeueAfterMs: leftMs };
-        await release(context, range);
+        await setProtection(context, range, false);
         return undefined;
       });
 
@@ -130,23 +130,15 @@ async function setReady(context: ControllerContext, range: StoredRange, wanted: 
   }
 }
 
-async function protect(context: ControllerContext, range: StoredRange): Promise<void> {
-  const finalizer = finalizerIn(context.dialect);
-  if (range.metadata.finalizers?.includes(finalizer)) return;
-  const api = context.client.api(ServiceCIDR);
-  await ignoreNotFound(api.patch(range.metadata.name, strategicPatch({ metadata: { finalizers: [finalizer] } })));
-}
-
-async function release(context: ControllerContext, range: StoredRange): Promise<void> {
-  const finalizer = finalizerIn(context.dialect);
-  if (!range.metadata.finalizers?.includes(finalizer)) return;
-  const api = context.client.api(ServiceCIDR);
-  const metadata = { '$deleteFromPrimitiveList/finalizers': [finalizer] };
-  await ignoreNotFound(api.patch(range.metadata.name, strategicPatch({ metadata })));
-}
-
-function finalizerIn(dialect: Dialect): string {
-  return `${dialect.group(serviceGroup('networking'))}/service-cidr-finalizer`;
+/** Adds or removes the finalizer. */
+async function setProtection(context: ControllerContext, range: StoredRange, isProtected: boolean): Promise<void> {
+  const finalizer = `${context.dialect.group(serviceGroup('networking'))}/service-cidr-finalizer`;
+  const { name, finalizers = [] } = range.metadata;
+  if (finalizers.includes(finalizer) === isProtected) return;
+  const field = isProtected ? 'finalizers' : '$deleteFromPrimitiveList/finalizers';
+  await ignoreNotFound(
+    context.client.api(ServiceCIDR).patch(name, strategicPatch({ metadata: { [field]: [finalizer] } })),
+  );
 }
 
 type StoredRange = ObjectOf<typeof ServiceCIDR>;

@@ -3,7 +3,6 @@
  * conditions in its status report the progress. Without a deletion delay, the remaining objects are watched. spec: Namespace
  */
 
-import type { Client } from '../../client/client.js';
 import type { Informer, InformerEvent } from '../../client/informer.js';
 import { Namespace } from '../../kinds/core/v1/namespace.js';
 import type { ObjectOf } from '../../kinds/kind.js';
@@ -13,7 +12,7 @@ import { StatusError } from '../../meta/errors.js';
 import { timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { type Controller, type ControllerContext, ControllerPart } from '../runtime/controller.js';
 import type { ReconcileResult } from '../runtime/work-queue.js';
 import { deleteContent, nextConditions } from './content.js';
 
@@ -54,11 +53,7 @@ export function namespaces(options: NamespacesOptions = {}): Controller {
         workers: WORKERS,
         backoff: BACKOFF,
       });
-      const watcher = new RemainingContentWatcher({
-        client: context.client,
-        onEmpty: (name) => queue.add(name),
-        onError: context.report,
-      });
+      const watcher = new RemainingContentWatcher(context, { onEmpty: (name) => queue.add(name) });
       context.onClose(() => watcher.close());
       context.informer(Namespace).onKey((name, event) => {
         if (event.type === 'DELETED') watcher.watch(name, []);
@@ -131,25 +126,18 @@ async function reconcileNamespace(
 }
 
 interface RemainingContentWatcherOptions {
-  readonly client: Client;
   /** Called when no object of a watched kind is left in the namespace. */
   readonly onEmpty: (namespace: string) => void;
-  readonly onError: (error: unknown, context: string) => void;
 }
 
 /**
  * Watches the remaining objects of terminating namespaces and reports when the last object of a kind is gone. Only the kinds
  * with remaining objects are watched, only in those namespaces.
  */
-class RemainingContentWatcher {
-  readonly #options: RemainingContentWatcherOptions;
+class RemainingContentWatcher extends ControllerPart<RemainingContentWatcherOptions> {
   /** By namespace, then by storage key of the kind. */
   readonly #informers = new Map<string, Map<string, Informer<unknown>>>();
   #isClosed = false;
-
-  constructor(options: RemainingContentWatcherOptions) {
-    this.#options = options;
-  }
 
   /** Watches exactly these kinds in the namespace from now on. */
   watch(namespace: string, kinds: readonly ServedKind[]): void {
@@ -173,13 +161,13 @@ class RemainingContentWatcher {
   }
 
   #start(namespace: string, { kind, storageKey }: ServedKind): Informer<unknown> {
-    const { client, onEmpty, onError } = this.#options;
+    const { client, report } = this.context;
     const description = `what is left of ${storageKey} in ${namespace}`;
-    const informer = client.api(kind, namespace).informer({ onError: (error) => onError(error, description) });
+    const informer = client.api(kind, namespace).informer({ onError: (error) => report(error, description) });
     // A counter, because `list()` would copy all remaining objects for each deletion.
     let count = 0;
     const check = () => {
-      if (count === 0) onEmpty(namespace);
+      if (count === 0) this.options.onEmpty(namespace);
     };
     informer.subscribe(({ type }) => {
       if (type === 'ADDED') count++;

@@ -96,7 +96,6 @@ export class EventCorrelator {
   readonly #similar = new RecentMap<Similar>(MOST_REMEMBERED);
   readonly #counted = new RecentMap<CountedEvent>(MOST_REMEMBERED);
   readonly #buckets = new RecentMap<Bucket>(MOST_REMEMBERED);
-  readonly #texts = new CorrelationKeys();
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
@@ -104,7 +103,8 @@ export class EventCorrelator {
 
   /** Returns what to write; undefined: the event is dropped because of the rate limit. */
   correlate(happening: EventAttributes): Correlated | undefined {
-    const { about, similar } = this.#texts.of(happening);
+    const about = aboutText(happening);
+    const similar = `${about}\n${happening.reason}`;
     const isCombined = this.#isCombined(happening, similar);
     const message = isCombined ? COMBINED + happening.message : happening.message;
     const key = isCombined ? similar : `${similar}\n\n${message}`;
@@ -146,48 +146,7 @@ export class EventCorrelator {
   }
 }
 
-/**
- * Builds the comparison keys of events. The keys of the last object are cached, because a controller usually records several
- * events about one object in a row.
- */
-class CorrelationKeys {
-  #last: EventAttributes | undefined;
-  #about = '';
-  readonly #similar = new Map<string, string>();
-
-  of(happening: EventAttributes): { readonly about: string; readonly similar: string } {
-    if (this.#last === undefined || !isAboutTheSame(this.#last, happening)) {
-      this.#last = happening;
-      this.#about = aboutText(happening);
-      this.#similar.clear();
-    }
-    const { reason } = happening;
-    let similar = this.#similar.get(reason);
-    if (similar === undefined) {
-      similar = `${this.#about}\n${reason}`;
-      // Bounds the cache if a client generates reasons.
-      if (this.#similar.size >= MOST_REASONS) this.#similar.clear();
-      this.#similar.set(reason, similar);
-    }
-    return { about: this.#about, similar };
-  }
-}
-
-const MOST_REASONS = 50;
-
 /** The key of source, object and type. No part can contain a line break. */
 function aboutText({ source, kind, namespace, name, uid, apiVersion, type }: EventAttributes): string {
   return `${source}\n${kind}\n${namespace}\n${name}\n${uid}\n${apiVersion}\n${type}`;
-}
-
-function isAboutTheSame(left: EventAttributes, right: EventAttributes): boolean {
-  return (
-    left.uid === right.uid &&
-    left.name === right.name &&
-    left.namespace === right.namespace &&
-    left.kind === right.kind &&
-    left.apiVersion === right.apiVersion &&
-    left.type === right.type &&
-    left.source === right.source
-  );
 }

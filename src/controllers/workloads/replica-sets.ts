@@ -330,24 +330,19 @@ function compare(a: Ranked, b: Ranked, nowMs: number): number {
     a.isReady - b.isReady ||
     a.cost - b.cost ||
     b.colocated - a.colocated ||
-    (a.isReady === 1 ? youngerFirst(a, b, { a: a.readyTime, b: b.readyTime, nowMs }) : 0) ||
+    (a.isReady === 1 ? youngerFirst(a, b, 'readyTime', nowMs) : 0) ||
     b.restarts - a.restarts ||
     b.sidecarRestarts - a.sidecarRestarts ||
-    youngerFirst(a, b, { a: a.created, b: b.created, nowMs })
+    youngerFirst(a, b, 'created', nowMs)
   );
 }
 
-interface Times {
-  readonly a: number | undefined;
-  readonly b: number | undefined;
-  readonly nowMs: number;
-}
-
 /** No time counts as the latest. Times of the same magnitude are ordered by uid. */
-function youngerFirst(a: Ranked, b: Ranked, times: Times): number {
-  if (times.a === times.b) return 0;
-  if (times.a === undefined || times.b === undefined) return times.a === undefined ? -1 : 1;
-  const magnitudes = magnitude(times.nowMs - times.a) - magnitude(times.nowMs - times.b);
+function youngerFirst(a: Ranked, b: Ranked, time: 'readyTime' | 'created', nowMs: number): number {
+  const [first, second] = [a[time], b[time]];
+  if (first === second) return 0;
+  if (first === undefined || second === undefined) return first === undefined ? -1 : 1;
+  const magnitudes = magnitude(nowMs - first) - magnitude(nowMs - second);
   return magnitudes || (a.pod.metadata.uid < b.pod.metadata.uid ? -1 : 1);
 }
 
