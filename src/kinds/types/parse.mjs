@@ -173,7 +173,7 @@ function parseFields(words, first, hasNumbers) {
   let last = first;
   return words.map((word) => {
     const field = parseField(word);
-    if (hasNumbers) {
+    if (hasNumbers && field.number !== '-') {
       field.number ??= last + 1;
       last = field.number;
     }
@@ -182,7 +182,7 @@ function parseFields(words, first, hasNumbers) {
 }
 
 const FIELD =
-  /^((?:x-~-)?[^@#?*!~:(=]+)(?:@(\w+))?(?:#(\d+))?([?*!~]*)(?::((?:\[[^\]]*\]|\{\})*[^(=|]*))?(\|null)?(?:\(([^)]*)\))?(?:=(.*))?$/;
+  /^((?:x-~-)?[^@#?*!~:(=]+)(?:@(\w+))?(?:#(\d+|-))?([?*!~]*)(?::((?:\[[^\]]*\]|\{\})*[^(=|]*))?(\|null)?(?:\(([^)]*)\))?(?:=(.*))?$/;
 
 function parseField(word) {
   if (word.startsWith('...')) {
@@ -195,7 +195,7 @@ function parseField(word) {
   return {
     name,
     goName,
-    number: number === undefined ? undefined : Number(number),
+    number: number === undefined || number === '-' ? number : Number(number),
     mark,
     type,
     isNullable: nullable !== undefined,

@@ -57,7 +57,7 @@ ${messages.sort().join('\n')}
 
 /** Fields in order of number; a number is written when it is not the next one. */
 function messageLine(entry, section, model) {
-  const fields = [...entry.fields].sort((left, right) => left.number - right.number);
+  const fields = entry.fields.filter(({ number }) => number !== '-').sort((left, right) => left.number - right.number);
   let last = 0;
   const texts = fields.map((field) => {
     const number = field.number === last + 1 ? '' : `=${field.number}`;
