@@ -18,7 +18,7 @@ import type { JSONSchemaProps } from '../schema/json-schema.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { parseJsonPath } from '../text/json-path/json-path.js';
 import { isRecord } from '../util/json.js';
-import { once } from '../util/once.js';
+import { getOrInsertComputed, once } from '../util/once.js';
 import { createConverter } from './conversion.js';
 import { type Crd, isTerminating } from './lifecycle/conditions.js';
 import { printerColumns } from './printer-columns.js';
@@ -112,21 +112,11 @@ const metadataOnlySchemas = new Map<string, ObjectNode>();
 
 /** A schema that decodes `metadata` like that of any object and leaves all other fields as they are. */
 function metadataOnlySchemaOf(kind: string): ObjectNode {
-  let schema = metadataOnlySchemas.get(kind);
-  if (schema === undefined) {
-    const body: ObjectNode = {
-      type: 'object',
-      representation: 'document',
-      goType: kind,
-      goName: kind,
-      fields: new Map(),
-      preserveUnknown: true,
-      atomic: false,
-    };
-    schema = objectSchemaFromBody(body, kind);
-    metadataOnlySchemas.set(kind, schema);
-  }
-  return schema;
+  return getOrInsertComputed(metadataOnlySchemas, kind, () => {
+    const names = { representation: 'document', goType: kind, goName: kind } as const;
+    const body: ObjectNode = { type: 'object', ...names, fields: new Map(), preserveUnknown: true, atomic: false };
+    return objectSchemaFromBody(body, kind);
+  });
 }
 
 function subresourcesOf({ subresources }: Version): Record<string, AnySubresource> {

@@ -9,6 +9,7 @@ import { type Dialect, kubernetesDialect, serviceGroup } from '../meta/dialect.j
 import { apiVersionOf, type GroupVersion } from '../meta/gvk.js';
 import type { Verb } from '../protocol/request.js';
 import { encodeBase64 } from '../util/base64.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { byKey } from '../util/order.js';
 import { sha256 } from '../util/sha256.js';
 
@@ -146,11 +147,7 @@ export function groupEntry(served: readonly ServedKind[], name: string): GroupEn
 /** The kinds by group: with many CRDs, a search of all kinds for each group takes long. */
 function byGroup(served: readonly ServedKind[]): ReadonlyMap<string, readonly ServedKind[]> {
   const groups = new Map<string, ServedKind[]>();
-  for (const kind of served) {
-    const present = groups.get(kind.gvr.group);
-    if (present === undefined) groups.set(kind.gvr.group, [kind]);
-    else present.push(kind);
-  }
+  for (const kind of served) getOrInsertComputed(groups, kind.gvr.group, () => []).push(kind);
   return groups;
 }
 

@@ -7,6 +7,7 @@ import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
 import { qualifiedKind, qualifiedResource } from '../meta/gvk.js';
 import { sameItems } from '../util/arrays.js';
+import { getOrInsertComputed } from '../util/once.js';
 import type { Availability } from './availability.js';
 
 /** Lookup table of the kinds that a cluster serves. Each cluster has its own. */
@@ -244,11 +245,7 @@ interface CrdKinds {
 
 function byStorage(kinds: readonly ServedKind[]): ReadonlyMap<string, readonly ServedKind[]> {
   const versions = new Map<string, ServedKind[]>();
-  for (const served of kinds) {
-    const known = versions.get(served.storageKey);
-    if (known === undefined) versions.set(served.storageKey, [served]);
-    else known.push(served);
-  }
+  for (const served of kinds) getOrInsertComputed(versions, served.storageKey, () => []).push(served);
   return versions;
 }
 

@@ -6,6 +6,7 @@ import type { Kind } from '../kinds/kind.js';
 import { ageColumn, createdColumn, nameColumn } from '../kinds/shared/common-columns.js';
 import type { SubresourceView } from '../kinds/subresource.js';
 import type { ApiObject } from '../meta/object.js';
+import { getOrInsertComputed } from '../util/once.js';
 
 /** Which part of its object a row includes besides the cells. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
@@ -78,13 +79,11 @@ function columnsOf(kind: Kind, example: ApiObject | undefined): readonly Column[
 const definitions = new WeakMap<readonly Column[], readonly ColumnDefinition[]>();
 
 function definitionsOf(columns: readonly Column[]): readonly ColumnDefinition[] {
-  const known = definitions.get(columns);
-  if (known !== undefined) return known;
-  const made = columns
-    .filter(({ isHidden }) => isHidden !== true)
-    .map(({ name, type, format = '', description, priority = 0 }) => ({ name, type, format, description, priority }));
-  definitions.set(columns, made);
-  return made;
+  return getOrInsertComputed(definitions, columns, () =>
+    columns
+      .filter(({ isHidden }) => isHidden !== true)
+      .map(({ name, type, format = '', description, priority = 0 }) => ({ name, type, format, description, priority })),
+  );
 }
 
 function includedPart(object: ApiObject, kind: Kind, { include, apiVersion }: TableOptions): object | null {

@@ -8,6 +8,7 @@
  */
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
 import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, setOwn } from '../util/json.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { sortedKeys } from '../util/order.js';
 import { arrange } from './arrange.js';
 import {
@@ -376,10 +377,7 @@ const emptyStructs = new WeakMap<ObjectNode, MutableRecord>();
 
 /** A struct decoded from an empty object: defaults, and zero values of fields that are always present. */
 function emptyStruct(node: ObjectNode): MutableRecord {
-  let empty = emptyStructs.get(node);
-  if (empty === undefined) {
-    empty = decodeObject(node, {}, undefined, { duplicates: undefined, hasFindings: false, depth: 0 });
-    emptyStructs.set(node, empty);
-  }
-  return empty;
+  return getOrInsertComputed(emptyStructs, node, (one) =>
+    decodeObject(one, {}, undefined, { duplicates: undefined, hasFindings: false, depth: 0 }),
+  );
 }

@@ -6,6 +6,7 @@
  * `crd/definition/normalize-schema.ts`.
  */
 import { type Dialect, orchDialect } from '../meta/dialect.js';
+import { getOrInsertComputed } from '../util/once.js';
 import {
   anything,
   boolean,
@@ -171,10 +172,7 @@ const nodesByDialect = new Map<string, ObjectNode>();
 
 /** The schema node of JSONSchemaProps in a dialect. */
 export function jsonSchemaNode(dialect: Dialect): ObjectNode {
-  let node = nodesByDialect.get(dialect.name);
-  if (node === undefined) {
-    node = schemaInDialect(jsonSchemaProps().node as ObjectNode, dialect);
-    nodesByDialect.set(dialect.name, node);
-  }
-  return node;
+  return getOrInsertComputed(nodesByDialect, dialect.name, () =>
+    schemaInDialect(jsonSchemaProps().node as ObjectNode, dialect),
+  );
 }

@@ -6,6 +6,7 @@
  * The `reusable` hint in the schema marks the types for which this is done.
  */
 import { copyJson, isRecord, type MutableRecord } from '../util/json.js';
+import { getOrInsertComputed } from '../util/once.js';
 import type { ListNode, ObjectNode, SchemaNode } from './schema-node.js';
 
 /** The path from an object to a reusable part, or to a list of reusable parts. */
@@ -108,12 +109,7 @@ export function hasReusableParts(schema: ObjectNode): boolean {
 const routesBySchema = new WeakMap<ObjectNode, readonly Route[]>();
 
 function routesOf(schema: ObjectNode): readonly Route[] {
-  let routes = routesBySchema.get(schema);
-  if (routes === undefined) {
-    routes = [...routesBelow(schema, [])];
-    routesBySchema.set(schema, routes);
-  }
-  return routes;
+  return getOrInsertComputed(routesBySchema, schema, (one) => [...routesBelow(one, [])]);
 }
 
 /** A path ends at a list. Recursive types are not followed, because no template contains another one. */

@@ -6,6 +6,7 @@
  */
 import type { ApiObject, ChangeEvent } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
+import { getOrInsertComputed } from '../util/once.js';
 import type { CursorFilter } from './cursor.js';
 import { Cursor } from './cursor.js';
 import { countUpTo, noRetiredEvents, type RetiredEvents, retireEvents } from './retired-events.js';
@@ -232,12 +233,7 @@ export class EventLog {
   #cursorSetOf(cursor: Cursor): Set<Cursor> {
     const { namespace } = cursor.filter;
     if (namespace === undefined) return this.#cursors;
-    let cursors = this.#cursorsByNamespace.get(namespace);
-    if (cursors === undefined) {
-      cursors = new Set();
-      this.#cursorsByNamespace.set(namespace, cursors);
-    }
-    return cursors;
+    return getOrInsertComputed(this.#cursorsByNamespace, namespace, () => new Set());
   }
 
   /** The position of the first entry after a revision. */

@@ -3,7 +3,7 @@
  */
 import type { ApiObject } from '../meta/object.js';
 import type { Clock } from '../util/clock.js';
-import { once } from '../util/once.js';
+import { getOrInsertComputed, once } from '../util/once.js';
 import type { Cursor } from './cursor.js';
 import { emptyHistoryAfter, type History, type LogBounds, type LogEntry, NO_HISTORY } from './event-log.js';
 import { journalState } from './journal/attach.js';
@@ -215,9 +215,7 @@ export class Store {
   extendChangeCounter(counter: ChangeCounter, storageKey: string): void {
     const extended: { value: number } = counter;
     extended.value = Math.max(counter.value, this.lastChange(storageKey));
-    const counters = this.#countersByStorageKey.get(storageKey);
-    if (counters === undefined) this.#countersByStorageKey.set(storageKey, [extended]);
-    else counters.push(extended);
+    getOrInsertComputed(this.#countersByStorageKey, storageKey, () => []).push(extended);
   }
 
   #countChange(table: Table, storageKey: string): void {

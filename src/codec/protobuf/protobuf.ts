@@ -10,6 +10,7 @@ import type { ParsedBody, RequestBody, TypeMeta } from '../../protocol/body.js';
 import { BodyError } from '../../protocol/body.js';
 import { quote } from '../../text/go/go-text.js';
 import type { MutableRecord } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { bytesSummary, type Codec, type Document, type EventDocument } from '../codec.js';
 import { groups } from './message-types.js';
 import type { TypeTable } from './notation.js';
@@ -160,11 +161,7 @@ const tables = new WeakMap<Dialect, TypeTable>();
 
 /** The message types in the names of a dialect, built once. */
 export function typesIn(dialect: Dialect): TypeTable {
-  const known = tables.get(dialect);
-  if (known !== undefined) return known;
-  const table = createTypeTable(groups, SHAPE_TYPES, dialect);
-  tables.set(dialect, table);
-  return table;
+  return getOrInsertComputed(tables, dialect, () => createTypeTable(groups, SHAPE_TYPES, dialect));
 }
 
 /** The magic number `k8s\0`, the same in both dialects. */

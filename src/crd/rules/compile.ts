@@ -19,6 +19,7 @@ import {
   STRING,
 } from '../../cel/index.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { findField } from '../definition/field-path.js';
 import { additionalSchema, memberSchemas, type StructuralSchema } from '../structural-schema.js';
 import { type DeclType, declTypeOf, isUndefinedType, selfTypeOf, sizeEstimatesOf } from './decl-type.js';
@@ -149,14 +150,9 @@ class RuleDeclarations {
 
   environment(base: Environment, oldSelfIsOptional: boolean): Environment {
     const extended = oldSelfIsOptional ? this.#withOptionalOldSelf : this.#withOldSelf;
-    let environment = extended.get(base);
-    if (environment === undefined) {
-      const { type, provider } = this.#self;
-      const oldSelf: CelType = oldSelfIsOptional ? optionalOf(type) : type;
-      environment = base.extend({ variables: { self: type, oldSelf }, provider });
-      extended.set(base, environment);
-    }
-    return environment;
+    const { type, provider } = this.#self;
+    const oldSelf: CelType = oldSelfIsOptional ? optionalOf(type) : type;
+    return getOrInsertComputed(extended, base, () => base.extend({ variables: { self: type, oldSelf }, provider }));
   }
 }
 

@@ -6,6 +6,7 @@
 import { CelBytes, CelDuration, CelError, CelTimestamp, type CelValue } from '../../cel/index.js';
 import { parseTime, TimeError } from '../../text/time/time.js';
 import { Base64Error, canonicalBase64 } from '../../util/base64.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 import { parseFormatDuration } from '../value/formats.js';
 import { visibleProperties } from './decl-type.js';
@@ -28,12 +29,9 @@ import {
 export function celReaderOf(schema: StructuralSchema, isRoot: boolean): CelReader {
   const isResource = isRoot || schema.embeddedResource;
   const cache = isResource ? RESOURCE_READER_CACHE : VALUE_READERS;
-  let reader = cache.get(schema);
-  if (reader === undefined) {
-    reader = orNull(contentCelReader(schema, isResource), schema.raw.nullable === true);
-    cache.set(schema, reader);
-  }
-  return reader;
+  return getOrInsertComputed(cache, schema, (one) =>
+    orNull(contentCelReader(one, isResource), one.raw.nullable === true),
+  );
 }
 
 const VALUE_READERS = new WeakMap<StructuralSchema, CelReader>();

@@ -8,6 +8,7 @@
  */
 import type { MutableRecord } from '../../util/json.js';
 import { copyJson, isRecord, setOwn } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { StructuralSchema } from '../structural-schema.js';
 import { additionalSchema } from '../structural-schema.js';
 import { coerceEmbeddedResources, hasEmbeddedResources } from './embedded-resources.js';
@@ -42,12 +43,7 @@ interface ValueDefaults {
 const plans = new WeakMap<StructuralSchema, DefaultsPlan | null>();
 
 function planOf(schema: StructuralSchema): DefaultsPlan | undefined {
-  let plan = plans.get(schema);
-  if (plan === undefined) {
-    plan = buildPlan(schema) ?? null;
-    plans.set(schema, plan);
-  }
-  return plan ?? undefined;
+  return getOrInsertComputed(plans, schema, (one) => buildPlan(one) ?? null) ?? undefined;
 }
 
 function buildPlan(schema: StructuralSchema): DefaultsPlan | undefined {

@@ -23,6 +23,7 @@ import { DecodeError } from '../../schema/decode-scalar.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { additionalSchema, memberSchemas, type StructuralSchema } from '../structural-schema.js';
 import { printableValue } from './json-kind.js';
 import { inWireOrder } from './wire-order.js';
@@ -83,12 +84,11 @@ const embeddedCache = new WeakMap<StructuralSchema, boolean>();
 
 /** True if a schema has an embedded resource at or below it. Objects of other schemas are not walked. */
 export function hasEmbeddedResources(schema: StructuralSchema): boolean {
-  let has = embeddedCache.get(schema);
-  if (has === undefined) {
-    has = schema.embeddedResource || memberSchemas(schema).some(hasEmbeddedResources);
-    embeddedCache.set(schema, has);
-  }
-  return has;
+  return getOrInsertComputed(
+    embeddedCache,
+    schema,
+    (one) => one.embeddedResource || memberSchemas(one).some(hasEmbeddedResources),
+  );
 }
 
 type Visitor = (resource: MutableRecord, path: string) => void;

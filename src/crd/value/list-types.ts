@@ -7,6 +7,7 @@ import { verbatim } from '../../text/go/go-text.js';
 import { compareUtf8, goSyntax } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { encodeSorted, isRecord, setOwn } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { additionalSchema, memberSchemas, type StructuralSchema } from '../structural-schema.js';
 import { jsonKind, printableValue } from './json-kind.js';
 
@@ -22,12 +23,11 @@ export function listTypeErrors(schema: StructuralSchema, value: unknown, old?: u
 const listTypeCache = new WeakMap<StructuralSchema, boolean>();
 
 function hasListTypes(schema: StructuralSchema): boolean {
-  let has = listTypeCache.get(schema);
-  if (has === undefined) {
-    has = isUniqueList(schema) || memberSchemas(schema).some(hasListTypes);
-    listTypeCache.set(schema, has);
-  }
-  return has;
+  return getOrInsertComputed(
+    listTypeCache,
+    schema,
+    (one) => isUniqueList(one) || memberSchemas(one).some(hasListTypes),
+  );
 }
 
 function isUniqueList({ listType }: StructuralSchema): boolean {

@@ -14,6 +14,7 @@ import { quote } from '../../text/go/go-text.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
 import { re2Matches, re2Problem } from '../../text/re2/index.js';
 import { deepEqual } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { StructuralSchema } from '../structural-schema.js';
 import { combinatorKeywords } from './combinators.js';
 import { CorrelatedObject } from './correlated-object.js';
@@ -59,12 +60,7 @@ const validators: Readonly<Record<Purpose, WeakMap<StructuralSchema, ValidateNod
 
 /** Returns the compiled validator of a schema. */
 function validatorOf(schema: StructuralSchema, purpose: Purpose): ValidateNode {
-  let check = validators[purpose].get(schema);
-  if (check === undefined) {
-    check = compileValidator(schema, purpose);
-    validators[purpose].set(schema, check);
-  }
-  return check;
+  return getOrInsertComputed(validators[purpose], schema, (one) => compileValidator(one, purpose));
 }
 
 function compileValidator(schema: StructuralSchema, purpose: Purpose): ValidateNode {

@@ -4,6 +4,7 @@
  */
 import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { deepEqual } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { EMPTY_SET, type FieldSet, FieldSetBuilder, LEAF, union } from './field-set.js';
 import { compareElements, fieldElement, type PathElement } from './path-element.js';
 import {
@@ -41,12 +42,7 @@ export function compare(node: SchemaNode, before: unknown, after: unknown): Comp
 
 /** The fields whose value or existence changed (modified or added). */
 export function changedFields(comparison: Comparison): FieldSet {
-  let fields = changed.get(comparison);
-  if (fields === undefined) {
-    fields = union(comparison.modified, comparison.added);
-    changed.set(comparison, fields);
-  }
-  return fields;
+  return getOrInsertComputed(changed, comparison, ({ modified, added }) => union(modified, added));
 }
 
 /** Cached, because it is needed for every manager and again for the writer. */

@@ -8,6 +8,7 @@
 import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { sameItems } from '../../util/arrays.js';
 import { deepEqual, type MutableRecord, setOwn } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js';
 import { type Conflict, ConflictError } from './conflict.js';
 import {
@@ -317,9 +318,7 @@ function isOfOneVersion({ apiVersion }: Manager, managers: Managers): boolean {
 function addBackOwned(whole: Versioned, cut: Versioned, context: Pick<Pruning, 'managers' | 'versions'>): Versioned {
   const owned = new Map<string, FieldSet[]>([[whole.apiVersion, []]]);
   for (const { apiVersion, fields } of context.managers.values()) {
-    const sets = owned.get(apiVersion);
-    if (sets === undefined) owned.set(apiVersion, [fields]);
-    else sets.push(fields);
+    getOrInsertComputed(owned, apiVersion, () => []).push(fields);
   }
   let kept = cut;
   for (const [apiVersion, sets] of owned) {

@@ -4,6 +4,7 @@
  */
 import type { SchemaNode } from '../../schema/schema-node.js';
 import { type Field, type ObjectNode, uniform } from '../../schema/schema-node.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { type FieldSet, isEmptySet, isMember, LEAF, SELF, setOfFields } from './field-set.js';
 import { fieldName, isKeyed, type PathElement } from './path-element.js';
 import { type MemberNode, memberNode, UNTYPED } from './typed.js';
@@ -95,12 +96,7 @@ const schemas = new WeakMap<ObjectNode, ObjectNode>();
 
 /** The schema of an object without these fields, for walks that skip them. */
 export function trackedSchema(schema: ObjectNode): ObjectNode {
-  let tracked = schemas.get(schema);
-  if (tracked === undefined) {
-    tracked = withoutUntracked(schema);
-    schemas.set(schema, tracked);
-  }
-  return tracked;
+  return getOrInsertComputed(schemas, schema, withoutUntracked);
 }
 
 function withoutUntracked(schema: ObjectNode): ObjectNode {

@@ -9,6 +9,7 @@ import type { AnyNode, Field, ListNode, MapNode, ObjectNode, SchemaNode } from '
 import { quote } from '../../text/go/go-text.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { fieldElement, keyElement, type PathElement, valueElement } from './path-element.js';
 
 /** A node whose members have their own owners. */
@@ -68,19 +69,18 @@ export function declaredFields(node: ObjectNode): readonly DeclaredField[] {
 
 /** The declared fields by name. */
 export function declaredByName(node: ObjectNode): ReadonlyMap<string, DeclaredField> {
-  return (declared.get(node) ?? declaredIn(node)).byName;
+  return declaredIn(node).byName;
 }
 
 function declaredIn(node: ObjectNode): Declared {
-  let cached = declared.get(node);
-  if (cached === undefined) {
-    const inOrder = [...node.fields.values()]
-      .sort((left, right) => compareUtf8(left.name, right.name))
-      .map(({ name, node: child }, order) => ({ name, element: fieldElement(name), node: child, order }));
-    cached = { inOrder, byName: new Map(inOrder.map((field) => [field.name, field])) };
-    declared.set(node, cached);
-  }
-  return cached;
+  return getOrInsertComputed(declared, node, listDeclared);
+}
+
+function listDeclared({ fields }: ObjectNode): Declared {
+  const inOrder = [...fields.values()]
+    .sort((left, right) => compareUtf8(left.name, right.name))
+    .map(({ name, node }, order) => ({ name, element: fieldElement(name), node, order }));
+  return { inOrder, byName: new Map(inOrder.map((field) => [field.name, field])) };
 }
 
 /** The members of a value; none if it is not an object. `undefined` counts as absent. */

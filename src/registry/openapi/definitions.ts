@@ -14,6 +14,7 @@ import {
   objectSchema,
   type SchemaContext,
 } from '../../schema/to-openapi.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { sortedRecord } from '../../util/order.js';
 import { type CommonField, customSchema, userDefinedKindSchema } from './custom.js';
 import { apiMachineryDescriptions } from './descriptions/api-machinery.js';
@@ -269,12 +270,7 @@ interface Descriptions {
 }
 
 function descriptionsOf(group: string): Descriptions {
-  let found = parsed.get(group);
-  if (found === undefined) {
-    found = parseDescriptions(descriptions[group] ?? []);
-    parsed.set(group, found);
-  }
-  return found;
+  return getOrInsertComputed(parsed, group, () => parseDescriptions(descriptions[group] ?? []));
 }
 
 /**

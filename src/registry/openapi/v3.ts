@@ -4,6 +4,7 @@
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { SERVICE_NAME } from '../../meta/dialect.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { byKey } from '../../util/order.js';
 import { Definitions } from './definitions.js';
 import {
@@ -34,10 +35,7 @@ export function openApiV3Paths(served: readonly ServedKind[]): ReadonlyMap<strin
   const paths = new Map<string, ServedKind[]>(['api', 'apis', 'version'].map((path) => [path, []]));
   for (const kind of served) {
     const { gvr } = kind;
-    const path = pathOf(gvr);
-    const present = paths.get(path);
-    if (present === undefined) paths.set(path, [kind]);
-    else present.push(kind);
+    getOrInsertComputed(paths, pathOf(gvr), () => []).push(kind);
     if (gvr.group !== '' && isBuiltIn(kind)) paths.set(`apis/${gvr.group}`, []);
   }
   return new Map([...paths].sort(byKey));
