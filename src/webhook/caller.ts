@@ -8,7 +8,7 @@ import { quote } from '../text/go/go-text.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import type { Clock } from '../util/clock.js';
 import { cloneJson, copyJson, escapeForPages, isRecord, printJson } from '../util/json.js';
-import { bundleCertificates } from './ca-bundle.js';
+import { checkBundle } from './ca-bundle.js';
 import { canConnectToAddresses, networkProblem, sendToBackend } from './connection.js';
 import { resolveService, routableSpec, type ServiceView, serviceHost } from './service-address.js';
 
@@ -48,7 +48,7 @@ function senderOf(
   view: ServiceView,
 ): Send {
   if (custom !== undefined && sendTo !== undefined) return custom;
-  bundleCertificates(caBundle);
+  checkBundle(caBundle);
   if (service === undefined || url !== undefined)
     return custom ?? ((to, init) => sendToBackend(to, init, { caBundle }));
   const target = { ...service, port: service.port ?? 443 };

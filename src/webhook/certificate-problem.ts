@@ -3,9 +3,7 @@
  * period, names, issuer. Node has verified the signatures of the chain; see `node-connection.ts`.
  */
 import type { X509Certificate } from 'node:crypto';
-import { parseIp, printIp } from '../meta/ip.js';
 import { quote } from '../text/go/go-text.js';
-import { readCertificateSubject } from '../text/x509/certificate.js';
 
 /** A server certificate and what is known about its chain. */
 export interface ReceivedCertificate {
@@ -55,16 +53,19 @@ function printTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
+/** Among the hosts of URLs, which are names or normalized addresses. */
+const IP_ADDRESS = /^[\d.]+$|:/;
+
 function isValidFor(leaf: X509Certificate, host: string): boolean {
-  return (parseIp(host) !== undefined ? leaf.checkIP(host) : leaf.checkHost(host, { subject: 'never' })) !== undefined;
+  return (IP_ADDRESS.test(host) ? leaf.checkIP(host) : leaf.checkHost(host, { subject: 'never' })) !== undefined;
 }
 
 function nameProblem(leaf: X509Certificate, host: string): string {
   const names = leaf.subjectAltName;
-  if (names === undefined && readCertificateSubject(leaf.raw)?.commonName === host) {
+  if (names === undefined && subjectValues(leaf, 'CN').at(-1) === host) {
     return 'x509: certificate relies on legacy Common Name field, use SANs instead';
   }
-  const isIp = parseIp(host) !== undefined;
+  const isIp = IP_ADDRESS.test(host);
   const prefix = isIp ? 'IP Address:' : 'DNS:';
   const valid = (names ?? '')
     .split(', ')
@@ -78,8 +79,7 @@ function nameProblem(leaf: X509Certificate, host: string): string {
 
 /** Shortens IPv6 addresses: `0:0:0:0:0:0:0:1` becomes `::1`. */
 function canonicalIp(ip: string): string {
-  const parsed = parseIp(ip);
-  return parsed === undefined ? ip : printIp(parsed);
+  return ip.includes(':') ? new URL(`http://[${ip}]`).hostname.slice(1, -1) : ip;
 }
 
 /** Names a certificate of the bundle that has the issuer's name but did not issue the certificate. */
@@ -87,9 +87,17 @@ function issuerHint(leaf: X509Certificate, anchors: readonly X509Certificate[], 
   const candidate = anchors.find(({ subject }) => subject === leaf.issuer);
   const why = candidate === undefined ? undefined : issuerProblem(leaf, candidate, nowMs);
   if (candidate === undefined || why === undefined) return '';
-  const { commonName = '', organizations: [organization] = [] } = readCertificateSubject(candidate.raw) ?? {};
-  const name = commonName || (organization ?? `serial:${BigInt(`0x${candidate.serialNumber}`)}`);
+  const name =
+    subjectValues(candidate, 'CN').at(-1) ??
+    subjectValues(candidate, 'O')[0] ??
+    `serial:${BigInt(`0x${candidate.serialNumber}`)}`;
   return ` (possibly because of ${quote(why)} while trying to verify candidate authority certificate ${quote(name)})`;
+}
+
+/** Node separates the attributes of a subject by line breaks. */
+function subjectValues({ subject }: X509Certificate, attribute: string): string[] {
+  const prefix = `${attribute}=`;
+  return subject.split('\n').flatMap((line) => (line.startsWith(prefix) ? [line.slice(prefix.length)] : []));
 }
 
 const SIGNATURE_PROBLEMS: Readonly<Record<string, string>> = {

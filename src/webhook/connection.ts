@@ -3,10 +3,8 @@
  * API server. Failures are described with the messages of Go's HTTP client.
  */
 
-import { parseIp } from '../meta/ip.js';
 import { isRecord } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
-import { bundleCertificates } from './ca-bundle.js';
 import { nodeModules, sendWithNode } from './node-connection.js';
 import type { NetworkAddress } from './service-address.js';
 
@@ -31,19 +29,18 @@ export function canConnectToAddresses(): boolean {
  * servers with a caBundle or an address are not followed.
  */
 export async function sendToBackend(url: string, init: RequestInit, backend: Backend): Promise<Response> {
-  const { address, serverName, insecureSkipTLSVerify: isInsecure = false } = backend;
-  const ca = bundleCertificates(backend.caBundle);
-  const isPlain = ca === undefined && address === undefined && !isInsecure;
+  const { address, serverName, caBundle = '', insecureSkipTLSVerify: isInsecure = false } = backend;
+  const isPlain = caBundle === '' && address === undefined && !isInsecure;
   if (isPlain || !/^https:/i.test(url)) return fetchDecoded(url, init);
   const node = nodeModules();
   if (node === undefined) {
-    if (ca === undefined) return fetchDecoded(url, init);
+    if (caBundle === '') return fetchDecoded(url, init);
     throw new Error(BUNDLE_NEEDS_NODE);
   }
   const target = targetOf(url);
   const hosts =
     serverName === undefined ? [target.host] : address === undefined ? [serverName, target.host] : [serverName];
-  return sendWithNode(node, url, init, { ...(address ?? target), ca, isInsecure, hosts });
+  return sendWithNode(node, url, init, { ...(address ?? target), caBundle, isInsecure, hosts });
 }
 
 const BUNDLE_NEEDS_NODE =
@@ -121,5 +118,5 @@ function causeOf(error: unknown): unknown {
 
 /** `127.0.0.1:443`, `[::1]:443` */
 export function joinHostPort({ host, port }: NetworkAddress): string {
-  return parseIp(host)?.family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -8,6 +8,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { systemClock } from '../util/clock.js';
+import { readBundle, UnreadableBundle } from './ca-bundle.js';
 import { certificateProblem } from './certificate-problem.js';
 import type { NetworkAddress } from './service-address.js';
 
@@ -36,15 +37,18 @@ export function nodeModules(): NodeModules | undefined {
 
 /** How to connect to a server. */
 export interface TlsTarget extends NetworkAddress {
-  /** The certificates to trust, in DER; undefined: those of Node. */
-  readonly ca: readonly Uint8Array[] | undefined;
+  /** The certificates to trust, PEM in base64; empty: those of Node. */
+  readonly caBundle: string;
   /** Accepts any certificate. */
   readonly isInsecure: boolean;
   /** The certificate must be valid for one of these names or IP addresses. The first one is sent to the server. */
   readonly hosts: readonly string[];
 }
 
-/** Sends a request. Rejects with the abort reason, with an error of Node, or if the server's certificate is invalid. */
+/**
+ * Sends a request. Rejects with the abort reason, with an error of Node, if the server's certificate is invalid, and with
+ * UnreadableBundle.
+ */
 export async function sendWithNode(
   node: NodeModules,
   url: string,
@@ -71,9 +75,22 @@ export async function sendWithNode(
   });
 }
 
+function readAnchors({ crypto }: NodeModules, caBundle: string): readonly X509Certificate[] {
+  const found = readBundle(caBundle, (der) => {
+    try {
+      return new crypto.X509Certificate(der);
+    } catch {
+      // Not a certificate.
+      return undefined;
+    }
+  });
+  if (typeof found === 'string') throw new UnreadableBundle(found);
+  return found;
+}
+
 /** Connects and verifies the server's certificate. Nothing is sent to a server before that. */
-function connect(node: NodeModules, target: TlsTarget, signal: AbortSignal | undefined): Promise<TLSSocket> {
-  const anchors = target.ca?.map((der) => new node.crypto.X509Certificate(der));
+async function connect(node: NodeModules, target: TlsTarget, signal: AbortSignal | undefined): Promise<TLSSocket> {
+  const anchors = target.caBundle === '' ? undefined : readAnchors(node, target.caBundle);
   const [name = ''] = target.hosts;
   signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
