@@ -57,6 +57,8 @@ export async function lifecycleCluster({ dialect, pauses }) {
     policyStatus: true,
     controllers: controllers(
       standardControllers({
+        // The recorded server ran without it: its nodes have no kubelet.
+        without: ['node-lifecycle-controller'],
         namespaces: { deletionDelayMs: NAMESPACE_DELETION_DELAY_MS },
         serviceRanges: { deletionDelayMs: RANGE_DELETION_DELAY_MS },
       }),
@@ -109,6 +111,6 @@ async function makeReadyNode(cluster) {
   await nodes.status.edit('fake-node', (node) => {
     node.status.conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'ready' }];
   });
-  // No controller removes the not-ready taint of a new node: node lifecycle is not modelled.
+  // The controller that would remove the not-ready taint of a new node does not run.
   await nodes.patch('fake-node', mergePatch({ spec: { taints: null } }));
 }
