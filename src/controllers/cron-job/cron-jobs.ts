@@ -16,9 +16,10 @@ import { messageOf } from '../../util/message-of.js';
 import { type Controller, ControllerPart } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
 import { isNamespaceTerminating } from '../runtime/expected-errors.js';
-import { controllerOf, isControlledBy } from '../runtime/owners.js';
+import { isControlledBy } from '../runtime/owners.js';
 import { keyOf } from '../runtime/shared-informer.js';
 import type { ReconcileResult } from '../runtime/work-queue.js';
+import { controllerAmong } from '../workloads/dependents.js';
 import { finishedCondition, type StoredJob } from '../workloads/job/job-snapshot.js';
 import {
   jobFor,
@@ -96,10 +97,8 @@ class CronJobs extends ControllerPart {
   }
 
   #queueCronJobOf(job: StoredJob): void {
-    const controller = controllerOf(job);
-    if (controller?.kind !== CronJob.kind) return;
-    const cronJob = this.#cronJobs.get(controller.name, job.metadata.namespace);
-    if (cronJob?.metadata.uid === controller.uid) this.#queue.add(keyOf(cronJob));
+    const cronJob = controllerAmong(this.#cronJobs, job);
+    if (cronJob !== undefined) this.#queue.add(keyOf(cronJob));
   }
 
   /** Past runs of a new schedule are not made up for. */

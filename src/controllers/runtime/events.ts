@@ -39,11 +39,6 @@ export interface EventRecorderOptions {
   readonly report: (error: unknown, context: string) => void;
 }
 
-/** A recorder that can be closed. Events not written by then are dropped. */
-export interface ClosableRecorder extends EventRecorder, Activity {
-  close(): void;
-}
-
 interface Occurrence {
   readonly about: AnyObject;
   readonly type: EventType;
@@ -53,11 +48,8 @@ interface Occurrence {
   readonly time: string;
 }
 
-export function createEventRecorder(options: EventRecorderOptions): ClosableRecorder {
-  return new CoreEventRecorder(options);
-}
-
-class CoreEventRecorder implements ClosableRecorder {
+/** A recorder that can be closed. Events not written by then are dropped. */
+export class CoreEventRecorder implements EventRecorder, Activity {
   readonly #options: EventRecorderOptions;
   readonly #correlator: EventCorrelator;
   readonly #names: EventNames;

@@ -18,7 +18,7 @@ import type { Undo } from '../../util/clock.js';
 import { randomIds } from '../../util/ids.js';
 import { withoutUndefined } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { createEventRecorder } from './events.js';
+import { CoreEventRecorder } from './events.js';
 import { RequestTracker } from './request-tracker.js';
 import { type ReconcileResult, WorkQueue } from './work-queue.js';
 
@@ -135,7 +135,7 @@ class Campaign implements Candidate {
   readonly #callbacks: LeaderCallbacks;
   readonly #client: Client;
   readonly #queue: WorkQueue;
-  readonly #events: ReturnType<typeof createEventRecorder>;
+  readonly #events: CoreEventRecorder;
   readonly #undos: Undo[] = [];
   #observed: Observed | undefined;
   #reported = '';
@@ -155,7 +155,7 @@ class Campaign implements Candidate {
     const traffic = new RequestTracker();
     this.#client = createClient({ transport: traffic.wrap(host) });
     const report = (error: unknown) => callbacks.onError?.(error);
-    this.#events = createEventRecorder({
+    this.#events = new CoreEventRecorder({
       client: this.#client,
       clock: host.clock,
       ids,

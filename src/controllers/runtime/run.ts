@@ -22,7 +22,7 @@ import { refuseUnknownOptions } from '../../util/options.js';
 import { withCachedApis } from './cached-apis.js';
 import type { Controller, ControllerContext, QueueOptions } from './controller.js';
 import { checkControllers, checkFunction, checkHost } from './controller.js';
-import { createEventRecorder } from './events.js';
+import { CoreEventRecorder } from './events.js';
 import type { Candidate, LeaderElection } from './leader-election.js';
 import { OwnWrites, resourceKey } from './own-writes.js';
 import { RequestTracker } from './request-tracker.js';
@@ -277,7 +277,7 @@ class Run implements RunningControllers {
     // One object for all events: the cluster caches resolved resources by object identity.
     const eventResource = resourceOf(host, CoreEvent);
     const served = () => host.resolve === undefined || host.resolve(eventResource) !== undefined;
-    const events = createEventRecorder({ client, clock: host.clock, ids, component, served, report });
+    const events = new CoreEventRecorder({ client, clock: host.clock, ids, component, served, report });
     this.#undos.push(
       () => events.close(),
       this.#activities.add(events),

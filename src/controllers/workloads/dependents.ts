@@ -97,11 +97,9 @@ export function queueOwners<Owner extends Kind, Dependent extends Kind>(watch: D
   const { owners, dependents, selectorOf, queue } = watch;
   const selectors = selectorIndex(owners, selectorOf);
 
-  const queueController = (dependent: ObjectOf<Dependent>, controller: OwnerReference | undefined): void => {
-    if (controller?.kind !== owners.kind.kind) return;
-    const { namespace } = (dependent as AnyObject).metadata;
-    const owner = owners.get(controller.name, namespace) as AnyObject | undefined;
-    if (owner?.metadata.uid === controller.uid) queue.add(keyOf(owner));
+  const queueController = (dependent: ObjectOf<Dependent>): void => {
+    const owner = controllerAmong(owners, dependent as AnyObject);
+    if (owner !== undefined) queue.add(keyOf(owner as AnyObject));
   };
   const queueAdopters = (orphan: ObjectOf<Dependent>): void => {
     const { namespace = '', labels } = (orphan as AnyObject).metadata;
@@ -109,6 +107,17 @@ export function queueOwners<Owner extends Kind, Dependent extends Kind>(watch: D
   };
 
   onDependents(dependents, queueController, queueAdopters);
+}
+
+/** The controller owner of an object, if it is of this kind and has the same uid. */
+export function controllerAmong<AnyKind extends Kind>(
+  owners: SharedInformer<AnyKind>,
+  object: HasMetadata,
+): ObjectOf<AnyKind> | undefined {
+  const controller = controllerOf(object);
+  if (controller?.kind !== owners.kind.kind) return undefined;
+  const owner = owners.get(controller.name, object.metadata.namespace);
+  return (owner as HasMetadata | undefined)?.metadata.uid === controller.uid ? owner : undefined;
 }
 
 /**

@@ -13,6 +13,7 @@ import type { ObjectOf } from '../../kinds/kind.js';
 import { NAME_ALPHABET } from '../../util/ids.js';
 import { encodeSorted, escapeForPages, isRecord, type MutableRecord, printJson, setOwn } from '../../util/json.js';
 import { compareText } from '../../util/order.js';
+import { type AnyObject, controllerReference } from '../runtime/owners.js';
 import type { PodTemplateLike } from './pod-control.js';
 
 export type StoredRevision = ObjectOf<typeof ControllerRevision>;
@@ -59,6 +60,20 @@ const MAX_PREFIX_LENGTH = 223;
 export function revisionName(owner: string, hash: string): string {
   return `${owner.slice(0, MAX_PREFIX_LENGTH)}-${hash}`;
 }
+
+/** The metadata of a new revision. */
+export function revisionMetadata(owner: RevisionOwner, name: string, hash: Readonly<Record<string, string>>) {
+  const { namespace, annotations } = owner.metadata;
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: { ...owner.spec.template.metadata?.labels, ...hash },
+    ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+    ownerReferences: [controllerReference(owner)],
+  };
+}
+
+type RevisionOwner = AnyObject & { readonly spec: { readonly template: PodTemplateLike } };
 
 /** Oldest first. */
 export function inRevisionOrder(revisions: readonly StoredRevision[]): StoredRevision[] {

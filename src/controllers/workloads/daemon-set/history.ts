@@ -9,10 +9,9 @@ import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../../../meta/errors.js';
 import { ControllerPart } from '../../runtime/controller.js';
 import { ignoreNotFound } from '../../runtime/expected-errors.js';
-import { controllerReference } from '../../runtime/owners.js';
 import { claims } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
-import { isSameData, REVISION_LABEL, revisionData, type StoredRevision } from '../revisions.js';
+import { isSameData, REVISION_LABEL, revisionData, revisionMetadata, type StoredRevision } from '../revisions.js';
 import { nameHash } from '../template-hash.js';
 import type { StoredDaemonSet } from './placement.js';
 
@@ -80,16 +79,10 @@ export class History extends ControllerPart {
   }
 
   async #create(set: StoredDaemonSet, data: unknown, revision: number): Promise<StoredRevision | undefined> {
-    const { name, namespace, annotations } = set.metadata;
+    const { name, namespace } = set.metadata;
     const hash = nameHash(set.spec.template, set.status.collisionCount);
     const api = this.context.client.api(ControllerRevision, namespace);
-    const metadata = {
-      name: `${name}-${hash}`,
-      ...(namespace === undefined ? {} : { namespace }),
-      labels: { ...set.spec.template.metadata?.labels, [REVISION_LABEL]: hash },
-      ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
-      ownerReferences: [controllerReference(set)],
-    };
+    const metadata = revisionMetadata(set, `${name}-${hash}`, { [REVISION_LABEL]: hash });
     try {
       return await api.create({ metadata, data, revision });
     } catch (error) {

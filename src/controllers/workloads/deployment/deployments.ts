@@ -4,11 +4,9 @@
 import { Deployment } from '../../../kinds/apps/v1/deployment.js';
 import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
-import type { Kind, ObjectOf } from '../../../kinds/kind.js';
 import type { Controller, ControllerContext } from '../../runtime/controller.js';
-import { controllerOf, type HasMetadata } from '../../runtime/owners.js';
-import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
-import { claims, queueOwners } from '../dependents.js';
+import { keyOf } from '../../runtime/shared-informer.js';
+import { claims, controllerAmong, queueOwners } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
 import { annotationKeys, type DeploymentEnvironment, type StoredDeployment } from './replica-sets.js';
 import { Rollout } from './rollout.js';
@@ -67,15 +65,4 @@ function start(context: ControllerContext): void {
     const set = controllerAmong(sets, pod);
     return set === undefined ? undefined : controllerAmong(all, set);
   }
-}
-
-/** The controller owner of an object, if it is of this kind and has the same uid. */
-function controllerAmong<AnyKind extends Kind>(
-  owners: SharedInformer<AnyKind>,
-  object: HasMetadata,
-): ObjectOf<AnyKind> | undefined {
-  const controller = controllerOf(object);
-  if (controller?.kind !== owners.kind.kind) return undefined;
-  const owner = owners.get(controller.name, object.metadata.namespace);
-  return (owner as HasMetadata | undefined)?.metadata.uid === controller.uid ? owner : undefined;
 }

@@ -9,7 +9,6 @@ import { StatusError } from '../../../meta/errors.js';
 import { labelSelectorFromObject, matchesLabels } from '../../../meta/labels.js';
 import { type Controller, ControllerPart } from '../../runtime/controller.js';
 import { ignoreNotFound } from '../../runtime/expected-errors.js';
-import { controllerReference } from '../../runtime/owners.js';
 import { keyOf } from '../../runtime/shared-informer.js';
 import type { ReconcileResult } from '../../runtime/work-queue.js';
 import { claims, queueOwners, selectorIndex } from '../dependents.js';
@@ -19,6 +18,7 @@ import {
   isSameData,
   revisionData,
   revisionHash,
+  revisionMetadata,
   revisionName,
   type StoredRevision,
 } from '../revisions.js';
@@ -130,21 +130,12 @@ class History extends ControllerPart {
     { revision, collisions }: { readonly revision: number; readonly collisions: number },
   ): Promise<{ update: StoredRevision; collisions: number }> {
     const { client, dialect } = this.context;
-    const { name, namespace, annotations } = set.metadata;
+    const { name, namespace } = set.metadata;
     const api = client.api(ControllerRevision, namespace);
     // The label keeps the first hash, even when a collision changes the name.
-    const labels = {
-      ...set.spec.template.metadata?.labels,
-      [dialect.subkey('controller', 'hash')]: revisionHash(data, collisions),
-    };
+    const label = { [dialect.subkey('controller', 'hash')]: revisionHash(data, collisions) };
     for (let probe = collisions; ; probe++) {
-      const metadata = {
-        name: revisionName(name, revisionHash(data, probe)),
-        ...(namespace === undefined ? {} : { namespace }),
-        labels,
-        ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
-        ownerReferences: [controllerReference(set)],
-      };
+      const metadata = revisionMetadata(set, revisionName(name, revisionHash(data, probe)), label);
       try {
         return { update: await api.create({ metadata, data, revision }), collisions: probe };
       } catch (error) {
