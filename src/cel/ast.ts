@@ -126,6 +126,8 @@ export interface Source {
 export interface CelIssue {
   readonly message: string;
   readonly offset: number;
+  /** The node with the error; 0 for syntax errors. Issues are sorted by location, then by id. */
+  readonly exprId: number;
 }
 
 /** Returns the expression with some nodes, identified by id, replaced. */

@@ -370,8 +370,8 @@ class Checker {
     this.#report(at, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
   }
 
-  #report({ offset }: { readonly offset: number }, message: string): void {
-    this.issues.push({ message, offset });
+  #report({ id, offset }: { readonly id: number; readonly offset: number }, message: string): void {
+    this.issues.push({ message, offset, exprId: id });
   }
 }
 

@@ -122,8 +122,8 @@ function mismatch(at: Expr, expected: CelType, found: CelType): CelIssue {
   return issueAt(at, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
 }
 
-function issueAt({ offset }: Expr, message: string): CelIssue {
-  return { message, offset };
+function issueAt({ id, offset }: Expr, message: string): CelIssue {
+  return { message, offset, exprId: id };
 }
 
 type Kind = ReturnType<typeof kindOf>;
@@ -182,7 +182,9 @@ function checkFormat(call: CallExpr, { types }: CheckedExpression): readonly Cel
   const [list] = args;
   if (args.length !== 1 || list?.type !== 'list') return [];
   const typeOfExpr = (expr: Expr) => types.get(expr.id) ?? DYN;
-  const issue = (message: string, at: Expr = call): readonly CelIssue[] => [issueAt(at, message)];
+  const issue = (message: string, at: Expr = call): readonly CelIssue[] => [
+    { message, offset: at.offset, exprId: at.id },
+  ];
   const text = byteText(target.value);
   let used = 0;
   for (let at = 0; at < text.length; ) {

@@ -1,5 +1,5 @@
 /**
- * The CEL grammar as a table, for `network.ts`.
+ * The CEL grammar as a table, for `network.ts`. Only erroneous texts need it.
  *
  * `tree-reader.ts` reads parts by label; a part that is missing because of an error is absent. Left-recursive rules
  * (`relation`, `calc`, `member`) are written as an operand and a loop of suffixes; `precedence` is the binding strength
@@ -47,6 +47,7 @@ export interface Alternative {
 /** `one`: the next token decides. `many`: unbounded lookahead, see `predict.ts`. */
 export type Lookahead = 'one' | 'many';
 
+/** A label with `+` collects all parts in a list. */
 const token = (type: number, label?: string): Element => ({ type: 'token', tokens: [type], label });
 const oneOf = (label: string, ...tokens: number[]): Element => ({ type: 'token', tokens, label });
 const rule = (name: RuleName, label?: string, precedence = 0): Element => ({
@@ -76,8 +77,8 @@ export const GRAMMAR: Readonly<Record<RuleName, Sequence>> = {
     rule('conditionalOr', 'e'),
     optional(token(T.QUESTION, 'op'), rule('conditionalOr', 'e1'), token(T.COLON), rule('expr', 'e2')),
   ],
-  conditionalOr: [rule('conditionalAnd', 'e'), star('one', token(T.OR, 'ops'), rule('conditionalAnd', 'e1'))],
-  conditionalAnd: [rule('relation', 'e'), star('one', token(T.AND, 'ops'), rule('relation', 'e1'))],
+  conditionalOr: [rule('conditionalAnd', 'e'), star('one', token(T.OR, 'ops+'), rule('conditionalAnd', 'e1+'))],
+  conditionalAnd: [rule('relation', 'e'), star('one', token(T.AND, 'ops+'), rule('relation', 'e1+'))],
   relation: [
     rule('calc', 'calc'),
     suffixes(
@@ -100,8 +101,8 @@ export const GRAMMAR: Readonly<Record<RuleName, Sequence>> = {
     choice(
       'many',
       alternative('memberExpr', rule('member', 'member')),
-      alternative('logicalNot', plus('one', token(T.NOT, 'ops')), rule('member', 'member')),
-      alternative('negate', plus('many', token(T.MINUS, 'ops')), rule('member', 'member')),
+      alternative('logicalNot', plus('one', token(T.NOT, 'ops+')), rule('member', 'member')),
+      alternative('negate', plus('many', token(T.MINUS, 'ops+')), rule('member', 'member')),
     ),
   ],
   member: [
@@ -157,8 +158,8 @@ export const GRAMMAR: Readonly<Record<RuleName, Sequence>> = {
       alternative(
         'createMessage',
         optional(token(T.DOT, 'leadingDot')),
-        token(T.IDENTIFIER, 'ids'),
-        star('one', token(T.DOT), token(T.IDENTIFIER, 'ids')),
+        token(T.IDENTIFIER, 'ids+'),
+        star('one', token(T.DOT), token(T.IDENTIFIER, 'ids+')),
         token(T.OPEN_BRACE, 'op'),
         optional(rule('fieldInitializerList', 'entries')),
         optional(token(T.COMMA)),
@@ -167,16 +168,16 @@ export const GRAMMAR: Readonly<Record<RuleName, Sequence>> = {
       alternative('constantLiteral', rule('literal', 'literal')),
     ),
   ],
-  exprList: [rule('expr', 'e'), star('one', token(T.COMMA), rule('expr', 'e'))],
-  listInit: [rule('optExpr', 'elems'), star('many', token(T.COMMA), rule('optExpr', 'elems'))],
+  exprList: [rule('expr', 'e+'), star('one', token(T.COMMA), rule('expr', 'e+'))],
+  listInit: [rule('optExpr', 'elems+'), star('many', token(T.COMMA), rule('optExpr', 'elems+'))],
   fieldInitializerList: [
-    ...[rule('optField', 'fields'), token(T.COLON, 'cols'), rule('expr', 'values')],
-    star('many', token(T.COMMA), rule('optField', 'fields'), token(T.COLON, 'cols'), rule('expr', 'values')),
+    ...[rule('optField', 'fields+'), token(T.COLON, 'cols+'), rule('expr', 'values+')],
+    star('many', token(T.COMMA), rule('optField', 'fields+'), token(T.COLON, 'cols+'), rule('expr', 'values+')),
   ],
   optField: [optional(token(T.QUESTION, 'opt')), rule('escapeIdent', 'ident')],
   mapInitializerList: [
-    ...[rule('optExpr', 'keys'), token(T.COLON, 'cols'), rule('expr', 'values')],
-    star('many', token(T.COMMA), rule('optExpr', 'keys'), token(T.COLON, 'cols'), rule('expr', 'values')),
+    ...[rule('optExpr', 'keys+'), token(T.COLON, 'cols+'), rule('expr', 'values+')],
+    star('many', token(T.COMMA), rule('optExpr', 'keys+'), token(T.COLON, 'cols+'), rule('expr', 'values+')),
   ],
   escapeIdent: [
     choice(

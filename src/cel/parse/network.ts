@@ -50,16 +50,12 @@ export interface SuffixState extends StateBase {
   readonly next: State;
 }
 
-/** Branches that the next token alone determines, by precedence times TOKEN_TYPES plus token type. */
-export type KnownBranches = (number | undefined)[];
-
 /** A choice between branches, numbered from 1. The last branch of an optional part skips it. */
 export interface BranchState extends StateBase {
   readonly kind: 'choice' | 'optional';
   readonly branches: readonly State[];
   readonly names: readonly (string | undefined)[];
   readonly lookahead: Lookahead;
-  readonly known: KnownBranches;
 }
 
 /** Before every iteration of a loop. The first branch enters it, the second exits. */
@@ -67,7 +63,6 @@ export interface LoopState extends StateBase {
   readonly kind: 'loop';
   readonly branches: readonly State[];
   readonly lookahead: Lookahead;
-  readonly known: KnownBranches;
   /** Whether this is the suffix loop of a left-recursive rule. */
   readonly suffixes: boolean;
   readonly back: LoopBackState;
@@ -89,7 +84,6 @@ export interface PlusBackState extends StateBase {
   readonly kind: 'plusBack';
   readonly branches: readonly State[];
   readonly lookahead: Lookahead;
-  readonly known: KnownBranches;
 }
 
 export interface StopState extends StateBase {
@@ -107,8 +101,7 @@ export interface NextTokens {
 export class Network {
   readonly #starts = new Map<RuleName, State>();
   readonly #stops = new Map<RuleName, StopState & { readonly follows: CallState[] }>();
-  /** By state id. */
-  readonly #next: (NextTokens | undefined)[] = [];
+  readonly #next = new Map<State, NextTokens>();
   #states = 0;
 
   constructor() {
@@ -131,11 +124,11 @@ export class Network {
 
   /** The tokens that may follow a state within its rule. */
   nextTokens(state: State): NextTokens {
-    let known = this.#next[state.id];
+    let known = this.#next.get(state);
     if (known === undefined) {
       const tokens = new Set<number>();
       known = { tokens, end: this.#collect(state, tokens, new Set()) };
-      this.#next[state.id] = known;
+      this.#next.set(state, known);
     }
     return known;
   }
@@ -183,12 +176,12 @@ export class Network {
       }
       case 'optional': {
         const branches = [this.#sequence(rule, element.body, next), next];
-        return { kind: 'optional', id, rule, branches, names: [], lookahead: 'one', known: [] };
+        return { kind: 'optional', id, rule, branches, names: [], lookahead: 'one' };
       }
       case 'choice': {
         const branches = element.alternatives.map(({ body }) => this.#sequence(rule, body, next));
         const names = element.alternatives.map(({ name }) => name);
-        return { kind: 'choice', id, rule, branches, names, lookahead: element.lookahead, known: [] };
+        return { kind: 'choice', id, rule, branches, names, lookahead: element.lookahead };
       }
       case 'plus': {
         const back: PlusBackState = {
@@ -196,7 +189,6 @@ export class Network {
           id,
           rule,
           lookahead: element.lookahead,
-          known: [],
           get branches() {
             return branches;
           },
@@ -230,7 +222,7 @@ export class Network {
       },
     };
     const branches = [body(back), next];
-    const loop: LoopState = { kind: 'loop', id: this.#states++, rule, branches, lookahead, known: [], suffixes, back };
+    const loop: LoopState = { kind: 'loop', id: this.#states++, rule, branches, lookahead, suffixes, back };
     return loop;
   }
 
@@ -251,7 +243,7 @@ export class Network {
     );
     const [only] = branches;
     if (branches.length === 1 && only !== undefined) return only;
-    return { kind: 'choice', id: this.#states++, rule, branches, names: [], lookahead: 'many', known: [] };
+    return { kind: 'choice', id: this.#states++, rule, branches, names: [], lookahead: 'many' };
   }
 }
 

@@ -16,7 +16,7 @@ export function macroKey(name: string, args: number | 'any', member: boolean): s
 }
 
 /** Receives the errors that macros report. */
-export type ReportError = (message: string, offset: number) => void;
+export type ReportError = (message: string, offset: number, exprId: number) => void;
 
 export class NodeBuilder {
   readonly macroCalls = new Map<number, CallExpr>();
@@ -64,8 +64,9 @@ export class NodeBuilder {
     const expanded = macro.expand(context, call.target, call.args);
     if (error !== undefined) {
       this.#releaseId(call.id);
-      this.#report(error.message, error.offset);
-      return this.placeholder(error.offset);
+      const placeholder = this.placeholder(error.offset);
+      this.#report(error.message, error.offset, placeholder.id);
+      return placeholder;
     }
     if (expanded === undefined) return undefined;
     this.macroCalls.set(expanded.id, this.#asWritten(call));

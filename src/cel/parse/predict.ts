@@ -25,14 +25,8 @@ export interface TokenWindow {
   typeAhead(count: number): number;
 }
 
-export interface Chosen {
-  readonly branch: number;
-  /** Whether the next token alone determines the branch. */
-  readonly usesOneToken: boolean;
-}
-
 /** `failedAhead`: the lookahead index of the token that matches no branch. */
-export type Prediction = Chosen | { readonly failedAhead: number };
+export type Prediction = { readonly branch: number } | { readonly failedAhead: number };
 
 interface Position {
   readonly state: State;
@@ -58,7 +52,7 @@ interface Stage {
 export class Predictor {
   readonly #network: Network;
   readonly #pool = new CallStackPool({ emptyIsAny: true });
-  readonly #starts = new Map<number, Stage>();
+  readonly #starts = new Map<string, Stage>();
   /** Interned by positions; their number does not depend on the text length. */
   readonly #stages = new Map<string, Stage>();
 
@@ -67,24 +61,24 @@ export class Predictor {
   }
 
   /** `callers`: return states, innermost last. `precedence`: that of the current rule. */
-  predict(decision: Decision, callers: () => readonly State[], precedence: number, tokens: TokenWindow): Prediction {
+  predict(decision: Decision, callers: readonly State[], precedence: number, tokens: TokenWindow): Prediction {
     let stage = this.#start(decision, precedence);
     for (let ahead = 0; ; ahead++) {
       const type = tokens.typeAhead(ahead);
       const next = this.#follow(stage, type);
       if (next === undefined) {
         const branch = completedBranch(stage.positions);
-        return branch === undefined ? { failedAhead: ahead } : { branch, usesOneToken: ahead === 0 };
+        return branch === undefined ? { failedAhead: ahead } : { branch };
       }
-      if (next.conflict) return this.#predictWithCallers(decision, callers(), precedence, tokens);
-      if (next.branch !== 0) return { branch: next.branch, usesOneToken: ahead === 0 };
+      if (next.conflict) return this.#predictWithCallers(decision, callers, precedence, tokens);
+      if (next.branch !== 0) return { branch: next.branch };
       stage = next;
     }
   }
 
   #start(decision: Decision, precedence: number): Stage {
     const suffixes = decision.kind === 'loop' && decision.suffixes;
-    const key = decision.id * 16 + (suffixes ? precedence : 0);
+    const key = suffixes ? `${decision.id}/${precedence}` : `${decision.id}`;
     let stage = this.#starts.get(key);
     if (stage === undefined) {
       const walk = new Walk(this.#network, this.#pool, { decision, precedence, withCallers: false });
@@ -101,8 +95,7 @@ export class Predictor {
   }
 
   #follow(stage: Stage, type: number): Stage | undefined {
-    const known = stage.next.get(type);
-    if (known !== undefined || stage.next.has(type)) return known;
+    if (stage.next.has(type)) return stage.next.get(type);
     const walk = new Walk(this.#network, this.#pool, { decision: undefined, precedence: 0, withCallers: false });
     const positions = walk.step(stage.positions, type);
     const next = positions.length === 0 ? undefined : this.#stage(positions);
@@ -139,10 +132,10 @@ export class Predictor {
       if (reached.length === 0) {
         const branch = completedBranch(positions);
         // ANTLR has rewound the input when it picks the offending token.
-        return branch === undefined ? { failedAhead: 0 } : { branch, usesOneToken: false };
+        return branch === undefined ? { failedAhead: 0 } : { branch };
       }
       const branch = onlyBranch(reached) || onlyViableBranch(reached);
-      if (branch !== 0) return { branch, usesOneToken: false };
+      if (branch !== 0) return { branch };
       positions = reached;
     }
   }

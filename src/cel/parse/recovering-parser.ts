@@ -1,35 +1,29 @@
 /**
- * The parser: walks the state network, reports mismatches, recovers by deleting or inserting one token if that explains
- * the error, and otherwise skips to a token where parsing can continue. It follows ANTLR's default error strategy,
- * because the messages depend on it.
+ * The parser for erroneous texts: walks the state network, reports mismatches, recovers by deleting or inserting one
+ * token if that explains the error, and otherwise skips to a token where parsing can continue. It follows ANTLR's
+ * default error strategy, because the messages depend on it.
  *
  * The result is a tree of everything that could be parsed; parts are missing where the text is wrong.
  */
 import { LEFT, type RuleName } from './grammar.js';
 import { type CallState, Network, type State } from './network.js';
-import { type Chosen, type Decision, Predictor } from './predict.js';
+import { type Decision, Predictor } from './predict.js';
 import { MAX_DEPTH, MAX_RECOVERIES, MAX_SKIPPED_TOKENS } from './source.js';
 import type { Token, TokenStream } from './token-stream.js';
-import { hasOneSpelling, TOKEN_TYPES, TokenType, tokenName } from './tokens.js';
+import { hasOneSpelling, TokenType, tokenName } from './tokens.js';
 
 export interface Tree {
   readonly rule: RuleName;
   /** The name of the chosen alternative, or of the rule if it has none. */
   kind: string;
   readonly start: Token;
-  /** The last part with a label. */
-  lastPart: Part | undefined;
+  /** Parts by label. */
+  readonly parts: Map<string, Token | Tree | (Token | Tree)[]>;
   /** The parent node and the call state in it. */
   readonly parent: Tree | undefined;
   readonly call: CallState | undefined;
   /** The minimum precedence of suffixes that may be added. */
   readonly precedence: number;
-}
-
-export interface Part {
-  readonly label: string;
-  readonly content: Token | Tree;
-  readonly before: Part | undefined;
 }
 
 /** Receives errors. `syntax` throws if there are too many. */
@@ -78,16 +72,16 @@ export class RecoveringParser {
 
   parse(): Tree {
     const root = this.#enter('start', undefined);
-    for (;;) {
+    while (this.#tree !== undefined) {
       try {
-        while (this.#tree !== undefined) this.#advance(this.#tree, this.#state);
-        return root;
+        this.#advance(this.#tree, this.#state);
       } catch (error) {
         if (!(error instanceof Mismatch)) throw error;
         this.#recover(error);
-        this.#state = this.#network.stop(this.#tree?.rule ?? 'start');
+        this.#state = this.#network.stop(this.#tree.rule);
       }
     }
+    return root;
   }
 
   #advance(tree: Tree, state: State): void {
@@ -111,23 +105,17 @@ export class RecoveringParser {
         this.#state = state.next;
         return;
       case 'loopBack':
+        this.#sync(tree);
         this.#takeBranch(tree, state.next);
         return;
       default:
+        this.#sync(tree);
         this.#takeBranch(tree, state);
     }
   }
 
   #takeBranch(tree: Tree, decision: Decision): void {
-    const token = this.#tokens.token();
-    const key = tree.precedence * TOKEN_TYPES + token.type;
-    let branch = decision.known[key];
-    if (branch === undefined) {
-      this.#sync(tree);
-      const found = this.#decide(tree, decision);
-      branch = found.branch;
-      if (found.usesOneToken && !this.#recovering && token === this.#tokens.token()) decision.known[key] = branch;
-    }
+    const branch = this.#decide(tree, decision);
     if ('names' in decision) tree.kind = decision.names[branch - 1] ?? tree.kind;
     // The left operand is complete when its suffix begins.
     if (decision.kind === 'loop' && decision.suffixes && branch === 1) this.#countDown(tree.rule);
@@ -136,25 +124,20 @@ export class RecoveringParser {
     this.#state = next;
   }
 
-  #decide(tree: Tree, decision: Decision): Chosen {
+  #decide(tree: Tree, decision: Decision): number {
     if (decision.lookahead === 'many') return this.#predict(tree, decision);
     const { type } = this.#tokens.token();
-    const accepts = (state: State) => this.#network.nextTokens(state).tokens.has(type);
-    if (decision.kind !== 'choice')
-      return { branch: accepts(decision.branches[0] as State) ? 1 : 2, usesOneToken: true };
-    const branch = decision.branches.findIndex(accepts);
+    const branch = decision.branches.findIndex((state) => this.#network.nextTokens(state).tokens.has(type));
+    if (decision.kind !== 'choice') return branch === 0 ? 1 : 2;
     if (branch === -1) throw this.#noViableAlternative(this.#tokens.token());
-    return { branch: branch + 1, usesOneToken: true };
+    return branch + 1;
   }
 
-  #predict(tree: Tree, decision: Decision): Chosen {
-    const callers = (): readonly State[] => {
-      const states: State[] = [];
-      for (let part: Tree | undefined = tree; part?.call !== undefined; part = part.parent) states.push(part.call.next);
-      return states.reverse();
-    };
-    const prediction = this.#predictor.predict(decision, callers, tree.precedence, this.#tokens);
-    if ('branch' in prediction) return prediction;
+  #predict(tree: Tree, decision: Decision): number {
+    const callers: State[] = [];
+    for (let part: Tree | undefined = tree; part?.call !== undefined; part = part.parent) callers.push(part.call.next);
+    const prediction = this.#predictor.predict(decision, callers.reverse(), tree.precedence, this.#tokens);
+    if ('branch' in prediction) return prediction.branch;
     throw this.#noViableAlternative(this.#tokens.token(prediction.failedAhead));
   }
 
@@ -170,7 +153,7 @@ export class RecoveringParser {
     const parent = this.#tree;
     const inSuffixRule = rule === 'relation' || rule === 'calc' || rule === 'member';
     const precedence = inSuffixRule ? (call?.precedence ?? 0) : (parent?.precedence ?? 0);
-    const tree: Tree = { rule, kind: rule, start: this.#tokens.token(), lastPart: undefined, parent, call, precedence };
+    const tree: Tree = { rule, kind: rule, start: this.#tokens.token(), parts: new Map(), parent, call, precedence };
     this.#tree = tree;
     this.#state = this.#network.start(rule);
     this.#countUp(rule);
@@ -188,7 +171,7 @@ export class RecoveringParser {
 
   /** The node read so far becomes the left operand of a suffix node. */
   #wrap(left: Tree, name: string | undefined): void {
-    this.#tree = { ...left, kind: name ?? left.rule, lastPart: { label: LEFT, content: left, before: undefined } };
+    this.#tree = { ...left, kind: name ?? left.rule, parts: new Map([[LEFT, left]]) };
     this.#countUp(left.rule);
   }
 
@@ -202,8 +185,16 @@ export class RecoveringParser {
     this.#depths.set(rule, Math.max((this.#depths.get(rule) ?? 0) - 1, 0));
   }
 
-  #keep(tree: Tree, label: string | undefined, content: Token | Tree): void {
-    if (label !== undefined) tree.lastPart = { label, content, before: tree.lastPart };
+  #keep(tree: Tree, label: string | undefined, part: Token | Tree): void {
+    if (label === undefined) return;
+    if (!label.endsWith('+')) {
+      tree.parts.set(label, part);
+      return;
+    }
+    const name = label.slice(0, -1);
+    const list = tree.parts.get(name);
+    if (Array.isArray(list)) list.push(part);
+    else tree.parts.set(name, [part]);
   }
 
   #match(expected: ReadonlySet<number>, next: State): Token {

@@ -1,4 +1,4 @@
-/** The tokens of a text, read on demand. Token recognition errors are reported when the token is read. */
+/** The tokens of an erroneous text, read on demand. Token recognition errors are reported when the token is read. */
 import { Scanner } from './scanner.js';
 import type { TextSource } from './source.js';
 import { isHidden, TokenType } from './tokens.js';

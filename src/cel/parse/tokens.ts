@@ -49,8 +49,6 @@ export const TokenType = {
   INVALID: 38,
 } as const;
 
-export const TOKEN_TYPES = 39;
-
 const NAMES: readonly string[] = [
   '<EOF>',
   ...['==', '!=', 'in', '<', '<=', '>=', '>', '&&', '||', '[', ']', '{', '}', '(', ')', '.', ',', '-', '!', '?'].map(

@@ -1,27 +1,15 @@
 /**
- * Converts the tree of a text to nodes. Parts that are missing because of an error become placeholders, so that errors
- * beyond syntax are found as well: reserved names, invalid literals and macros with invalid arguments.
+ * Converts the tree of an erroneous text as far as possible, to report errors beyond syntax: reserved names, invalid
+ * literals and macros with reportError arguments. The created nodes are discarded.
  */
-import type { Expr, MapEntry, StructField } from '../ast.js';
+import type { Expr } from '../ast.js';
 import { LEFT } from './grammar.js';
 import { literalOf } from './literals.js';
-import { balanced, type NodeBuilder, type ReportError } from './node-builder.js';
+import type { NodeBuilder, ReportError } from './node-builder.js';
 import type { Tree } from './recovering-parser.js';
 import { MAX_DEPTH, NO_LOCATION } from './source.js';
 import type { Token } from './token-stream.js';
-import {
-  ARITHMETIC_FUNCTIONS,
-  CONDITIONAL,
-  INDEX,
-  LOGICAL_AND,
-  LOGICAL_NOT,
-  LOGICAL_OR,
-  NEGATE,
-  OPTIONAL_INDEX,
-  OPTIONAL_SELECT,
-  RELATION_FUNCTIONS,
-  RESERVED_NAMES,
-} from './tokens.js';
+import { RESERVED_NAMES } from './tokens.js';
 
 /** The offset of missing parts. */
 const BEFORE_TEXT = -1;
@@ -49,35 +37,36 @@ export class TreeReader {
       case 'start':
         return this.read(treeAt(part, 'e'));
       case 'expr':
-        return this.#deeper(() => this.#operation(part, CONDITIONAL, 'e', 'e1', 'e2'));
+        return this.#deeper(() => this.#operation(part, ['e', 'e1', 'e2'], tokenAt(part, 'op')));
       case 'relation':
-        return this.#deeper(() => this.#operation(part, functionOf(part, RELATION_FUNCTIONS), LEFT, 'right'));
       case 'calc':
-        return this.#deeper(() => this.#operation(part, functionOf(part, ARITHMETIC_FUNCTIONS), LEFT, 'right'));
-      case 'index':
-        return this.#deeper(() => this.#operation(part, has(part, 'opt') ? OPTIONAL_INDEX : INDEX, LEFT, 'index'));
+        return this.#deeper(() => this.#operation(part, [LEFT, 'right'], tokenAt(part, 'op')));
       case 'conditionalOr':
-        return this.#chain(part, LOGICAL_OR);
       case 'conditionalAnd':
-        return this.#chain(part, LOGICAL_AND);
+        return this.#operation(part, ['e', 'e1'], middleToken(part, 'ops'));
       case 'logicalNot':
-        return this.#sign(part, LOGICAL_NOT);
       case 'negate':
-        return this.#sign(part, NEGATE);
+        if (partsAt(part, 'ops').length % 2 === 0) return this.read(treeAt(part, 'member'));
+        return this.#operation(part, ['member'], tokenAt(part, 'ops'));
       case 'select':
         return this.#deeper(() => this.#select(part));
       case 'memberCall':
         return this.#deeper(() => this.#call(part, this.read(treeAt(part, LEFT)), tokenAt(part, 'open')));
+      case 'index':
+        return this.#deeper(() => this.#operation(part, [LEFT, 'index'], tokenAt(part, 'op')));
       case 'ident':
         return this.#ident(part);
       case 'globalCall':
         return this.#call(part, undefined, tokenAt(part, 'op'));
       case 'createList':
-        return this.#list(part);
+        this.#elements(treeAt(part, 'elems'));
+        return this.#placeholder(part, tokenAt(part, 'op'));
       case 'createMap':
-        return this.#map(part);
+        this.#entries(treeAt(part, 'entries'));
+        return this.#placeholder(part, tokenAt(part, 'op'));
       case 'createMessage':
-        return this.#message(part);
+        this.#fields(treeAt(part, 'entries'));
+        return this.#placeholder(part, tokenAt(part, 'op'));
       case 'unary':
         return this.#placeholder(part);
       default:
@@ -92,41 +81,24 @@ export class TreeReader {
     return expr;
   }
 
-  #placeholder(part: Tree): Expr {
-    return this.#builder.placeholder(part.start.offset);
+  #placeholder(part: Tree, at: Token | undefined = part.start): Expr {
+    return this.#builder.placeholder(at.offset);
   }
 
   #reportError(part: Tree, message: string): Expr {
     const placeholder = this.#placeholder(part);
-    this.#options.report(message, placeholder.offset);
+    this.#options.report(message, placeholder.offset, placeholder.id);
     return placeholder;
   }
 
-  /** An operator gets its id after its first operand. */
-  #operation(part: Tree, name: string, first: string, ...others: readonly string[]): Expr {
-    const left = this.read(treeAt(part, first));
-    const id = this.#builder.id();
-    const args = [left, ...others.map((label) => this.read(treeAt(part, label)))];
-    return this.#builder.call(id, operatorOffset(part), name, args);
-  }
-
-  /** `a || b || c` or `a && b && c`. */
-  #chain(part: Tree, name: string): Expr {
-    const terms = [this.read(treeAt(part, 'e'))];
-    const operands = treesAt(part, 'e1');
-    const links = tokensAt(part, 'ops').map(({ offset }, index) => {
-      terms.push(this.read(operands[index]));
-      return { id: this.#builder.id(), offset };
-    });
-    return balanced(name, terms, links);
-  }
-
-  /** Two equal signs cancel each other out. */
-  #sign(part: Tree, name: string): Expr {
-    const [first, ...more] = tokensAt(part, 'ops');
-    if (first === undefined || more.length % 2 === 1) return this.read(treeAt(part, 'member'));
-    const id = this.#builder.id();
-    return this.#builder.call(id, first.offset, name, [this.read(treeAt(part, 'member'))]);
+  /** The result of an operation is not used, but macros read the locations of their arguments. */
+  #operation(part: Tree, labels: readonly string[], operator: Token | undefined): Expr {
+    for (const label of labels) {
+      const operands = treesAt(part, label);
+      for (const operand of operands) this.read(operand);
+      if (operands.length === 0) this.read(undefined);
+    }
+    return this.#placeholder(part, operator);
   }
 
   #select(part: Tree): Expr {
@@ -134,22 +106,19 @@ export class TreeReader {
     const name = treeAt(part, 'id');
     const operator = tokenAt(part, 'op');
     if (name === undefined || operator === undefined) return this.#placeholder(part);
-    const { offset } = operator;
     const error = nameError(name);
     if (error !== undefined) this.#reportError(name, error);
+    if (part.parts.has('opt')) return this.#placeholder(part, operator);
     const field = error === undefined ? (tokenAt(name, 'id')?.text ?? '') : '';
-    if (has(part, 'opt')) {
-      const key = this.#builder.literal(name.start.offset, field);
-      return this.#builder.call(this.#builder.id(), offset, OPTIONAL_SELECT, [operand, key]);
-    }
-    return { type: 'select', id: this.#builder.id(), offset, operand, field, testOnly: false };
+    return { type: 'select', id: this.#builder.id(), offset: operator.offset, operand, field, testOnly: false };
   }
 
   #ident(part: Tree): Expr {
     const name = tokenAt(part, 'id');
     if (name === undefined) return this.#placeholder(part);
     if (RESERVED_NAMES.has(name.text)) return this.#reportError(part, `reserved identifier: ${name.text}`);
-    return { type: 'ident', id: this.#builder.id(), offset: name.offset, name: leadingDot(part) + name.text };
+    const dot = part.parts.has('leadingDot') ? '.' : '';
+    return { type: 'ident', id: this.#builder.id(), offset: name.offset, name: dot + name.text };
   }
 
   #call(part: Tree, target: Expr | undefined, open: Token | undefined): Expr {
@@ -158,83 +127,46 @@ export class TreeReader {
     if (target === undefined && RESERVED_NAMES.has(name.text)) {
       return this.#reportError(part, `reserved identifier: ${name.text}`);
     }
+    const dot = part.parts.has('leadingDot') ? '.' : '';
     const id = this.#builder.id();
     const args = treesAt(treeAt(part, 'args'), 'e').map((arg) => this.read(arg));
     const offset = open?.offset ?? NO_LOCATION;
-    const call = this.#builder.call(id, offset, leadingDot(part) + name.text, args);
-    return this.#builder.callOrMacro(target === undefined ? call : { ...call, target });
+    return this.#builder.callOrMacro({ type: 'call', id, offset, function: dot + name.text, target, args });
   }
 
-  #list(part: Tree): Expr {
-    const id = this.#builder.id();
-    const items = treesAt(treeAt(part, 'elems'), 'elems');
-    const elements = items.map((item) => this.read(treeAt(item, 'e')));
-    const optional = [...items.keys()].filter((index) => has(items[index], 'opt'));
-    return { type: 'list', id, offset: operatorOffset(part), elements, optional };
+  #elements(list: Tree | undefined): void {
+    for (const element of treesAt(list, 'elems')) this.read(treeAt(element, 'e'));
   }
 
-  #map(part: Tree): Expr {
-    const id = this.#builder.id();
-    const entries: MapEntry[] = [];
-    for (const { name, colon, value } of pairsOf(treeAt(part, 'entries'), 'keys')) {
-      const entryId = this.#builder.id();
-      const key = this.read(treeAt(name, 'e'));
-      const optional = has(name, 'opt');
-      entries.push({ id: entryId, offset: colon.offset, key, value: this.read(value), optional });
+  #entries(list: Tree | undefined): void {
+    const keys = treesAt(list, 'keys');
+    const values = treesAt(list, 'values');
+    for (const index of partsAt(list, 'cols').keys()) {
+      if (index >= keys.length || index >= values.length) return;
+      this.read(treeAt(keys[index], 'e'));
+      this.read(values[index]);
     }
-    return { type: 'map', id, offset: operatorOffset(part), entries };
   }
 
-  #message(part: Tree): Expr {
-    const id = this.#builder.id();
-    const list = treeAt(part, 'entries');
-    const fields: StructField[] = [];
-    for (const { name, colon, value } of pairsOf(list, 'fields')) {
-      const fieldId = this.#builder.id();
-      const ident = treeAt(name, 'ident');
-      const error = nameError(ident);
-      if (error !== undefined) this.#reportError(list ?? part, error);
-      else {
-        const optional = has(name, 'opt');
-        const text = tokenAt(ident, 'id')?.text ?? '';
-        fields.push({ id: fieldId, offset: colon.offset, name: text, value: this.read(value), optional });
-      }
+  #fields(list: Tree | undefined): void {
+    if (list === undefined) return;
+    const values = treesAt(list, 'values');
+    const colons = partsAt(list, 'cols');
+    for (const [index, field] of treesAt(list, 'fields').entries()) {
+      if (index >= colons.length || index >= values.length) return;
+      const error = nameError(treeAt(field, 'ident'));
+      if (error !== undefined) this.#reportError(list, error);
+      else this.read(values[index]);
     }
-    const names = tokensAt(part, 'ids').map(({ text }) => text);
-    return { type: 'struct', id, offset: operatorOffset(part), name: leadingDot(part) + names.join('.'), fields };
   }
 
   #literal(part: Tree): Expr {
     const token = tokenAt(part, 'tok');
     if (token === undefined) return this.#builder.placeholder(BEFORE_TEXT);
-    const literal = literalOf(token.type, token.text, has(part, 'sign'));
-    if (literal === undefined) return this.#placeholder(part);
-    if ('error' in literal) return this.#reportError(part, literal.error);
-    return this.#builder.literal(part.start.offset, literal.value);
+    const literal = literalOf(token.type, token.text, part.parts.has('sign'));
+    if (literal !== undefined && 'error' in literal) this.#reportError(part, literal.error);
+    return this.#placeholder(part);
   }
-}
-
-/** The entries of a map or message up to the first incomplete one. */
-function pairsOf(list: Tree | undefined, label: 'keys' | 'fields') {
-  const names = treesAt(list, label);
-  const values = treesAt(list, 'values');
-  return tokensAt(list, 'cols').flatMap((colon, index) => {
-    const [name, value] = [names[index], values[index]];
-    return name === undefined || value === undefined ? [] : [{ name, colon, value }];
-  });
-}
-
-/** The function of the operator; empty if the operator is missing. */
-function functionOf(part: Tree, functions: ReadonlyMap<number, string>): string {
-  return functions.get(tokenAt(part, 'op')?.type ?? -1) ?? '';
-}
-
-function operatorOffset(part: Tree): number {
-  return (tokenAt(part, 'op') ?? part.start).offset;
-}
-
-function leadingDot(part: Tree): string {
-  return has(part, 'leadingDot') ? '.' : '';
 }
 
 /** Skips the levels that contain a single part. */
@@ -242,7 +174,7 @@ function innermost(tree: Tree | undefined): Tree | undefined {
   let part = tree;
   for (;;) {
     const inner = part === undefined ? undefined : PASSED[part.kind];
-    if (part === undefined || inner === undefined || has(part, inner.unless)) return part;
+    if (part === undefined || inner === undefined || part.parts.has(inner.unless)) return part;
     part = treeAt(part, inner.label);
   }
 }
@@ -266,38 +198,26 @@ function nameError(name: Tree | undefined): string | undefined {
   return name?.kind === 'escapedIdentifier' ? "unsupported syntax: '`'" : 'unsupported ident kind';
 }
 
-function partAt(tree: Tree | undefined, label: string): Token | Tree | undefined {
-  let part = tree?.lastPart;
-  while (part !== undefined && part.label !== label) part = part.before;
-  return part?.content;
-}
-
 function partsAt(tree: Tree | undefined, label: string): readonly (Token | Tree)[] {
-  const parts: (Token | Tree)[] = [];
-  for (let part = tree?.lastPart; part !== undefined; part = part.before) {
-    if (part.label === label) parts.push(part.content);
-  }
-  return parts.reverse();
-}
-
-function has(tree: Tree | undefined, label: string): boolean {
-  return partAt(tree, label) !== undefined;
+  const part = tree?.parts.get(label);
+  if (part === undefined) return [];
+  return Array.isArray(part) ? part : [part];
 }
 
 function treesAt(tree: Tree | undefined, label: string): readonly Tree[] {
-  return partsAt(tree, label).filter((part) => 'rule' in part);
+  return partsAt(tree, label).filter((part) => 'parts' in part);
 }
 
 function treeAt(tree: Tree | undefined, label: string): Tree | undefined {
-  const part = partAt(tree, label);
-  return part !== undefined && 'rule' in part ? part : undefined;
+  return treesAt(tree, label)[0];
 }
 
-function tokensAt(tree: Tree | undefined, label: string): readonly Token[] {
-  return partsAt(tree, label).filter((part) => 'text' in part);
+function tokenAt(tree: Tree, label: string, index = 0): Token | undefined {
+  const part = partsAt(tree, label)[index];
+  return part === undefined || 'parts' in part ? undefined : part;
 }
 
-function tokenAt(tree: Tree | undefined, label: string): Token | undefined {
-  const part = partAt(tree, label);
-  return part !== undefined && 'text' in part ? part : undefined;
+/** The operator that becomes the root of a balanced chain. */
+function middleToken(tree: Tree, label: string): Token | undefined {
+  return tokenAt(tree, label, Math.floor(partsAt(tree, label).length / 2));
 }
