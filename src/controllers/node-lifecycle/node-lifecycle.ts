@@ -111,10 +111,9 @@ class NodeLifecycle extends ControllerPart<Settings> {
       else this.#examineAtNextTick();
     });
     this.#pods.onKey((key, event) => {
-      if (event.type === 'DELETED' || !event.object.spec.nodeName) return;
-      if (event.type === 'ADDED' || event.previous.spec.nodeName !== event.object.spec.nodeName) {
-        this.#podQueue.add(key);
-      }
+      const { nodeName = '' } = event.object.spec;
+      if (event.type === 'DELETED' || !this.#healths.isKnownUnready(nodeName)) return;
+      if (event.type === 'ADDED' || event.previous.spec.nodeName !== nodeName) this.#podQueue.add(key);
     });
     this.#monitor.add(EXAMINE);
   }

@@ -57,7 +57,8 @@ class TaintEviction extends ControllerPart {
       ) {
         return;
       }
-      this.#podQueue.add(key);
+      // Most pods are not affected, so they are not queued.
+      if (this.#scheduled.has(key) || this.#taintsFor(object).length > 0) this.#podQueue.add(key);
     });
   }
 
@@ -75,8 +76,12 @@ class TaintEviction extends ControllerPart {
       this.#cancel(key);
       return;
     }
-    const taints = executionTaintsOf(this.#nodes.get(pod.spec.nodeName ?? '')?.spec.taints);
+    const taints = this.#taintsFor(pod);
     if (taints.length > 0) this.#schedule(pod, taints);
+  }
+
+  #taintsFor({ spec }: StoredPod): readonly Taint[] {
+    return executionTaintsOf(this.#nodes.get(spec.nodeName ?? '')?.spec.taints);
   }
 
   /** Evicts the pod now or later, or cancels its eviction. */
