@@ -295,14 +295,12 @@ export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresou
 
 function withOwnGoTypes(
   schema: ObjectNode,
-  { apiVersion, ownTypes }: Pick<BuiltIn, 'apiVersion' | 'ownTypes'>,
+  { apiVersion, ownTypes }: Pick<BuiltInDefinition<Scope, string>, 'apiVersion' | 'ownTypes'>,
 ): ObjectNode {
   return ownTypes === undefined
     ? schema
     : moveGoTypes(schema, apiVersion.slice(apiVersion.lastIndexOf('/') + 1), ownTypes);
 }
-
-type BuiltIn = BuiltInDefinition<Scope, string>;
 
 /** The differences between a version of a built-in kind and its storage version. */
 export interface VersionDefinition<Subresources extends string, Object = unknown>

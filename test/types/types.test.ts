@@ -78,8 +78,7 @@ const cases: readonly Case[] = [
   {
     name: 'reports that all() has no method to read one object',
     code: `${CLUSTER} cluster.all(ConfigMap).get('a');`,
-    expect:
-      /Property 'get' does not exist on type 'Collection<Kind<ConfigMap, ConfigMapInput, "Namespaced", never, ConfigMap>>'/,
+    expect: /Property 'get' does not exist on type 'Collection<ConfigMapKind<ConfigMap>>'/,
   },
   {
     name: 'lists the subresources of the kind for an unknown subresource',

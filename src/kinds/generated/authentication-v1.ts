@@ -27,12 +27,8 @@ export interface SelfSubjectReviewObject extends ReviewBase {
 export interface SelfSubjectReviewInput extends ReviewInputBase {
   status?: SelfSubjectReviewStatusInput | undefined;
 }
-export interface SelfSubjectReviewDraft extends ReviewBase {
-  get status(): SelfSubjectReviewStatusDraft;
-  set status(value: SelfSubjectReviewStatusInput);
-}
 
-export type SelfSubjectReviewKind<Object> = Kind<Object, SelfSubjectReviewInput, 'Cluster', never, SelfSubjectReviewDraft>;
+export type SelfSubjectReviewKind<Object> = Kind<Object, SelfSubjectReviewInput, 'Cluster', never>;
 
 export const selfSubjectReviewBase: BuiltInBase<'Cluster'> = {
   apiVersion: `${serviceGroup('authentication')}/v1`,
@@ -63,13 +59,8 @@ export interface TokenRequestInput extends ReviewInputBase {
   spec: TokenRequestSpecInput;
   status?: TokenRequestStatusInput | undefined;
 }
-export interface TokenRequestDraft extends ReviewBase {
-  get spec(): TokenRequestSpecDraft;
-  set spec(value: TokenRequestSpecInput);
-  status: TokenRequestStatus;
-}
 
-export type TokenRequestKind<Object> = Kind<Object, TokenRequestInput, 'Namespaced', never, TokenRequestDraft>;
+export type TokenRequestKind<Object> = Kind<Object, TokenRequestInput, 'Namespaced', never>;
 
 export const tokenRequestBase: BuiltInBase<'Namespaced'> = {
   apiVersion: `${serviceGroup('authentication')}/v1`,
@@ -118,13 +109,8 @@ export interface TokenReviewInput extends ReviewInputBase {
   spec: TokenReviewSpecInput;
   status?: TokenReviewStatusInput | undefined;
 }
-export interface TokenReviewDraft extends ReviewBase {
-  spec: TokenReviewSpec;
-  get status(): TokenReviewStatusDraft;
-  set status(value: TokenReviewStatusInput);
-}
 
-export type TokenReviewKind<Object> = Kind<Object, TokenReviewInput, 'Cluster', never, TokenReviewDraft>;
+export type TokenReviewKind<Object> = Kind<Object, TokenReviewInput, 'Cluster', never>;
 
 export const tokenReviewBase: BuiltInBase<'Cluster'> = {
   apiVersion: `${serviceGroup('authentication')}/v1`,

@@ -68,9 +68,8 @@ export interface LocalSubjectAccessReviewInput extends ReviewInputBase {
   spec: SubjectAccessReviewSpecInput;
   status?: SubjectAccessReviewStatusInput | undefined;
 }
-export interface LocalSubjectAccessReviewDraft extends LocalSubjectAccessReviewObject {}
 
-export type LocalSubjectAccessReviewKind<Object> = Kind<Object, LocalSubjectAccessReviewInput, 'Namespaced', never, LocalSubjectAccessReviewDraft>;
+export type LocalSubjectAccessReviewKind<Object> = Kind<Object, LocalSubjectAccessReviewInput, 'Namespaced', never>;
 
 export const localSubjectAccessReviewBase: BuiltInBase<'Namespaced'> = {
   apiVersion: `${serviceGroup('authorization')}/v1`,
@@ -162,9 +161,8 @@ export interface SelfSubjectAccessReviewInput extends ReviewInputBase {
   spec: SelfSubjectAccessReviewSpecInput;
   status?: SubjectAccessReviewStatusInput | undefined;
 }
-export interface SelfSubjectAccessReviewDraft extends SelfSubjectAccessReviewObject {}
 
-export type SelfSubjectAccessReviewKind<Object> = Kind<Object, SelfSubjectAccessReviewInput, 'Cluster', never, SelfSubjectAccessReviewDraft>;
+export type SelfSubjectAccessReviewKind<Object> = Kind<Object, SelfSubjectAccessReviewInput, 'Cluster', never>;
 
 export const selfSubjectAccessReviewBase: BuiltInBase<'Cluster'> = {
   apiVersion: `${serviceGroup('authorization')}/v1`,
@@ -198,9 +196,8 @@ export interface SelfSubjectRulesReviewInput extends ReviewInputBase {
   spec: SelfSubjectRulesReviewSpecInput;
   status?: SubjectRulesReviewStatusInput | undefined;
 }
-export interface SelfSubjectRulesReviewDraft extends SelfSubjectRulesReviewObject {}
 
-export type SelfSubjectRulesReviewKind<Object> = Kind<Object, SelfSubjectRulesReviewInput, 'Cluster', never, SelfSubjectRulesReviewDraft>;
+export type SelfSubjectRulesReviewKind<Object> = Kind<Object, SelfSubjectRulesReviewInput, 'Cluster', never>;
 
 export const selfSubjectRulesReviewBase: BuiltInBase<'Cluster'> = {
   apiVersion: `${serviceGroup('authorization')}/v1`,
@@ -229,9 +226,8 @@ export interface SubjectAccessReviewInput extends ReviewInputBase {
   spec: SubjectAccessReviewSpecInput;
   status?: SubjectAccessReviewStatusInput | undefined;
 }
-export interface SubjectAccessReviewDraft extends SubjectAccessReviewObject {}
 
-export type SubjectAccessReviewKind<Object> = Kind<Object, SubjectAccessReviewInput, 'Cluster', never, SubjectAccessReviewDraft>;
+export type SubjectAccessReviewKind<Object> = Kind<Object, SubjectAccessReviewInput, 'Cluster', never>;
 
 export const subjectAccessReviewBase: BuiltInBase<'Cluster'> = {
   apiVersion: `${serviceGroup('authorization')}/v1`,

@@ -34,7 +34,9 @@ export function sectionModule(section, drafts) {
   const imports = createImports(section);
   const parts = section.strings.filter(({ values }) => values !== undefined).map(enumeration);
   for (const entry of section.types) {
-    if (hasTypes(entry)) parts.push(interfaces(entry, imports, drafts));
+    if (entry.scope !== undefined || !['kind', 'variant'].includes(entry.kind)) {
+      parts.push(interfaces(entry, imports, drafts));
+    }
     if (entry.scope !== undefined) parts.push(kindType(entry, imports, drafts));
     const schema = schemaOf(entry, imports);
     if (schema !== '') parts.push(schema);
@@ -54,12 +56,13 @@ export function publicTypes(model, drafts) {
   for (const section of model.sections.values()) {
     const names = section.types
       .filter(({ isPublic }) => isPublic)
-      .flatMap(({ kind, typeName, flags }, index, entries) => [
+      .flatMap((entry) => {
+        const { kind, typeName, flags } = entry;
         // The object of a kind has its name in the file of the kind.
-        ...(kind === 'kind' ? [] : [typeName]),
-        ...(flags.outputOnly || flags.hiddenInput ? [] : [`${typeName}Input`]),
-        ...(drafts.has(entries[index]) && !flags.hiddenInput ? [`${typeName}Draft`] : []),
-      ]);
+        const object = kind === 'kind' ? [] : [typeName];
+        if (flags.outputOnly || flags.hiddenInput) return object;
+        return [...object, `${typeName}Input`, ...(drafts.has(entry) ? [`${typeName}Draft`] : [])];
+      });
     names.push(...section.strings.filter(({ isPublic }) => isPublic).map(({ name }) => name));
     if (names.length > 0)
       lines.push('export type {', ...names.sort().map((name) => `  ${name},`), `} from './${section.file}.js';`);
@@ -124,26 +127,19 @@ function literal(value) {
   return value.endsWith('...') ? `\`${value.slice(0, -'...'.length)}\${string}\`` : quote(value);
 }
 
-/** False for versions of kinds whose types are those of another version. */
-function hasTypes({ kind, scope }) {
-  return kind !== 'variant' && (kind !== 'kind' || scope !== undefined);
-}
-
 function interfaces(entry, imports, drafts) {
-  const { typeName, flags } = entry;
+  const { typeName, flags, scope } = entry;
   const fields = flatFields(entry);
-  const [name, base, inputBase] = entry.kind === 'kind' ? kindBases(entry, imports) : [typeName];
+  const [name, base, inputBase] = scope === undefined ? [typeName] : kindBases(entry, imports);
   const output = fields.map((field) => member(field, false, imports));
   const texts = [declaration(name, base, output)];
   if (flags.outputOnly) return texts[0];
   const input = fields.map((field) => member(field, true, imports));
   const isSame = output.length > 0 && `${output}` === `${input}` && inputBase === base;
-  texts.push(isSame ? declaration(`${typeName}Input`, name) : declaration(`${typeName}Input`, inputBase, input));
-  if (drafts.has(entry)) {
-    const draft = fields.flatMap((field) => draftMembers(field, imports));
-    const isOutput = `${draft}` === `${output}`;
-    texts.push(isOutput ? declaration(`${typeName}Draft`, name) : declaration(`${typeName}Draft`, base, draft));
-  }
+  texts.push(declaration(`${typeName}Input`, ...(isSame ? [name] : [inputBase, input])));
+  if (!drafts.has(entry)) return texts.join('\n');
+  const draft = fields.flatMap((field) => draftMembers(field, imports));
+  texts.push(declaration(`${typeName}Draft`, ...(`${draft}` === `${output}` ? [name] : [base, draft])));
   return texts.join('\n');
 }
 
@@ -217,7 +213,10 @@ export function draftEntries(model) {
       if (struct !== undefined) visit(struct);
     }
   };
-  for (const section of model.sections.values()) section.types.filter(({ kind }) => kind === 'kind').forEach(visit);
+  const kinds = [...model.sections.values()].flatMap(({ types }) => types.filter(({ kind }) => kind === 'kind'));
+  kinds.forEach(visit);
+  // Reviews are not edited.
+  for (const kind of kinds.filter(({ flags }) => flags.review)) entries.delete(kind);
   return entries;
 }
 
@@ -297,8 +296,7 @@ function kindBase({ schema, goName, scope }, object, imports) {
 }
 
 function apiVersion({ section: { apiGroup, version }, add }) {
-  if (apiGroup === '-') return quote(version);
-  if (!apiGroup.startsWith('@')) return quote(`${apiGroup}/${version}`);
+  if (!apiGroup.startsWith('@')) return quote(apiGroup === '-' ? version : `${apiGroup}/${version}`);
   add('../../meta/dialect.js', 'serviceGroup');
   return `\`\${serviceGroup(${quote(apiGroup.slice(1))})}/${version}\``;
 }
