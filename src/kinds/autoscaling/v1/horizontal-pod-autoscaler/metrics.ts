@@ -23,23 +23,41 @@ class UnreadableError extends Error {
 const ZERO = '0';
 
 /** Encodes a metric of the spec. */
-export function writeMetricSpec({ type, object, pods, resource, containerResource, external }: MetricSpec): object {
+export function writeMetricSpec(spec: MetricSpec): object {
+  return writeMetric(spec, 'target', undefined);
+}
+
+/** Encodes a metric of the status, in which values are required. */
+export function writeMetricStatus(status: MetricStatus): object {
+  return writeMetric(status, 'current', ZERO);
+}
+
+/** The values of a target or of a status. */
+type Values = Partial<Omit<MetricTarget, 'type'>>;
+
+/** `absent` is the value of quantities that only the status requires. */
+function writeMetric(metric: MetricSpec | MetricStatus, prefix: 'target' | 'current', absent: string | undefined) {
+  const valuesOf = (source: { readonly target: Values } | { readonly current: Values }) =>
+    'target' in source ? source.target : source.current;
+  const averages = ({ averageUtilization, averageValue = absent }: Values) =>
+    withoutUndefined({ [`${prefix}AverageUtilization`]: averageUtilization, [`${prefix}AverageValue`]: averageValue });
+  const { type, object, pods, resource, containerResource, external } = metric;
   return withoutUndefined({
     type,
     object: object && {
       ...objectTarget(object.describedObject, object.metric),
-      targetValue: object.target.value ?? ZERO,
-      ...withoutUndefined({ selector: object.metric.selector, averageValue: object.target.averageValue }),
+      [`${prefix}Value`]: valuesOf(object).value ?? ZERO,
+      ...withoutUndefined({ selector: object.metric.selector, averageValue: valuesOf(object).averageValue }),
     },
     pods: pods && {
       metricName: pods.metric.name,
-      targetAverageValue: pods.target.averageValue ?? ZERO,
+      [`${prefix}AverageValue`]: valuesOf(pods).averageValue ?? ZERO,
       ...withoutUndefined({ selector: pods.metric.selector }),
     },
-    resource: resource && { name: resource.name, ...writtenTarget(resource.target) },
+    resource: resource && { name: resource.name, ...averages(valuesOf(resource)) },
     containerResource: containerResource && {
       name: containerResource.name,
-      ...writtenTarget(containerResource.target),
+      ...averages(valuesOf(containerResource)),
       container: containerResource.container,
     },
     external:
@@ -47,53 +65,14 @@ export function writeMetricSpec({ type, object, pods, resource, containerResourc
       withoutUndefined({
         metricName: external.metric.name,
         metricSelector: external.metric.selector,
-        targetValue: external.target.value,
-        targetAverageValue: external.target.averageValue,
+        [`${prefix}Value`]: valuesOf(external).value ?? absent,
+        [`${prefix}AverageValue`]: valuesOf(external).averageValue,
       }),
   });
 }
 
 function objectTarget({ kind, name, apiVersion }: CrossVersionObjectReference, metric: MetricIdentifier) {
   return { target: withoutUndefined({ kind, name, apiVersion }), metricName: metric.name };
-}
-
-function writtenTarget({ averageUtilization, averageValue }: MetricTarget) {
-  return withoutUndefined({ targetAverageUtilization: averageUtilization, targetAverageValue: averageValue });
-}
-
-/** Encodes a metric of the status. */
-export function writeMetricStatus(status: MetricStatus): object {
-  const { type, object, pods, resource, containerResource, external } = status;
-  return withoutUndefined({
-    type,
-    object: object && {
-      ...objectTarget(object.describedObject, object.metric),
-      currentValue: object.current.value ?? ZERO,
-      ...withoutUndefined({ selector: object.metric.selector, averageValue: object.current.averageValue }),
-    },
-    pods: pods && {
-      metricName: pods.metric.name,
-      currentAverageValue: pods.current.averageValue ?? ZERO,
-      ...withoutUndefined({ selector: pods.metric.selector }),
-    },
-    resource: resource && { name: resource.name, ...writtenCurrent(resource.current) },
-    containerResource: containerResource && {
-      name: containerResource.name,
-      ...writtenCurrent(containerResource.current),
-      container: containerResource.container,
-    },
-    external: external && {
-      metricName: external.metric.name,
-      ...withoutUndefined({ metricSelector: external.metric.selector }),
-      currentValue: external.current.value ?? ZERO,
-      ...withoutUndefined({ currentAverageValue: external.current.averageValue }),
-    },
-  });
-}
-
-function writtenCurrent(current: { averageUtilization?: number; averageValue?: string }) {
-  const { averageUtilization, averageValue = ZERO } = current;
-  return { ...withoutUndefined({ currentAverageUtilization: averageUtilization }), currentAverageValue: averageValue };
 }
 
 /** Decodes a metric of the spec. */
