@@ -28,7 +28,7 @@ import {
 import { append } from '../util/arrays.js';
 import { decodeUtf8 } from '../util/bytes.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
-import { isRecord, setOwn } from '../util/json.js';
+import { isRecord, setOwn, withSortedKeys } from '../util/json.js';
 import type { Codec } from './codec.js';
 import { bodySummary } from './json.js';
 
@@ -104,15 +104,7 @@ class ConversionError extends Error {
 /** The reference server sorts all keys in the conversion to JSON, which determines the first reported error. */
 function readWhole(text: string): Document {
   const { parsed, repeatedKeys } = readOr(text, 0, (problem) => new BodyError(problem, { isWhole: true }));
-  return { parsed: { ...parsed, value: inKeyOrder(parsed.value) }, repeatedKeys };
-}
-
-function inKeyOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inKeyOrder);
-  if (!isRecord(value)) return value;
-  const sorted: MutableRecord = {};
-  for (const key of Object.keys(value).sort()) setOwn(sorted, key, inKeyOrder(value[key]));
-  return sorted;
+  return { parsed: { ...parsed, value: withSortedKeys(parsed.value) }, repeatedKeys };
 }
 
 function readConfiguration(text: string, linesBefore: number): Document {

@@ -11,7 +11,7 @@ import { annotationErrors } from '../kinds/shared/annotations.js';
 import type { Dialect } from '../meta/dialect.js';
 import { serviceGroup } from '../meta/dialect.js';
 import { errors, StatusError } from '../meta/errors.js';
-import { printFieldError } from '../meta/field-error.js';
+import { aggregateText, printFieldError } from '../meta/field-error.js';
 import { parseApiVersion, printGvk } from '../meta/gvk.js';
 import { labelErrors } from '../meta/labels.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
@@ -265,9 +265,7 @@ function metadataMapProblem(
   const map = value as Record<string, string>;
   const problems =
     field === 'labels' ? labelErrors(map, 'metadata.labels') : annotationErrors(map, 'metadata.annotation');
-  const texts = [...new Set(problems.map(printFieldError))];
-  if (texts.length === 0) return undefined;
-  return texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  return problems.length === 0 ? undefined : aggregateText(problems.map(printFieldError));
 }
 
 /** The group, version and kind of an object as conversion errors print it. */

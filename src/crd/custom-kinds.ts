@@ -3,7 +3,6 @@
  * CustomResourceDefinition
  */
 
-import { storedExpressionsEnvironment } from '../cel/index.js';
 import { buildKind, mergeStrategies } from '../kinds/build-kind.js';
 import { equalExcept, objectSchemaFromBody, SEPARATE_STATUS } from '../kinds/define-kind.js';
 import type { CustomResourceDefinitionVersion } from '../kinds/generated/apiextensions-v1.js';
@@ -22,9 +21,8 @@ import { getOrInsertComputed, once } from '../util/once.js';
 import { createConverter } from './conversion.js';
 import { type Crd, isTerminating } from './lifecycle/conditions.js';
 import { printerColumns } from './printer-columns.js';
-import { compileRules, type RuleNode } from './rules/compile.js';
+import { compileRules } from './rules/compile.js';
 import { scaleAt } from './scale.js';
-import type { StructuralSchema } from './structural-schema.js';
 import { structuralSchemaOf } from './structural-schema.js';
 import { schemaNodeOf } from './to-schema-node.js';
 import { type CrdVersions, VersionHandler } from './version-handler.js';
@@ -81,7 +79,7 @@ function buildVersionKind(
       publishedSchema: raw,
       schema: structural,
       metadataOnlySchema: metadataOnlySchemaOf(acceptedNames.kind),
-      rules: once(() => compileStoredRules(structural())),
+      rules: once(() => compileRules(structural(), true)),
       scale: subresources?.scale,
     },
     crdVersions,
@@ -170,9 +168,4 @@ function deprecationWarningOf(
     .filter(({ served, deprecated, name }) => served && deprecated !== true && compareVersions(name, version.name) < 0)
     .sort((left, right) => compareVersions(left.name, right.name));
   return newer[0] === undefined ? text : `${text}; use ${prefix}${newer[0].name} ${kind}`;
-}
-
-/** Compiles the validation rules of a whole resource. Undefined if it has no rules. */
-export function compileStoredRules(schema: StructuralSchema): RuleNode | undefined {
-  return compileRules(schema, true, { rule: storedExpressionsEnvironment, message: storedExpressionsEnvironment });
 }

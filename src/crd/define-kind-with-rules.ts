@@ -2,7 +2,6 @@
  * `defineKind` with CEL validation rules: the function that `orchplane` exports. The rules are evaluated like those of
  * a CRD: the zod body is converted to the schema that a CRD would have, with the rules at its root.
  */
-import { storedExpressionsEnvironment } from '../cel/index.js';
 import type { BaseOf, BodyDraft, BodyInput, BodyOutput, KindDefinition } from '../kinds/define-kind.js';
 import { defineWith } from '../kinds/define-kind.js';
 import type { Kind, Scope } from '../kinds/kind.js';
@@ -14,7 +13,7 @@ import type { ValidationRule, ValidationRuleInput } from '../schema/json-schema.
 import { isRecord } from '../util/json.js';
 import { findField } from './definition/field-path.js';
 import { RULE_REASONS } from './definition/validate-schema-nodes.js';
-import { compileRules } from './rules/compile.js';
+import { compileRules, STORED_ENVIRONMENTS } from './rules/compile.js';
 import { evaluateRules } from './rules/evaluate.js';
 import { OldValueContext } from './rules/old-value-context.js';
 import { validateRules } from './rules/validate-rules.js';
@@ -67,11 +66,10 @@ export function compileKindRules(name: string, body: ZodShape, rules: readonly V
     checkRuleKeys(name, given);
   }
   const root = { ...crdSchemaOf(name, body), validations: rules as readonly ValidationRule[] };
-  const environments = { rule: storedExpressionsEnvironment, message: storedExpressionsEnvironment };
   const problems = [
     ...rules.flatMap((rule) => ruleProblems(root, rule)),
     ...validateRules(root, '', {
-      environments,
+      environments: STORED_ENVIRONMENTS,
       extensionName: () => 'rules',
       isValidNode: () => true,
       limitsCostPerExpression: false,
@@ -79,7 +77,7 @@ export function compileKindRules(name: string, body: ZodShape, rules: readonly V
     }).map((error) => printFieldError(error).replace(/^\./, '').replace(RULE_GO_SYNTAX, '')),
   ];
   if (problems.length > 0) throw new TypeError(`orchplane: ${name}: ${problems.join('; ')}`);
-  const compiled = compileRules(root, true, environments);
+  const compiled = compileRules(root, true);
   if (compiled === undefined) return () => ({ errors: [], warnings: [] });
   return (next, live) =>
     evaluateRules(

@@ -23,11 +23,6 @@ export function stabilityOf(version: string): StabilityLevel {
   return /^v\d+beta\d+$/.test(version) ? 'beta' : 'ga';
 }
 
-/** Why a kind is not served, as text for a user. */
-export interface Unavailable {
-  readonly why: string;
-}
-
 /** Answers whether a kind is served with a given runtime configuration, set of feature gates and release. */
 export class Availability {
   readonly #settings: ReadonlyMap<string, boolean>;
@@ -48,8 +43,8 @@ export class Availability {
     this.#release = options.release ?? REFERENCE_RELEASE;
   }
 
-  /** Undefined when the kind is served. A kind requested by name needs neither to be stable nor to have its gate enabled. */
-  unavailable(kind: Kind, asked: 'by name' | 'by default'): Unavailable | undefined {
+  /** Why a kind is not served, as text for a user; undefined when it is served. A kind requested by name needs neither to be stable nor to have its gate enabled. */
+  unavailable(kind: Kind, asked: 'by name' | 'by default'): string | undefined {
     const missing = this.#missingFrom(kind);
     if (missing !== undefined) return missing;
     const setting = this.#settingOf(kind);
@@ -59,26 +54,24 @@ export class Availability {
       const state = setting === false ? 'switched off' : `${level} and off by default`;
       // A kind that the most specific key disables can only be enabled with the same key.
       const key = setting === false ? `${apiVersion}/${kind.names.plural}` : apiVersion;
-      return { why: `${kind.kind} in ${apiVersion} is ${state} (runtimeConfig: '${key}=true')` };
+      return `${kind.kind} in ${apiVersion} is ${state} (runtimeConfig: '${key}=true')`;
     }
     if (asked === 'by default' && kind.gate !== undefined && !this.#features.enabled(kind.gate)) {
-      return { why: `${kind.kind} needs the feature gate ${kind.gate} (featureGates: { ${kind.gate}: true })` };
+      return `${kind.kind} needs the feature gate ${kind.gate} (featureGates: { ${kind.gate}: true })`;
     }
     return undefined;
   }
 
   /** Why the emulated release does not contain the kind; undefined when it does. */
-  #missingFrom(kind: Kind): Unavailable | undefined {
+  #missingFrom(kind: Kind): string | undefined {
     const { introducedIn, removedIn } = kind.lifecycle ?? {};
     const apiVersion = apiVersionOf({ group: this.#dialect.group(kind.group), version: kind.version });
     const what = `${kind.kind} in ${apiVersion}`;
     if (introducedIn !== undefined && compareReleases(introducedIn, this.#release) > 0) {
-      return {
-        why: `${what} was introduced in release ${introducedIn}; this cluster emulates release ${this.#release}`,
-      };
+      return `${what} was introduced in release ${introducedIn}; this cluster emulates release ${this.#release}`;
     }
     if (removedIn !== undefined && compareReleases(removedIn, this.#release) <= 0) {
-      return { why: `${what} was removed in release ${removedIn}; this cluster emulates release ${this.#release}` };
+      return `${what} was removed in release ${removedIn}; this cluster emulates release ${this.#release}`;
     }
     return undefined;
   }

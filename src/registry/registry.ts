@@ -43,18 +43,14 @@ export class Registry {
   /** Installs those kinds that are served by default; the others are registered as unavailable. */
   installAvailable(kinds: readonly Kind[]): void {
     if (kinds.length > 0) this.#availability.requireGroupsOf(kinds);
-    for (const kind of kinds) {
-      const unavailable = this.#availability.unavailable(kind, 'by default');
-      if (unavailable === undefined) this.#add(kind);
-      else this.#addUnavailable(kind, unavailable.why);
-    }
+    for (const kind of kinds) this.install(kind, 'by default');
   }
 
   /** Installs a kind. Installing it again does nothing; a different kind with the same names throws an Error. */
-  install(kind: Kind): void {
-    const unavailable = this.#availability.unavailable(kind, 'by name');
-    if (unavailable === undefined) this.#add(kind);
-    else this.#addUnavailable(kind, unavailable.why);
+  install(kind: Kind, asked: 'by name' | 'by default' = 'by name'): void {
+    const why = this.#availability.unavailable(kind, asked);
+    if (why === undefined) this.#add(kind);
+    else this.#addUnavailable(kind, why);
   }
 
   /** Installs a kind regardless of the configuration. */

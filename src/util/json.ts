@@ -217,6 +217,15 @@ export function escapeForPages(text: string): string {
   return text.replace(UNSAFE_IN_PAGES, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+/** A copy of a JSON value in which the keys of all objects are sorted. */
+export function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
+  if (!isRecord(value)) return value;
+  const sorted: MutableRecord = {};
+  for (const key of Object.keys(value).sort()) setOwn(sorted, key, withSortedKeys(value[key]));
+  return sorted;
+}
+
 /** A value as compact JSON with sorted keys. */
 export function encodeSorted(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(encodeSorted).join(',')}]`;

@@ -328,20 +328,17 @@ export interface Entries {
 
 /** An integer beyond 64 bits. */
 class Overflow {
-  readonly #type: MajorType;
-  readonly #value: bigint;
-
-  constructor(type: MajorType, value: bigint) {
-    this.#type = type;
-    this.#value = value;
-  }
+  constructor(
+    private readonly type: MajorType,
+    private readonly value: bigint,
+  ) {}
 
   get note(): string {
-    return ` (${this.#value} overflows Go's int64)`;
+    return ` (${this.value} overflows Go's int64)`;
   }
 
   fault(goType: string): CborFault {
-    return new TypeFault(this.#type, goType, this.note);
+    return new TypeFault(this.type, goType, this.note);
   }
 }
 

@@ -14,21 +14,18 @@ export class CborFault {
 
 /** A data item of the wrong type. */
 export class TypeFault extends CborFault {
-  readonly #found: string;
-  readonly #wanted: string;
-  readonly #note: string;
-
-  constructor(found: MajorType, wanted: string, note = '') {
+  constructor(
+    private readonly found: MajorType,
+    private readonly wanted: string,
+    private readonly note = '',
+  ) {
     super(`cbor: cannot unmarshal ${TYPE_NAMES[found]} into Go value of type ${wanted}${note}`);
-    this.#found = TYPE_NAMES[found];
-    this.#wanted = wanted;
-    this.#note = note;
   }
 
   /** The same error in a field of a struct. */
   inField(field: string): CborFault {
     return new CborFault(
-      `cbor: cannot unmarshal ${this.#found} into Go struct field ${field} of type ${this.#wanted}${this.#note}`,
+      `cbor: cannot unmarshal ${TYPE_NAMES[this.found]} into Go struct field ${field} of type ${this.wanted}${this.note}`,
     );
   }
 }

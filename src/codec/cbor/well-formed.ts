@@ -33,15 +33,11 @@ export function requireWellFormed(bytes: Uint8Array): void {
 }
 
 class Checker {
-  readonly #reader: HeadReader;
-
-  constructor(reader: HeadReader) {
-    this.#reader = reader;
-  }
+  constructor(private readonly reader: HeadReader) {}
 
   /** Checks one data item at nesting level `depth`; returns the position after it. */
   checkItem(depth: number): number {
-    const { type, info, argument } = this.#reader.head();
+    const { type, info, argument } = this.reader.head();
     switch (type) {
       case BYTES:
       case TEXT:
@@ -57,37 +53,37 @@ class Checker {
       case TAG:
         this.#checkTagged(argument, depth);
     }
-    return this.#reader.at;
+    return this.reader.at;
   }
 
   #passString(type: MajorType, length: number): void {
     if (length >= 2 ** 63) {
-      const exact = this.#reader.lastWide();
+      const exact = this.reader.lastWide();
       throw new NotWellFormed(`cbor: ${TYPE_NAMES[type]} length ${exact} is too large, causing integer overflow`);
     }
-    if (this.#reader.bytes.length - this.#reader.at < length) throw new NotWellFormed(UNEXPECTED_END);
-    this.#reader.at += length;
+    if (this.reader.bytes.length - this.reader.at < length) throw new NotWellFormed(UNEXPECTED_END);
+    this.reader.at += length;
   }
 
   /** A string of indefinite length: chunks of the same type and of definite length. */
   #checkChunks(type: MajorType): void {
     while (!this.#takeBreak()) {
-      const found = this.#reader.nextType();
+      const found = this.reader.nextType();
       if (found !== type) {
         throw new NotWellFormed(
           `cbor: wrong element type ${TYPE_NAMES[found]} for indefinite-length ${TYPE_NAMES[type]}`,
         );
       }
-      if (((this.#reader.bytes[this.#reader.at] ?? 0) & 31) === INDEFINITE) {
+      if (((this.reader.bytes[this.reader.at] ?? 0) & 31) === INDEFINITE) {
         throw new NotWellFormed(`cbor: indefinite-length ${TYPE_NAMES[type]} chunk is not definite-length`);
       }
-      this.#passString(type, this.#reader.head().argument);
+      this.#passString(type, this.reader.head().argument);
     }
   }
 
   #checkCounted(type: typeof ARRAY | typeof MAP, length: number, depth: number): void {
     if (length >= 2 ** 63) {
-      const exact = this.#reader.lastWide();
+      const exact = this.reader.lastWide();
       throw new NotWellFormed(
         `cbor: ${TYPE_NAMES[type]} length ${exact} is too large, it would cause integer overflow`,
       );
@@ -111,18 +107,18 @@ class Checker {
     let tag = outermost;
     let depth = outerDepth;
     for (;;) {
-      if (this.#reader.at === this.#reader.bytes.length) throw new NotWellFormed(UNEXPECTED_END);
+      if (this.reader.at === this.reader.bytes.length) throw new NotWellFormed(UNEXPECTED_END);
       if (tag === 2 || tag === 3) throw new NotWellFormed(unacceptable(TAG, 'bignum'));
-      if (this.#reader.nextType() !== TAG) break;
-      tag = this.#reader.head().argument;
+      if (this.reader.nextType() !== TAG) break;
+      tag = this.reader.head().argument;
       requireDepth(++depth);
     }
     this.checkItem(depth);
   }
 
   #takeBreak(): boolean {
-    if (this.#reader.at === this.#reader.bytes.length) throw new NotWellFormed(UNEXPECTED_END);
-    return this.#reader.takeBreak();
+    if (this.reader.at === this.reader.bytes.length) throw new NotWellFormed(UNEXPECTED_END);
+    return this.reader.takeBreak();
   }
 }
 

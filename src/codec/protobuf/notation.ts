@@ -141,15 +141,13 @@ export function createTypeTable(groups: readonly GroupTypes[], shared: string, d
 /** One version of a group; its text is parsed on first use. */
 class Scope {
   readonly messages = new Map<string, Message>();
-  readonly like: Scope | undefined;
-  readonly #types: VersionTypes;
   #lines: ReadonlyMap<string, string> | undefined;
   #kinds: ReadonlySet<string> | undefined;
 
-  constructor(types: VersionTypes, like?: Scope) {
-    this.#types = types;
-    this.like = like;
-  }
+  constructor(
+    private readonly types: VersionTypes,
+    readonly like?: Scope,
+  ) {}
 
   get kinds(): ReadonlySet<string> {
     this.#kinds ??= new Set(this.#kindNames().flatMap((name) => withList(name)));
@@ -163,7 +161,7 @@ class Scope {
   }
 
   #kindNames(): readonly string[] {
-    return words(this.#types.kinds);
+    return words(this.types.kinds);
   }
 
   #readLines(): ReadonlyMap<string, string> {
@@ -172,7 +170,7 @@ class Scope {
       const [kind = '', list] = withList(name);
       if (list !== undefined) lines.set(list, ` metadata:ListMeta items[]:${kind}`);
     }
-    for (const line of this.#types.types.split(/\n(?=\w)/)) {
+    for (const line of this.types.types.split(/\n(?=\w)/)) {
       const [name = ''] = /^\w*/.exec(line) ?? [];
       lines.set(name, line.slice(name.length));
     }

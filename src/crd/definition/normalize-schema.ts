@@ -8,7 +8,7 @@ import { decode } from '../../schema/decode.js';
 import { DecodeError, jsonType } from '../../schema/decode-scalar.js';
 import { jsonSchemaNode } from '../../schema/json-schema.js';
 import type { MutableRecord } from '../../util/json.js';
-import { isRecord, setOwn } from '../../util/json.js';
+import { isRecord, setOwn, withSortedKeys } from '../../util/json.js';
 
 /** The path of a schema for error messages, and the dialect of its extensions. */
 interface SchemaPosition {
@@ -93,13 +93,4 @@ function withPath(message: string, path: string): string {
 function decodeFailure(why: string) {
   const kind = 'CustomResourceDefinition';
   return errors.badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${why}`);
-}
-
-/** Sorts the keys of all objects in a JSON value, as the reference server writes them. */
-function withSortedKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSortedKeys);
-  if (!isRecord(value)) return value;
-  const sorted: MutableRecord = {};
-  for (const key of Object.keys(value).sort()) setOwn(sorted, key, withSortedKeys(value[key]));
-  return sorted;
 }

@@ -4,11 +4,10 @@
  * embedded; inside metadata it must result in valid metadata.
  */
 
-import { storedExpressionsEnvironment } from '../../cel/index.js';
 import type { CustomResourceValidation } from '../../kinds/generated/apiextensions-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
-import { forbidden, invalid, keyPath, printFieldError } from '../../meta/field-error.js';
+import { aggregateText, forbidden, invalid, keyPath, printFieldError } from '../../meta/field-error.js';
 import type { MutableRecord } from '../../util/json.js';
 import { copyJson, deepEqual, setOwn } from '../../util/json.js';
 import { compileRules } from '../rules/compile.js';
@@ -106,10 +105,7 @@ function defaultRuleEvaluator(): (schema: StructuralSchema, value: unknown, path
   return (schema, value, path) => {
     // Negative: an evaluation was stopped.
     if (budget < 0) return [];
-    const rules = compileRules(schema, schema.embeddedResource, {
-      rule: storedExpressionsEnvironment,
-      message: storedExpressionsEnvironment,
-    });
+    const rules = compileRules(schema, schema.embeddedResource);
     if (rules === undefined) return [];
     const asUpdate = evaluateRules(
       rules,
@@ -186,8 +182,7 @@ function metaDefaultErrors(node: StructuralSchema, value: unknown, position: Def
   const { error } = coerceEmbeddedResources(resource, object, { isResource: true });
   const problems = error === undefined ? embeddedResourceErrors(resource, object, { isResource: true }) : [error];
   if (problems.length === 0) return valueErrors(node, value, position);
-  const texts = problems.map(printFieldError);
-  const shown = texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`;
+  const shown = aggregateText(problems.map(printFieldError));
   return [invalid(path, printableValue(value), `must result in valid metadata: ${shown}`)];
 }
 

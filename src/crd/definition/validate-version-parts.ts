@@ -20,26 +20,27 @@ export function subresourceErrors({ scale }: CustomResourceSubresources, path: s
   if (scale === undefined) return [];
   const { specReplicasPath, statusReplicasPath, labelSelectorPath = '' } = scale;
   return [
-    ...replicasPathErrors(specReplicasPath, `${path}.scale.specReplicasPath`, 'spec'),
-    ...replicasPathErrors(statusReplicasPath, `${path}.scale.statusReplicasPath`, 'status'),
-    ...(labelSelectorPath === '' ? [] : selectorPathErrors(labelSelectorPath, `${path}.scale.labelSelectorPath`)),
+    ...scalePathErrors(specReplicasPath, `${path}.scale.specReplicasPath`, /^\.spec\./, '.spec'),
+    ...scalePathErrors(statusReplicasPath, `${path}.scale.statusReplicasPath`, /^\.status\./, '.status'),
+    ...(labelSelectorPath === ''
+      ? []
+      : scalePathErrors(
+          labelSelectorPath,
+          `${path}.scale.labelSelectorPath`,
+          /^\.(spec|status)\./,
+          'either .spec or .status',
+        )),
   ];
 }
 
-function replicasPathErrors(jsonPath: string, at: string, part: 'spec' | 'status'): FieldError[] {
+function scalePathErrors(jsonPath: string, at: string, allowed: RegExp, where: string): FieldError[] {
+  const found = pathErrors(jsonPath, at);
+  if (found.length > 0 || allowed.test(jsonPath)) return found;
+  return [invalid(at, jsonPath, `should be a json path under ${where}`)];
+}
+
+function pathErrors(jsonPath: string, at: string): FieldError[] {
   if (jsonPath === '') return [required(at)];
-  const found = simplePathErrors(jsonPath, at);
-  if (found.length > 0 || jsonPath.startsWith(`.${part}.`)) return found;
-  return [invalid(at, jsonPath, `should be a json path under .${part}`)];
-}
-
-function selectorPathErrors(jsonPath: string, at: string): FieldError[] {
-  const found = simplePathErrors(jsonPath, at);
-  if (found.length > 0 || /^\.(spec|status)\./.test(jsonPath)) return found;
-  return [invalid(at, jsonPath, 'should be a json path under either .spec or .status')];
-}
-
-function simplePathErrors(jsonPath: string, at: string): FieldError[] {
   return jsonPath.startsWith('.') ? [] : [invalid(at, jsonPath, 'must be a simple json path starting with .')];
 }
 
@@ -58,8 +59,7 @@ export function columnErrors(column: CustomResourceColumnDefinition, path: strin
   }
   // The reference server uses the Go field name here.
   // upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go ValidateCustomResourceColumnDefinition
-  const at = `${path}.JSONPath`;
-  return [...found, ...(jsonPath === '' ? [required(at)] : simplePathErrors(jsonPath, at))];
+  return [...found, ...pathErrors(jsonPath, `${path}.JSONPath`)];
 }
 
 const MAX_SELECTABLE_FIELDS = 8;

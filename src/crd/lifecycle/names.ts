@@ -3,6 +3,7 @@
  */
 
 import type { CustomResourceDefinitionNames } from '../../kinds/generated/apiextensions-v1.js';
+import { aggregateText } from '../../meta/field-error.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
 import type { ConditionText, Crd } from './conditions.js';
@@ -56,7 +57,7 @@ export function acceptNames(crd: Crd, namesInUse: readonly NamesInUse[]): Accept
   const conflicts = (wanted.shortNames ?? []).filter(
     (name) => !acceptedShortNames.has(name) && isInUse(name, 'resources'),
   );
-  if (conflicts.length > 0) conflict = namesRejected('ShortNamesConflict', joinMessages(conflicts.map(inUseMessage)));
+  if (conflicts.length > 0) conflict = namesRejected('ShortNamesConflict', aggregateText(conflicts.map(inUseMessage)));
   const shortNames = conflicts.length > 0 ? accepted.shortNames : wanted.shortNames;
   const kind = choose('kind', 'kinds');
   const listKind = choose('listKind', 'kinds');
@@ -85,8 +86,4 @@ function namesRejected(reason: string, message: string): ConditionText {
 
 function inUseMessage(name: string): string {
   return `${quote(name)} is already in use`;
-}
-
-function joinMessages(messages: readonly string[]): string {
-  return messages.length === 1 ? (messages[0] as string) : `[${messages.join(', ')}]`;
 }

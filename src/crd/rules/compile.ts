@@ -17,6 +17,7 @@ import {
   plan,
   type SizeEstimator,
   STRING,
+  storedExpressionsEnvironment,
 } from '../../cel/index.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import { getOrInsertComputed } from '../../util/once.js';
@@ -66,37 +67,29 @@ export interface EnvironmentSelector {
   message(text: string): Environment;
 }
 
+/** For expressions of accepted CRDs. */
+export const STORED_ENVIRONMENTS: EnvironmentSelector = {
+  rule: storedExpressionsEnvironment,
+  message: storedExpressionsEnvironment,
+};
+
 /** Returns undefined if the schema has no rules. `isRoot` is true for the schema of a whole resource. */
-export function compileRules(
-  root: StructuralSchema,
-  isRoot: boolean,
-  environments: EnvironmentSelector,
-): RuleNode | undefined {
-  if (!hasRules(root)) return undefined;
-  return compileNode(root, declTypeOf(root, isRoot), { isRoot, environments });
+export function compileRules(root: StructuralSchema, isRoot: boolean): RuleNode | undefined {
+  return hasRules(root) ? compileNode(root, declTypeOf(root, isRoot), isRoot) : undefined;
 }
 
 function hasRules(schema: StructuralSchema): boolean {
   return schema.validations.length > 0 || memberSchemas(schema).some(hasRules);
 }
 
-interface CompileOptions {
-  readonly isRoot: boolean;
-  readonly environments: EnvironmentSelector;
-}
-
 /**
  * The CEL type comes from the parent, because expressions see less of a resource's metadata than its schema may
  * specify.
  */
-function compileNode(
-  schema: StructuralSchema,
-  declType: DeclType | undefined,
-  options: CompileOptions,
-): RuleNode | undefined {
+function compileNode(schema: StructuralSchema, declType: DeclType | undefined, isRoot: boolean): RuleNode | undefined {
   if (declType === undefined) return undefined;
   const inside = (inner: StructuralSchema | undefined, innerType: DeclType | undefined) =>
-    inner && compileNode(inner, innerType, { ...options, isRoot: inner.embeddedResource });
+    inner && compileNode(inner, innerType, inner.embeddedResource);
   const element = declType.kind === 'list' || declType.kind === 'map' ? declType.element : undefined;
   const items = inside(schema.items, element);
   const additional = inside(additionalSchema(schema), element);
@@ -105,12 +98,12 @@ function compileNode(
     const node = inside(property, propertyDeclType(declType, name, property));
     if (node !== undefined) properties.push([name, node]);
   }
-  const rules = compileNodeRules(schema, declType, options.environments);
+  const rules = compileNodeRules(schema, declType, STORED_ENVIRONMENTS);
   if (rules.length === 0 && items === undefined && additional === undefined && properties.length === 0)
     return undefined;
   return {
     schema,
-    read: celReaderOf(schema, options.isRoot),
+    read: celReaderOf(schema, isRoot),
     rules,
     usesOldSelf: rules.some(({ usesOldSelf }) => usesOldSelf),
     properties,

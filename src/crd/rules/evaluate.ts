@@ -81,11 +81,8 @@ interface ValuePosition {
 class RuleEvaluation {
   readonly errors: FieldError[] = [];
   readonly warnings: string[] = [];
-  remainingBudget: number;
 
-  constructor(budget: number) {
-    this.remainingBudget = budget;
-  }
+  constructor(public remainingBudget: number) {}
 
   get isStopped(): boolean {
     return this.remainingBudget < 0;

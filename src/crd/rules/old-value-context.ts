@@ -11,19 +11,11 @@ export class OldValueContext {
   /** No old value, as on create. */
   static readonly NONE = new OldValueContext(undefined, undefined, false);
 
-  readonly #correlated: CorrelatedObject | undefined;
-  readonly #nearestCorrelated: CorrelatedObject | undefined;
-  readonly #ratchets: boolean;
-
   private constructor(
-    correlated: CorrelatedObject | undefined,
-    nearestCorrelated: CorrelatedObject | undefined,
-    ratchets: boolean,
-  ) {
-    this.#correlated = correlated;
-    this.#nearestCorrelated = nearestCorrelated;
-    this.#ratchets = ratchets;
-  }
+    private readonly correlated: CorrelatedObject | undefined,
+    private readonly nearestCorrelated: CorrelatedObject | undefined,
+    private readonly ratchets: boolean,
+  ) {}
 
   /** `ratchets` enables ratcheting: violations at unchanged values become warnings. */
   static of(correlated: CorrelatedObject, ratchets: boolean): OldValueContext {
@@ -36,24 +28,24 @@ export class OldValueContext {
 
   /** The value of `oldSelf`; undefined if there is none or it is null. */
   get oldValue(): unknown {
-    return this.#correlated?.oldValue ?? undefined;
+    return this.correlated?.oldValue ?? undefined;
   }
 
   field(name: string): OldValueContext {
-    if (this.#correlated === undefined) return this;
+    if (this.correlated === undefined) return this;
     // Both objects were converted to the version of the request, so apiVersion and kind are always equal and are not
     // ratcheted.
-    const isVersion = this.#nearestCorrelated === undefined && (name === 'apiVersion' || name === 'kind');
-    return new OldValueContext(this.#correlated.field(name), this.#correlated, this.#ratchets && !isVersion);
+    const isVersion = this.nearestCorrelated === undefined && (name === 'apiVersion' || name === 'kind');
+    return new OldValueContext(this.correlated.field(name), this.correlated, this.ratchets && !isVersion);
   }
 
   item(index: number): OldValueContext {
-    if (this.#correlated === undefined) return this;
-    return new OldValueContext(this.#correlated.item(index), this.#correlated, this.#ratchets);
+    if (this.correlated === undefined) return this;
+    return new OldValueContext(this.correlated.item(index), this.correlated, this.ratchets);
   }
 
   /** True if a violation here is only a warning. */
   get isRatcheted(): boolean {
-    return this.#ratchets && (this.#correlated ?? this.#nearestCorrelated)?.isUnchanged === true;
+    return this.ratchets && (this.correlated ?? this.nearestCorrelated)?.isUnchanged === true;
   }
 }

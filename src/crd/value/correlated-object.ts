@@ -13,19 +13,16 @@ import { jsonKind } from './json-kind.js';
 
 /** A value and its old value. upstream: apiserver/pkg/cel/common/equality.go CorrelatedObject */
 export class CorrelatedObject {
-  readonly value: unknown;
-  readonly oldValue: unknown;
-  readonly #schema: StructuralSchema;
   #fields?: Map<string, CorrelatedObject>;
   #items?: Map<number, CorrelatedObject>;
   #oldByKey?: ReadonlyMap<string, unknown>;
   #unchanged?: boolean;
 
-  constructor(schema: StructuralSchema, value: unknown, old: unknown) {
-    this.#schema = schema;
-    this.value = value;
-    this.oldValue = old;
-  }
+  constructor(
+    private readonly schema: StructuralSchema,
+    readonly value: unknown,
+    readonly oldValue: unknown,
+  ) {}
 
   /** The correlated field, if both values have it and the schema specifies it. */
   field(name: string): CorrelatedObject | undefined {
@@ -34,7 +31,7 @@ export class CorrelatedObject {
     const { value, oldValue } = this;
     if (!isRecord(value) || !isRecord(oldValue) || !Object.hasOwn(value, name) || !Object.hasOwn(oldValue, name))
       return undefined;
-    const schema = this.#schema.properties.get(name) ?? additionalSchema(this.#schema);
+    const schema = this.schema.properties.get(name) ?? additionalSchema(this.schema);
     if (schema === undefined) return undefined;
     const correlated = new CorrelatedObject(schema, value[name], oldValue[name]);
     this.#fields ??= new Map();
@@ -46,7 +43,7 @@ export class CorrelatedObject {
   item(index: number): CorrelatedObject | undefined {
     const cached = this.#items?.get(index);
     if (cached !== undefined) return cached;
-    const { items, listType } = this.#schema;
+    const { items, listType } = this.schema;
     if (items === undefined || listType !== 'map' || !Array.isArray(this.value) || !Array.isArray(this.oldValue)) {
       return undefined;
     }
@@ -75,7 +72,7 @@ export class CorrelatedObject {
 
   #sameItems(value: readonly unknown[], old: readonly unknown[]): boolean {
     if (value.length !== old.length) return false;
-    if (this.#schema.listType !== 'map') return deepEqual(value, old);
+    if (this.schema.listType !== 'map') return deepEqual(value, old);
     return value.every((_, index) => this.item(index)?.isUnchanged === true);
   }
 
@@ -95,7 +92,7 @@ export class CorrelatedObject {
   }
 
   #keyOf(item: unknown): string | undefined {
-    const { type, listMapKeys } = this.#schema;
+    const { type, listMapKeys } = this.schema;
     if (!isRecord(item) || type !== 'array' || listMapKeys.length === 0) return undefined;
     const parts: string[] = [];
     for (const name of listMapKeys) {

@@ -17,15 +17,12 @@ const QUOTED_TEXT = /(?:[\t !#-[\]-~\u0080-\uffff]|\\[\t -~\u0080-\uffff])*/y;
 const DOMAIN_TEXT = /[!-Z^-~\u0080-\uffff]*/y;
 
 class AddressReader {
-  readonly #text: string;
   #at = 0;
 
-  constructor(text: string) {
-    this.#text = text;
-  }
+  constructor(private readonly text: string) {}
 
   get isAtEnd(): boolean {
-    return this.#at === this.#text.length;
+    return this.#at === this.text.length;
   }
 
   /** Parses one address or one group and returns the number of addresses; undefined if the syntax is invalid. */
@@ -122,7 +119,7 @@ class AddressReader {
     let comment = '';
     for (let depth = 1; ; this.#at++) {
       if (this.isAtEnd) return undefined;
-      const last = this.#at + 1 === this.#text.length;
+      const last = this.#at + 1 === this.text.length;
       if (this.#peek() === '\\' && !last) this.#at++;
       else if (this.#peek() === '(') depth++;
       else if (this.#peek() === ')') depth--;
@@ -135,7 +132,7 @@ class AddressReader {
   }
 
   #peek(): string {
-    return this.#text.charAt(this.#at);
+    return this.text.charAt(this.#at);
   }
 
   #take(character: string): boolean {
@@ -150,7 +147,7 @@ class AddressReader {
 
   #match(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
-    const [found] = pattern.exec(this.#text) ?? [];
+    const [found] = pattern.exec(this.text) ?? [];
     if (found === undefined) return undefined;
     this.#at += found.length;
     return found;

@@ -10,18 +10,13 @@ import type { CorrelatedObject } from './correlated-object.js';
 import { printableValue } from './json-kind.js';
 
 /** A violation of a schema, with the validator's message. */
-export type Finding =
-  | { readonly keyword: 'required'; readonly name: string; readonly text: string }
-  | { readonly keyword: 'type' | 'other'; readonly name: string; readonly text: string; readonly value: unknown }
-  | {
-      readonly keyword: 'enum';
-      readonly name: string;
-      readonly text: string;
-      readonly value: unknown;
-      printedValues: AllowedValues;
-    }
-  | { readonly keyword: 'length'; readonly name: string; readonly text: string; readonly max: number }
-  | { readonly keyword: 'count'; readonly name: string; readonly text: string; readonly actual: number; max: number };
+export type Finding = { readonly name: string; readonly text: string } & (
+  | { readonly keyword: 'required' }
+  | { readonly keyword: 'type' | 'other'; readonly value: unknown }
+  | { readonly keyword: 'enum'; readonly value: unknown; readonly printedValues: AllowedValues }
+  | { readonly keyword: 'length'; readonly max: number }
+  | { readonly keyword: 'count'; readonly actual: number; readonly max: number }
+);
 
 /** The values of an enum as listed in messages. */
 export type AllowedValues = readonly string[];

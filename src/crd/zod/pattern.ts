@@ -100,23 +100,21 @@ const NOTHING = '[^\\x00-\\x{10ffff}]';
 const SAME_ESCAPES = 'dDwWbBtnvfr';
 
 class Translator {
-  readonly #source: string;
-  readonly #flags: string;
   #at = 0;
 
-  constructor(source: string, flags: string) {
-    this.#source = source;
-    this.#flags = flags;
-  }
+  constructor(
+    private readonly source: string,
+    private readonly flags: string,
+  ) {}
 
   run(): string {
     let out = '';
-    while (this.#at < this.#source.length) out += this.#part();
+    while (this.#at < this.source.length) out += this.#part();
     return out;
   }
 
   #part(): string {
-    const rest = this.#source.slice(this.#at);
+    const rest = this.source.slice(this.#at);
     if (rest.startsWith('\\')) return this.#escape(false);
     if (rest.startsWith('[')) return this.#class();
     if (rest.startsWith('(?')) return this.#group(rest);
@@ -125,7 +123,7 @@ class Translator {
     if (count !== undefined) return this.#take(count);
     const character = String.fromCodePoint(rest.codePointAt(0) ?? 0);
     this.#at += character.length;
-    if (character === '.') return this.#flags.includes('s') ? ANYTHING : NOT_LINE_END;
+    if (character === '.') return this.flags.includes('s') ? ANYTHING : NOT_LINE_END;
     return character === '{' || character === '}' ? `\\${character}` : character;
   }
 
@@ -142,16 +140,16 @@ class Translator {
   }
 
   #class(): string {
-    const isNegated = this.#source.startsWith('[^', this.#at);
+    const isNegated = this.source.startsWith('[^', this.#at);
     this.#at += isNegated ? 2 : 1;
     let inner = '';
-    while (this.#source[this.#at] !== ']') {
-      if (this.#at >= this.#source.length) throw new Untranslatable('has an unclosed class');
-      if (this.#source[this.#at] === '\\') {
+    while (this.source[this.#at] !== ']') {
+      if (this.#at >= this.source.length) throw new Untranslatable('has an unclosed class');
+      if (this.source[this.#at] === '\\') {
         inner += this.#escape(true);
         continue;
       }
-      const character = String.fromCodePoint(this.#source.codePointAt(this.#at) ?? 0);
+      const character = String.fromCodePoint(this.source.codePointAt(this.#at) ?? 0);
       this.#at += character.length;
       // These have (or may have) a special meaning in an RE2 class.
       inner += character === '[' || character === '^' ? `\\${character}` : character;
@@ -162,13 +160,13 @@ class Translator {
   }
 
   #escape(inClass: boolean): string {
-    const rest = this.#source.slice(this.#at + 1);
+    const rest = this.source.slice(this.#at + 1);
     const letter = rest[0] ?? '';
     const code = /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\})/.exec(rest);
     if (code !== null) return this.#take(`\\${code[0]}`, `\\x{${code[1] ?? code[2] ?? code[3]}}`);
     // Names that RE2 does not support fail when the result is parsed.
     const property = /^([pP])\{(?:(?:Script|sc|General_Category|gc)=)?(\w+)\}/.exec(rest);
-    if (property !== null && this.#flags.includes('u'))
+    if (property !== null && this.flags.includes('u'))
       return this.#take(`\\${property[0]}`, `\\${property[1]}{${property[2]}}`);
     if (letter === 'k' || /^[1-9]/.test(letter)) throw new Untranslatable('has a back reference');
     this.#at += 1 + letter.length;

@@ -170,25 +170,10 @@ function addPatterns(draft: Draft, found: readonly FormatConstraints[]): void {
 /** The schema that accepts no value; unions omit it. With `nullable` it accepts only null. */
 export const NO_VALUE: Draft = Object.freeze({ enum: [] });
 
-/** True for types whose values cannot occur in a document. */
-export function hasNoJsonValue(type: string): boolean {
-  return TYPES_WITHOUT_JSON.has(type);
-}
-
-const TYPES_WITHOUT_JSON: ReadonlySet<string> = new Set([
-  'never',
-  'undefined',
-  'void',
-  'date',
-  'bigint',
-  'symbol',
-  'nan',
-  'map',
-  'set',
-  'function',
-  'promise',
-  'file',
-]);
+/** The types whose values cannot occur in a document. */
+export const TYPES_WITHOUT_JSON: ReadonlySet<string> = new Set(
+  'never undefined void date bigint symbol nan map set function promise file'.split(' '),
+);
 
 /**
  * The schema of a set of allowed values. Null makes it nullable, undefined makes it optional.
@@ -265,19 +250,8 @@ export function numberSchema(checks: readonly CheckDef[], position: ZodPosition)
     .flat();
   const isInteger = formats.some(({ type }) => type === 'integer');
   const format = formats.find(({ type }) => !isInteger || type === 'integer')?.format;
-  const low = [
-    ...boundsOf(checks, 'greater_than'),
-    ...formats.flatMap(({ least }) => (least === undefined ? [] : [{ value: least, inclusive: true }])),
-  ].map((bound) => effectiveBound(bound, { isInteger, isLow: true }, position));
-  const high = [
-    ...boundsOf(checks, 'less_than'),
-    ...formats.flatMap(({ most }) => (most === undefined ? [] : [{ value: most, inclusive: true }])),
-  ].map((bound) => effectiveBound(bound, { isInteger, isLow: false }, position));
-  const lowest = low.reduce<Bound | undefined>((a, b) => (a === undefined || isNarrower(b, a, 1) ? b : a), undefined);
-  const highest = high.reduce<Bound | undefined>(
-    (a, b) => (a === undefined || isNarrower(b, a, -1) ? b : a),
-    undefined,
-  );
+  const lowest = narrowestBound(checks, formats, { isInteger, isLow: true }, position);
+  const highest = narrowestBound(checks, formats, { isInteger, isLow: false }, position);
   return {
     type: isInteger ? 'integer' : 'number',
     ...(format === undefined ? {} : { format }),
@@ -289,10 +263,25 @@ export function numberSchema(checks: readonly CheckDef[], position: ZodPosition)
   };
 }
 
-function boundsOf(checks: readonly CheckDef[], of: string): Bound[] {
-  return checks.flatMap(({ check, value, inclusive = false }) =>
-    check === of && typeof value === 'number' ? [{ value, inclusive }] : [],
+interface BoundSide {
+  readonly isInteger: boolean;
+  readonly isLow: boolean;
+}
+
+/** The strictest of the lower or upper bounds of the checks and formats. */
+function narrowestBound(
+  checks: readonly CheckDef[],
+  formats: readonly Format[],
+  side: BoundSide,
+  position: ZodPosition,
+): Bound | undefined {
+  const given = checks.flatMap(({ check, value, inclusive = false }) =>
+    check === (side.isLow ? 'greater_than' : 'less_than') && typeof value === 'number' ? [{ value, inclusive }] : [],
   );
+  const ofFormats = formats.flatMap(({ least, most }) => (side.isLow ? least : most) ?? []);
+  return [...given, ...ofFormats.map((value) => ({ value, inclusive: true }))]
+    .map((bound) => effectiveBound(bound, side, position))
+    .reduce<Bound | undefined>((a, b) => (a === undefined || isNarrower(b, a, side.isLow ? 1 : -1) ? b : a), undefined);
 }
 
 function isNarrower(one: Bound, other: Bound, direction: 1 | -1): boolean {
@@ -301,12 +290,7 @@ function isNarrower(one: Bound, other: Bound, direction: 1 | -1): boolean {
 }
 
 /** Returns the bound in a form that has the same effect in the validator. */
-function effectiveBound(
-  { value, inclusive }: Bound,
-  options: { isInteger: boolean; isLow: boolean },
-  position: ZodPosition,
-): Bound {
-  const { isInteger, isLow } = options;
+function effectiveBound({ value, inclusive }: Bound, { isInteger, isLow }: BoundSide, position: ZodPosition): Bound {
   if (Number.isInteger(value)) {
     if (!isInteger || inclusive) return { value, inclusive };
     return { value: isLow ? value + 1 : value - 1, inclusive: true };

@@ -18,7 +18,15 @@ import {
   reportLoss,
   reportUnsupportedChecks,
 } from './context.js';
-import { enumSchema, hasNoJsonValue, lengths, NO_VALUE, numberSchema, patternSchema, stringSchema } from './scalars.js';
+import {
+  enumSchema,
+  lengths,
+  NO_VALUE,
+  numberSchema,
+  patternSchema,
+  stringSchema,
+  TYPES_WITHOUT_JSON,
+} from './scalars.js';
 import { intersectionSchema, tupleItems, unionSchema } from './unions.js';
 
 /** Converts the body of a kind. Constraints that cannot be expressed are passed to `report`. */
@@ -164,7 +172,7 @@ const LIST_CHECKS = ['min_length', 'max_length', 'length_equals'];
 
 /** Converts types that `defineKind` accepts only inside unions and intersections, which zod validates as a whole. */
 function convertUnionMember(schema: ZodNode, def: ZodDef, position: ZodPosition): Draft {
-  if (hasNoJsonValue(def.type)) return { ...NO_VALUE };
+  if (TYPES_WITHOUT_JSON.has(def.type)) return { ...NO_VALUE };
   switch (def.type) {
     case 'null':
       return { ...NO_VALUE, nullable: true };

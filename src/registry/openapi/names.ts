@@ -14,22 +14,19 @@ export interface Package {
   readonly group: string;
 }
 
-const META: Package = { path: 'apimachinery.pkg.apis.meta.v1', group: 'meta' };
+export const metaPackage: Package = { path: 'apimachinery.pkg.apis.meta.v1', group: 'meta' };
 const CORE: Package = { path: 'api.core.v1', group: 'core' };
 const RESOURCE: Package = { path: 'apimachinery.pkg.api.resource', group: 'meta' };
 const INTSTR: Package = { path: 'apimachinery.pkg.util.intstr', group: 'meta' };
 const RUNTIME: Package = { path: 'apimachinery.pkg.runtime', group: 'meta' };
-const VERSION: Package = { path: 'apimachinery.pkg.version', group: 'meta' };
+export const versionPackage: Package = { path: 'apimachinery.pkg.version', group: 'meta' };
 const BATCH: Package = { path: 'api.batch.v1', group: 'batch' };
 const APIEXTENSIONS: Package = { path: 'apiextensions-apiserver.pkg.apis.apiextensions.v1', group: 'apiextensions' };
 
-export const metaPackage = META;
-export const versionPackage = VERSION;
-
 /** Types that are used outside their package, or have a package of their own. Their names are unique among all packages. */
 const SHARED_TYPES: Readonly<Record<string, Package>> = {
-  ...inPackage(META, ['Condition', 'DeleteOptions', 'FieldSelectorRequirement', 'FieldsV1', 'LabelSelector']),
-  ...inPackage(META, ['LabelSelectorRequirement', 'ListMeta', 'MicroTime', 'ObjectMeta', 'Time']),
+  ...inPackage(metaPackage, ['Condition', 'DeleteOptions', 'FieldSelectorRequirement', 'FieldsV1', 'LabelSelector']),
+  ...inPackage(metaPackage, ['LabelSelectorRequirement', 'ListMeta', 'MicroTime', 'ObjectMeta', 'Time']),
   ...inPackage(CORE, ['EventSource', 'NodeSelector', 'ObjectReference', 'PersistentVolumeClaim', 'PodTemplateSpec']),
   ...inPackage(CORE, ['PersistentVolumeSpec', 'Toleration', 'TopologySelectorTerm', 'TypedLocalObjectReference']),
   ...inPackage(APIEXTENSIONS, ['JSON', 'JSONSchemaPropsOrArray', 'JSONSchemaPropsOrBool']),

@@ -165,12 +165,7 @@ function collectionItem(served: ServedKind, address: Address, naming: Naming): P
   const operation = operationsOf(served, naming, address.subject);
   const self: Content = { of: 'kind', served };
   const made: Record<string, Operation> = {
-    list: operation('get', 'list', {
-      description: `Lists or watches objects of kind ${kind}.`,
-      parameters: listParameters,
-      responses: responsesWith({ of: 'list', served }, 200),
-      streams: true,
-    }),
+    list: listOperation(operation, served, ''),
     create: operation('post', 'post', {
       verb: 'create',
       description: `Creates a ${kind}.`,
@@ -209,13 +204,18 @@ function objectItem(served: ServedKind, address: Address, naming: Naming): PathI
 
 function allNamespacesItem(served: ServedKind, naming: Naming): PathItem {
   const { gvk, gvr } = served;
-  const list = operationsOf(served, naming, `${gvk.kind}ForAllNamespaces`)('get', 'list', {
-    description: `Lists or watches objects of kind ${gvk.kind} in all namespaces.`,
+  const operation = operationsOf(served, naming, `${gvk.kind}ForAllNamespaces`);
+  const list = listOperation(operation, served, ' in all namespaces');
+  return pathItem(`${naming.root}/${gvr.resource}`, [pretty], [list]);
+}
+
+function listOperation(operation: MakeOperation, served: ServedKind, where: string): Operation {
+  return operation('get', 'list', {
+    description: `Lists or watches objects of kind ${served.gvk.kind}${where}.`,
     parameters: listParameters,
     responses: responsesWith({ of: 'list', served }, 200),
     streams: true,
   });
-  return pathItem(`${naming.root}/${gvr.resource}`, [pretty], [list]);
 }
 
 function subresourceItem(

@@ -10,34 +10,34 @@ import type { PlacedObject } from '../state.js';
 import type { JournalRecord } from './types.js';
 
 export function encodeRecord({ revision, type, key, object, time }: JournalRecord): string {
-  const head = [revision, type, key.storageKey, key.namespace, key.name, time];
-  return isPlainJson(object) ? JSON.stringify([...head, object]) : encodeWithExceptions(head, object);
+  return encode([revision, type, key.storageKey, key.namespace, key.name, time], object);
 }
 
 /** Throws for a text that {@link encodeRecord} has not produced. */
 export function decodeRecord(text: string): JournalRecord {
   const [revision, type, resource, namespace, name, time, object, exceptions] = parse(text, 7);
-  return {
-    revision: revision as number,
-    type: type as JournalRecord['type'],
-    key: { storageKey: resource as string, namespace: namespace as string, name: name as string },
-    object: restored(object, exceptions),
-    time: time as number,
-  };
+  const placed = placedObject([resource, namespace, name, object, exceptions]);
+  return { revision: revision as number, type: type as JournalRecord['type'], ...placed, time: time as number };
 }
 
 /** An object of a checkpoint. */
 export function encodePlaced({ key, object }: PlacedObject): string {
-  const head = [key.storageKey, key.namespace, key.name];
-  return isPlainJson(object) ? JSON.stringify([...head, object]) : encodeWithExceptions(head, object);
+  return encode([key.storageKey, key.namespace, key.name], object);
 }
 
 export function decodePlaced(text: string): PlacedObject {
-  const [resource, namespace, name, object, exceptions] = parse(text, 4);
+  return placedObject(parse(text, 4));
+}
+
+function placedObject([resource, namespace, name, object, exceptions]: readonly unknown[]): PlacedObject {
   return {
     key: { storageKey: resource as string, namespace: namespace as string, name: name as string },
     object: restored(object, exceptions),
   };
+}
+
+function encode(head: readonly unknown[], object: ApiObject): string {
+  return isPlainJson(object) ? JSON.stringify([...head, object]) : encodeWithExceptions(head, object);
 }
 
 function parse(text: string, least: number): readonly unknown[] {

@@ -5,9 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { newExpressionsEnvironment } from '../../../../src/cel/library/environments.js';
-import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
 import { versionSchemaErrors } from '../../../../src/crd/definition/validate-schema.js';
-import { compileNodeRules } from '../../../../src/crd/rules/compile.js';
+import { compileNodeRules, compileRules } from '../../../../src/crd/rules/compile.js';
 import { declTypeOf, maxCardinalityInRequest } from '../../../../src/crd/rules/decl-type.js';
 import { evaluateRules } from '../../../../src/crd/rules/evaluate.js';
 import { OldValueContext } from '../../../../src/crd/rules/old-value-context.js';
@@ -67,7 +66,7 @@ function definitionErrors({ schema, before }: Case): string[] {
 }
 
 function evaluate(view: StructuralSchema, { object, old, budget }: Case) {
-  const rules = compileStoredRules(view);
+  const rules = compileRules(view, true);
   if (rules === undefined) return { errors: [], warnings: [], remainingBudget: 0 };
   const before = old === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(view, object, old);
   return evaluateRules(rules, object, before, budget === undefined ? {} : { budget });

@@ -1,6 +1,6 @@
 /** Cost limits of validation rules at runtime, and limits of their messages. */
 import { describe, expect, test } from 'vitest';
-import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
+import { compileRules } from '../../../../src/crd/rules/compile.js';
 import { evaluateRules } from '../../../../src/crd/rules/evaluate.js';
 import { OldValueContext } from '../../../../src/crd/rules/old-value-context.js';
 import { structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
@@ -11,7 +11,7 @@ import { invariant } from '../../../../src/util/invariant.js';
 
 function evaluate(properties: Record<string, JSONSchemaProps>, rules: object[], object: unknown, budget?: number) {
   const rootSchema: JSONSchemaProps = { type: 'object', properties, 'x-orch-validations': rules };
-  const root = compileStoredRules(structuralSchemaOf(rootSchema, orchDialect));
+  const root = compileRules(structuralSchemaOf(rootSchema, orchDialect), true);
   invariant(root !== undefined, 'there are rules');
   const result = evaluateRules(root, object, OldValueContext.NONE, budget === undefined ? {} : { budget });
   return { errors: result.errors.map(printFieldError), left: result.remainingBudget };
