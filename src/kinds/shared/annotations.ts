@@ -1,8 +1,10 @@
 /**
- * Validation of annotations, of objects and in metadata that is part of another object, such as a pod template.
+ * Validation of annotations, and of metadata that is part of another object, such as a claim template.
  */
-import { type FieldError, invalid, tooLong } from '../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, tooLong } from '../../meta/field-error.js';
+import { labelErrors } from '../../meta/labels.js';
 import { byteLength, qualifiedNameProblems } from '../../meta/names.js';
+import type { ObjectMetaInput } from '../../meta/object.js';
 
 const MAX_BYTES = 256 * 1024;
 
@@ -17,4 +19,33 @@ export function annotationErrors(annotations: Readonly<Record<string, string>>, 
   }
   if (total > MAX_BYTES) found.push(tooLong(path, MAX_BYTES));
   return found;
+}
+
+/** All metadata fields except labels and annotations. */
+const FORBIDDEN_IN_TEMPLATES = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+] as const;
+
+/** Validates the metadata of a claim template: it has only labels and annotations. */
+export function templateMetaProblems(path: string, metadata: ObjectMetaInput): FieldError[] {
+  const all = metadata as Readonly<Record<string, unknown>>;
+  // An absent creationTimestamp is null.
+  const given = FORBIDDEN_IN_TEMPLATES.filter((field) => (all[field] ?? null) !== null);
+  return [
+    ...annotationErrors(metadata.annotations ?? {}, childPath(path, 'annotations')),
+    ...labelErrors(metadata.labels ?? {}, childPath(path, 'labels')),
+    ...given.map((field) => forbidden(childPath(path, field === 'uid' ? 'uID' : field), 'cannot be set')),
+  ];
 }

@@ -2,8 +2,9 @@
  * Validation of `metav1.Condition` lists, for kinds that validate the conditions in their status.
  */
 import type { FieldError } from '../../meta/field-error.js';
-import { duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../meta/field-error.js';
+import { duplicate, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../meta/names.js';
+import { oneOf } from './field-rules.js';
 
 /** A condition before validation: every field may be absent. */
 interface UnvalidatedCondition {
@@ -42,7 +43,7 @@ export function conditionErrors(conditions: readonly UnvalidatedCondition[] | un
 function oneConditionErrors(condition: UnvalidatedCondition, at: string): FieldError[] {
   const { type = '', status = '', observedGeneration = 0, lastTransitionTime, reason = '', message = '' } = condition;
   const found = qualifiedNameProblems(type).map((detail) => invalid(`${at}.type`, type, detail));
-  if (!STATUSES.includes(status)) found.push(notSupported(`${at}.status`, status, STATUSES));
+  found.push(...oneOf(`${at}.status`, status, STATUSES));
   if (observedGeneration < 0) {
     found.push(invalid(`${at}.observedGeneration`, observedGeneration, 'must be greater than or equal to zero'));
   }

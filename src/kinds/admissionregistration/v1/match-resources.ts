@@ -3,7 +3,7 @@
  * selectors and CEL match conditions.
  */
 import type { FieldError } from '../../../meta/field-error.js';
-import { duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
+import { duplicate, invalid, keyPath, required, tooMany } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { pathSegmentProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
@@ -13,6 +13,7 @@ import type {
   NamedRuleWithOperations,
   RuleWithOperations,
 } from '../../generated/admissionregistration-v1.js';
+import { optionalOneOf } from '../../shared/field-rules.js';
 import { type Accepted, conditionErrors } from '../expressions/definition.js';
 
 /** The failure policies, in message order. */
@@ -25,7 +26,7 @@ const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
 /** Requires a value from a list. An empty value is not absent and must be in the list. */
 export function enumErrors(value: string | undefined, known: readonly string[], path: string): FieldError[] {
-  return value === undefined || known.includes(value) ? [] : [notSupported(path, value, known)];
+  return optionalOneOf(path, value, known);
 }
 
 /** Validates a match policy. */

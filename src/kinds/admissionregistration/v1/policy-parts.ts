@@ -15,6 +15,7 @@ import type {
   Variable,
 } from '../../generated/admissionregistration-v1.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { oneOf } from '../../shared/field-rules.js';
 import { goStringLabelSelector } from '../../shared/go-syntax.js';
 import type { Accepted, DefinedExpressions } from '../expressions/definition.js';
 import { enumErrors, FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors } from './match-resources.js';
@@ -203,7 +204,7 @@ function paramRefErrors(ref: ParamRef, path: string): FieldError[] {
   const known = ['Deny', 'Allow'];
   // The action has no default.
   if (action === '') found.push(required(actionPath));
-  else if (!known.includes(action)) found.push(notSupported(actionPath, action, known));
+  else found.push(...oneOf(actionPath, action, known));
   return found;
 }
 

@@ -3,7 +3,7 @@
  * it.
  */
 
-import { duplicate, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { duplicate, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { JsonPathError, parseJsonPath } from '../../../text/json-path/json-path.js';
@@ -18,6 +18,7 @@ import {
 } from '../../generated/admissionregistration-v1.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
+import { optionalOneOf } from '../../shared/field-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { ANNOTATION, CONDITION, MESSAGE } from '../expressions/compile.js';
 import { type Accepted, DefinedExpressions } from '../expressions/definition.js';
@@ -139,7 +140,7 @@ function validationErrors(rule: Validation, path: string, { expressions, accepte
   } else if (/[\n\r]/.test(message.trim())) {
     found.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
   }
-  if (reason !== undefined && !REASONS.includes(reason)) found.push(notSupported(`${path}.reason`, reason, REASONS));
+  found.push(...optionalOneOf(`${path}.reason`, reason, REASONS));
   return found;
 }
 

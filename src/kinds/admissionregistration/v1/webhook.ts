@@ -1,7 +1,7 @@
 /**
  * Validation and columns of the webhooks in both webhook configuration kinds.
  */
-import { duplicate, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { duplicate, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
@@ -10,6 +10,7 @@ import type { Column } from '../../columns.js';
 import type { ValidatingWebhook } from '../../generated/admissionregistration-v1.js';
 import type { StrategyDefinition } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
+import { oneOf } from '../../shared/field-rules.js';
 import { REVIEW_VERSIONS, reviewVersionErrors, webhookClientErrors } from '../../shared/webhook-client.js';
 import {
   enumErrors,
@@ -90,9 +91,7 @@ function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
   ];
   if (sideEffects === undefined) {
     found.push(required(`${path}.sideEffects`, `must specify one of ${SIDE_EFFECTS.join(', ')}`));
-  } else if (!SIDE_EFFECTS.includes(sideEffects)) {
-    found.push(notSupported(`${path}.sideEffects`, sideEffects, SIDE_EFFECTS));
-  }
+  } else found.push(...oneOf(`${path}.sideEffects`, sideEffects, SIDE_EFFECTS));
   if (timeoutSeconds < 1 || timeoutSeconds > MAX_TIMEOUT_SECONDS) {
     const detail = 'the timeout value must be between 1 and 30 seconds';
     found.push(invalid(`${path}.timeoutSeconds`, timeoutSeconds, detail));

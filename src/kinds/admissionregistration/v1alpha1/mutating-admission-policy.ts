@@ -16,6 +16,7 @@ import {
 } from '../../generated/admissionregistration-v1alpha1.js';
 import type { HookContext } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
+import { oneOf } from '../../shared/field-rules.js';
 import { specGeneration } from '../../shared/strategies.js';
 import type { Results } from '../expressions/compile.js';
 import { type Accepted, DefinedExpressions, NONE_ACCEPTED } from '../expressions/definition.js';
@@ -96,9 +97,7 @@ function validate(
   found.push(...mutations.flatMap((one, index) => mutationErrors(one, keyPath('spec.mutations', index), judged)));
   // An empty value counts as absent.
   if (!reinvocationPolicy) found.push(required('spec.reinvocationPolicy'));
-  else if (!REINVOCATION_POLICIES.includes(reinvocationPolicy)) {
-    found.push(notSupported('spec.reinvocationPolicy', reinvocationPolicy, REINVOCATION_POLICIES));
-  }
+  else found.push(...oneOf('spec.reinvocationPolicy', reinvocationPolicy, REINVOCATION_POLICIES));
   return found;
 }
 

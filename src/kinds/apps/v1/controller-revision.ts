@@ -13,7 +13,7 @@ import {
   controllerRevisionBase,
 } from '../../generated/apps-v1.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { nonNegative } from '../../shared/number-rules.js';
+import { nonNegative } from '../../shared/field-rules.js';
 
 export interface ControllerRevision extends ControllerRevisionObject {}
 

@@ -32,8 +32,8 @@ import {
   selectorColumn,
   textColumn,
 } from '../../shared/common-columns.js';
+import { nonNegative, nonNegativeFields } from '../../shared/field-rules.js';
 import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
-import { nonNegative } from '../../shared/number-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { annotationInteger, annotationText, integerProblem, setAnnotationInteger } from './annotation-field.js';
 import {
@@ -43,7 +43,6 @@ import {
   isEmptySelector,
   isValidSelector,
   mismatchProblems,
-  nonNegativeFields,
   overHundredProblems,
   type SelectorAndTemplate,
   selectorUpdateProblems,

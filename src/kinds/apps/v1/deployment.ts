@@ -20,7 +20,7 @@ import {
 } from '../../generated/apps-v1.js';
 import type { HookContext } from '../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../shared/common-columns.js';
-import { nonNegative } from '../../shared/number-rules.js';
+import { nonNegative, nonNegativeFields } from '../../shared/field-rules.js';
 import { podNameWarnings, statusSubresource } from '../../shared/strategies.js';
 import { annotationInteger, annotationText, integerProblem, setAnnotationInteger } from './annotation-field.js';
 import {
@@ -28,7 +28,6 @@ import {
   atMost,
   collisionProblems,
   countOrPercentProblems,
-  nonNegativeFields,
   overHundredProblems,
   replicaTemplateProblems,
   selectorProblems,

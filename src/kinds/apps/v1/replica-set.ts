@@ -2,7 +2,7 @@
  * The ReplicaSet kind: a number of identical pods. spec: ReplicaSet
  */
 
-import { type FieldError, invalid } from '../../../meta/field-error.js';
+import type { FieldError } from '../../../meta/field-error.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -14,11 +14,10 @@ import {
 } from '../../generated/apps-v1.js';
 import type { HookContext, MetadataErrors } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
-import { nonNegative } from '../../shared/number-rules.js';
+import { nonNegative } from '../../shared/field-rules.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import {
-  atMost,
-  nonNegativeFields,
+  replicaStatusProblems,
   replicaTemplateProblems,
   selectorProblems,
   selectorUpdateProblems,
@@ -53,7 +52,7 @@ export const ReplicaSet: ReplicaSetKind<ReplicaSet> = defineBuiltIn({
   },
   subresources: {
     scale: scaleSubresource(),
-    status: statusSubresource({ prepare: dropGatedStatus, validate: statusProblems }),
+    status: statusSubresource({ prepare: dropGatedStatus, validate: ({ status }) => replicaStatusProblems(status) }),
   },
   columns: [
     nameColumn,
@@ -101,24 +100,4 @@ const TERMINATING = 'DeploymentReplicaSetTerminatingReplicas';
 function dropGatedStatus(draft: ReplicaSet, live: ReplicaSet, { features }: HookContext): void {
   if (features.enabled(TERMINATING) || live.status.terminatingReplicas !== undefined) return;
   delete draft.status.terminatingReplicas;
-}
-
-function statusProblems(next: ReplicaSet): readonly FieldError[] {
-  const { status } = next;
-  const { readyReplicas = 0, availableReplicas = 0 } = status;
-  const problems = [
-    ...nonNegativeFields('status', status, [
-      'replicas',
-      'fullyLabeledReplicas',
-      'readyReplicas',
-      'availableReplicas',
-      'observedGeneration',
-      'terminatingReplicas',
-    ]),
-    ...atMost(status, status.replicas, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']),
-  ];
-  if (availableReplicas > readyReplicas) {
-    problems.push(invalid('status.availableReplicas', availableReplicas, 'cannot be greater than readyReplicas'));
-  }
-  return problems;
 }

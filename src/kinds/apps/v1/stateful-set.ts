@@ -24,8 +24,8 @@ import {
 import type { HookContext, MetadataErrors, NameValidator } from '../../kind.js';
 import { annotationErrors } from '../../shared/annotations.js';
 import { ageColumn, containerColumns, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { nonNegative, nonNegativeFields } from '../../shared/field-rules.js';
 import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
-import { nonNegative } from '../../shared/number-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import {
   amountOf,
@@ -34,7 +34,6 @@ import {
   countOrPercentProblems,
   isValidSelector,
   mismatchProblems,
-  nonNegativeFields,
   overHundredProblems,
   selectorProblems,
   templateWarnings,

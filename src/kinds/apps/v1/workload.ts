@@ -8,8 +8,8 @@ import { deepEqual } from '../../../util/json.js';
 import { podTemplateProblems, podTemplateWarnings } from '../../core/v1/pod-spec/pod-template.js';
 import type { PodTemplateSpec } from '../../generated/core-v1.js';
 import type { HookContext } from '../../kind.js';
+import { nonNegative, nonNegativeFields } from '../../shared/field-rules.js';
 import { goSyntaxLabelSelector, goSyntaxLabels } from '../../shared/go-syntax.js';
-import { nonNegative } from '../../shared/number-rules.js';
 
 /**
  * The selector and the template of a workload. The selector is optional: validation runs before its absence is
@@ -18,15 +18,6 @@ import { nonNegative } from '../../shared/number-rules.js';
 export interface SelectorAndTemplate {
   readonly selector?: LabelSelectorObject | undefined;
   readonly template: PodTemplateSpec;
-}
-
-/** Rejects negative values of the named fields, in the given order. */
-export function nonNegativeFields<Key extends string>(
-  path: string,
-  values: { readonly [Name in Key]?: number | undefined },
-  names: readonly Key[],
-): FieldError[] {
-  return names.flatMap((name) => nonNegative(childPath(path, name), values[name]));
 }
 
 /** Requires a selector that is well-formed and does not select everything. */
@@ -142,6 +133,26 @@ export function atMost<Key extends string>(
     const value = values[name] ?? 0;
     return value <= limit ? [] : [invalid(`status.${name}`, value, 'cannot be greater than status.replicas')];
   });
+}
+
+/** Validates the status of a ReplicaSet or a ReplicationController. */
+export function replicaStatusProblems(status: {
+  readonly replicas: number;
+  readonly fullyLabeledReplicas?: number;
+  readonly readyReplicas?: number;
+  readonly availableReplicas?: number;
+  readonly terminatingReplicas?: number;
+  readonly observedGeneration?: number;
+}): FieldError[] {
+  const { replicas, readyReplicas = 0, availableReplicas = 0 } = status;
+  const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const;
+  return [
+    ...nonNegativeFields('status', status, ['replicas', ...parts, 'observedGeneration', 'terminatingReplicas']),
+    ...atMost(status, replicas, parts),
+    ...(availableReplicas > readyReplicas
+      ? [invalid('status.availableReplicas', availableReplicas, 'cannot be greater than readyReplicas')]
+      : []),
+  ];
 }
 
 interface Workload {

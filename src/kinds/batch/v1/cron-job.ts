@@ -25,8 +25,8 @@ import {
   since,
   textColumn,
 } from '../../shared/common-columns.js';
+import { nonNegative } from '../../shared/field-rules.js';
 import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
-import { nonNegative } from '../../shared/number-rules.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { jobSpecWarnings, jobTemplateProblems } from './job/validate.js';
 

@@ -2,12 +2,13 @@
  * The Lease kind: a time-limited lock, the basis of leader election.
  */
 
-import { type FieldError, forbidden, invalid, notSupported } from '../../../meta/field-error.js';
+import { type FieldError, forbidden, invalid } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import { type LeaseKind, type LeaseObject, leaseBase } from '../../generated/coordination-v1.js';
 import type { HookContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { nonNegative, oneOf } from '../../shared/field-rules.js';
 
 /** The only built-in strategy; other strategies are qualified names. */
 export const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion';
@@ -48,14 +49,12 @@ function dropDisabled({ spec }: Lease, live: Lease | undefined, { features }: Ho
 }
 
 function validate({ spec }: Lease): readonly FieldError[] {
-  const { leaseDurationSeconds = 1, leaseTransitions = 0, strategy, preferredHolder } = spec;
+  const { leaseDurationSeconds = 1, leaseTransitions, strategy, preferredHolder } = spec;
   const problems: FieldError[] = [];
   if (leaseDurationSeconds <= 0) {
     problems.push(invalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'));
   }
-  if (leaseTransitions < 0) {
-    problems.push(invalid('spec.leaseTransitions', leaseTransitions, 'must be greater than or equal to 0'));
-  }
+  problems.push(...nonNegative('spec.leaseTransitions', leaseTransitions));
   if (strategy !== undefined) problems.push(...strategyProblems(strategy));
   // Empty values count as absent.
   if (preferredHolder && !strategy) {
@@ -69,7 +68,5 @@ export function strategyProblems(strategy: string): FieldError[] {
   if (strategy.includes('/')) {
     return qualifiedNameProblems(strategy).map((detail) => invalid(STRATEGY_PATH, strategy, detail));
   }
-  return strategy === OLDEST_EMULATION_VERSION
-    ? []
-    : [notSupported(STRATEGY_PATH, strategy, [OLDEST_EMULATION_VERSION])];
+  return oneOf(STRATEGY_PATH, strategy, [OLDEST_EMULATION_VERSION]);
 }

@@ -4,12 +4,13 @@
  * ends with the error that the reference server returns, or with one of our own.
  */
 import { errors, failure } from '../../../meta/errors.js';
-import { type FieldError, forbidden, invalid, notSupported } from '../../../meta/field-error.js';
+import { type FieldError, forbidden, invalid } from '../../../meta/field-error.js';
 import { classifyIp, parseIpSloppy } from '../../../meta/ip.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { readInteger, readSwitch, readTimeValue } from '../../../meta/query-values.js';
 import { quote } from '../../../text/go/go-text.js';
 import type { ObjectAddress } from '../../objects.js';
+import { nonNegative, oneOf } from '../../shared/field-rules.js';
 import type { ConnectQuery, ConnectRequest, ConnectSubresource } from '../../subresource.js';
 import { EMPTY_PATH } from './pod-spec/annotations.js';
 
@@ -287,10 +288,7 @@ function checkLogOptions(name: string, options: LogOptions, isStreamSupported: b
 }
 
 function amountProblems({ tailLines, limitBytes, sinceSeconds, sinceTime }: LogOptions): FieldError[] {
-  const problems: FieldError[] = [];
-  if (tailLines !== undefined && tailLines < 0) {
-    problems.push(invalid('tailLines', tailLines, 'must be greater than or equal to 0'));
-  }
+  const problems = nonNegative('tailLines', tailLines);
   if (limitBytes !== undefined && limitBytes < 1) {
     problems.push(invalid('limitBytes', limitBytes, 'must be greater than 0'));
   }
@@ -306,7 +304,7 @@ function amountProblems({ tailLines, limitBytes, sinceSeconds, sinceTime }: LogO
 function streamProblems({ stream, tailLines }: LogOptions, isStreamSupported: boolean): FieldError[] {
   if (!isStreamSupported) return stream === undefined ? [] : [forbidden('stream', 'may not be specified')];
   const selected = stream ?? 'All';
-  const problems = STREAMS.includes(selected) ? [] : [notSupported('stream', selected, STREAMS)];
+  const problems = oneOf('stream', selected, STREAMS);
   if (tailLines !== undefined && selected !== 'All') {
     problems.push(forbidden(EMPTY_PATH, '`tailLines` and specific `stream` are mutually exclusive for now'));
   }

@@ -3,7 +3,7 @@
  */
 
 import { serviceGroup } from '../../../meta/dialect.js';
-import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { ipWarnings, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import { deepEqual } from '../../../util/json.js';
@@ -18,6 +18,7 @@ import {
 } from '../../generated/core-v1.js';
 import type { HookContext } from '../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { oneOf } from '../../shared/field-rules.js';
 
 export interface Endpoints extends EndpointsObject {}
 
@@ -84,9 +85,7 @@ function validatePort(
   if (number < 1 || number > 65535) {
     problems.push(invalid(childPath(path, 'port'), number, 'must be between 1 and 65535, inclusive'));
   }
-  if (!PROTOCOLS.includes(protocol)) {
-    problems.push(notSupported(childPath(path, 'protocol'), protocol, PROTOCOLS));
-  }
+  problems.push(...oneOf(childPath(path, 'protocol'), protocol, PROTOCOLS));
   if (appProtocol !== undefined) {
     const at = childPath(path, 'appProtocol');
     problems.push(...qualifiedNameProblems(appProtocol).map((detail) => invalid(at, appProtocol, detail)));

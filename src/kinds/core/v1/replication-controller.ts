@@ -7,6 +7,7 @@ import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../m
 import type { ApiObject } from '../../../meta/object.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
+import { replicaStatusProblems } from '../../apps/v1/workload.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
@@ -16,6 +17,7 @@ import {
 } from '../../generated/core-v1.js';
 import type { HookContext } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
+import { nonNegative } from '../../shared/field-rules.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import {
   dropDisabledTemplateFields,
@@ -61,7 +63,10 @@ export const ReplicationController: ReplicationControllerKind<ReplicationControl
   },
   subresources: {
     // Label defaults apply to status updates too.
-    status: statusSubresource({ prepare: (draft) => labelDefaults(draft), validate: statusProblems }),
+    status: statusSubresource({
+      prepare: (draft) => labelDefaults(draft),
+      validate: ({ status }) => replicaStatusProblems(status),
+    }),
     scale: scaleSubresource({ selector: selectorText }),
   },
 });
@@ -112,8 +117,6 @@ function warnings(
   ];
 }
 
-const NOT_NEGATIVE = 'must be greater than or equal to 0';
-
 /**
  * Validates the spec. With DeclarativeValidationTakeover, `replicas` and `minReadySeconds` are validated by declarative
  * rules: after all others, and only once on updates, on which this function runs twice (`isLast`).
@@ -123,9 +126,9 @@ function problemsOf(
   live: ReplicationController | undefined,
   { context, isLast }: { readonly context: HookContext; readonly isLast: boolean },
 ): FieldError[] {
-  const { replicas, minReadySeconds = 0, selector = {} } = next.spec;
-  const seconds = minReadySeconds < 0 ? [invalid('spec.minReadySeconds', minReadySeconds, NOT_NEGATIVE)] : [];
-  const count = replicas < 0 ? [invalid('spec.replicas', replicas, NOT_NEGATIVE)] : [];
+  const { replicas, minReadySeconds, selector = {} } = next.spec;
+  const seconds = nonNegative('spec.minReadySeconds', minReadySeconds);
+  const count = nonNegative('spec.replicas', replicas);
   const noSelector = Object.keys(selector).length === 0 ? [required('spec.selector')] : [];
   const template = templateProblems(next, live, context);
   const nonConvertible = isLast && live !== undefined ? nonConvertibleFieldProblems(next, live, context) : [];
@@ -180,32 +183,6 @@ function templateProblems(
   if (activeDeadlineSeconds !== undefined) {
     const detail = 'activeDeadlineSeconds in ReplicationController is not Supported';
     problems.push(forbidden('spec.template.spec.activeDeadlineSeconds', detail));
-  }
-  return problems;
-}
-
-const COUNTS = [
-  'replicas',
-  'fullyLabeledReplicas',
-  'readyReplicas',
-  'availableReplicas',
-  'observedGeneration',
-] as const;
-
-function statusProblems(next: ReplicationController): readonly FieldError[] {
-  const { status } = next;
-  const count = (field: (typeof COUNTS)[number]) => status[field] ?? 0;
-  const at = (field: string) => `status.${field}`;
-  const problems = COUNTS.filter((field) => count(field) < 0).map((field) =>
-    invalid(at(field), count(field), NOT_NEGATIVE),
-  );
-  for (const field of ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const) {
-    if (count(field) <= count('replicas')) continue;
-    problems.push(invalid(at(field), count(field), 'cannot be greater than status.replicas'));
-  }
-  if (count('availableReplicas') > count('readyReplicas')) {
-    const detail = 'cannot be greater than readyReplicas';
-    problems.push(invalid(at('availableReplicas'), count('availableReplicas'), detail));
   }
   return problems;
 }

@@ -4,7 +4,7 @@
 
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
+import { childPath, duplicate, invalid, keyPath, required, tooMany } from '../../../meta/field-error.js';
 import { ipWarnings, parseIpSloppy, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
 import { labelErrors } from '../../../meta/labels.js';
 import {
@@ -27,6 +27,7 @@ import {
 } from '../../generated/discovery-v1.js';
 import type { HookContext, MetadataErrors } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { oneOf } from '../../shared/field-rules.js';
 
 export interface EndpointSlice extends EndpointSliceObject {}
 
@@ -122,7 +123,7 @@ function headProblems(object: EndpointSlice): FieldError[] {
 
 function addressTypeProblems(addressType: string): FieldError[] {
   if (addressType === '') return [required('addressType')];
-  return ADDRESS_TYPES.includes(addressType) ? [] : [notSupported('addressType', addressType, ADDRESS_TYPES)];
+  return oneOf('addressType', addressType, ADDRESS_TYPES);
 }
 
 function portsProblems(ports: readonly EndpointSlicePort[]): FieldError[] {
@@ -134,7 +135,7 @@ function portsProblems(ports: readonly EndpointSlicePort[]): FieldError[] {
     const problems = name === '' ? [] : dnsLabelProblems(name).map((detail) => invalid(namePath, name, detail));
     if (names.has(name)) problems.push(duplicate(namePath, name));
     names.add(name);
-    if (!PROTOCOLS.includes(protocol)) problems.push(notSupported(childPath(path, 'protocol'), protocol, PROTOCOLS));
+    problems.push(...oneOf(childPath(path, 'protocol'), protocol, PROTOCOLS));
     if (appProtocol !== undefined) {
       const at = childPath(path, 'appProtocol');
       problems.push(...qualifiedNameProblems(appProtocol).map((detail) => invalid(at, appProtocol, detail)));

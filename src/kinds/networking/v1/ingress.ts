@@ -27,7 +27,7 @@ import type {
 import { type IngressKind, type IngressObject, ingressBase } from '../../generated/networking-v1.js';
 import type { HookContext } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { portNumberProblems } from '../../shared/number-rules.js';
+import { portNumberProblems } from '../../shared/field-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { groupKindNameProblems } from '../reference.js';
 

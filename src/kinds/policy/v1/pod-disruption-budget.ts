@@ -3,7 +3,7 @@
  */
 
 import type { Dialect } from '../../../meta/dialect.js';
-import { type FieldError, invalid, notSupported } from '../../../meta/field-error.js';
+import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { verbatim } from '../../../text/go/go-text.js';
@@ -19,6 +19,7 @@ import {
 } from '../../generated/policy-v1.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
+import { nonNegative, nonNegativeFields, optionalOneOf } from '../../shared/field-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 
 export interface PodDisruptionBudget extends PodDisruptionBudgetObject {}
@@ -90,16 +91,12 @@ function specProblems(object: PodDisruptionBudget): readonly FieldError[] {
   if (minAvailable !== undefined) problems.push(...amountProblems('spec.minAvailable', minAvailable));
   if (maxUnavailable !== undefined) problems.push(...amountProblems('spec.maxUnavailable', maxUnavailable));
   problems.push(...labelSelectorObjectErrors(selector ?? {}, 'spec.selector'));
-  if (policy !== undefined && !POLICIES.includes(policy)) {
-    problems.push(notSupported('spec.unhealthyPodEvictionPolicy', policy, POLICIES));
-  }
+  problems.push(...optionalOneOf('spec.unhealthyPodEvictionPolicy', policy, POLICIES));
   return problems;
 }
 
 function amountProblems(path: string, amount: IntOrString): FieldError[] {
-  if (typeof amount === 'number') {
-    return amount < 0 ? [invalid(path, amount, 'must be greater than or equal to 0')] : [];
-  }
+  if (typeof amount === 'number') return nonNegative(path, amount);
   const value = dumpIntOrString(amount);
   const problems = percentProblems(amount).map((problem) => invalid(path, value, problem));
   const tooMuch = (percentOf(amount) ?? 0) > 100;
@@ -119,10 +116,5 @@ const COUNTS = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expec
 
 function statusProblems(next: PodDisruptionBudget): readonly FieldError[] {
   const { status } = next;
-  return [
-    ...conditionErrors(status.conditions, 'status.conditions'),
-    ...COUNTS.flatMap((field) =>
-      status[field] < 0 ? [invalid(`status.${field}`, status[field], 'must be greater than or equal to 0')] : [],
-    ),
-  ];
+  return [...conditionErrors(status.conditions, 'status.conditions'), ...nonNegativeFields('status', status, COUNTS)];
 }

@@ -21,6 +21,7 @@ import type {
   DeviceToleration,
   OpaqueDeviceConfiguration,
 } from '../../generated/resource-v1beta2.js';
+import { oneOf } from '../../shared/field-rules.js';
 import { listProblems } from './collections.js';
 import { nameErrors } from './names.js';
 
@@ -113,5 +114,5 @@ export function deviceTolerationProblems(path: string, toleration: DeviceTolerat
 }
 
 function effectProblems(path: string, effect: string): FieldError[] {
-  return EFFECTS.includes(effect) ? [] : [notSupported(childPath(path, 'effect'), effect, EFFECTS)];
+  return oneOf(childPath(path, 'effect'), effect, EFFECTS);
 }

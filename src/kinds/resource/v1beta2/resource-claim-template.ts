@@ -1,10 +1,8 @@
 /**
  * The ResourceClaimTemplate kind: the template for the claims of pods. Its spec is immutable.
  */
-import { childPath, type FieldError, forbidden, invalid } from '../../../meta/field-error.js';
-import { labelErrors } from '../../../meta/labels.js';
-import type { ApiObject, ObjectMetaInput } from '../../../meta/object.js';
-import { deepEqual } from '../../../util/json.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ResourceClaimTemplateKind,
@@ -12,8 +10,9 @@ import {
   resourceClaimTemplateBase,
 } from '../../generated/resource-v1beta2.js';
 import type { StrategyContext, StrategyDefinition } from '../../kind.js';
-import { annotationErrors } from '../../shared/annotations.js';
+import { templateMetaProblems } from '../../shared/annotations.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
+import { immutable } from '../../shared/field-rules.js';
 import {
   type AnyClaimSpec,
   adminAccessProblems,
@@ -25,23 +24,6 @@ import { deviceClaimProblems } from '../rules/claim.js';
 import { dumpTemplateSpec } from '../rules/dump.js';
 import type { StoredOptions } from '../rules/selection.js';
 import { comparableSpec } from './resource-claim.js';
-
-/** The metadata fields that a template must not set, with their spelling in messages, in message order. */
-const NOT_FOR_TEMPLATES: Readonly<Record<string, string>> = {
-  name: 'name',
-  generateName: 'generateName',
-  namespace: 'namespace',
-  selfLink: 'selfLink',
-  uid: 'uID',
-  resourceVersion: 'resourceVersion',
-  generation: 'generation',
-  creationTimestamp: 'creationTimestamp',
-  deletionTimestamp: 'deletionTimestamp',
-  deletionGracePeriodSeconds: 'deletionGracePeriodSeconds',
-  ownerReferences: 'ownerReferences',
-  finalizers: 'finalizers',
-  managedFields: 'managedFields',
-};
 
 export interface ResourceClaimTemplate extends ResourceClaimTemplateObject {}
 
@@ -101,17 +83,5 @@ function specProblems(object: ResourceClaimTemplate, options: StoredOptions = {}
 
 function changeProblems(next: ResourceClaimTemplate, live: ResourceClaimTemplate): FieldError[] {
   const comparable = ({ spec }: ResourceClaimTemplate) => ({ ...spec, spec: comparableSpec(spec.spec) });
-  if (deepEqual(comparable(next), comparable(live))) return [];
-  return [invalid('spec', dumpTemplateSpec(next.spec), 'field is immutable')];
-}
-
-function templateMetaProblems(path: string, metadata: ObjectMetaInput): FieldError[] {
-  const given = metadata as Readonly<Record<string, unknown>>;
-  // An absent creation time is null.
-  const refused = Object.entries(NOT_FOR_TEMPLATES).filter(([field]) => (given[field] ?? null) !== null);
-  return [
-    ...annotationErrors(metadata.annotations ?? {}, childPath(path, 'annotations')),
-    ...labelErrors(metadata.labels ?? {}, childPath(path, 'labels')),
-    ...refused.map(([, spelling]) => forbidden(childPath(path, spelling), 'cannot be set')),
-  ];
+  return immutable('spec', comparable(next), comparable(live), () => dumpTemplateSpec(next.spec));
 }

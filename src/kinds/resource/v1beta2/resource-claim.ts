@@ -1,9 +1,8 @@
 /**
  * The ResourceClaim kind: a request for devices and its allocation. The spec is immutable.
  */
-import { type FieldError, invalid } from '../../../meta/field-error.js';
+import type { FieldError } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ResourceClaimKind,
@@ -13,6 +12,7 @@ import {
 } from '../../generated/resource-v1beta2.js';
 import type { HookContext, StrategyContext, StrategyDefinition } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { immutable } from '../../shared/field-rules.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../subresource.js';
 import {
@@ -101,9 +101,7 @@ function specProblems(object: ResourceClaim, options: StoredOptions = {}): Field
 
 function changeProblems(next: ResourceClaim, live: ResourceClaim): FieldError[] {
   const { spec } = next;
-  return deepEqual(comparableSpec(spec), comparableSpec(live.spec))
-    ? []
-    : [invalid('spec', dumpClaimSpec(spec), 'field is immutable')];
+  return immutable('spec', comparableSpec(spec), comparableSpec(live.spec), () => dumpClaimSpec(spec));
 }
 
 /** The spec for comparisons: an absent list of requests equals an empty one. */

@@ -5,13 +5,14 @@
 
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
-import { type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
+import { type FieldError, forbidden, required } from '../../../meta/field-error.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { DeletionDecision, DeletionRequest } from '../../deletion.js';
 import { type PriorityClassKind, type PriorityClassObject, priorityClassBase } from '../../generated/scheduling-v1.js';
 import type { HookContext } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { immutable, oneOf } from '../../shared/field-rules.js';
 import { ownedByServer } from '../../shared/initial-managers.js';
 
 export interface PriorityClass extends PriorityClassObject {}
@@ -85,9 +86,7 @@ function validate(object: PriorityClass): FieldError[] {
     found.push(forbidden('value', `maximum allowed value of a user defined priority is ${HIGHEST_VALUE}`));
   }
   if ((preemptionPolicy as string) === '') found.push(required('preemptionPolicy'));
-  else if (!POLICIES.includes(preemptionPolicy)) {
-    found.push(notSupported('preemptionPolicy', preemptionPolicy, POLICIES));
-  }
+  else found.push(...oneOf('preemptionPolicy', preemptionPolicy, POLICIES));
   return found;
 }
 
@@ -103,12 +102,10 @@ function systemClassProblem(
 }
 
 function validateUpdate(next: PriorityClass, live: PriorityClass): FieldError[] {
-  const found: FieldError[] = [];
-  if (next['value'] !== live['value']) found.push(forbidden('value', 'may not be changed in an update.'));
-  if (next['preemptionPolicy'] !== live['preemptionPolicy']) {
-    found.push(invalid('preemptionPolicy', next['preemptionPolicy'], 'field is immutable'));
-  }
-  return found;
+  return [
+    ...(next.value === live.value ? [] : [forbidden('value', 'may not be changed in an update.')]),
+    ...immutable('preemptionPolicy', next.preemptionPolicy, live.preemptionPolicy),
+  ];
 }
 
 function beforeDelete(live: PriorityClass, _request: DeletionRequest, { dialect }: HookContext): DeletionDecision {

@@ -2,7 +2,7 @@
  * The CSIDriver kind: the capabilities and requirements of a storage driver.
  */
 
-import { childPath, duplicate, type FieldError, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
+import { childPath, duplicate, type FieldError, invalid, keyPath } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -14,6 +14,7 @@ import {
   type TokenRequest,
 } from '../../generated/storage-v1.js';
 import type { HookContext } from '../../kind.js';
+import { immutable, oneOf } from '../../shared/field-rules.js';
 import { csiDriverColumns } from './columns.js';
 
 export interface CSIDriver extends CSIDriverObject {}
@@ -54,13 +55,10 @@ const SHORTEST_PERIOD = 10;
 function specProblems(path: string, spec: CSIDriverSpec): FieldError[] {
   const { fsGroupPolicy, tokenRequests = [], volumeLifecycleModes, nodeAllocatableUpdatePeriodSeconds: period } = spec;
   const found: FieldError[] = [];
-  if (!FS_GROUP_POLICIES.includes(fsGroupPolicy)) {
-    found.push(notSupported(childPath(path, 'fsGroupPolicy'), fsGroupPolicy, FS_GROUP_POLICIES));
-  }
+  found.push(...oneOf(childPath(path, 'fsGroupPolicy'), fsGroupPolicy, FS_GROUP_POLICIES));
   found.push(...tokenRequestProblems(childPath(path, 'tokenRequests'), tokenRequests));
   for (const mode of volumeLifecycleModes) {
-    if (LIFECYCLE_MODES.includes(mode)) continue;
-    found.push(notSupported(childPath(path, 'volumeLifecycleModes'), mode, LIFECYCLE_MODES));
+    found.push(...oneOf(childPath(path, 'volumeLifecycleModes'), mode, LIFECYCLE_MODES));
   }
   if (period !== undefined && period < SHORTEST_PERIOD) {
     const at = childPath(path, 'nodeAllocatableUpdatePeriodSeconds');
@@ -96,13 +94,11 @@ function tokenRequestProblems(path: string, requests: readonly TokenRequest[]): 
 
 /** The reference server misspells the first path. */
 function fixedProblems(next: CSIDriverSpec, live: CSIDriverSpec): FieldError[] {
-  const found: FieldError[] = [];
-  if (next.attachRequired !== live.attachRequired) {
-    found.push(invalid('spec.attachedRequired', next.attachRequired, 'field is immutable'));
-  }
-  if (!deepEqual(next.volumeLifecycleModes, live.volumeLifecycleModes)) {
-    const shown = `[]storage.VolumeLifecycleMode{${next.volumeLifecycleModes.map(quote).join(', ')}}`;
-    found.push(invalid('spec.volumeLifecycleModes', verbatim(shown), 'field is immutable'));
-  }
-  return found;
+  const { attachRequired, volumeLifecycleModes: modes } = next;
+  return [
+    ...immutable('spec.attachedRequired', attachRequired, live.attachRequired),
+    ...immutable('spec.volumeLifecycleModes', modes, live.volumeLifecycleModes, () =>
+      verbatim(`[]storage.VolumeLifecycleMode{${modes.map(quote).join(', ')}}`),
+    ),
+  ];
 }

@@ -10,6 +10,7 @@ import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js
 import { defineBuiltIn } from '../../define-kind.js';
 import { type CSINodeDriver, type CSINodeKind, type CSINodeObject, csiNodeBase } from '../../generated/storage-v1.js';
 import type { HookContext } from '../../kind.js';
+import { nonNegative } from '../../shared/field-rules.js';
 import { csiNodeColumns } from './columns.js';
 
 export interface CSINode extends CSINodeObject {}
@@ -52,10 +53,7 @@ function driverProblems(path: string, driver: CSINodeDriver, names: Set<string>)
   if (byteLength(nodeID) > MAX_NODE_ID) {
     found.push(invalid(childPath(path, 'nodeID'), nodeID, `must be ${MAX_NODE_ID} characters or less`));
   }
-  const count = allocatable?.count ?? 0;
-  if (count < 0) {
-    found.push(invalid(childPath(path, 'allocatable.count'), count, 'must be greater than or equal to 0'));
-  }
+  found.push(...nonNegative(childPath(path, 'allocatable.count'), allocatable?.count));
   if (names.has(name)) found.push(duplicate(childPath(path, 'name'), name));
   names.add(name);
   return [...found, ...topologyKeyProblems(path, topologyKeys ?? [])];

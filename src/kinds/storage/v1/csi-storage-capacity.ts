@@ -6,7 +6,6 @@ import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems, labelValueProblems } from '../../../meta/names.js';
 import { quote, renderValue, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
-import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { LabelSelector } from '../../generated/meta-v1.js';
 import {
@@ -16,6 +15,7 @@ import {
 } from '../../generated/storage-v1.js';
 import type { HookContext } from '../../kind.js';
 import { expressionWarnings, labelDeprecation } from '../../shared/deprecated-node-labels.js';
+import { immutable } from '../../shared/field-rules.js';
 import { validateNonNegativeQuantity } from '../../shared/resources.js';
 
 export interface CSIStorageCapacity extends CSIStorageCapacityObject {}
@@ -69,17 +69,11 @@ function hasInvalidValue(live: CSIStorageCapacity): boolean {
 }
 
 function fixedProblems(next: CSIStorageCapacity, live: CSIStorageCapacity): FieldError[] {
-  const now = next;
-  const before = live;
-  const found: FieldError[] = [];
-  if (!deepEqual(now.nodeTopology, before.nodeTopology)) {
-    const shown = now.nodeTopology === undefined ? undefined : selectorDump(now.nodeTopology);
-    found.push(invalid('nodeTopology', shown, 'field is immutable'));
-  }
-  if (now.storageClassName !== before.storageClassName) {
-    found.push(invalid('storageClassName', now.storageClassName, 'field is immutable'));
-  }
-  return found;
+  const { nodeTopology, storageClassName } = next;
+  return [
+    ...immutable('nodeTopology', nodeTopology, live.nodeTopology, () => nodeTopology && selectorDump(nodeTopology)),
+    ...immutable('storageClassName', storageClassName, live.storageClassName),
+  ];
 }
 
 function selectorDump({ matchLabels, matchExpressions }: LabelSelector): Verbatim {

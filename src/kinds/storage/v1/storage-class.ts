@@ -20,6 +20,7 @@ import type { TopologySelectorTerm } from '../../generated/core-v1.js';
 import { type StorageClassKind, type StorageClassObject, storageClassBase } from '../../generated/storage-v1.js';
 import type { HookContext } from '../../kind.js';
 import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
+import { immutable, oneOf } from '../../shared/field-rules.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { storageClassColumns } from './columns.js';
 
@@ -58,9 +59,7 @@ function classProblems(object: StorageClass): FieldError[] {
   if (![...RECLAIM_POLICIES, ''].includes(reclaimPolicy)) {
     found.push(notSupported('reclaimPolicy', reclaimPolicy, RECLAIM_POLICIES));
   }
-  if (!BINDING_MODES.includes(volumeBindingMode)) {
-    found.push(notSupported('volumeBindingMode', volumeBindingMode, BINDING_MODES));
-  }
+  found.push(...oneOf('volumeBindingMode', volumeBindingMode, BINDING_MODES));
   return [...found, ...topologyProblems('allowedTopologies', rest.allowedTopologies ?? [])];
 }
 
@@ -112,13 +111,11 @@ function valueProblems(path: string, values: readonly string[]): FieldError[] {
 }
 
 function fixedProblems(next: StorageClass, live: StorageClass): FieldError[] {
-  const now = next;
-  const before = live;
-  const found = (['parameters', 'provisioner', 'reclaimPolicy'] as const)
-    .filter((field) => !deepEqual(now[field], before[field]))
-    .map((field) => forbidden(field, `updates to ${field} are forbidden.`));
-  if (now.volumeBindingMode !== before.volumeBindingMode) {
-    found.push(invalid('volumeBindingMode', now.volumeBindingMode, 'field is immutable'));
-  }
-  return found;
+  const changed = (['parameters', 'provisioner', 'reclaimPolicy'] as const).filter(
+    (field) => !deepEqual(next[field], live[field]),
+  );
+  return [
+    ...changed.map((field) => forbidden(field, `updates to ${field} are forbidden.`)),
+    ...immutable('volumeBindingMode', next.volumeBindingMode, live.volumeBindingMode),
+  ];
 }

@@ -5,7 +5,6 @@
 import { childPath, type FieldError, forbidden, invalid, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems } from '../../../meta/names.js';
 import { quote, type Verbatim, verbatim } from '../../../text/go/go-text.js';
-import { deepEqual } from '../../../util/json.js';
 import { volumeSourceDefaults } from '../../core/v1/persistent-volume/source-rules.js';
 import { inlineVolumeProblems } from '../../core/v1/persistent-volume/validate.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
@@ -20,6 +19,7 @@ import {
   volumeAttachmentBase,
 } from '../../generated/storage-v1.js';
 import type { HookContext } from '../../kind.js';
+import { immutable } from '../../shared/field-rules.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { volumeAttachmentColumns } from './columns.js';
 
@@ -69,7 +69,7 @@ function dropDisabled(draft: VolumeAttachment, live: VolumeAttachment, { feature
 
 function fixedProblems(next: VolumeAttachment, live: VolumeAttachment): FieldError[] {
   const { spec } = next;
-  return deepEqual(spec, live.spec) ? [] : [invalid('spec', specDump(spec), 'field is immutable')];
+  return immutable('spec', spec, live.spec, () => specDump(spec));
 }
 
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';

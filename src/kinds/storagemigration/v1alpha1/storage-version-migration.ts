@@ -4,7 +4,7 @@
  */
 
 import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../../meta/field-error.js';
+import { childPath, duplicate, invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
 import { quote, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { goTimeSyntax } from '../../../text/time/time.js';
@@ -18,6 +18,7 @@ import {
   storageVersionMigrationBase,
 } from '../../generated/storagemigration-v1alpha1.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
+import { oneOf } from '../../shared/field-rules.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 export interface StorageVersionMigration extends StorageVersionMigrationObject {}
@@ -124,7 +125,7 @@ function conditionsProblems(path: string, conditions: readonly MigrationConditio
 function conditionProblems(path: string, condition: MigrationCondition): FieldError[] {
   const { type: named, status, lastUpdateTime, reason = '', message = '' } = condition;
   const found = qualifiedNameProblems(named).map((problem) => invalid(childPath(path, 'type'), named, problem));
-  if (!STATUSES.includes(status)) found.push(notSupported(childPath(path, 'status'), status, STATUSES));
+  found.push(...oneOf(childPath(path, 'status'), status, STATUSES));
   // The reference server's path has the field name of other conditions.
   if (!lastUpdateTime) found.push(required(childPath(path, 'lastTransitionTime'), 'must be set'));
   const reasonPath = childPath(path, 'reason');

@@ -3,7 +3,7 @@
  * spec: HorizontalPodAutoscaler
  */
 
-import { type FieldError, invalid } from '../../../../meta/field-error.js';
+import type { FieldError } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn } from '../../../define-kind.js';
@@ -20,6 +20,7 @@ import {
 } from '../../../generated/autoscaling-v2.js';
 import type { HookContext } from '../../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
+import { nonNegativeFields } from '../../../shared/field-rules.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { setAnnotations } from '../../annotations.js';
 import { autoscalerSpecProblems } from './validate.js';
@@ -117,10 +118,7 @@ export function autoscalerStatusProblems({
 }: {
   readonly status: { readonly currentReplicas?: number; readonly desiredReplicas: number };
 }): FieldError[] {
-  return (['currentReplicas', 'desiredReplicas'] as const).flatMap((field) => {
-    const count = status[field] ?? 0;
-    return count >= 0 ? [] : [invalid(`status.${field}`, count, 'must be greater than or equal to 0')];
-  });
+  return nonNegativeFields('status', status, ['currentReplicas', 'desiredReplicas']);
 }
 
 interface AutoscalerV2 {

@@ -8,7 +8,7 @@ import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { goTimeString, timeToMs } from '../../../../text/time/time.js';
 import { deepEqual } from '../../../../util/json.js';
 import type { JobCondition, JobSpec, JobStatus, UncountedTerminatedPods } from '../../../generated/batch-v1.js';
-import { nonNegative } from '../../../shared/number-rules.js';
+import { nonNegative } from '../../../shared/field-rules.js';
 import { indexesProblem, overlappingIndex } from './indexes.js';
 import { invalidWithoutValue } from './validate-policies.js';
 

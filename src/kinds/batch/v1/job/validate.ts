@@ -12,8 +12,8 @@ import { podTemplateProblems, podTemplateWarnings } from '../../../core/v1/pod-s
 import type { JobSpec } from '../../../generated/batch-v1.js';
 import type { PodSpec, PodTemplateSpec } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
+import { nonNegative } from '../../../shared/field-rules.js';
 import { goSyntaxLabelSelector, goSyntaxLabels } from '../../../shared/go-syntax.js';
-import { nonNegative } from '../../../shared/number-rules.js';
 import {
   dumpPodFailurePolicy,
   dumpSuccessPolicy,

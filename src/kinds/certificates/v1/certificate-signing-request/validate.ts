@@ -3,15 +3,7 @@
  * requester has the key.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
-import {
-  childPath,
-  duplicate,
-  forbidden,
-  invalid,
-  keyPath,
-  notSupported,
-  required,
-} from '../../../../meta/field-error.js';
+import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { readCertificate, readCertificateRequest } from '../../../../text/x509/certificate.js';
@@ -22,6 +14,7 @@ import type {
   CertificateSigningRequestStatus,
 } from '../../../generated/certificates-v1.js';
 import type { HookContext } from '../../../kind.js';
+import { oneOf } from '../../../shared/field-rules.js';
 import { signerNameProblems } from '../../../shared/signer-name.js';
 
 /** The supported key usages, in message order. */
@@ -112,7 +105,7 @@ function specProblems(spec: CertificateSigningRequestSpec, { dialect }: HookCont
   if (wrong !== undefined) found.push(invalid('spec.request', dumpBytes(request), wrong));
   if (usages.length === 0) found.push(required('spec.usages'));
   usages.forEach((usage, index) => {
-    if (!KEY_USAGES.includes(usage)) found.push(notSupported(keyPath('spec.usages', index), usage, KEY_USAGES));
+    found.push(...oneOf(keyPath('spec.usages', index), usage, KEY_USAGES));
   });
   const seen = new Set<string>();
   usages.forEach((usage, index) => {
@@ -177,7 +170,7 @@ function conditionProblems(conditions: readonly CertificateSigningRequestConditi
     const found: FieldError[] = type === '' ? [required(typePath)] : [];
     const allowed = DECISIVE.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
     if ((status as string) === '') found.push(required(childPath(path, 'status')));
-    else if (!allowed.includes(status)) found.push(notSupported(childPath(path, 'status'), status, allowed));
+    else found.push(...oneOf(childPath(path, 'status'), status, allowed));
     if (APPROVAL.includes(type) && APPROVAL.some((other) => other !== type && seen.has(other))) {
       found.push(invalid(typePath, type, 'Approved and Denied conditions are mutually exclusive'));
     }

@@ -13,28 +13,12 @@ import type {
   ISCSIPersistentVolumeSource,
   LocalVolumeSource,
   PersistentVolumeSource,
-  ScaleIOPersistentVolumeSource,
   SecretReference,
   StorageOSPersistentVolumeSource,
 } from '../../../generated/core-v1.js';
 import { roundResourceList } from '../../../shared/resources.js';
 import { driverNameProblems, hostPathProblems } from '../pod-spec/local-source-rules.js';
-import {
-  awsElasticBlockStoreProblems,
-  azureDiskProblems,
-  cephFSProblems,
-  fcProblems,
-  flexVolumeProblems,
-  flockerProblems,
-  gcePersistentDiskProblems,
-  glusterfsProblems,
-  nfsProblems,
-  photonPersistentDiskProblems,
-  portworxVolumeProblems,
-  quobyteProblems,
-  rbdProblems,
-  vsphereVolumeProblems,
-} from '../pod-spec/storage-source-rules.js';
+import { storageOSNameProblems, storageRules } from '../pod-spec/storage-source-rules.js';
 import { lunProblems, noBackstepsProblems, requiredProblems } from '../pod-spec/volume-paths.js';
 
 /** What validation of a source needs besides the source. */
@@ -93,24 +77,24 @@ function source<Name extends keyof PersistentVolumeSource>(
 /** In the reference server's order. */
 const SOURCES: readonly Source[] = [
   source('hostPath', hostPathProblems),
-  source('gcePersistentDisk', gcePersistentDiskProblems, { path: 'persistentDisk' }),
-  source('awsElasticBlockStore', awsElasticBlockStoreProblems),
+  source('gcePersistentDisk', storageRules.gcePersistentDisk, { path: 'persistentDisk' }),
+  source('awsElasticBlockStore', storageRules.awsElasticBlockStore),
   source('glusterfs', glusterfsVolumeProblems),
-  source('flocker', flockerProblems),
-  source('nfs', nfsProblems),
-  source('rbd', rbdProblems),
-  source('quobyte', quobyteProblems),
-  source('cephfs', cephFSProblems, { spelling: 'cephFS' }),
+  source('flocker', storageRules.flocker),
+  source('nfs', storageRules.nfs),
+  source('rbd', storageRules.rbd),
+  source('quobyte', storageRules.quobyte),
+  source('cephfs', storageRules.cephfs, { spelling: 'cephFS' }),
   source('iscsi', iscsiVolumeProblems),
   source('cinder', cinderVolumeProblems),
-  source('fc', fcProblems),
-  source('flexVolume', (path, given, { dialect }) => flexVolumeProblems(path, given, dialect)),
+  source('fc', storageRules.fc),
+  source('flexVolume', storageRules.flexVolume),
   source('azureFile', azureFileVolumeProblems),
-  source('vsphereVolume', vsphereVolumeProblems),
-  source('photonPersistentDisk', photonPersistentDiskProblems),
-  source('portworxVolume', portworxVolumeProblems),
-  source('azureDisk', azureDiskProblems),
-  source('scaleIO', scaleIOVolumeProblems),
+  source('vsphereVolume', storageRules.vsphereVolume),
+  source('photonPersistentDisk', storageRules.photonPersistentDisk),
+  source('portworxVolume', storageRules.portworxVolume),
+  source('azureDisk', storageRules.azureDisk),
+  source('scaleIO', storageRules.scaleIO),
   {
     kind: 'local',
     spelling: 'local',
@@ -125,7 +109,7 @@ const SOURCES: readonly Source[] = [
 
 function glusterfsVolumeProblems(path: string, given: GlusterfsPersistentVolumeSource): FieldError[] {
   const { endpointsNamespace: namespace } = given;
-  const found = glusterfsProblems(path, given);
+  const found = storageRules.glusterfs(path, given);
   if (namespace === undefined) return found;
   const problems =
     namespace === ''
@@ -177,14 +161,8 @@ function requiredSecretProblems(path: string, ref: SecretReference | undefined):
 }
 
 function azureFileVolumeProblems(path: string, given: AzureFilePersistentVolumeSource): FieldError[] {
-  const { secretName, shareName, secretNamespace } = given;
-  const found = requiredProblems(path, { secretName, shareName });
-  return secretNamespace === '' ? [...found, required(childPath(path, 'secretNamespace'))] : found;
-}
-
-function scaleIOVolumeProblems(path: string, given: ScaleIOPersistentVolumeSource): FieldError[] {
-  const { gateway, system, volumeName } = given;
-  return requiredProblems(path, { gateway, system, volumeName });
+  const found = storageRules.azureFile(path, given);
+  return given.secretNamespace === '' ? [...found, required(childPath(path, 'secretNamespace'))] : found;
 }
 
 function localVolumeProblems(path: string, { path: target }: LocalVolumeSource): FieldError[] {
@@ -192,14 +170,9 @@ function localVolumeProblems(path: string, { path: target }: LocalVolumeSource):
 }
 
 function storageOSVolumeProblems(path: string, given: StorageOSPersistentVolumeSource): FieldError[] {
-  const { volumeName = '', volumeNamespace = '', secretRef } = given;
-  const labelProblems = (field: string, value: string) =>
-    value === '' ? [] : dnsLabelProblems(value).map((problem) => invalid(childPath(path, field), value, problem));
   return [
-    ...requiredProblems(path, { volumeName }),
-    ...labelProblems('volumeName', volumeName),
-    ...labelProblems('volumeNamespace', volumeNamespace),
-    ...requiredSecretProblems(childPath(path, 'secretRef'), secretRef),
+    ...storageOSNameProblems(path, given),
+    ...requiredSecretProblems(childPath(path, 'secretRef'), given.secretRef),
   ];
 }
 

@@ -3,10 +3,8 @@
  * images, CSI drivers, claims, ephemeral claims. Each function takes the path of the source.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../../meta/field-error.js';
-import { labelErrors } from '../../../../meta/labels.js';
+import { childPath, forbidden, invalid, required, tooLong } from '../../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems } from '../../../../meta/names.js';
-import type { DraftMeta } from '../../../../meta/object.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
 import type {
@@ -18,26 +16,10 @@ import type {
   ImageVolumeSource,
   PersistentVolumeClaimVolumeSource,
 } from '../../../generated/core-v1.js';
-import { annotationErrors } from '../../../shared/annotations.js';
+import { templateMetaProblems } from '../../../shared/annotations.js';
+import { oneOf } from '../../../shared/field-rules.js';
 import { type ClaimSpecContext, claimSpecProblems } from '../claim-spec-rules.js';
 import { descendingPathProblems, noBackstepsProblems, requiredProblems } from './volume-paths.js';
-
-/** All metadata fields except labels and annotations, with their spelling in error paths. */
-const FORBIDDEN_TEMPLATE_METADATA: readonly (readonly [field: keyof DraftMeta, spelling: string])[] = [
-  ['name', 'name'],
-  ['generateName', 'generateName'],
-  ['namespace', 'namespace'],
-  ['selfLink', 'selfLink'],
-  ['uid', 'uID'],
-  ['resourceVersion', 'resourceVersion'],
-  ['generation', 'generation'],
-  ['creationTimestamp', 'creationTimestamp'],
-  ['deletionTimestamp', 'deletionTimestamp'],
-  ['deletionGracePeriodSeconds', 'deletionGracePeriodSeconds'],
-  ['ownerReferences', 'ownerReferences'],
-  ['finalizers', 'finalizers'],
-  ['managedFields', 'managedFields'],
-];
 
 export function emptyDirProblems(path: string, { sizeLimit }: EmptyDirVolumeSource): FieldError[] {
   if (sizeLimit === undefined || Quantity.parse(sizeLimit).sign() >= 0) return [];
@@ -59,7 +41,7 @@ export function hostPathProblems(path: string, { path: hostPath, type }: HostPat
   const at = childPath(path, 'path');
   if (hostPath === '') return [required(at)];
   const found = noBackstepsProblems(at, hostPath);
-  if (!HOST_PATH_TYPES.includes(type)) found.push(notSupported(childPath(path, 'type'), type, HOST_PATH_TYPES));
+  found.push(...oneOf(childPath(path, 'type'), type, HOST_PATH_TYPES));
   return found;
 }
 
@@ -105,7 +87,7 @@ export function imageProblems(
   const at = childPath(path, 'pullPolicy');
   const found = inPod ? requiredProblems(path, { reference }) : [];
   if (pullPolicy === undefined) found.push(required(at));
-  else if (!PULL_POLICIES.includes(pullPolicy)) found.push(notSupported(at, pullPolicy, PULL_POLICIES));
+  else found.push(...oneOf(at, pullPolicy, PULL_POLICIES));
   return found;
 }
 
@@ -136,14 +118,4 @@ export function claimNameProblems(path: string, podName: string, volumeName: str
   return dnsSubdomainProblems(claimName).map((problem) =>
     invalid(path, volumeName, `PVC name ${quote(claimName)}: ${problem}`),
   );
-}
-
-function templateMetaProblems(path: string, metadata: DraftMeta): FieldError[] {
-  // An absent creationTimestamp is null.
-  const given = FORBIDDEN_TEMPLATE_METADATA.filter(([field]) => (metadata[field] ?? null) !== null);
-  return [
-    ...annotationErrors(metadata.annotations ?? {}, childPath(path, 'annotations')),
-    ...labelErrors(metadata.labels ?? {}, childPath(path, 'labels')),
-    ...given.map(([, spelling]) => forbidden(childPath(path, spelling), 'cannot be set')),
-  ];
 }

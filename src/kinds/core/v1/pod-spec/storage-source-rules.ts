@@ -1,48 +1,64 @@
 /**
  * Validation of volume sources on network storage and cloud disks. Persistent volumes use the same rules for sources of
- * the same type. Each function takes the path of the source.
+ * the same type.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems } from '../../../../meta/names.js';
 import type {
-  AWSElasticBlockStoreVolumeSource,
   AzureDiskVolumeSource,
-  AzureFileVolumeSource,
-  CephFSVolumeSource,
-  CinderVolumeSource,
   FCVolumeSource,
   FlexVolumeSource,
   FlockerVolumeSource,
-  GCEPersistentDiskVolumeSource,
-  GlusterfsVolumeSource,
   ISCSIVolumeSource,
-  NFSVolumeSource,
-  PhotonPersistentDiskVolumeSource,
-  PortworxVolumeSource,
   QuobyteVolumeSource,
-  RBDVolumeSource,
-  ScaleIOVolumeSource,
   StorageOSVolumeSource,
-  VsphereVirtualDiskVolumeSource,
+  Volume,
 } from '../../../generated/core-v1.js';
+import { oneOf } from '../../../shared/field-rules.js';
 import { lunProblems, partitionProblems, requiredProblems } from './volume-paths.js';
 
-export function gcePersistentDiskProblems(path: string, source: GCEPersistentDiskVolumeSource): FieldError[] {
-  const { pdName, partition } = source;
-  return [...requiredProblems(path, { pdName }), ...partitionProblems(childPath(path, 'partition'), partition)];
-}
-
-export function awsElasticBlockStoreProblems(path: string, source: AWSElasticBlockStoreVolumeSource): FieldError[] {
-  const { volumeID, partition } = source;
-  return [...requiredProblems(path, { volumeID }), ...partitionProblems(childPath(path, 'partition'), partition)];
-}
-
-export function nfsProblems(path: string, { server, path: exported }: NFSVolumeSource): FieldError[] {
-  const found = requiredProblems(path, { server, path: exported });
-  if (!exported.startsWith('/')) found.push(invalid(childPath(path, 'path'), exported, 'must be an absolute path'));
-  return found;
-}
+/** The rules by field. Each function takes the path of the source. */
+export const storageRules = {
+  gcePersistentDisk: (path, { pdName, partition }) => [
+    ...requiredProblems(path, { pdName }),
+    ...partitionProblems(childPath(path, 'partition'), partition),
+  ],
+  awsElasticBlockStore: (path, { volumeID, partition }) => [
+    ...requiredProblems(path, { volumeID }),
+    ...partitionProblems(childPath(path, 'partition'), partition),
+  ],
+  nfs: (path, { server, path: exported }) => {
+    const found = requiredProblems(path, { server, path: exported });
+    if (!exported.startsWith('/')) found.push(invalid(childPath(path, 'path'), exported, 'must be an absolute path'));
+    return found;
+  },
+  iscsi: iscsiProblems,
+  fc: fcProblems,
+  glusterfs: (path, { endpoints, path: target }) => requiredProblems(path, { endpoints, path: target }),
+  flocker: flockerProblems,
+  rbd: (path, { monitors, image }) => [...monitorsProblems(path, monitors), ...requiredProblems(path, { image })],
+  cephfs: (path, { monitors }) => monitorsProblems(path, monitors),
+  cinder: (path, { volumeID, secretRef }) => [
+    ...requiredProblems(path, { volumeID }),
+    ...secretNameProblems(path, secretRef),
+  ],
+  quobyte: quobyteProblems,
+  flexVolume: flexVolumeProblems,
+  azureFile: (path, { secretName, shareName }) => requiredProblems(path, { secretName, shareName }),
+  azureDisk: azureDiskProblems,
+  vsphereVolume: (path, { volumePath }) => requiredProblems(path, { volumePath }),
+  photonPersistentDisk: (path, { pdID }) => requiredProblems(path, { pdID }),
+  portworxVolume: (path, { volumeID }) => requiredProblems(path, { volumeID }),
+  scaleIO: (path, { gateway, system, volumeName }) => requiredProblems(path, { gateway, system, volumeName }),
+  storageos: (path, source) => [...storageOSNameProblems(path, source), ...secretNameProblems(path, source.secretRef)],
+} satisfies {
+  readonly [Kind in keyof Volume]?: (
+    path: string,
+    source: NonNullable<Volume[Kind]>,
+    context: { readonly dialect: Dialect },
+  ) => FieldError[];
+};
 
 /** The formats of target and initiator names by prefix. As in the reference server, the first one is not anchored at the start. */
 const ISCSI_NAME_FORMATS: readonly (readonly [prefix: string, format: RegExp])[] = [
@@ -51,7 +67,7 @@ const ISCSI_NAME_FORMATS: readonly (readonly [prefix: string, format: RegExp])[]
   ['naa', /^naa.[0-9a-zA-Z]{32}$/],
 ];
 
-export function iscsiProblems(path: string, source: ISCSIVolumeSource): FieldError[] {
+function iscsiProblems(path: string, source: ISCSIVolumeSource): FieldError[] {
   const { targetPortal, iqn, lun, initiatorName } = source;
   const found = requiredProblems(path, { targetPortal, iqn });
   if (iqn !== '') found.push(...iscsiNameProblems(childPath(path, 'iqn'), iqn));
@@ -70,7 +86,7 @@ function iscsiNameProblems(path: string, name: string): FieldError[] {
   return format.test(name) ? [] : [invalid(path, name, 'must be valid format')];
 }
 
-export function fcProblems(path: string, source: FCVolumeSource): FieldError[] {
+function fcProblems(path: string, source: FCVolumeSource): FieldError[] {
   const { targetWWNs = [], wwids = [], lun } = source;
   const at = childPath(path, 'targetWWNs');
   const found: FieldError[] = [];
@@ -87,11 +103,7 @@ export function fcProblems(path: string, source: FCVolumeSource): FieldError[] {
   return found;
 }
 
-export function glusterfsProblems(path: string, source: GlusterfsVolumeSource): FieldError[] {
-  return requiredProblems(path, { endpoints: source.endpoints, path: source.path });
-}
-
-export function flockerProblems(path: string, source: FlockerVolumeSource): FieldError[] {
+function flockerProblems(path: string, source: FlockerVolumeSource): FieldError[] {
   const { datasetName = '', datasetUUID = '' } = source;
   const found: FieldError[] = [];
   if (datasetName === '' && datasetUUID === '') {
@@ -106,21 +118,9 @@ export function flockerProblems(path: string, source: FlockerVolumeSource): Fiel
   return found;
 }
 
-export function rbdProblems(path: string, { monitors, image }: RBDVolumeSource): FieldError[] {
-  return [...monitorsProblems(path, monitors), ...requiredProblems(path, { image })];
-}
-
-export function cephFSProblems(path: string, { monitors }: CephFSVolumeSource): FieldError[] {
-  return monitorsProblems(path, monitors);
-}
-
 /** An absent list is null. */
 function monitorsProblems(path: string, monitors: readonly string[] | null): FieldError[] {
   return monitors === null || monitors.length === 0 ? [required(childPath(path, 'monitors'))] : [];
-}
-
-export function cinderProblems(path: string, { volumeID, secretRef }: CinderVolumeSource): FieldError[] {
-  return [...requiredProblems(path, { volumeID }), ...secretNameProblems(path, secretRef)];
 }
 
 function secretNameProblems(path: string, ref: { readonly name?: string | undefined } | undefined): FieldError[] {
@@ -129,7 +129,7 @@ function secretNameProblems(path: string, ref: { readonly name?: string | undefi
 
 const MAX_TENANT = 64;
 
-export function quobyteProblems(path: string, source: QuobyteVolumeSource): FieldError[] {
+function quobyteProblems(path: string, source: QuobyteVolumeSource): FieldError[] {
   const { registry, volume, tenant = '' } = source;
   const at = childPath(path, 'registry');
   const detail = 'must be a host:port pair or multiple pairs separated by commas';
@@ -150,7 +150,11 @@ function isHostPort(pair: string): boolean {
   return /^(?:[^:[\]]*|\[[^[\]]*\]):[^:[\]]*$/.test(pair);
 }
 
-export function flexVolumeProblems(path: string, source: FlexVolumeSource, dialect: Dialect): FieldError[] {
+function flexVolumeProblems(
+  path: string,
+  source: FlexVolumeSource,
+  { dialect }: { readonly dialect: Dialect },
+): FieldError[] {
   const { driver, options = {} } = source;
   // The domains of the service's keys and of its API groups. In one dialect they are equal.
   const domains = [dialect.key('').slice(0, -1), dialect.systemKey('').slice(0, -1)];
@@ -170,52 +174,31 @@ function domainOf(key: string): string {
   return `.${slash < 0 ? key : key.slice(0, slash)}`.toLowerCase();
 }
 
-export function azureFileProblems(path: string, { secretName, shareName }: AzureFileVolumeSource): FieldError[] {
-  return requiredProblems(path, { secretName, shareName });
-}
-
 const CACHING_MODES: readonly string[] = ['None', 'ReadOnly', 'ReadWrite'];
 const DISK_KINDS: readonly string[] = ['Dedicated', 'Managed', 'Shared'];
 const MANAGED_URI = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}';
 const BLOB_URI = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd';
 
-export function azureDiskProblems(path: string, source: AzureDiskVolumeSource): FieldError[] {
+function azureDiskProblems(path: string, source: AzureDiskVolumeSource): FieldError[] {
   const { diskName, diskURI, cachingMode, kind } = source;
   const found = requiredProblems(path, { diskName, diskURI });
-  if (!CACHING_MODES.includes(cachingMode)) {
-    found.push(notSupported(childPath(path, 'cachingMode'), cachingMode, CACHING_MODES));
-  }
-  if (!DISK_KINDS.includes(kind)) found.push(notSupported(childPath(path, 'kind'), kind, DISK_KINDS));
+  found.push(...oneOf(childPath(path, 'cachingMode'), cachingMode, CACHING_MODES));
+  found.push(...oneOf(childPath(path, 'kind'), kind, DISK_KINDS));
   const [prefix, format] = kind === 'Managed' ? ['/subscriptions/', MANAGED_URI] : ['https://', BLOB_URI];
   if (!diskURI.startsWith(prefix)) found.push(notSupported(childPath(path, 'diskURI'), diskURI, [format]));
   return found;
 }
 
-export function vsphereVolumeProblems(path: string, { volumePath }: VsphereVirtualDiskVolumeSource): FieldError[] {
-  return requiredProblems(path, { volumePath });
-}
-
-export function photonPersistentDiskProblems(path: string, { pdID }: PhotonPersistentDiskVolumeSource): FieldError[] {
-  return requiredProblems(path, { pdID });
-}
-
-export function portworxVolumeProblems(path: string, { volumeID }: PortworxVolumeSource): FieldError[] {
-  return requiredProblems(path, { volumeID });
-}
-
-export function scaleIOProblems(path: string, source: ScaleIOVolumeSource): FieldError[] {
-  const { gateway, system, volumeName } = source;
-  return requiredProblems(path, { gateway, system, volumeName });
-}
-
-export function storageOSProblems(path: string, source: StorageOSVolumeSource): FieldError[] {
-  const { volumeName = '', volumeNamespace = '', secretRef } = source;
+/** Validates the names of a StorageOS volume. */
+export function storageOSNameProblems(
+  path: string,
+  { volumeName = '', volumeNamespace = '' }: Pick<StorageOSVolumeSource, 'volumeName' | 'volumeNamespace'>,
+): FieldError[] {
   const labelProblems = (field: string, value: string) =>
     value === '' ? [] : dnsLabelProblems(value).map((problem) => invalid(childPath(path, field), value, problem));
   return [
     ...requiredProblems(path, { volumeName }),
     ...labelProblems('volumeName', volumeName),
     ...labelProblems('volumeNamespace', volumeNamespace),
-    ...secretNameProblems(path, secretRef),
   ];
 }

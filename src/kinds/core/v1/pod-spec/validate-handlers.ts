@@ -2,7 +2,7 @@
  * Validation of probes and lifecycle hooks.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden, invalid, notSupported, required } from '../../../../meta/field-error.js';
+import { childPath, forbidden, invalid, required } from '../../../../meta/field-error.js';
 import { httpHeaderNameProblems, portNameProblems } from '../../../../meta/names.js';
 import type { FeatureGates } from '../../../feature-gates.js';
 import type {
@@ -16,7 +16,7 @@ import type {
   SleepAction,
   TCPSocketAction,
 } from '../../../generated/core-v1.js';
-import { portNumberProblems } from '../../../shared/number-rules.js';
+import { nonNegativeFields, oneOf, portNumberProblems } from '../../../shared/field-rules.js';
 
 const NAMED_SIGNALS = [
   ...['ABRT', 'ALRM', 'BUS', 'CHLD', 'CLD', 'CONT', 'FPE', 'HUP', 'ILL', 'INT', 'IO', 'IOT', 'KILL', 'PIPE', 'POLL'],
@@ -104,10 +104,7 @@ function probeProblems(path: string, probe: Probe, context: HandlerContext): Fie
   const { terminationGracePeriodSeconds: grace } = probe;
   return [
     ...handlerProblems(path, probe, context),
-    ...PROBE_NUMBERS.flatMap((field) => {
-      const value = probe[field] ?? 0;
-      return value >= 0 ? [] : [invalid(childPath(path, field), value, 'must be greater than or equal to 0')];
-    }),
+    ...nonNegativeFields(path, probe, PROBE_NUMBERS),
     ...(grace === undefined || grace > 0
       ? []
       : [invalid(childPath(path, 'terminationGracePeriodSeconds'), grace, 'must be greater than 0')]),
@@ -153,7 +150,7 @@ function httpGetProblems(path: string, { port, scheme, httpHeaders = [] }: HTTPG
   const headersPath = childPath(path, 'httpHeaders');
   return [
     ...portProblems(childPath(path, 'port'), port),
-    ...(SCHEMES.includes(scheme) ? [] : [notSupported(childPath(path, 'scheme'), scheme, SCHEMES)]),
+    ...oneOf(childPath(path, 'scheme'), scheme, SCHEMES),
     ...httpHeaders.flatMap(({ name }) =>
       httpHeaderNameProblems(name).map((problem) => invalid(headersPath, name, problem)),
     ),
@@ -187,5 +184,5 @@ function sleepProblems(
 function stopSignalProblems(path: string, signal: string, os: PodSpec['os']): FieldError[] {
   if (os === undefined) return [forbidden(path, 'may not be set for containers with empty `spec.os.name`')];
   const supported = os.name === 'windows' ? WINDOWS_SIGNALS : LINUX_SIGNALS;
-  return supported.includes(signal) ? [] : [notSupported(path, signal, supported)];
+  return oneOf(path, signal, supported);
 }

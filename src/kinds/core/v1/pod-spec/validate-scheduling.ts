@@ -3,15 +3,7 @@
  * host aliases.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
-import {
-  childPath,
-  duplicate,
-  forbidden,
-  invalid,
-  keyPath,
-  notSupported,
-  required,
-} from '../../../../meta/field-error.js';
+import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { validIpProblems } from '../../../../meta/ip.js';
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import {
@@ -30,6 +22,7 @@ import type {
   PodSpec,
   TopologySpreadConstraint,
 } from '../../../generated/core-v1.js';
+import { oneOf, optionalOneOf } from '../../../shared/field-rules.js';
 import { EMPTY_PATH } from './annotations.js';
 import type { PodSpecContext } from './context.js';
 
@@ -46,11 +39,11 @@ export function spreadProblems(path: string, constraints: readonly TopologySprea
     return [
       ...(maxSkew > 0 ? [] : [invalid(at('maxSkew'), maxSkew, 'must be greater than zero')]),
       ...(topologyKey === '' ? [required(at('topologyKey'), 'can not be empty')] : []),
-      ...(UNSATISFIABLE.includes(action) ? [] : [notSupported(at('whenUnsatisfiable'), action, UNSATISFIABLE)]),
+      ...oneOf(at('whenUnsatisfiable'), action, UNSATISFIABLE),
       ...(repeated ? [duplicate(at('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${action}}`)] : []),
       ...minDomainsProblems(at('minDomains'), constraint),
-      ...inclusionProblems(at('nodeAffinityPolicy'), constraint.nodeAffinityPolicy),
-      ...inclusionProblems(at('nodeTaintsPolicy'), constraint.nodeTaintsPolicy),
+      ...optionalOneOf(at('nodeAffinityPolicy'), constraint.nodeAffinityPolicy, INCLUSION),
+      ...optionalOneOf(at('nodeTaintsPolicy'), constraint.nodeTaintsPolicy, INCLUSION),
       ...spreadKeysProblems(at('matchLabelKeys'), constraint),
       ...labelSelectorObjectErrors(constraint.labelSelector ?? {}, at('labelSelector')),
     ];
@@ -65,10 +58,6 @@ function minDomainsProblems(path: string, constraint: TopologySpreadConstraint):
     ...(minDomains > 0 ? [] : [invalid(path, minDomains, 'must be greater than zero')]),
     ...(action === 'DoNotSchedule' ? [] : [invalid(path, minDomains, detail)]),
   ];
-}
-
-function inclusionProblems(path: string, policy: string | undefined): FieldError[] {
-  return policy === undefined || INCLUSION.includes(policy) ? [] : [notSupported(path, policy, INCLUSION)];
 }
 
 function spreadKeysProblems(path: string, constraint: TopologySpreadConstraint): FieldError[] {

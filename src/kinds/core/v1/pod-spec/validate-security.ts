@@ -22,6 +22,7 @@ import type {
   SecurityContext,
   Sysctl,
 } from '../../../generated/core-v1.js';
+import { optionalOneOf } from '../../../shared/field-rules.js';
 import { windowsOptionsProblems } from './validate-windows.js';
 import { descendingPathProblems } from './volume-paths.js';
 
@@ -42,12 +43,12 @@ export function podSecurityProblems(path: string, context: PodSecurityContext, s
     ...supplementalGroups.flatMap((group, index) => idProblems(keyPath(at('supplementalGroups'), index), group)),
     ...(isConflicting ? [invalid(at('shareProcessNamespace'), true, both)] : []),
     ...sysctlsProblems(at('sysctls'), sysctls, spec),
-    ...enumProblems(at('fsGroupChangePolicy'), context.fsGroupChangePolicy, FS_GROUP_POLICIES),
+    ...optionalOneOf(at('fsGroupChangePolicy'), context.fsGroupChangePolicy, FS_GROUP_POLICIES),
     ...seccompProblems(at('seccompProfile'), context.seccompProfile),
     ...windowsOptionsProblems(at('windowsOptions'), context.windowsOptions),
     ...appArmorProblems(at('appArmorProfile'), context.appArmorProfile),
-    ...enumProblems(at('supplementalGroupsPolicy'), context.supplementalGroupsPolicy, GROUP_POLICIES),
-    ...enumProblems(at('seLinuxChangePolicy'), context.seLinuxChangePolicy, SELINUX_POLICIES),
+    ...optionalOneOf(at('supplementalGroupsPolicy'), context.supplementalGroupsPolicy, GROUP_POLICIES),
+    ...optionalOneOf(at('seLinuxChangePolicy'), context.seLinuxChangePolicy, SELINUX_POLICIES),
   ];
 }
 
@@ -65,7 +66,7 @@ export function containerSecurityProblems(
   return [
     ...idProblems(at('runAsUser'), context.runAsUser),
     ...idProblems(at('runAsGroup'), context.runAsGroup),
-    ...enumProblems(at('procMount'), procMount, PROC_MOUNTS),
+    ...optionalOneOf(at('procMount'), procMount, PROC_MOUNTS),
     ...(unmasked ? [invalid(at('procMount'), procMount, '`hostUsers` must be false to use `Unmasked`')] : []),
     ...seccompProblems(at('seccompProfile'), context.seccompProfile),
     ...escalationProblems(path, context),
@@ -80,10 +81,6 @@ const MAX_ID = 2 ** 31 - 1;
 export function idProblems(path: string, id: number | undefined): FieldError[] {
   if (id === undefined || (id >= 0 && id <= MAX_ID)) return [];
   return [invalid(path, id, `must be between 0 and ${MAX_ID}, inclusive`)];
-}
-
-function enumProblems(path: string, value: string | undefined, supported: readonly string[]): FieldError[] {
-  return value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)];
 }
 
 const MAX_SYSCTL = 253;

@@ -2,15 +2,7 @@
  * The `status` subresource of pods: preparation, validation and warnings.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
-import {
-  childPath,
-  duplicate,
-  fieldError,
-  forbidden,
-  invalid,
-  keyPath,
-  notSupported,
-} from '../../../../meta/field-error.js';
+import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { ipWarnings, isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { dnsSubdomainProblems, qualifiedNameProblems } from '../../../../meta/names.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
@@ -22,6 +14,7 @@ import type {
   ResourceStatus,
 } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
+import { oneOf } from '../../../shared/field-rules.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
 import { idProblems } from '../pod-spec/validate-security.js';
@@ -275,7 +268,7 @@ function deviceProblems(path: string, { resources = [] }: ResourceStatus): Field
     const at = keyPath(path, index);
     const isRepeated = resources.findIndex((other) => other.resourceID === resourceID) < index;
     return [
-      ...(HEALTH_STATUSES.includes(health) ? [] : [notSupported(childPath(at, 'health'), health, HEALTH_STATUSES)]),
+      ...oneOf(childPath(at, 'health'), health, HEALTH_STATUSES),
       ...(isRepeated ? [duplicate(childPath(at, 'resourceID'), resourceID)] : []),
     ];
   });

@@ -2,10 +2,11 @@
  * Validation of cluster IPs and IP families. The rules run before allocation, which relies on them, and again with all
  * other rules.
  */
-import { duplicate, type FieldError, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
+import { duplicate, type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import type { ServiceSpec } from '../../../generated/core-v1.js';
+import { oneOf, optionalOneOf } from '../../../shared/field-rules.js';
 import { HEADLESS, isHeadless } from './needs.js';
 
 const ADDRESSES = 'spec.clusterIPs';
@@ -46,12 +47,10 @@ function familyProblems({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): Field
   const found: FieldError[] = [];
   ipFamilies.forEach((family, index) => {
     const path = keyPath('spec.ipFamilies', index);
-    if (!FAMILIES.includes(family)) found.push(notSupported(path, family, FAMILIES));
+    found.push(...oneOf(path, family, FAMILIES));
     if (ipFamilies.indexOf(family) < index) found.push(duplicate(path, family));
   });
-  if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy)) {
-    found.push(notSupported('spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES));
-  }
+  found.push(...optionalOneOf('spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES));
   return found;
 }
 
