@@ -5,7 +5,8 @@
 import { errors } from '../meta/errors.js';
 import type { HttpHeaders } from './answer.js';
 
-const TOKEN_PREFIX = 'base64url.bearer.authorization.k8s.io.';
+/** The domain of either dialect is accepted. */
+const TOKEN_SUBPROTOCOL = /^base64url\.bearer\.authorization\.\w+\.io\.(.*)$/;
 
 /** What the header Sec-WebSocket-Protocol contains. */
 export interface Subprotocols {
@@ -18,10 +19,10 @@ export interface Subprotocols {
 /** Reads the subprotocols. Throws 401 for a malformed token, for two tokens, and for a token alone. */
 export function readSubprotocols(headers: HttpHeaders): Subprotocols {
   const offered = (headers.get('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim());
-  const names = offered.filter((name) => name !== '' && !name.startsWith(TOKEN_PREFIX));
-  const [encoded, second] = offered.filter((name) => name.startsWith(TOKEN_PREFIX));
+  const names = offered.filter((name) => name !== '' && !TOKEN_SUBPROTOCOL.test(name));
+  const [encoded, second] = offered.flatMap((name) => TOKEN_SUBPROTOCOL.exec(name)?.[1] ?? []);
   if (encoded === undefined) return { names };
-  const token = decodeToken(encoded.slice(TOKEN_PREFIX.length));
+  const token = decodeToken(encoded);
   if (second !== undefined || token === undefined) throw errors.unauthorized('Unauthorized');
   // An empty token counts as none.
   if (token === '') return { names };
