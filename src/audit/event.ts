@@ -4,8 +4,7 @@
  */
 
 import { type Ip, parseIpSloppy, printIp } from '../meta/ip.js';
-import type { ApiRequest } from '../protocol/request.js';
-import { percentEncode, queryText } from '../protocol/request.js';
+import { type ApiRequest, percentEncode, queryText } from '../protocol/request.js';
 import { escapeForPages, printJson } from '../util/json.js';
 
 /** How much is recorded, from nothing to everything. */

@@ -10,8 +10,7 @@ import type { AccessAttributes, PathAttributes, ResourceAttributes } from '../pr
 import type { User } from '../protocol/request.js';
 import { stringSlice, verbatim } from '../text/go/go-text.js';
 import { isRecord, printJson } from '../util/json.js';
-import type { AuditLevel, AuditStage } from './event.js';
-import { AUDIT_LEVELS, AUDIT_STAGES } from './event.js';
+import { AUDIT_LEVELS, AUDIT_STAGES, type AuditLevel, type AuditStage } from './event.js';
 
 /** A Policy object of audit v1; `apiVersion` and `kind` are optional. */
 export interface AuditPolicy {

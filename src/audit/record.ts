@@ -6,8 +6,7 @@
 import type { Deprecation } from '../kinds/lifecycle.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
-import type { AuditNotes, User } from '../protocol/request.js';
-import { shownUser } from '../protocol/request.js';
+import { type AuditNotes, shownUser, type User } from '../protocol/request.js';
 import { formatDuration } from '../text/time/duration.js';
 import { formatMicroTime } from '../text/time/time.js';
 import { copyJson, deepFreeze, isRecord, MAX_DEPTH, type MutableRecord, NumberText, setOwn } from '../util/json.js';

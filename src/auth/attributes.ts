@@ -11,7 +11,6 @@ import type { ResourceAttributes } from '../protocol/access.js';
 import type { ApiRequest } from '../protocol/request.js';
 import { recoverFrom } from '../util/catch-error.js';
 
-/** The access attributes of a request. */
 export function attributesOf(request: ApiRequest): ResourceAttributes {
   const { verb, resource, subresource = '', namespace = '', options } = request;
   const parts: ResourceParts = {

@@ -15,7 +15,6 @@ export const ADMINISTRATOR: User = Object.freeze({
 const ACCOUNT_PREFIX = 'system:serviceaccount:';
 const ALL_ACCOUNTS = 'system:serviceaccounts';
 
-/** The anonymous user. */
 export const ANONYMOUS_USER: User = Object.freeze({ user: ANONYMOUS, groups: Object.freeze([UNAUTHENTICATED]) });
 
 export interface AccountName {

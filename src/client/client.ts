@@ -6,8 +6,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { Transport } from '../protocol/transport.js';
 import { isRecord } from '../util/json.js';
 import type { Api, Collection } from './api.js';
-import type { ClientConfig, EndpointScope } from './endpoint.js';
-import { describeValue, Endpoint, resolveDefaults } from './endpoint.js';
+import { type ClientConfig, describeValue, Endpoint, type EndpointScope, resolveDefaults } from './endpoint.js';
 import { CollectionClient, ObjectClient } from './object-client.js';
 import type { ClientDefaults } from './options.js';
 

@@ -5,8 +5,7 @@
 import type { Kind } from '../kinds/kind.js';
 import { dialects } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
-import type { GroupVersionResource } from '../meta/gvk.js';
-import { apiVersionOf } from '../meta/gvk.js';
+import { apiVersionOf, type GroupVersionResource } from '../meta/gvk.js';
 import type { ApiRequest, RequestOptions, Verb } from '../protocol/request.js';
 import type { ApiResponse, ObjectResponse } from '../protocol/response.js';
 import type { Transport } from '../protocol/transport.js';
@@ -14,10 +13,9 @@ import type { WatchStream } from '../protocol/watch-event.js';
 import { untilAborted } from '../util/abort.js';
 import { invariant } from '../util/invariant.js';
 import { isRecord, own } from '../util/json.js';
-import type { MaybePromise } from '../util/maybe-promise.js';
-import { isPromise } from '../util/maybe-promise.js';
-import type { ClientDefaults } from './options.js';
-import { deleteDefaults, writeDefaults } from './options.js';
+import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
+import { getOrInsertComputed } from '../util/once.js';
+import { type ClientDefaults, deleteDefaults, writeDefaults } from './options.js';
 
 /** A client's transport and its defaults as request options. */
 export interface ClientConfig {
@@ -38,17 +36,11 @@ interface ServerNames {
 }
 
 function serverNames({ names, transport }: ClientConfig, kind: Kind): ServerNames {
-  let resolved = names.get(kind);
-  if (resolved === undefined) {
-    const { version } = kind;
+  return getOrInsertComputed(names, kind, ({ version }) => {
     const group = transport.dialect.group(kind.group);
-    resolved = {
-      resource: Object.freeze({ group, version, resource: kind.names.plural }),
-      apiVersion: apiVersionOf({ group, version }),
-    };
-    names.set(kind, resolved);
-  }
-  return resolved;
+    const resource = Object.freeze({ group, version, resource: kind.names.plural });
+    return { resource, apiVersion: apiVersionOf({ group, version }) };
+  });
 }
 
 /** Resolves the defaults of a client once. */
@@ -81,7 +73,7 @@ export class Endpoint {
   readonly resource: GroupVersionResource;
   readonly scope: EndpointScope;
   /** The kind of bodies at this endpoint; that of a subresource may differ from the object's. */
-  readonly #bodyKind: Kind;
+  readonly bodyKind: Kind;
   readonly #apiVersion: string;
 
   constructor(config: ClientConfig, kind: Kind, scope: EndpointScope) {
@@ -90,12 +82,11 @@ export class Endpoint {
     this.kind = kind;
     this.scope = scope;
     this.resource = names.resource;
-    this.#bodyKind = bodyKindOf(kind, scope.subresource);
-    const { apiVersion } = this.#bodyKind === kind ? names : serverNames(config, this.#bodyKind);
+    this.bodyKind = bodyKindOf(kind, scope.subresource);
+    const { apiVersion } = this.bodyKind === kind ? names : serverNames(config, this.bodyKind);
     this.#apiVersion = apiVersion;
   }
 
-  /** The endpoint of a subresource. */
   forSubresource(subresource: string): Endpoint {
     return new Endpoint(this.config, this.kind, { namespace: this.scope.namespace, subresource });
   }
@@ -156,7 +147,7 @@ export class Endpoint {
     const { apiVersion } = input;
     if (apiVersion !== undefined && apiVersion !== this.#apiVersion) this.#checkDialect(apiVersion);
     if (apiVersion !== undefined && input['kind'] !== undefined) return input;
-    const { kind } = this.#bodyKind;
+    const { kind } = this.bodyKind;
     const body: Record<string, unknown> = { kind, apiVersion: this.#apiVersion, ...input };
     body['apiVersion'] ??= this.#apiVersion;
     body['kind'] ??= kind;
@@ -173,7 +164,7 @@ export class Endpoint {
 
   /** Throws a helpful error for an apiVersion of another dialect, which the server would only report as unknown. */
   #checkDialect(apiVersion: unknown): void {
-    const { group, version } = this.#bodyKind;
+    const { group, version } = this.bodyKind;
     const { dialect } = this.config.transport;
     for (const other of dialects) {
       if (other.name === dialect.name || apiVersion !== apiVersionOf({ group: other.group(group), version })) continue;

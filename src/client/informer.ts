@@ -8,12 +8,9 @@ import { onAbort } from '../util/abort.js';
 import type { Undo } from '../util/clock.js';
 import { deepEqual } from '../util/json.js';
 import type { Endpoint } from './endpoint.js';
-import type { Indexes } from './object-cache.js';
-import { metaOf, ObjectCache } from './object-cache.js';
-import type { AbortOptions, SelectOptions } from './options.js';
-import { selectOptions } from './options.js';
-import type { Observer } from './reflector.js';
-import { reflect } from './reflector.js';
+import { type Indexes, metaOf, ObjectCache } from './object-cache.js';
+import { type AbortOptions, type SelectOptions, selectOptions } from './options.js';
+import { type Observer, reflect } from './reflector.js';
 
 /** A change, delivered after the informer has been updated. */
 export type InformerEvent<Object> =
@@ -64,14 +61,6 @@ export interface Informer<Object, IndexName extends string = never> extends Asyn
   close(): void;
 }
 
-/** Starts an informer. Throws BadRequest for invalid selectors. */
-export function createInformer<Object, IndexName extends string>(
-  endpoint: Endpoint,
-  options: InformerOptions<Object, IndexName> = {},
-): Informer<Object, IndexName> {
-  return new CachingInformer(endpoint, options);
-}
-
 const END_REASON = 'the informer has ended';
 
 interface Subscription<Object> {
@@ -79,7 +68,9 @@ interface Subscription<Object> {
   active: boolean;
 }
 
-class CachingInformer<Object, IndexName extends string> implements Informer<Object, IndexName>, Observer<Object> {
+export class CachingInformer<Object, IndexName extends string>
+  implements Informer<Object, IndexName>, Observer<Object>
+{
   readonly synced: Promise<void>;
   resourceVersion: string | undefined;
   readonly #endpoint: Endpoint;
@@ -91,6 +82,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
   #subscriptions: readonly Subscription<Object>[] = [];
   #sync = { resolve: (): void => undefined, reject: (_reason: unknown): void => undefined };
 
+  /** Starts the informer. Throws BadRequest for invalid selectors. */
   constructor(endpoint: Endpoint, options: InformerOptions<Object, IndexName>) {
     const selectors = selectOptions(options);
     this.#endpoint = endpoint;

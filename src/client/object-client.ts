@@ -13,42 +13,40 @@ import type { RequestOptions } from '../protocol/request.js';
 import { own } from '../util/json.js';
 import type { ApplyInputOf, Collection, Named, ObjectApi, SubresourceApi, SubresourceKind } from './api.js';
 import type { Endpoint } from './endpoint.js';
-import type { ApplyPlan } from './explain/apply-plan.js';
-import { explainApply } from './explain/apply-plan.js';
-import type { Ownership } from './explain/ownership.js';
-import { explainObject } from './explain/ownership.js';
-import type { Informer, InformerOptions } from './informer.js';
-import { createInformer } from './informer.js';
-import type {
-  ApplyOptions,
-  DeleteCollectionOptions,
-  DeleteOptions,
-  EditOptions,
-  GetOptions,
-  ListOptions,
-  PagesOptions,
-  WaitForOptions,
-  WatchOptions,
-  WriteOptions,
+import { type ApplyPlan, explainApply } from './explain/apply-plan.js';
+import { explainObject, type Ownership } from './explain/ownership.js';
+import { CachingInformer, type Informer, type InformerOptions } from './informer.js';
+import {
+  type ApplyOptions,
+  type DeleteCollectionOptions,
+  type DeleteOptions,
+  deleteCollectionOptions,
+  deleteOptions,
+  type EditOptions,
+  type GetOptions,
+  type ListOptions,
+  listOptions,
+  type PagesOptions,
+  selectOptions,
+  type WaitForOptions,
+  type WatchOptions,
+  type WriteOptions,
+  watchOptions,
 } from './options.js';
-import { deleteCollectionOptions, deleteOptions, listOptions, selectOptions, watchOptions } from './options.js';
 import type { Patch } from './patches.js';
-import type { Recipe } from './requests.js';
 import {
   editObject,
+  type Recipe,
   sendApply,
   sendCreate,
-  sendCreateSubresource,
   sendGet,
   sendPatch,
   sendUpdate,
   withName,
 } from './requests.js';
 import type { UntilPresent } from './until.js';
-import type { Predicate } from './wait-for.js';
-import { waitFor } from './wait-for.js';
-import type { Watch } from './watch.js';
-import { ClientWatch } from './watch.js';
+import { type Predicate, waitFor } from './wait-for.js';
+import { ClientWatch, type Watch } from './watch.js';
 
 const PAGE_SIZE = 500;
 
@@ -79,7 +77,7 @@ export class CollectionClient<AnyKind extends Kind> implements Collection<AnyKin
   informer<IndexName extends string = never>(
     options?: InformerOptions<ObjectOf<AnyKind>, IndexName>,
   ): Informer<ObjectOf<AnyKind>, IndexName> {
-    return createInformer(this.endpoint, options);
+    return new CachingInformer(this.endpoint, options ?? {});
   }
 }
 
@@ -191,7 +189,7 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
   }
 
   async create(name: string, input: unknown, options?: WriteOptions): Promise<ObjectOf<AnyKind> | Status> {
-    return sendCreateSubresource(this.#endpoint, { name, input: withName(input, name) }, options);
+    return sendCreate(this.#endpoint, withName(input, name), options, name);
   }
 
   async get(name: string, options?: GetOptions): Promise<ObjectOf<AnyKind>> {
@@ -247,7 +245,6 @@ async function* pagesOf<Object>(
   }
 }
 
-/** The items of all pages. */
 async function* itemsOf<Object>(endpoint: Endpoint, options: PagesOptions = {}): AsyncGenerator<Object, undefined> {
   for await (const page of pagesOf<Object>(endpoint, options)) {
     for (const item of page.items) {

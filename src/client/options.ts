@@ -4,8 +4,7 @@
  */
 import type { PropagationPolicy } from '../kinds/deletion.js';
 import type { Preconditions, RequestOptions, User } from '../protocol/request.js';
-import type { FieldsOption, LabelsOption } from './selectors.js';
-import { fieldSelectorText, labelSelectorText } from './selectors.js';
+import { type FieldsOption, fieldSelectorText, type LabelsOption, labelSelectorText } from './selectors.js';
 
 /** How the server handles unknown fields: drops them, drops them with a warning, or rejects the request. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
@@ -139,11 +138,13 @@ function requireKnownOptions<Options extends object>(options: Options, names: re
 
 const SELECT = ['labels', 'fields', 'signal'];
 
-const VERSION = ['resourceVersion', 'resourceVersionMatch'];
+const VERSION = ['resourceVersion', 'resourceVersionMatch'] as const;
 
 const LIST = [...SELECT, ...VERSION, 'limit', 'continue', 'pageSize'];
 
-const WATCH = [...SELECT, ...VERSION, 'sendInitialEvents', 'allowWatchBookmarks', 'timeoutSeconds'];
+const WATCH_ONLY = [...VERSION, 'sendInitialEvents', 'allowWatchBookmarks', 'timeoutSeconds'] as const;
+
+const WATCH = [...SELECT, ...WATCH_ONLY];
 
 const WRITE = ['dryRun', 'fieldManager', 'fieldValidation', 'signal', 'attempts'];
 
@@ -176,9 +177,7 @@ export function writeOptions(defaults: RequestOptions, options: WriteOptions | u
 
 export function applyOptions(defaults: RequestOptions, options: ApplyOptions | undefined): RequestOptions {
   if (options === undefined) return defaults;
-  const request = withWriteOptions({ ...defaults }, requireKnownOptions(options, APPLY));
-  if (options.force !== undefined) request.force = options.force;
-  return request;
+  return copyDefined(withWriteOptions({ ...defaults }, requireKnownOptions(options, APPLY)), options, ['force']);
 }
 
 export function getOptions(options: GetOptions | undefined): RequestOptions {
@@ -192,22 +191,12 @@ export function selectOptions(options: SelectOptions): RequestOptions {
 export function listOptions(options: ListOptions | undefined): RequestOptions {
   if (options === undefined) return NO_OPTIONS;
   const request = withSelectors({}, requireKnownOptions(options, LIST));
-  if (options.limit !== undefined) request.limit = options.limit;
-  if (options.continue !== undefined) request.continue = options.continue;
-  if (options.resourceVersion !== undefined) request.resourceVersion = options.resourceVersion;
-  if (options.resourceVersionMatch !== undefined) request.resourceVersionMatch = options.resourceVersionMatch;
-  return request;
+  return copyDefined(request, options, ['limit', 'continue', ...VERSION]);
 }
 
 export function watchOptions(options: WatchOptions | undefined): RequestOptions {
   if (options === undefined) return NO_OPTIONS;
-  const request = withSelectors({}, requireKnownOptions(options, WATCH));
-  if (options.resourceVersion !== undefined) request.resourceVersion = options.resourceVersion;
-  if (options.resourceVersionMatch !== undefined) request.resourceVersionMatch = options.resourceVersionMatch;
-  if (options.sendInitialEvents !== undefined) request.sendInitialEvents = options.sendInitialEvents;
-  if (options.allowWatchBookmarks !== undefined) request.allowWatchBookmarks = options.allowWatchBookmarks;
-  if (options.timeoutSeconds !== undefined) request.timeoutSeconds = options.timeoutSeconds;
-  return request;
+  return copyDefined(withSelectors({}, requireKnownOptions(options, WATCH)), options, WATCH_ONLY);
 }
 
 export function deleteOptions(defaults: RequestOptions, options: DeleteOptions | undefined): RequestOptions {
@@ -217,9 +206,7 @@ export function deleteOptions(defaults: RequestOptions, options: DeleteOptions |
 function withDeleteOptions(defaults: RequestOptions, options: DeleteOptions): Draft<RequestOptions> {
   const request = withDryRun({ ...defaults }, options.dryRun);
   if (options.propagation !== undefined) request.propagationPolicy = options.propagation;
-  if (options.gracePeriodSeconds !== undefined) request.gracePeriodSeconds = options.gracePeriodSeconds;
-  if (options.preconditions !== undefined) request.preconditions = options.preconditions;
-  return request;
+  return copyDefined(request, options, ['gracePeriodSeconds', 'preconditions']);
 }
 
 export function deleteCollectionOptions(
@@ -227,15 +214,22 @@ export function deleteCollectionOptions(
   options: DeleteCollectionOptions | undefined,
 ): RequestOptions {
   if (options === undefined) return defaults;
-  const request = withSelectors(withDeleteOptions(defaults, requireKnownOptions(options, DELETE_COLLECTION)), options);
-  if (options.limit !== undefined) request.limit = options.limit;
-  return request;
+  const request = withDeleteOptions(defaults, requireKnownOptions(options, DELETE_COLLECTION));
+  return copyDefined(withSelectors(request, options), options, ['limit']);
 }
 
 function withWriteOptions(request: Draft<RequestOptions>, options: WriteOptions): Draft<RequestOptions> {
-  if (options.fieldManager !== undefined) request.fieldManager = options.fieldManager;
-  if (options.fieldValidation !== undefined) request.fieldValidation = options.fieldValidation;
-  return withDryRun(request, options.dryRun);
+  return withDryRun(copyDefined(request, options, ['fieldManager', 'fieldValidation']), options.dryRun);
+}
+
+/** Copies options that have the same name in requests. */
+function copyDefined<Name extends keyof RequestOptions>(
+  request: Draft<RequestOptions>,
+  options: Pick<RequestOptions, Name>,
+  names: readonly Name[],
+): Draft<RequestOptions> {
+  for (const name of names) if (options[name] !== undefined) request[name] = options[name];
+  return request;
 }
 
 /** `false` overrides the client's default. */

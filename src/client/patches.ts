@@ -131,7 +131,6 @@ export function jsonPatch(operations: readonly JsonPatchOperation[]): JsonPatch 
   return { type: 'json', operations };
 }
 
-/** The body of a patch. */
 export function patchBody(patch: Patch<unknown>): unknown {
   // JavaScript callers may pass anything.
   switch (patch?.type) {

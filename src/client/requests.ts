@@ -10,10 +10,16 @@ import { valueBody } from '../protocol/body.js';
 import { isRecord } from '../util/json.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Endpoint } from './endpoint.js';
-import type { ApplyOptions, EditOptions, GetOptions, WriteOptions } from './options.js';
-import { applyOptions, getOptions, writeOptions } from './options.js';
-import type { Patch } from './patches.js';
-import { patchBody } from './patches.js';
+import {
+  type ApplyOptions,
+  applyOptions,
+  type EditOptions,
+  type GetOptions,
+  getOptions,
+  type WriteOptions,
+  writeOptions,
+} from './options.js';
+import { type Patch, patchBody } from './patches.js';
 
 export function sendGet<Stored>(endpoint: Endpoint, name: string, options?: GetOptions): MaybePromise<Stored> {
   const request = endpoint.request('get', getOptions(options), options?.signal);
@@ -21,35 +27,37 @@ export function sendGet<Stored>(endpoint: Endpoint, name: string, options?: GetO
   return endpoint.send(request);
 }
 
-export function sendCreate<Stored>(endpoint: Endpoint, input: unknown, options?: WriteOptions): MaybePromise<Stored> {
+/** `name`: creates a subresource of the named object. */
+export function sendCreate<Result>(
+  endpoint: Endpoint,
+  input: unknown,
+  options: WriteOptions | undefined,
+  name?: string,
+): MaybePromise<Result> {
   const request = endpoint.request('create', writeOptions(endpoint.config.writeOptions, options), options?.signal);
+  if (name !== undefined) request.name = endpoint.checkName(name, 'create');
   request.body = valueBody(endpoint.body(input, 'create'));
   return endpoint.send(request);
 }
 
-/** Creates a subresource of the named object. */
-export function sendCreateSubresource<Result>(
-  endpoint: Endpoint,
-  target: { readonly name: string; readonly input: unknown },
-  options?: WriteOptions,
-): MaybePromise<Result> {
-  const request = endpoint.request('create', writeOptions(endpoint.config.writeOptions, options), options?.signal);
-  request.name = endpoint.checkName(target.name, 'create');
-  request.body = valueBody(endpoint.body(target.input, 'create'));
-  return endpoint.send(request);
+/** The input of an update or an apply, and the name of its object; absent: the name in the input. */
+interface NamedChange {
+  readonly name?: string;
+  readonly input: unknown;
 }
 
-/** Replaces the named object; absent: the name in the input. */
+function nameOf({ name }: NamedChange, { metadata }: Readonly<Record<string, unknown>>): unknown {
+  return name ?? (isRecord(metadata) ? metadata['name'] : undefined);
+}
+
 export function sendUpdate<Stored>(
   endpoint: Endpoint,
-  change: { readonly name?: string; readonly input: unknown },
+  change: NamedChange,
   options?: WriteOptions,
 ): MaybePromise<Stored> {
   const body = endpoint.body(change.input, 'update');
-  const metadata = body['metadata'];
-  const name = change.name ?? (isRecord(metadata) ? metadata['name'] : undefined);
   const request = endpoint.request('update', writeOptions(endpoint.config.writeOptions, options), options?.signal);
-  request.name = endpoint.checkName(name, 'update');
+  request.name = endpoint.checkName(nameOf(change, body), 'update');
   request.body = valueBody(body);
   return endpoint.send(request);
 }
@@ -66,17 +74,14 @@ export function sendPatch<Stored>(
   return endpoint.send(request);
 }
 
-/** Applies a configuration to the named object; absent: the name in the configuration. */
 export function sendApply<Stored>(
   endpoint: Endpoint,
-  change: { readonly name?: string; readonly input: unknown },
+  change: NamedChange,
   options?: ApplyOptions,
 ): MaybePromise<Stored> {
   const body = endpoint.body(change.input, 'apply');
-  const metadata = body['metadata'];
-  const name = change.name ?? (isRecord(metadata) ? metadata['name'] : undefined);
   const request = endpoint.request('patch', applyOptions(endpoint.config.writeOptions, options), options?.signal);
-  request.name = endpoint.checkName(name, 'apply');
+  request.name = endpoint.checkName(nameOf(change, body), 'apply');
   request.body = valueBody(body);
   request.patchType = 'apply';
   return endpoint.send(request);
@@ -84,29 +89,6 @@ export function sendApply<Stored>(
 
 /** Changes the draft in place. Must be synchronous; its result is ignored. It runs again after a conflict. */
 export type Recipe<Object> = (draft: Object) => void;
-
-/** Reads, edits and writes back, with retries. The endpoints differ only for a subresource that cannot be read. */
-export function editObject<Stored, Object>(
-  endpoints: { readonly read: Endpoint; readonly write: Endpoint },
-  change: { readonly name: string; readonly recipe: Recipe<Object> },
-  options?: EditOptions,
-): Promise<Stored> {
-  const signal = options?.signal;
-  return retryEdit<Stored, Object>(
-    {
-      read: async () => sendGet(endpoints.read, change.name, signal === undefined ? {} : { signal }),
-      write: async (next) => sendUpdate(endpoints.write, { name: change.name, input: next }, options),
-    },
-    change.recipe,
-    options?.attempts,
-  );
-}
-
-/** The two requests of an edit. `write` must fail with Conflict when the object has changed since `read`. */
-interface EditSteps<Stored> {
-  read(): Promise<Stored>;
-  write(next: Stored): Promise<Stored>;
-}
 
 const DEFAULT_EDIT_ATTEMPTS = 10;
 
@@ -116,18 +98,20 @@ const immer = new Immer({ autoFreeze: false });
 
 /**
  * Applies the recipe to the live object until a write succeeds, at most `attempts` times; then throws the last
- * Conflict. A recipe that changes nothing writes nothing and returns the live object.
+ * Conflict. A recipe that changes nothing writes nothing and returns the live object. The endpoints differ only for a
+ * subresource that cannot be read.
  */
-async function retryEdit<Stored, Object>(
-  steps: EditSteps<Stored>,
-  recipe: Recipe<Object>,
-  attempts: number = DEFAULT_EDIT_ATTEMPTS,
+export async function editObject<Stored, Object>(
+  endpoints: { readonly read: Endpoint; readonly write: Endpoint },
+  change: { readonly name: string; readonly recipe: Recipe<Object> },
+  options?: EditOptions,
 ): Promise<Stored> {
+  const { signal, attempts = DEFAULT_EDIT_ATTEMPTS } = options ?? {};
   for (let attempt = 1; ; attempt++) {
-    const live = await steps.read();
+    const live = await sendGet<Stored>(endpoints.read, change.name, signal === undefined ? {} : { signal });
     let returned: unknown;
     const next = immer.produce(live, (draft) => {
-      returned = recipe(draft as Object);
+      returned = change.recipe(draft as Object);
       if (returned instanceof Promise) throw new TypeError('orchplane: the recipe of an edit must be synchronous');
     });
     if (next === live) {
@@ -138,7 +122,7 @@ async function retryEdit<Stored, Object>(
       return live;
     }
     try {
-      return await steps.write(next);
+      return await sendUpdate(endpoints.write, { name: change.name, input: next }, options);
     } catch (error) {
       if (attempt >= attempts || !StatusError.is(error, 'Conflict')) throw error;
     }

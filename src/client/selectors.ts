@@ -4,8 +4,14 @@
  */
 import { errors } from '../meta/errors.js';
 import { keyPath, printFieldError } from '../meta/field-error.js';
-import type { LabelSelectorExpression, Labels } from '../meta/labels.js';
-import { labelErrors, labelExpressionErrors, labelSelectorFromObject, printLabelSelector } from '../meta/labels.js';
+import {
+  type LabelSelectorExpression,
+  type Labels,
+  labelErrors,
+  labelExpressionErrors,
+  labelSelectorFromObject,
+  printLabelSelector,
+} from '../meta/labels.js';
 import { isRecord } from '../util/json.js';
 
 /**

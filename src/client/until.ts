@@ -146,7 +146,6 @@ function metaOf(object: unknown): NonNullable<AnyObject['metadata']> {
   return (isRecord(object) ? (object as AnyObject).metadata : undefined) ?? {};
 }
 
-/** A status condition. */
 interface StatusCondition {
   readonly type: string;
   readonly status: string;

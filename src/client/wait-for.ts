@@ -8,8 +8,7 @@ import { printJson } from '../util/json.js';
 import type { Endpoint } from './endpoint.js';
 import { metaOf } from './object-cache.js';
 import type { WaitForOptions } from './options.js';
-import type { Observer } from './reflector.js';
-import { reflect } from './reflector.js';
+import { type Observer, reflect } from './reflector.js';
 import { fieldSelectorText } from './selectors.js';
 
 /** Called with undefined when the object does not exist. */

@@ -1,8 +1,7 @@
 /**
  * createCluster() without built-in kinds.
  */
-import type { Cluster } from './cluster.js';
-import { assembleCluster } from './cluster.js';
+import { assembleCluster, type Cluster } from './cluster.js';
 import type { ClusterOptions } from './options.js';
 
 /**

@@ -18,8 +18,7 @@ import { type DynamicKind, type InstallYamlOptions, installYaml } from '../manif
 import { whyNotServed } from '../manifests/unknown-kind.js';
 import type { ExtraReconcilers } from '../server/reconcilers.js';
 import { strictMode } from '../server/strict.js';
-import type { Cluster, ClusterDefaults } from './cluster.js';
-import { assembleCluster } from './cluster.js';
+import { assembleCluster, type Cluster, type ClusterDefaults } from './cluster.js';
 import type { ClusterOptions, ForkOptions } from './options.js';
 
 /** Cluster methods for manifests. */

@@ -10,6 +10,7 @@ import type { AccessAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { type CompiledFlow, compileFlow, type FlowSource, type Test } from './classify.js';
 import { Counts } from './counts.js';
 import { Level, type LevelSource } from './level.js';
@@ -181,13 +182,7 @@ export class Configuration {
   }
 
   #countsOf(level: string, flow: string): Counts {
-    const key = `${level}\0${flow}`;
-    let counts = this.#counts.get(key);
-    if (counts === undefined) {
-      counts = new Counts(level, flow);
-      this.#counts.set(key, counts);
-    }
-    return counts;
+    return getOrInsertComputed(this.#counts, `${level}\0${flow}`, () => new Counts(level, flow));
   }
 
   /** Drops counters of flows without requests; flows that are still used restart at zero. */

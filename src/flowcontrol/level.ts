@@ -154,7 +154,6 @@ export class Demand {
     this.#maximum = Math.max(this.#maximum, seats);
   }
 
-  /** Ends a period. */
   endPeriod(now: number): void {
     this.#advance(now);
     this.highWatermark = Math.round(this.#maximum);

@@ -2,7 +2,6 @@
  * A doubly linked list in insertion order, with removal of any item in constant time.
  */
 
-/** The links of an item. */
 export interface ListLinks<Item> {
   previous: Item | undefined;
   next: Item | undefined;

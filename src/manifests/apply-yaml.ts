@@ -3,8 +3,13 @@
  */
 import type { ClientDefaults } from '../client/options.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import type { AppliedManifest, ApplySettings, ManifestTarget } from './apply.js';
-import { applyManifests, unreadableReport } from './apply.js';
+import {
+  type AppliedManifest,
+  type ApplySettings,
+  applyManifests,
+  type ManifestTarget,
+  unreadableReport,
+} from './apply.js';
 import { type Manifest, ManifestError, readManifests } from './read.js';
 
 /** The options of `applyYaml`. */

@@ -7,10 +7,15 @@ import { compareVersions } from '../meta/gvk.js';
 import type { InputBase, ObjectBase } from '../meta/object.js';
 import { isRecord } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import type { AppliedManifest, ApplySettings, ManifestTarget } from './apply.js';
-import { applyManifests, failedReport, isCrd } from './apply.js';
-import type { ApplyDefaults } from './apply-yaml.js';
-import { ManifestsError, parseText, requireAllApplied } from './apply-yaml.js';
+import {
+  type AppliedManifest,
+  type ApplySettings,
+  applyManifests,
+  failedReport,
+  isCrd,
+  type ManifestTarget,
+} from './apply.js';
+import { type ApplyDefaults, ManifestsError, parseText, requireAllApplied } from './apply-yaml.js';
 import type { Manifest } from './read.js';
 
 /** An object of a kind that is known only by its CRD: only the common fields are typed. */

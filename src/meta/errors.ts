@@ -2,12 +2,9 @@
  * StatusError, the only error that crosses the API, and one constructor for each kind of failure. The messages are those
  * of the reference server, because clients match on them. spec: Errors
  */
-import type { FieldError } from './field-error.js';
-import { causeReason, printFieldError } from './field-error.js';
-import type { GroupResource } from './gvk.js';
-import { qualifiedKind, qualifiedResource } from './gvk.js';
-import type { Status, StatusCause, StatusDetails, StatusReason } from './status.js';
-import { REASON_CODES } from './status.js';
+import { causeReason, type FieldError, printFieldError } from './field-error.js';
+import { type GroupResource, qualifiedKind, qualifiedResource } from './gvk.js';
+import { REASON_CODES, type Status, type StatusCause, type StatusDetails, type StatusReason } from './status.js';
 
 export interface StatusErrorOptions extends ErrorOptions {
   readonly warnings?: readonly string[];

@@ -2,8 +2,7 @@
  * IntOrString values: a count or a percentage, such as `maxSurge: 1` or `maxUnavailable: 25%`. Values keep their type:
  * `"80"` is a string.
  */
-import type { Verbatim } from '../text/go/go-text.js';
-import { quote, verbatim } from '../text/go/go-text.js';
+import { quote, type Verbatim, verbatim } from '../text/go/go-text.js';
 import { patternMessage } from './names.js';
 
 /** A 32-bit integer or a string. */

@@ -6,8 +6,7 @@
  * spec: Label selectors
  */
 import { unreachable } from '../util/invariant.js';
-import type { FieldError } from './field-error.js';
-import { childPath, forbidden, invalid, keyPath, required } from './field-error.js';
+import { childPath, type FieldError, forbidden, invalid, keyPath, required } from './field-error.js';
 import {
   type LabelOperator,
   type LabelRequirement,

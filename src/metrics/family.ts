@@ -2,6 +2,8 @@
  * Metric families: their series, one for each combination of label values, and the Prometheus text format, version 0.0.4.
  * The number of series is limited, because label values may come from clients.
  */
+import { compareTexts } from '../util/order.js';
+
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export type Labels<Label extends string> = Readonly<Record<Label, string>>;
@@ -63,7 +65,7 @@ export class Family<Label extends string, Value extends Series> {
   /** All samples, sorted by label values. */
   samples(): Sample[] {
     return [...this.#series.values()]
-      .sort((left, right) => compareValues(left.labels, right.labels))
+      .sort((left, right) => compareTexts(valuesOf(left.labels), valuesOf(right.labels)))
       .flatMap(({ labels, value }) => value.samples(labels));
   }
 
@@ -85,12 +87,8 @@ function keyOf(values: readonly string[]): string {
   return values.map((value) => `${value.length}:${value}`).join('');
 }
 
-function compareValues(left: Sample['labels'], right: Sample['labels']): number {
-  for (const [index, [, value]] of left.entries()) {
-    const other = right[index]?.[1] ?? '';
-    if (value !== other) return value < other ? -1 : 1;
-  }
-  return 0;
+function valuesOf(labels: Sample['labels']): readonly string[] {
+  return labels.map(([, value]) => value);
 }
 
 /** Only increases. */

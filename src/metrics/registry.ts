@@ -4,6 +4,7 @@
  */
 import { compareReleases, parseRelease, REFERENCE_RELEASE, type Release } from '../kinds/lifecycle.js';
 import { invariant } from '../util/invariant.js';
+import { once } from '../util/once.js';
 import {
   Counter,
   Family,
@@ -96,14 +97,10 @@ export class MetricsRegistry {
     options: MetricOptions<Label> & { readonly type: 'counter' | 'gauge' },
     read: ReadValues<Label>,
   ): void {
-    const familyOptions = this.#familyOptions(options);
-    const { labels: _labels, onFirstUse = () => undefined, ...rest } = familyOptions;
-    const warnOnce = once(onFirstUse);
+    const { onFirstUse = () => undefined, ...rest } = this.#familyOptions(options);
+    const familyOptions = { ...rest, onFirstUse: once(onFirstUse) };
     this.#register(options, options.type, () => {
-      const family = new Family<Label, Gauge>(
-        { ...rest, labels: options.labels ?? [], onFirstUse: warnOnce },
-        () => new Gauge(),
-      );
+      const family = new Family<Label, Gauge>(familyOptions, () => new Gauge());
       for (const [labels, value] of read()) family.with(labels).add(value);
       return family.samples();
     });
@@ -177,13 +174,4 @@ function showsHidden(release: Release, version: string | undefined): boolean {
   throw new TypeError(
     `orchplane: showHiddenMetricsForVersion must be omitted or have the value '${previous}'. Only the previous minor version is allowed`,
   );
-}
-
-function once(run: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    run();
-  };
 }

@@ -46,21 +46,34 @@ export interface AuditFigures {
   readonly levels: Readonly<Record<string, number>>;
 }
 
+/** The reference server's spelling; GA features have no stage. */
+const STAGES = { Alpha: 'ALPHA', Beta: 'BETA', GA: '', Deprecated: 'DEPRECATED' } as const;
+
 export function collectSources(registry: MetricsRegistry, dialect: Dialect, sources: MetricSources): void {
   const { startedMs, build, features, objects, audit, flow } = sources;
-  if (startedMs !== undefined) collectStart(registry, startedMs);
+  if (startedMs !== undefined) {
+    const help = 'When the server was started, in seconds since the epoch.';
+    registry.collect({ name: 'process_start_time_seconds', help, stability: 'ALPHA', type: 'gauge' }, () => [
+      [{}, startedMs / 1000],
+    ]);
+  }
   if (build !== undefined) collectBuild(registry, dialect, build);
-  if (features !== undefined) collectFeatures(registry, dialect, features);
-  if (objects !== undefined) collectObjects(registry, objects);
+  if (features !== undefined) {
+    const help = 'Whether a feature is on, by its name and stage.';
+    const name = dialect.metric('feature_enabled');
+    registry.collect({ name, help, stability: 'BETA', labels: ['name', 'stage'], type: 'gauge' }, () =>
+      Array.from(features(), (each) => [{ name: each.name, stage: STAGES[each.stage] }, each.enabled ? 1 : 0] as const),
+    );
+  }
+  if (objects !== undefined) {
+    const help = 'Number of stored objects by resource.';
+    const name = 'apiserver_storage_objects';
+    registry.collect({ name, help, stability: 'STABLE', labels: ['resource'], type: 'gauge' }, () =>
+      Array.from(objects(), ([resource, count]) => [{ resource }, count] as const),
+    );
+  }
   if (audit !== undefined) collectAudit(registry, audit);
   if (flow !== undefined) collectFlow(registry, flow);
-}
-
-function collectStart(registry: MetricsRegistry, startedMs: number): void {
-  const help = 'When the server was started, in seconds since the epoch.';
-  registry.collect({ name: 'process_start_time_seconds', help, stability: 'ALPHA', type: 'gauge' }, () => [
-    [{}, startedMs / 1000],
-  ]);
 }
 
 function collectBuild(registry: MetricsRegistry, dialect: Dialect, build: BuildFigures): void {
@@ -87,60 +100,12 @@ function collectBuild(registry: MetricsRegistry, dialect: Dialect, build: BuildF
   );
 }
 
-/** The reference server's spelling; GA features have no stage. */
-const STAGES = { Alpha: 'ALPHA', Beta: 'BETA', GA: '', Deprecated: 'DEPRECATED' } as const;
-
-function collectFeatures(
-  registry: MetricsRegistry,
-  dialect: Dialect,
-  features: NonNullable<MetricSources['features']>,
-): void {
-  registry.collect(
-    {
-      name: dialect.metric('feature_enabled'),
-      help: 'Whether a feature is on, by its name and stage.',
-      stability: 'BETA',
-      labels: ['name', 'stage'],
-      type: 'gauge',
-    },
-    () =>
-      Array.from(features(), ({ name, stage, enabled }) => [{ name, stage: STAGES[stage] }, enabled ? 1 : 0] as const),
-  );
-}
-
-function collectObjects(registry: MetricsRegistry, objects: NonNullable<MetricSources['objects']>): void {
-  registry.collect(
-    {
-      name: 'apiserver_storage_objects',
-      help: 'Number of stored objects by resource.',
-      stability: 'STABLE',
-      labels: ['resource'],
-      type: 'gauge',
-    },
-    () => Array.from(objects(), ([resource, count]) => [{ resource }, count] as const),
-  );
-}
-
 function collectAudit(registry: MetricsRegistry, audit: () => AuditFigures): void {
-  registry.collect(
-    {
-      name: 'apiserver_audit_event_total',
-      help: 'Audit events that were written.',
-      stability: 'ALPHA',
-      type: 'counter',
-    },
-    () => [[{}, audit().events]],
-  );
-  registry.collect(
-    {
-      name: 'apiserver_audit_level_total',
-      help: 'Requests by audit level of the policy.',
-      stability: 'ALPHA',
-      labels: ['level'],
-      type: 'counter',
-    },
-    () =>
-      Object.entries(audit().levels).flatMap(([level, count]) => (count === 0 ? [] : [[{ level }, count] as const])),
+  const events = { name: 'apiserver_audit_event_total', help: 'Audit events that were written.' };
+  registry.collect({ ...events, stability: 'ALPHA', type: 'counter' }, () => [[{}, audit().events]]);
+  const levels = { name: 'apiserver_audit_level_total', help: 'Requests by audit level of the policy.' };
+  registry.collect({ ...levels, stability: 'ALPHA', labels: ['level'], type: 'counter' }, () =>
+    Object.entries(audit().levels).flatMap(([level, count]) => (count === 0 ? [] : [[{ level }, count] as const])),
   );
 }
 
@@ -163,7 +128,6 @@ export interface FlowFigures {
   readonly executingSeats: number;
 }
 
-/** Seats of one priority level. */
 interface SeatFigures {
   readonly priorityLevel: string;
   readonly nominal: number;
@@ -172,92 +136,48 @@ interface SeatFigures {
   readonly current: number;
 }
 
-interface MetricDefinition<Figures> {
-  readonly stability: Stability;
-  readonly help: string;
-  readonly figure: (figures: Figures) => number;
-  /** Default: gauge. */
-  readonly type?: 'counter';
-  readonly deprecatedVersion?: Release;
-}
+/** `figure` is the member to read. Default type: gauge. */
+type MetricRow<Figure> = readonly [
+  name: string,
+  stability: Stability,
+  figure: Figure,
+  help: string,
+  more?: { readonly type?: 'counter'; readonly deprecatedVersion?: Release },
+];
 
 const PREFIX = 'apiserver_flowcontrol_';
 
-const FLOW_METRICS: Readonly<Record<string, MetricDefinition<FlowFigures>>> = {
-  dispatched_requests_total: {
-    stability: 'BETA',
-    help: 'Requests that got a seat.',
-    figure: ({ dispatched }) => dispatched,
-    type: 'counter',
-  },
-  current_inqueue_requests: {
-    stability: 'BETA',
-    help: 'Requests that wait in queues.',
-    figure: ({ inQueue }) => inQueue,
-  },
-  current_inqueue_seats: {
-    stability: 'ALPHA',
-    help: 'Seats that waiting requests need.',
-    figure: ({ inQueueSeats }) => inQueueSeats,
-  },
-  current_executing_requests: {
-    stability: 'BETA',
-    help: 'Requests that have a seat.',
-    figure: ({ executing }) => executing,
-  },
-  current_executing_seats: {
-    stability: 'BETA',
-    help: 'Seats that are taken.',
-    figure: ({ executingSeats }) => executingSeats,
-  },
-  request_concurrency_in_use: {
-    stability: 'ALPHA',
-    help: `Seats in use; the same as ${PREFIX}current_executing_seats.`,
-    figure: ({ executingSeats }) => executingSeats,
-    deprecatedVersion: '1.31',
-  },
-};
+const IN_USE = `Seats in use; the same as ${PREFIX}current_executing_seats.`;
+const FLOW_METRICS: readonly MetricRow<Exclude<keyof FlowFigures, 'priorityLevel' | 'flowSchema' | 'rejected'>>[] = [
+  ['dispatched_requests_total', 'BETA', 'dispatched', 'Requests that got a seat.', { type: 'counter' }],
+  ['current_inqueue_requests', 'BETA', 'inQueue', 'Requests that wait in queues.'],
+  ['current_inqueue_seats', 'ALPHA', 'inQueueSeats', 'Seats that waiting requests need.'],
+  ['current_executing_requests', 'BETA', 'executing', 'Requests that have a seat.'],
+  ['current_executing_seats', 'BETA', 'executingSeats', 'Seats that are taken.'],
+  ['request_concurrency_in_use', 'ALPHA', 'executingSeats', IN_USE, { deprecatedVersion: '1.31' }],
+];
 
-const LEVEL_METRICS: Readonly<Record<string, MetricDefinition<SeatFigures>>> = {
-  nominal_limit_seats: {
-    stability: 'BETA',
-    help: 'Seats of a level by its shares.',
-    figure: ({ nominal }) => nominal,
-  },
-  lower_limit_seats: {
-    stability: 'ALPHA',
-    help: 'Minimum number of seats after lending.',
-    figure: ({ lower }) => lower,
-  },
-  upper_limit_seats: {
-    stability: 'ALPHA',
-    help: 'Maximum number of seats after borrowing.',
-    figure: ({ upper }) => upper,
-  },
-  current_limit_seats: {
-    stability: 'ALPHA',
-    help: 'Current number of seats of a level.',
-    figure: ({ current }) => current,
-  },
-  request_concurrency_limit: {
-    stability: 'ALPHA',
-    help: `Seats of a level by its shares; the same as ${PREFIX}nominal_limit_seats.`,
-    figure: ({ nominal }) => nominal,
-    deprecatedVersion: '1.30',
-  },
-};
+const LIMIT = `Seats of a level by its shares; the same as ${PREFIX}nominal_limit_seats.`;
+const LEVEL_METRICS: readonly MetricRow<Exclude<keyof SeatFigures, 'priorityLevel'>>[] = [
+  ['nominal_limit_seats', 'BETA', 'nominal', 'Seats of a level by its shares.'],
+  ['lower_limit_seats', 'ALPHA', 'lower', 'Minimum number of seats after lending.'],
+  ['upper_limit_seats', 'ALPHA', 'upper', 'Maximum number of seats after borrowing.'],
+  ['current_limit_seats', 'ALPHA', 'current', 'Current number of seats of a level.'],
+  ['request_concurrency_limit', 'ALPHA', 'nominal', LIMIT, { deprecatedVersion: '1.30' }],
+];
 
 const FLOW = ['priority_level', 'flow_schema'] as const;
 
 function collectFlow(registry: MetricsRegistry, source: FlowSource): void {
-  for (const [name, { figure, type = 'gauge', ...definition }] of Object.entries(FLOW_METRICS)) {
-    registry.collect({ ...definition, name: `${PREFIX}${name}`, type, labels: FLOW }, () =>
-      source.flows().map((flow) => [flowLabels(flow), figure(flow)] as const),
+  for (const [name, stability, figure, help, more] of FLOW_METRICS) {
+    registry.collect({ name: `${PREFIX}${name}`, stability, help, type: 'gauge', labels: FLOW, ...more }, () =>
+      source.flows().map((flow) => [flowLabels(flow), flow[figure]] as const),
     );
   }
-  for (const [name, { figure, type = 'gauge', ...definition }] of Object.entries(LEVEL_METRICS)) {
-    registry.collect({ ...definition, name: `${PREFIX}${name}`, type, labels: ['priority_level'] }, () =>
-      source.levels().map((level) => [{ priority_level: level.priorityLevel }, figure(level)] as const),
+  for (const [name, stability, figure, help, more] of LEVEL_METRICS) {
+    const options = { name: `${PREFIX}${name}`, stability, help, type: 'gauge', labels: ['priority_level'] } as const;
+    registry.collect({ ...options, ...more }, () =>
+      source.levels().map((level) => [{ priority_level: level.priorityLevel }, level[figure]] as const),
     );
   }
   registry.collect(

@@ -6,8 +6,13 @@ import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isWrittenByServer } from '../merge/apply/managers.js';
 import { errors, type StatusError } from '../meta/errors.js';
-import type { GroupVersion, GroupVersionKind } from '../meta/gvk.js';
-import { apiVersionOf, internalPackage, parseApiVersion } from '../meta/gvk.js';
+import {
+  apiVersionOf,
+  type GroupVersion,
+  type GroupVersionKind,
+  internalPackage,
+  parseApiVersion,
+} from '../meta/gvk.js';
 import type { DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody, type TypeMeta } from '../protocol/body.js';
 import type { Registry } from '../registry/registry.js';
@@ -16,8 +21,7 @@ import { DecodeError, jsonType } from '../schema/decode-scalar.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { quote } from '../text/go/go-text.js';
 import { translateError } from '../util/catch-error.js';
-import type { MutableRecord, ParsedBody } from '../util/json.js';
-import { isRecord, printJson } from '../util/json.js';
+import { isRecord, type MutableRecord, type ParsedBody, printJson } from '../util/json.js';
 import type { FieldValidation } from './options.js';
 import { areInSameScheme, registeredType, schemeOf } from './registered-types.js';
 

@@ -9,7 +9,6 @@ import { isPrintable } from '../text/go/go-text.js';
 /** The manager of requests in process that name none. */
 const IN_PROCESS = 'orchplane';
 
-/** The field manager of a request. */
 export function managerOf({ options, userAgent }: ApiRequest): string {
   if (options.fieldManager) return options.fieldManager;
   return (userAgent === undefined ? IN_PROCESS : programOf(userAgent)) || 'unknown';

@@ -5,8 +5,7 @@ import { dryRunProblems } from '../kinds/shared/deletion-options.js';
 import { managerNameErrors } from '../kinds/shared/metadata-errors.js';
 import type { Dialect } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
-import type { FieldError } from '../meta/field-error.js';
-import { forbidden, notSupported, required } from '../meta/field-error.js';
+import { type FieldError, forbidden, notSupported, required } from '../meta/field-error.js';
 import type { PatchType, RequestOptions } from '../protocol/request.js';
 import { metaGroup } from './context.js';
 

@@ -133,7 +133,6 @@ function completeRecord(record: AuditRecord, response: ApiResponse): ApiResponse
   return { ...response, watch: withEndCallback(response.watch, () => record.complete()) };
 }
 
-/** The stream, with a callback for its end. */
 function withEndCallback(watch: WatchResponse['watch'], ended: () => void): WatchStream {
   const stream: WatchStream = {
     async next() {

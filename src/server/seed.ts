@@ -4,8 +4,7 @@
 import type { InitialManager, InitialObject } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { SERVER_MANAGER } from '../meta/dialect.js';
-import type { GroupVersion } from '../meta/gvk.js';
-import { compareVersions } from '../meta/gvk.js';
+import { compareVersions, type GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, ManagedFieldsEntry } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ObjectKey } from '../storage/types.js';

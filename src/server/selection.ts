@@ -5,8 +5,7 @@
 
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, StatusError } from '../meta/errors.js';
-import type { FieldSelector } from '../meta/fields.js';
-import { matchesFields, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
+import { type FieldSelector, matchesFields, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
 import { SelectorError } from '../meta/label-selector-text.js';
 import { matchesLabels, parseLabelSelector } from '../meta/labels.js';
 import type { ApiObject } from '../meta/object.js';

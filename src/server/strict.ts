@@ -3,8 +3,7 @@
  * reference to the documentation. The rules are in `strict-rules.ts`.
  */
 import type { AdmissionPlugin, AdmissionRequest } from '../admission/types.js';
-import type { Release } from '../kinds/lifecycle.js';
-import { REFERENCE_RELEASE } from '../kinds/lifecycle.js';
+import { REFERENCE_RELEASE, type Release } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { failure, StatusError } from '../meta/errors.js';
 import { qualifiedResource } from '../meta/gvk.js';

@@ -11,7 +11,6 @@ export function subresourceOf(served: Pick<ServedKind, 'kind'>, name: string | u
   return name === undefined ? undefined : own(served.kind.subresources, name);
 }
 
-/** A connect subresource by name. */
 export function connectSubresourceOf(
   served: Pick<ServedKind, 'kind'>,
   name: string | undefined,

@@ -73,7 +73,6 @@ export class ServerWatchStream implements RunningWatch, CancellableTimeoutStream
   #queueIndex = 0;
   /** The next event, while its object is being converted or is not durable yet. Later events wait for it. */
   #delayedEvent: ServerWatchEvent | undefined;
-  /** The reader that waits for the next event. */
   #waitingReader: ((event: ServerWatchEvent | undefined) => void) | undefined;
   #pendingNext: Promise<unknown> = Promise.resolve();
   #isNextWaiting = false;

@@ -8,8 +8,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { SubresourceStrategy } from '../kinds/subresource.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { ApiRequest, User } from '../protocol/request.js';
-import type { ServerContext } from './context.js';
-import { hookContext } from './context.js';
+import { hookContext, type ServerContext } from './context.js';
 
 export interface WriteOperation {
   /** The store, registry, clock and plugins of the cluster. */

@@ -21,9 +21,11 @@ import { DEFAULT_NAMESPACES } from '../server/seed.js';
 import type { ClusterState } from '../storage/state.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import { writeYaml } from '../text/yaml/index.js';
+import { recoverFrom } from '../util/catch-error.js';
 import { uidFromText } from '../util/ids.js';
 import { cloneJson, deepFreeze, isRecord } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
+import { compareTexts } from '../util/order.js';
 import { printValue } from './matchers/result.js';
 
 export interface CaptureOptions {
@@ -128,12 +130,7 @@ function isInitial(object: ApiObject, storages: ReadonlyMap<string, string>): bo
 
 /** CRDs first, then namespaces, cluster-scoped objects, and the objects of each namespace. */
 function byPlace(left: ApiObject, right: ApiObject): number {
-  const [a, b] = [placeOf(left), placeOf(right)];
-  for (const [index, part] of a.entries()) {
-    const other = b[index] ?? '';
-    if (part !== other) return part < other ? -1 : 1;
-  }
-  return 0;
+  return compareTexts(placeOf(left), placeOf(right));
 }
 
 function placeOf({ apiVersion, kind, metadata }: ApiObject): readonly string[] {
@@ -187,7 +184,9 @@ function jsonDocuments(text: string): readonly ReadDocument[] | undefined {
     if (start === text.length) return documents.length === 0 ? undefined : documents;
     line += countLines(text, from, start);
     const end = endOfJson(text, start);
-    const value = end === undefined ? NO_JSON : jsonOrNone(text.slice(start, end));
+    const parse = () => parseJson(text.slice(start, end)).value;
+    // The YAML parser tries next and reports the error.
+    const value = end === undefined ? NO_JSON : recoverFrom(JsonSyntaxError, parse, () => NO_JSON);
     if (end === undefined || value === NO_JSON) return undefined;
     documents.push({ place: { document: documents.length + 1, line }, value });
     line += countLines(text, start, end);
@@ -210,16 +209,6 @@ function endOfGap(text: string, from: number): number {
 }
 
 const NO_JSON = Symbol('no JSON');
-
-function jsonOrNone(text: string): unknown {
-  try {
-    return parseJson(text).value;
-  } catch (error) {
-    // The YAML parser tries next and reports the error.
-    if (error instanceof JsonSyntaxError) return NO_JSON;
-    throw error;
-  }
-}
 
 function countLines(text: string, from: number, to: number): number {
   return text.slice(from, to).match(/\r\n|\r|\n/g)?.length ?? 0;

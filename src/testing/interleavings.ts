@@ -7,8 +7,7 @@ import { conflicting } from './faults/request-faults.js';
 import { cuttingStreams, reorderingDeliveries } from './faults/watch-faults.js';
 import { type RequestLog, recordRequests } from './request-log.js';
 import { type SeededRandom, seededRandom } from './seeded-random.js';
-import type { TestCluster } from './test-cluster.js';
-import { freshFork } from './test-cluster.js';
+import { freshFork, type TestCluster } from './test-cluster.js';
 
 export interface InterleavingOptions {
   /** The number of runs, with the seeds 1, 2, 3, …; or a list of seeds. Defaults to 50. */

@@ -1,8 +1,7 @@
 /**
  * Identifiers that are the same on every run.
  */
-import type { Ids } from '../util/ids.js';
-import { NAME_ALPHABET } from '../util/ids.js';
+import { type Ids, NAME_ALPHABET } from '../util/ids.js';
 
 /** A source of sequential identifiers. */
 export interface SequentialIds extends Ids {

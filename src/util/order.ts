@@ -8,6 +8,12 @@ export function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+/** For `sort`: lists of the same length by their first different text. */
+export function compareTexts(left: readonly string[], right: readonly string[]): number {
+  const at = left.findIndex((text, index) => text !== right[index]);
+  return at < 0 ? 0 : compareText(left[at] ?? '', right[at] ?? '');
+}
+
 /** For `sort`: entries by their key. */
 export function byKey([left]: readonly [string, ...unknown[]], [right]: readonly [string, ...unknown[]]): number {
   return compareText(left, right);

@@ -17,7 +17,9 @@ import { SelectorError } from '../../meta/label-selector-text.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AccessAttributes, ClusterAuthorizer, SelectorRequirement } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
+import { requestInReview } from '../webhook/review.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -74,71 +76,21 @@ function requestValue(input: ExpressionInput): CelValue {
   const { request, kind, resource } = input;
   let cached = cachedRequests.get(request);
   if (cached === undefined || cached.kind !== kind || cached.resource !== resource) {
-    cached = { kind, resource, value: jsonValue(requestObject(input)) };
+    cached = { kind, resource, value: jsonValue(requestInReview(request, { kind, resource })) };
     cachedRequests.set(request, cached);
   }
   return cached.value;
 }
 
-/** The request without its objects, with the fields of an AdmissionReview; empty fields are omitted. */
-function requestObject({ request, kind, resource }: ExpressionInput): Json {
-  const { subresource, sentName, namespace, options } = request;
-  return {
-    uid: '',
-    kind,
-    resource,
-    ...(subresource === '' ? {} : { subResource: subresource }),
-    requestKind: request.objectKind,
-    requestResource: request.served.gvr,
-    ...(subresource === '' ? {} : { requestSubResource: subresource }),
-    ...(sentName === '' ? {} : { name: sentName }),
-    ...(namespace === '' ? {} : { namespace }),
-    operation: request.operation,
-    userInfo: userInfo(request.user),
-    object: null,
-    oldObject: null,
-    dryRun: request.dryRun,
-    options: Object.keys(options).length === 0 ? null : options,
-  };
-}
-
-function userInfo({ user, uid = '', groups = [], extra = {} }: User): Json {
-  return {
-    ...(user === '' ? {} : { username: user }),
-    ...(uid === '' ? {} : { uid }),
-    ...(groups.length === 0 ? {} : { groups }),
-    ...(Object.keys(extra).length === 0 ? {} : { extra }),
-  };
-}
-
-const NAMESPACE_METADATA = [
-  'name',
-  'generateName',
-  'namespace',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'labels',
-  'annotations',
-  'finalizers',
-];
-
 const namespaceObjects = new WeakMap<ApiObject, Json>();
 
 /** The namespace as expressions see it: without its type, owner references and managed fields. */
 export function namespaceObject(namespace: ApiObject): Json {
-  let value = namespaceObjects.get(namespace);
-  if (value === undefined) {
-    const { metadata, spec, status } = namespace;
-    const all: Json = { ...metadata };
-    const entries = NAMESPACE_METADATA.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]));
-    value = { metadata: Object.fromEntries(entries), spec: spec ?? {}, status: status ?? {} };
-    namespaceObjects.set(namespace, value);
-  }
-  return value;
+  return getOrInsertComputed(namespaceObjects, namespace, ({ metadata, spec, status }) => {
+    const all: ApiObject['metadata'] & { readonly selfLink?: string } = metadata;
+    const { selfLink: _link, ownerReferences: _owners, managedFields: _managers, ...shown } = all;
+    return { metadata: shown, spec: spec ?? {}, status: status ?? {} };
+  });
 }
 
 /** Authorizes the requester, or a service account that the expression names. */

@@ -2,8 +2,7 @@
  * The AlwaysAdmit and AlwaysDeny plugins, for tests.
  */
 import type { AdmissionPlugin } from '../types.js';
-import type { AnyRequest } from './requests.js';
-import { builtIn, forbiddenError } from './requests.js';
+import { type AnyRequest, builtIn, forbiddenError } from './requests.js';
 
 export const alwaysAdmit: AdmissionPlugin = /* @__PURE__ */ Object.freeze({ name: 'AlwaysAdmit', isBuiltIn: true });
 

@@ -7,8 +7,7 @@ import { NAMESPACE_FINALIZER, serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import type { AnyRequest } from './requests.js';
-import { builtIn, forbiddenError, isRequestFor } from './requests.js';
+import { type AnyRequest, builtIn, forbiddenError, isRequestFor } from './requests.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
 

@@ -5,7 +5,6 @@ import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
 import type { PodSpec, Volume } from '../../kinds/generated/core-v1.js';
 import type { DeepReadonly } from '../../meta/object.js';
 
-/** Whether the spec references a Secret. */
 export function referencesSecret(spec: PodSpec): boolean {
   return secretNames(spec).some(Boolean);
 }
@@ -35,7 +34,6 @@ function secretsOf(volume: DeepReadonly<Volume>): (string | undefined)[] {
   return [csi?.nodePublishSecretRef?.name];
 }
 
-/** Whether the spec references a ConfigMap. */
 export function referencesConfigMap(spec: PodSpec): boolean {
   return [
     ...allContainers(spec).flatMap(({ env, envFrom }) => [

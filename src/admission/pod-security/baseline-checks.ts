@@ -17,7 +17,7 @@ import {
   quoted,
   type ReviewedPod,
   sorted,
-  subjectsOf,
+  subjectsWhere,
   type Violation,
 } from './review.js';
 
@@ -32,7 +32,6 @@ export const appArmorProfile: Check = (pod) => {
   const ofPod = spec.securityContext?.appArmorProfile;
   const isBad = (profile: { readonly type: string } | undefined): boolean =>
     profile !== undefined && !isAllowedProfile(profile.type);
-  const containers = containersWhere(pod, (context) => isBad(context?.appArmorProfile));
   const types = [ofPod, ...allContainers(spec).map(({ securityContext }) => securityContext?.appArmorProfile)];
   // Annotation values keep their quotes inside the quoted list.
   const fromAnnotations = Object.entries(annotations)
@@ -41,7 +40,7 @@ export const appArmorProfile: Check = (pod) => {
     .sort();
   const values = [...sorted(types.filter(isBad).map((profile) => profile?.type ?? '')), ...fromAnnotations];
   const others = fromAnnotations.length > 0 ? [plural('annotation', fromAnnotations.length)] : [];
-  const subjects = subjectsOf(isBad(ofPod), containers, others);
+  const subjects = subjectsWhere(pod, (context) => isBad(context?.appArmorProfile), others);
   if (subjects === '') return undefined;
   return {
     reason: plural('forbidden AppArmor profile', values.length),
@@ -147,11 +146,7 @@ function seLinuxCheck(allowed: readonly string[]): Check {
       found.push(options);
       return true;
     };
-    const isPodBad = isBad(pod.spec.securityContext?.seLinuxOptions);
-    const subjects = subjectsOf(
-      isPodBad,
-      containersWhere(pod, (context) => isBad(context?.seLinuxOptions)),
-    );
+    const subjects = subjectsWhere(pod, (context) => isBad(context?.seLinuxOptions));
     if (subjects === '') return undefined;
     const types = sorted(found.map(({ type = '' }) => type).filter((type) => !allowed.includes(type)));
     const faults = [
@@ -191,11 +186,7 @@ export const seccompProfileBaseline: Check = (pod) => {
     values.push(profile.type);
     return true;
   };
-  const isPodBad = isBad(pod.spec.securityContext?.seccompProfile);
-  const subjects = subjectsOf(
-    isPodBad,
-    containersWhere(pod, (context) => isBad(context?.seccompProfile)),
-  );
+  const subjects = subjectsWhere(pod, (context) => isBad(context?.seccompProfile));
   if (subjects === '') return undefined;
   const detail = `${subjects} must not set securityContext.seccompProfile.type to ${quoted(sorted(values))}`;
   return { reason: 'seccompProfile', detail };
@@ -237,10 +228,7 @@ export const sysctls: readonly (readonly [minor: number, check: Check])[] = SAFE
 });
 
 export const windowsHostProcess: Check = (pod) => {
-  const subjects = subjectsOf(
-    pod.spec.securityContext?.windowsOptions?.hostProcess === true,
-    containersWhere(pod, (context) => context?.windowsOptions?.hostProcess === true),
-  );
+  const subjects = subjectsWhere(pod, (context) => context?.windowsOptions?.hostProcess === true);
   if (subjects === '') return undefined;
   return { reason: 'hostProcess', detail: `${subjects} must not set securityContext.windowsOptions.hostProcess=true` };
 };

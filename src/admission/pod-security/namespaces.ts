@@ -9,19 +9,18 @@ import { quote } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
 import { evaluatePod, printReasons } from './evaluate.js';
-import type { PodSecuritySettings } from './policy.js';
 import {
   isStricter,
   type LevelVersion,
   MODES,
   type ParsedPolicy,
+  type PodSecuritySettings,
   type Policy,
   podSecurityKey,
   policyOf,
   printLevel,
 } from './policy.js';
-import type { PodLike, ReviewedPod } from './review.js';
-import { toReviewedPod } from './review.js';
+import { type PodLike, type ReviewedPod, toReviewedPod } from './review.js';
 
 /**
  * The number of pods that are checked.

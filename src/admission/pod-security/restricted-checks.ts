@@ -12,7 +12,7 @@ import {
   isInUserNamespace,
   isWindows,
   sorted,
-  subjectsOf,
+  subjectsWhere,
 } from './review.js';
 
 /** From v1.25 some checks skip Windows pods, which cannot set the required fields. */
@@ -90,10 +90,7 @@ export const runAsNonRoot: Check = (pod) => {
   if (isInUserNamespace(pod)) return undefined;
   const reason = 'runAsNonRoot != true';
   const ofPod = pod.spec.securityContext?.runAsNonRoot;
-  const subjects = subjectsOf(
-    ofPod === false,
-    containersWhere(pod, (context) => context?.runAsNonRoot === false),
-  );
+  const subjects = subjectsWhere(pod, (context) => context?.runAsNonRoot === false);
   if (subjects !== '') return { reason, detail: `${subjects} must not set securityContext.runAsNonRoot=false` };
   const unset = containersWhere(pod, (context) => (context?.runAsNonRoot ?? ofPod) !== true);
   if (unset.length === 0) return undefined;
@@ -102,10 +99,7 @@ export const runAsNonRoot: Check = (pod) => {
 
 export const runAsUser: Check = (pod) => {
   if (isInUserNamespace(pod)) return undefined;
-  const subjects = subjectsOf(
-    pod.spec.securityContext?.runAsUser === 0,
-    containersWhere(pod, (context) => context?.runAsUser === 0),
-  );
+  const subjects = subjectsWhere(pod, (context) => context?.runAsUser === 0);
   return subjects === '' ? undefined : { reason: 'runAsUser=0', detail: `${subjects} must not set runAsUser=0` };
 };
 

@@ -60,9 +60,24 @@ export function plural(noun: string, count: number): string {
 }
 
 /** `pod`, `containers "a", "b"`, or `pod and containers "a", "b"`; empty if neither. */
-export function subjectsOf(isPod: boolean, containers: readonly string[], others: readonly string[] = []): string {
+function subjectsOf(isPod: boolean, containers: readonly string[], others: readonly string[] = []): string {
   const ofContainers = containers.length > 0 ? [counted('container', containers)] : [];
   return [...(isPod ? ['pod'] : []), ...ofContainers, ...others].join(' and ');
+}
+
+/** The members that the security contexts of pods and of containers share. */
+type SharedContext = Pick<
+  SecurityContext,
+  'appArmorProfile' | 'runAsNonRoot' | 'runAsUser' | 'seccompProfile' | 'seLinuxOptions' | 'windowsOptions'
+>;
+
+/** {@link subjectsOf} the pod and the containers whose security context satisfies a predicate. */
+export function subjectsWhere(
+  pod: ReviewedPod,
+  isTrue: (context: SharedContext | undefined) => boolean,
+  others?: readonly string[],
+): string {
+  return subjectsOf(isTrue(pod.spec.securityContext), containersWhere(pod, isTrue), others);
 }
 
 /** A violation of all containers that satisfy a predicate. */

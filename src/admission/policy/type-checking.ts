@@ -40,7 +40,7 @@ import { type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { ObjectNode, ScalarType, SchemaNode } from '../../schema/schema-node.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { compareText } from '../../util/order.js';
+import { compareTexts } from '../../util/order.js';
 import { POLICIES, type PolicySpec } from './policies.js';
 
 /** The field manager of the status. */
@@ -158,12 +158,8 @@ function isNamed(
 }
 
 function sortedKinds(kinds: readonly ServedKind[]): readonly ServedKind[] {
-  return [...kinds].sort(
-    ({ gvk: left }, { gvk: right }) =>
-      compareText(left.group, right.group) ||
-      compareText(left.version, right.version) ||
-      compareText(left.kind, right.kind),
-  );
+  const key = ({ gvk }: ServedKind) => [gvk.group, gvk.version, gvk.kind];
+  return [...kinds].sort((left, right) => compareTexts(key(left), key(right)));
 }
 
 function paramKindOf({ paramKind }: PolicySpec, served: readonly ServedKind[]): ServedKind | undefined {

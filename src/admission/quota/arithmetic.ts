@@ -33,7 +33,6 @@ export function printAmounts(amounts: Amounts): string {
     .join(',');
 }
 
-/** The amounts with one of the names. */
 export function pickAmounts(amounts: Amounts, names: readonly string[]): Map<string, Quantity> {
   return new Map([...amounts].filter(([name]) => names.includes(name)));
 }

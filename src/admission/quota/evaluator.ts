@@ -7,8 +7,7 @@ import type { FeatureGates } from '../../kinds/feature-gates.js';
 import type { ScopedResourceSelectorRequirement } from '../../kinds/generated/core-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { aggregateText, invalid, keyPath, printFieldError } from '../../meta/field-error.js';
-import type { GroupResource } from '../../meta/gvk.js';
-import { qualifiedResource } from '../../meta/gvk.js';
+import { type GroupResource, qualifiedResource } from '../../meta/gvk.js';
 import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import { labelValueProblems } from '../../meta/names.js';
 import type { ApiObject } from '../../meta/object.js';
@@ -41,7 +40,6 @@ export interface Evaluator {
    * are written. Absent: updates never release usage.
    */
   releasesUsage?(before: ApiObject, after: ApiObject, context: EvaluatorContext): boolean;
-  /** The usage of an object. */
   usageOf(object: ApiObject, context: EvaluatorContext): Amounts;
   /** The message for values that a quota on these resources requires and the object lacks. Absent: none are required. */
   missingConstraints?(names: readonly string[], object: ApiObject, context: EvaluatorContext): string | undefined;
@@ -49,7 +47,6 @@ export interface Evaluator {
   isInScope?(requirement: ScopedResourceSelectorRequirement, object: ApiObject, context: EvaluatorContext): boolean;
 }
 
-/** An evaluator with its context. */
 export interface BoundEvaluator {
   readonly evaluator: Evaluator;
   readonly context: EvaluatorContext;

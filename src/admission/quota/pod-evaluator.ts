@@ -26,8 +26,7 @@ import {
   raiseAmounts,
   readAmounts,
 } from '../plugins/pod-amounts.js';
-import type { Evaluator, EvaluatorContext } from './evaluator.js';
-import { countName, ONE, scopeSelects } from './evaluator.js';
+import { countName, type Evaluator, type EvaluatorContext, ONE, scopeSelects } from './evaluator.js';
 
 const COUNT = countName({ group: '', resource: 'pods' });
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'] as const;

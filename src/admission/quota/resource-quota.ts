@@ -25,8 +25,7 @@ import { type Amounts, readAmounts } from '../plugins/pod-amounts.js';
 import { forbiddenError } from '../plugins/requests.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { increase, pickAmounts, printAmounts, toResourceList, withoutZeros } from './arithmetic.js';
-import type { BoundEvaluator, Evaluator } from './evaluator.js';
-import { isInScopes, ScopeError } from './evaluator.js';
+import { type BoundEvaluator, type Evaluator, isInScopes, ScopeError } from './evaluator.js';
 import { evaluatorFor, isCountable } from './evaluators.js';
 
 const QUOTAS = Object.freeze({ group: '', resource: 'resourcequotas' });

@@ -35,8 +35,7 @@ import { UnreadableBundle } from '../../webhook/ca-bundle.js';
 import { createWebhookCaller, withTimeLimit } from '../../webhook/caller.js';
 import type { ClusterView } from '../types.js';
 import type { Hook, HookType } from './hooks.js';
-import type { Review } from './review.js';
-import { type Reviewed, reviewOf, reviewVersionOf } from './review.js';
+import { type Review, type Reviewed, reviewOf, reviewVersionOf } from './review.js';
 
 export const JSON_PATCH = 'JSONPatch';
 

@@ -70,53 +70,33 @@ type Describe = (operation: Operation, document: unknown) => string | undefined;
 
 /** Each follows the order of checks of the reference server; undefined: none of its checks fails. */
 const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
-  add(operation, document) {
-    const path = stringField(operation, 'path');
-    if (path === undefined) return `add operation failed to decode path: ${MISSING}`;
-    const location = locate(document, path);
-    if (location === undefined) return `add operation does not apply: doc is missing path: "${path}": ${MISSING}`;
-    return withContext(insertProblem(location), `error in add for path: '${path}'`);
-  },
-  remove(operation, document) {
-    const path = stringField(operation, 'path');
-    if (path === undefined) return `remove operation failed to decode path: ${MISSING}`;
-    const location = locate(document, path);
-    if (location === undefined) return `remove operation does not apply: doc is missing path: "${path}": ${MISSING}`;
-    return withContext(removeProblem(location), `error in remove for path: '${path}'`);
-  },
+  add: (operation, document) => changeProblem('add', operation, { document, problemAt: insertProblem }),
+  remove: (operation, document) => changeProblem('remove', operation, { document, problemAt: removeProblem }),
   replace(operation, document) {
     const path = stringField(operation, 'path');
-    if (path === undefined)
-      return withContext(decodeProblem(operation, 'path'), 'replace operation failed to decode path');
+    if (path === undefined) return `replace operation failed to decode path: ${decodeProblem(operation, 'path')}`;
     const location = locate(document, path);
     if (location === undefined) return `replace operation does not apply: doc is missing path: ${path}: ${MISSING}`;
     if (accessProblem(location) === undefined) return undefined;
     return `replace operation does not apply: doc is missing key: ${path}: ${MISSING}`;
   },
   move(operation, document) {
-    const from = stringField(operation, 'from');
-    if (from === undefined)
-      return withContext(decodeProblem(operation, 'from'), 'move operation failed to decode from');
-    const source = locate(document, from);
-    if (source === undefined) return `move operation does not apply: doc is missing from path: ${from}: ${MISSING}`;
+    const { from = '', source, problem: missing } = sourceOf('move', operation, document);
+    if (source === undefined) return missing;
     const problem = accessProblem(source) ?? removeProblem(source);
     if (problem !== undefined) return `error in move for path: '${source.key}': ${problem}`;
     return destinationProblem(operation, applyOperations([{ op: 'remove', path: from }], document), 'move');
   },
   copy(operation, document) {
-    const from = stringField(operation, 'from');
-    if (from === undefined)
-      return withContext(decodeProblem(operation, 'from'), 'copy operation failed to decode from');
-    const source = locate(document, from);
-    if (source === undefined) return `copy operation does not apply: doc is missing from path: ${from}: ${MISSING}`;
+    const { from, source, problem: missing } = sourceOf('copy', operation, document);
+    if (source === undefined) return missing;
     const problem = accessProblem(source);
     if (problem !== undefined) return `error in copy for from: '${from}': ${problem}`;
     return destinationProblem(operation, document, 'copy');
   },
   test(operation, document) {
     const path = stringField(operation, 'path');
-    if (path === undefined)
-      return withContext(decodeProblem(operation, 'path'), 'test operation failed to decode path');
+    if (path === undefined) return `test operation failed to decode path: ${decodeProblem(operation, 'path')}`;
     if (path === '') return `testing value  ${TEST_FAILED}`;
     const location = locate(document, path);
     if (location === undefined) return `test operation does not apply: is missing path: ${path}: ${MISSING}`;
@@ -127,7 +107,32 @@ const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
   },
 };
 
-/** The problem of the destination of a move or a copy. */
+function changeProblem(
+  op: 'add' | 'remove',
+  operation: Operation,
+  { document, problemAt }: { readonly document: unknown; readonly problemAt: (at: Location) => string | undefined },
+): string | undefined {
+  const path = stringField(operation, 'path');
+  if (path === undefined) return `${op} operation failed to decode path: ${MISSING}`;
+  const location = locate(document, path);
+  if (location === undefined) return `${op} operation does not apply: doc is missing path: "${path}": ${MISSING}`;
+  return withContext(problemAt(location), `error in ${op} for path: '${path}'`);
+}
+
+/** The source of a move or a copy, or why there is none. */
+function sourceOf(
+  op: 'move' | 'copy',
+  operation: Operation,
+  document: unknown,
+): { readonly from?: string; readonly source?: Location | undefined; readonly problem?: string } {
+  const from = stringField(operation, 'from');
+  if (from === undefined) {
+    return { problem: `${op} operation failed to decode from: ${decodeProblem(operation, 'from')}` };
+  }
+  const problem = `${op} operation does not apply: doc is missing from path: ${from}: ${MISSING}`;
+  return { from, source: locate(document, from), problem };
+}
+
 function destinationProblem(operation: Operation, document: unknown, op: 'move' | 'copy'): string | undefined {
   const path = stringField(operation, 'path');
   if (path === undefined) {

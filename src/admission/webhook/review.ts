@@ -33,32 +33,35 @@ export interface Reviewed {
 }
 
 export function reviewOf({ request, match, object, oldObject }: Reviewed, apiVersion: string, uid: string): Review {
+  const sent = requestInReview(request, match, { uid, object, oldObject });
+  return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request: sent } };
+}
+
+/** The `request` of an AdmissionReview; empty fields are omitted. CEL expressions see it without uid and objects. */
+export function requestInReview(
+  request: Reviewed['request'],
+  match: Pick<Match, 'kind' | 'resource'>,
+  parts: { readonly uid?: string } & Partial<Pick<Reviewed, 'object' | 'oldObject'>> = {},
+): Readonly<Record<string, unknown>> {
   const { subresource, sentName, namespace, options } = request;
-  const below = subresource === '' ? {} : { subResource: match.subresource };
-  const belowRequested = subresource === '' ? {} : { requestSubResource: subresource };
-  const body = {
-    kind: 'AdmissionReview',
-    apiVersion,
-    request: {
-      uid,
-      kind: kindOf(match.kind),
-      resource: resourceOf(match.resource),
-      ...below,
-      requestKind: kindOf(request.objectKind),
-      requestResource: resourceOf(request.served.gvr),
-      ...belowRequested,
-      ...(sentName === '' ? {} : { name: sentName }),
-      ...(namespace === '' ? {} : { namespace }),
-      operation: request.operation,
-      userInfo: shownUser(request.user),
-      object: object ?? null,
-      oldObject: oldObject ?? null,
-      dryRun: request.dryRun,
-      // CONNECT requests have none.
-      options: Object.keys(options).length === 0 ? null : options,
-    },
+  return {
+    uid: parts.uid ?? '',
+    kind: kindOf(match.kind),
+    resource: resourceOf(match.resource),
+    ...(subresource === '' ? {} : { subResource: subresource }),
+    requestKind: kindOf(request.objectKind),
+    requestResource: resourceOf(request.served.gvr),
+    ...(subresource === '' ? {} : { requestSubResource: subresource }),
+    ...(sentName === '' ? {} : { name: sentName }),
+    ...(namespace === '' ? {} : { namespace }),
+    operation: request.operation,
+    userInfo: shownUser(request.user),
+    object: parts.object ?? null,
+    oldObject: parts.oldObject ?? null,
+    dryRun: request.dryRun,
+    // CONNECT requests have none.
+    options: Object.keys(options).length === 0 ? null : options,
   };
-  return { uid, apiVersion, body };
 }
 
 function kindOf({ group, version, kind }: GroupVersionKind): GroupVersionKind {

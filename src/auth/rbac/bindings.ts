@@ -8,6 +8,7 @@ import type { ApiObject } from '../../meta/object.js';
 import type { AccessAttributes, AccessDecision } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { Role, Roles } from './roles.js';
 import { RuleTable } from './rule-table.js';
 
@@ -221,8 +222,7 @@ export class Bindings {
     binding.subjects.forEach((subject, index) => {
       const place = this.#slotOf(subject);
       if (place === undefined) return;
-      const grants = place.in.get(place.name) ?? new Grants();
-      place.in.set(place.name, grants);
+      const grants = getOrInsertComputed(place.in, place.name, () => new Grants());
       grants.add(new Grant(binding, index, this.#namespace));
     });
   }

@@ -15,6 +15,7 @@ import {
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
 import { sameItems } from '../../util/arrays.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { AuthorizerContext } from '../authorizer.js';
 import { RuleTable } from './rule-table.js';
 
@@ -62,13 +63,8 @@ export class Roles {
   find(reference: RoleRef, namespace: string): Role | undefined {
     const object = roleOf(this.#context.objects, reference, namespace);
     if (object === undefined) return undefined;
-    return isAggregated(object) ? this.#aggregatedRole(object) : this.#plainRole(object);
-  }
-
-  #plainRole(object: ApiObject): Role {
-    const role = this.#plainRoles.get(object) ?? new Role(ownRules(object));
-    this.#plainRoles.set(object, role);
-    return role;
+    if (isAggregated(object)) return this.#aggregatedRole(object);
+    return getOrInsertComputed(this.#plainRoles, object, () => new Role(ownRules(object)));
   }
 
   /** Rebuilt only when one of its source roles changes, not with every role of the cluster. */

@@ -9,6 +9,7 @@
  * Sources are added in order of precedence, and the first one that allows an access is reported.
  */
 import type { AccessAttributes, AccessRule, ResourceAttributes } from '../../protocol/access.js';
+import { getOrInsertComputed } from '../../util/once.js';
 
 type IsBefore<Source> = (left: Source, right: Source) => boolean;
 
@@ -63,11 +64,8 @@ export class RuleTable<Source> {
 
   #cellOf(text: string): ResourceRules<Source> {
     const [resource, subresource] = split(text);
-    const below = this.#resources.get(resource) ?? new Map<string, ResourceRules<Source>>();
-    this.#resources.set(resource, below);
-    const cell = below.get(subresource) ?? new ResourceRules<Source>();
-    below.set(subresource, cell);
-    return cell;
+    const below = getOrInsertComputed(this.#resources, resource, () => new Map());
+    return getOrInsertComputed(below, subresource, () => new ResourceRules<Source>());
   }
 
   #findResource(attributes: ResourceAttributes): Source | undefined {
@@ -104,7 +102,6 @@ const INDEX_THRESHOLD = 8;
  */
 const MAX_INDEXED = 100_000;
 
-/** The rules for one resource. */
 class ResourceRules<Source> {
   readonly #entries: Entry<Source>[] = [];
   /** By verbs and groups: a role may have tens of thousands of rules. */
@@ -182,11 +179,9 @@ function buildIndex<Source>(entries: readonly Entry<Source>[], isBefore: IsBefor
     }
     left -= size;
     for (const verb of verbs) {
-      const byGroup = byVerb.get(verb) ?? new Map<string, Sources<Source>>();
-      byVerb.set(verb, byGroup);
+      const byGroup = getOrInsertComputed(byVerb, verb, () => new Map<string, Sources<Source>>());
       for (const group of groups) {
-        const sources = byGroup.get(group) ?? { any: undefined, named: new Map<string, Source>() };
-        byGroup.set(group, sources);
+        const sources = getOrInsertComputed(byGroup, group, () => ({ any: undefined, named: new Map() }));
         sources.any = earlier(sources.any, any, isBefore);
         for (const [name, source] of named) {
           const first = earlier(sources.named.get(name), source, isBefore);

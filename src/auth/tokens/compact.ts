@@ -4,6 +4,7 @@
  */
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { encodeBase64 } from '../../util/base64.js';
+import { recoverFrom } from '../../util/catch-error.js';
 import { isRecord, own, type ParsedBody } from '../../util/json.js';
 
 export interface CompactToken {
@@ -67,13 +68,8 @@ function encodeJson(value: object): string {
 }
 
 function decodeJson(data: Uint8Array | undefined): ParsedBody | undefined {
-  if (data === undefined) return undefined;
-  try {
-    return parseJson(new TextDecoder('utf-8', { ignoreBOM: true }).decode(data));
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return undefined;
-    throw error;
-  }
+  const parse = () => data && parseJson(new TextDecoder('utf-8', { ignoreBOM: true }).decode(data));
+  return recoverFrom(JsonSyntaxError, parse, () => undefined);
 }
 
 /** Empty if absent or null; undefined if it is not a string. */

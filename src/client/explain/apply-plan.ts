@@ -1,7 +1,3 @@
-/**
- * Explains what an apply would do: compares the result of a dry run with the live object.
- */
-import type { Kind } from '../../kinds/kind.js';
 import { compare } from '../../merge/apply/compare.js';
 import {
   difference,
@@ -28,7 +24,6 @@ import type { ApiObject } from '../../meta/object.js';
 import type { StatusCause } from '../../meta/status.js';
 import { schemaInDialect } from '../../schema/in-dialect.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
-import { own } from '../../util/json.js';
 import type { Endpoint } from '../endpoint.js';
 import type { ApplyOptions } from '../options.js';
 import { sendApply, sendGet } from '../requests.js';
@@ -108,7 +103,7 @@ export async function explainApply<Object>(
     object = await rehearse(true);
   }
   const { dialect } = endpoint.config.transport;
-  const kind = bodyKind(endpoint);
+  const kind = endpoint.bodyKind;
   const schema = schemaInDialect(kind.schema, dialect);
   return new Plan<Object>({
     schema,
@@ -120,12 +115,6 @@ export async function explainApply<Object>(
     isView: kind !== endpoint.kind,
     conflicts: conflict?.status.details?.causes ?? [],
   });
-}
-
-/** A subresource may have a kind of its own. */
-function bodyKind({ kind, scope: place }: Endpoint): Kind {
-  const declared = place.subresource === undefined ? undefined : own(kind.subresources, place.subresource);
-  return declared?.type === undefined ? kind : declared.kind;
 }
 
 async function findObject(endpoint: Endpoint, name: string, signal?: AbortSignal): Promise<ApiObject | undefined> {

@@ -6,11 +6,11 @@ import { fieldName, type PathElement } from '../../merge/apply/path-element.js';
 import { hasItems, hasMembers, indexItems, memberNode, UNTYPED } from '../../merge/apply/typed.js';
 import type { ListNode, SchemaNode } from '../../schema/schema-node.js';
 import { isRecord } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 
 /** The symbol with which Node's `util.inspect` finds an object's own rendering. */
 export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never;
 
-/** The path of a field. */
 export type Path = readonly PathElement[];
 
 /** The paths of a field set in order, parents before children. `leaves`: only paths without children. */
@@ -66,12 +66,7 @@ export class FieldReader {
   }
 
   #itemsOf(list: ListNode, items: readonly unknown[]): ReadonlyMap<PathElement, readonly unknown[]> {
-    let known = this.#items.get(items);
-    if (known === undefined) {
-      known = indexItems(list, items).byElement;
-      this.#items.set(items, known);
-    }
-    return known;
+    return getOrInsertComputed(this.#items, items, () => indexItems(list, items).byElement);
   }
 }
 

@@ -11,6 +11,7 @@ import type { ApiObject } from '../../meta/object.js';
 import { schemaInDialect } from '../../schema/in-dialect.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
 import { deepFreeze } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { Endpoint } from '../endpoint.js';
 import type { GetOptions } from '../options.js';
 import { sendGet } from '../requests.js';
@@ -106,10 +107,7 @@ class ExplainedObject implements Ownership {
 
   #addOwner(manager: Manager): void {
     for (const path of walkPaths(manager.fields, 'members')) {
-      const printed = printPath(path);
-      const owners = this.#owners.get(printed);
-      if (owners === undefined) this.#owners.set(printed, [ownerOf(manager)]);
-      else owners.push(ownerOf(manager));
+      getOrInsertComputed(this.#owners, printPath(path), () => []).push(ownerOf(manager));
     }
   }
 

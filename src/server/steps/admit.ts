@@ -4,8 +4,7 @@
 import { runAdmission } from '../../admission/chain.js';
 import type { AdmissionPlugin, AdmissionRequest, Operation, Rounds } from '../../admission/types.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
-import type { GroupVersionKind } from '../../meta/gvk.js';
-import { apiVersionOf } from '../../meta/gvk.js';
+import { apiVersionOf, type GroupVersionKind } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { User } from '../../protocol/request.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';

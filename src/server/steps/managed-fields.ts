@@ -181,7 +181,6 @@ function isReset(given: readonly ManagedFieldsEntry[]): boolean {
   return first === undefined || (given.length === 1 && Object.keys(first).length === 0);
 }
 
-/** The managers of a stored object. */
 export function managersIn(object: ApiObject): Managers {
   return storedManagers(object.metadata.managedFields);
 }

@@ -5,8 +5,7 @@ import { inWireOrder } from '../../crd/value/wire-order.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { storedField } from '../../schema/arrange.js';
 import { type Field, fieldsOf, type ObjectNode } from '../../schema/schema-node.js';
-import type { MutableRecord } from '../../util/json.js';
-import { deepFreeze, setOwn } from '../../util/json.js';
+import { deepFreeze, type MutableRecord, setOwn } from '../../util/json.js';
 
 /** `resourceVersion` is undefined for a dry-run create. */
 export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {

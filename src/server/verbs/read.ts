@@ -13,8 +13,7 @@ import {
   decodeContinueToken,
   encodeContinueToken,
 } from '../../storage/continue-token.js';
-import type { ListPage, ListQuery } from '../../storage/types.js';
-import { CompactedError } from '../../storage/types.js';
+import { CompactedError, type ListPage, type ListQuery } from '../../storage/types.js';
 import { parseJson } from '../../text/json/parse-json.js';
 import { translateError } from '../../util/catch-error.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';

@@ -45,7 +45,6 @@ import { startBodyWrite } from './update.js';
 
 interface ViewCall {
   readonly view: SubresourceView;
-  /** The kind of the view. */
   readonly viewKind: ServedKind;
   readonly write: WriteOperation;
 }
@@ -233,7 +232,6 @@ function ownershipOf(live: ApiObject, { view, write }: ViewCall): ScaleOwnership
 const REPLICAS = setOfFields(['spec.replicas']);
 
 interface ScaleOwnership {
-  /** The managers of the object. */
   readonly managers: Managers;
   readonly replicasPath: readonly string[];
   /** Whether the object is served in a version; `replicasPath` is valid in all served versions. */

@@ -16,8 +16,7 @@ import {
   toBeStatusError,
   toHaveCondition,
 } from './objects.js';
-import type { MatcherResult } from './result.js';
-import { printValue, resultOf } from './result.js';
+import { type MatcherResult, printValue, resultOf } from './result.js';
 
 const MOST_LINES = 30;
 

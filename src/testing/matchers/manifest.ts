@@ -227,7 +227,6 @@ function fieldAmounts(place: AmountPlace, name: string): AmountPlace {
   return { by: 'schema', node: schemaOf(place.node, name) };
 }
 
-/** Of each item of a list. */
 function itemAmounts(place: AmountPlace): AmountPlace {
   if (place.by === 'names') return place;
   return { by: 'schema', node: place.node?.type === 'list' ? place.node.items : undefined };

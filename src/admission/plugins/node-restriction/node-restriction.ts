@@ -5,8 +5,7 @@
  */
 
 import type { CertificateSigningRequest } from '../../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
-import type { Dialect } from '../../../meta/dialect.js';
-import { serviceGroup } from '../../../meta/dialect.js';
+import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import type { User } from '../../../protocol/request.js';
 import { quote } from '../../../text/go/go-text.js';
@@ -19,7 +18,6 @@ import { checkPod, checkToken } from './pods.js';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
 
-/** A request by a node. */
 export interface NodeRequest {
   readonly node: string;
   readonly request: AdmissionRequest<DraftObject>;
