@@ -5,9 +5,8 @@ import type { Kind } from '../kind.js';
 import { SelfSubjectReview } from './v1/self-subject-review.js';
 import { TokenReview } from './v1/token-review.js';
 
-export { SelfSubjectReview } from './v1/self-subject-review.js';
 export { TokenRequest } from './v1/token-request.js';
-export { TokenReview } from './v1/token-review.js';
+export { SelfSubjectReview, TokenReview };
 
 /** The kinds of the group. */
 export const authenticationKinds: readonly Kind[] = [SelfSubjectReview, TokenReview];

@@ -9,12 +9,7 @@ import { NetworkPolicy } from './v1/network-policy.js';
 import { ServiceCIDR } from './v1/service-cidr.js';
 import { IPAddressV1beta1, ServiceCIDRV1beta1 } from './v1beta1.js';
 
-export { Ingress } from './v1/ingress.js';
-export * from './v1/ingress-class.js';
-export * from './v1/ip-address.js';
-export { NetworkPolicy } from './v1/network-policy.js';
-export * from './v1/service-cidr.js';
-export * from './v1beta1.js';
+export { Ingress, IngressClass, IPAddress, IPAddressV1beta1, NetworkPolicy, ServiceCIDR, ServiceCIDRV1beta1 };
 
 /** The kinds of the group, in the order of discovery. */
 export const networkingKinds: readonly Kind[] = [

@@ -7,10 +7,7 @@ import { ClusterRoleBinding } from './v1/cluster-role-binding.js';
 import { Role } from './v1/role.js';
 import { RoleBinding } from './v1/role-binding.js';
 
-export { ClusterRole } from './v1/cluster-role.js';
-export { ClusterRoleBinding } from './v1/cluster-role-binding.js';
-export { Role } from './v1/role.js';
-export { RoleBinding } from './v1/role-binding.js';
+export { ClusterRole, ClusterRoleBinding, Role, RoleBinding };
 
 /** The kinds of the group, in the order of discovery. */
 export const rbacKinds: readonly Kind[] = [ClusterRoleBinding, ClusterRole, RoleBinding, Role];

@@ -19,11 +19,7 @@ import { ResourceClaimTemplate } from './v1beta2/resource-claim-template.js';
 import { ResourceSlice } from './v1beta2/resource-slice.js';
 
 export * from './older-versions.js';
-export { DeviceTaintRule } from './v1alpha3/device-taint-rule.js';
-export { DeviceClass } from './v1beta2/device-class.js';
-export { ResourceClaim } from './v1beta2/resource-claim.js';
-export { ResourceClaimTemplate } from './v1beta2/resource-claim-template.js';
-export { ResourceSlice } from './v1beta2/resource-slice.js';
+export { DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice };
 
 /** The kinds of the group, in the order of discovery. */
 export const resourceKinds: readonly Kind[] = [
