@@ -3,6 +3,7 @@
  * one of them may carry a bearer token. Upstream: apiserver/pkg/authentication/request/websocket/protocol.go.
  */
 import { errors } from '../meta/errors.js';
+import { decodeBase64Url } from '../util/base64.js';
 import type { HttpHeaders } from './answer.js';
 
 /** The domain of either dialect is accepted. */
@@ -33,8 +34,7 @@ export function readSubprotocols(headers: HttpHeaders): Subprotocols {
 
 /** Undefined when it is not base64url without padding, or not UTF-8. */
 function decodeToken(encoded: string): string | undefined {
-  if (!/^[\w-]*$/.test(encoded) || encoded.length % 4 === 1) return undefined;
-  const bytes = Uint8Array.from(atob(encoded.replace(/-/g, '+').replace(/_/g, '/')), (byte) => byte.charCodeAt(0));
-  const text = new TextDecoder().decode(bytes);
-  return text.includes('\ufffd') ? undefined : text;
+  const bytes = decodeBase64Url(encoded);
+  const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  return text?.includes('\ufffd') === true ? undefined : text;
 }

@@ -91,3 +91,17 @@ function zeroUnusedBits(text: string): string {
   const clean = (value >> unused) << unused;
   return clean === value ? text : text.slice(0, at) + ALPHABET.charAt(clean) + text.slice(at + 1);
 }
+
+/** Encodes with the URL alphabet and without padding. */
+export function encodeBase64Url(data: Uint8Array): string {
+  return encodeBase64(data).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** Decodes text with the URL alphabet and without padding; undefined for invalid text. Unused trailing bits are ignored, as in the reference server. */
+export function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[-\w]*$/.test(text) || text.length % 4 === 1) return undefined;
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const data = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) data[i] = binary.charCodeAt(i);
+  return data;
+}

@@ -9,20 +9,14 @@ import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
 import { parseGoUrl } from '../../text/go/go-url.js';
 import { formatTime } from '../../text/time/time.js';
+import { encodeBase64Url } from '../../util/base64.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { TokenAuthenticator, TokenDiscovery, TokenIdentity } from '../authentication.js';
 import { accountGroups, accountUserName } from '../identity.js';
 import { type AccountClaims, checkClaims, claimsOf, readClaims } from './claims.js';
-import {
-  asciiBytes,
-  type CompactToken,
-  claimedIssuer,
-  encodeBase64Url,
-  readCompact,
-  unsignedCompact,
-} from './compact.js';
+import { asciiBytes, type CompactToken, claimedIssuer, readCompact, unsignedCompact } from './compact.js';
 import { checkKey, createSigningKey, type GivenKey, type SigningKey } from './signing-key.js';
 
 export interface AccountTokenOptions {

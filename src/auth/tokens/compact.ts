@@ -3,7 +3,7 @@
  * untrusted.
  */
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
-import { encodeBase64 } from '../../util/base64.js';
+import { decodeBase64Url, encodeBase64Url } from '../../util/base64.js';
 import { recoverFrom } from '../../util/catch-error.js';
 import { isRecord, own, type ParsedBody } from '../../util/json.js';
 
@@ -76,17 +76,4 @@ function decodeJson(data: Uint8Array | undefined): ParsedBody | undefined {
 function stringField(header: Readonly<Record<string, unknown>>, key: string): string | undefined {
   const value = own(header, key) ?? '';
   return typeof value === 'string' ? value : undefined;
-}
-
-export function encodeBase64Url(data: Uint8Array): string {
-  return encodeBase64(data).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
-}
-
-/** Undefined for invalid text. Unused trailing bits are ignored, as in the reference server. */
-function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!/^[-\w]*$/.test(text) || text.length % 4 === 1) return undefined;
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-  const data = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) data[i] = binary.charCodeAt(i);
-  return data;
 }

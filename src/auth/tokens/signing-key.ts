@@ -2,8 +2,9 @@
  * The signing key of a cluster: generated on first use or given by the user. The default is elliptic, because generating
  * such a key takes a millisecond instead of a second for RSA.
  */
+
+import { encodeBase64Url } from '../../util/base64.js';
 import { subtleCrypto } from '../../util/ids.js';
-import { encodeBase64Url } from './compact.js';
 
 export interface SigningKey {
   /** The hash of the public key; tokens name it as `kid`. */

@@ -2,10 +2,10 @@
  * Signs the ConfigMap kube-public/cluster-info with bootstrap tokens. A client that knows a token can then verify the
  * address and certificate of the server before it trusts it.
  */
-import { asciiBytes, encodeBase64Url } from '../../auth/tokens/compact.js';
 import { ConfigMap } from '../../kinds/core/v1/config-map.js';
 import { Secret } from '../../kinds/core/v1/secret.js';
 import { StatusError } from '../../meta/errors.js';
+import { encodeBase64Url } from '../../util/base64.js';
 import { subtleCrypto } from '../../util/ids.js';
 import type { Controller } from '../runtime/controller.js';
 import { type BootstrapToken, isTokenSecret, signingToken, TOKEN_NAMESPACE } from './token-secret.js';
@@ -76,6 +76,6 @@ async function detachedSignature(content: string, token: BootstrapToken): Promis
   const header = encode(JSON.stringify({ alg: 'HS256', kid: token.id }));
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const key = await subtle.importKey('raw', new TextEncoder().encode(token.secret), algorithm, false, ['sign']);
-  const signature = await subtle.sign(algorithm.name, key, asciiBytes(`${header}.${encode(content)}`));
+  const signature = await subtle.sign(algorithm.name, key, new TextEncoder().encode(`${header}.${encode(content)}`));
   return `${header}..${encodeBase64Url(new Uint8Array(signature))}`;
 }
