@@ -17,6 +17,11 @@ export { createCluster, type FullCluster as Cluster } from './cluster/full-clust
 
 export * from './cluster/public-api.js';
 
+// Authentication by other servers
+
+export { type OpenIdConnectOptions, openIdConnect } from './auth/openid/openid-connect.js';
+export { type TokenWebhookOptions, tokenWebhook } from './auth/tokens/token-webhook.js';
+
 // Kinds and CRDs
 
 export { defineKind } from './crd/define-kind-with-rules.js';

@@ -2,7 +2,9 @@
  * The contract of authentication. Token authenticators are tried in order; the first that recognizes a token determines
  * the user.
  */
+import type { Dialect } from '../meta/dialect.js';
 import type { User } from '../protocol/request.js';
+import type { Clock } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
 /** The identity behind a token. */
@@ -28,6 +30,19 @@ export type TokenAuthenticator = (
   /** The accepted audiences; never empty. */
   audiences: readonly string[],
 ) => MaybePromise<TokenIdentity | undefined>;
+
+/** What token authenticators may use of their cluster. */
+export interface AuthenticatorContext {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  /** The audiences of the server itself. */
+  readonly audiences: readonly string[];
+}
+
+/** Creates a token authenticator for a cluster: what `openIdConnect` and `tokenWebhook` return. */
+export interface TokenAuthenticatorFactory {
+  createAuthenticator(context: AuthenticatorContext): TokenAuthenticator;
+}
 
 /** Authenticates bearer tokens of a cluster. */
 export interface TokenReader {

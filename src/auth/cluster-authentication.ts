@@ -6,7 +6,14 @@ import { errors } from '../meta/errors.js';
 import { chain, rescue } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import type { TokenAuthenticator, TokenDiscovery, TokenReader, TokenTable } from './authentication.js';
+import type {
+  AuthenticatorContext,
+  TokenAuthenticator,
+  TokenAuthenticatorFactory,
+  TokenDiscovery,
+  TokenReader,
+  TokenTable,
+} from './authentication.js';
 import { ANONYMOUS_USER } from './identity.js';
 import type { AccountTokenContext, AccountTokenOptions, AccountTokens } from './tokens/account-tokens.js';
 import { createTokenReader, WrongAudiencesError } from './tokens/token-reader.js';
@@ -17,7 +24,7 @@ export interface AuthenticationOptions {
   /** Options of service account tokens. */
   readonly serviceAccounts?: AccountTokenOptions | undefined;
   /** Tried in order, after static and service account tokens. */
-  readonly authenticators?: readonly TokenAuthenticator[] | undefined;
+  readonly authenticators?: readonly (TokenAuthenticator | TokenAuthenticatorFactory)[] | undefined;
 }
 
 const OPTIONS = [
@@ -45,29 +52,38 @@ export function createAuthentication(
   accountTokens: AccountTokensFactory | undefined,
 ): ClusterAuthentication {
   refuseUnknownOptions('authentication', options, OPTIONS);
-  const { tokens: table, serviceAccounts, authenticators } = options;
+  const { tokens: table, serviceAccounts } = options;
   if (serviceAccounts !== undefined && accountTokens === undefined) throw new TypeError(NO_ACCOUNT_TOKENS);
   const accounts = accountTokens?.(setting, serviceAccounts ?? {});
   const audiences = accounts?.audiences ?? NO_AUDIENCES;
+  const authenticators = authenticatorsOf(options, { dialect: setting.dialect, clock: setting.clock, audiences });
   const handlerReaders = new Set<TokenReader>();
   const clusterSources = { audiences, table, accounts: accounts?.authenticate, authenticators };
   const reader = createTokenReader(clusterSources);
   const reviewer = createTokenReader({
     ...clusterSources,
-    authenticators: [
-      ...(authenticators ?? []),
-      (token, requested) => firstRecognized(handlerReaders, token, requested),
-    ],
+    authenticators: [...authenticators, (token, requested) => firstRecognized(handlerReaders, token, requested)],
   });
   return Object.freeze({
     authenticate: reader.authenticate,
-    hasCredentials: table !== undefined || (authenticators?.length ?? 0) > 0,
+    hasCredentials: table !== undefined || authenticators.length > 0,
     withTokens(tokens: TokenTable) {
       handlerReaders.add(createTokenReader({ audiences, table: tokens }));
       return createTokenReader({ ...clusterSources, table: { ...table, ...tokens } });
     },
     tokens: createTokenService(accounts ?? NO_ACCOUNTS, reviewer),
     ...(accounts === undefined ? {} : { discovery: accounts }),
+  });
+}
+
+function authenticatorsOf(
+  { authenticators = [] }: AuthenticationOptions,
+  context: AuthenticatorContext,
+): readonly TokenAuthenticator[] {
+  return authenticators.map((each) => {
+    if (typeof each === 'function') return each;
+    if (typeof each?.createAuthenticator === 'function') return each.createAuthenticator(context);
+    throw new TypeError('orchplane: a token authenticator is a function, or a result of openIdConnect or tokenWebhook');
   });
 }
 

@@ -109,8 +109,10 @@ export { type FieldError, type FieldErrorType, fieldError } from '../meta/field-
 
 export type {
   AuthenticationRequest,
+  AuthenticatorContext,
   RequestAuthenticator,
   TokenAuthenticator,
+  TokenAuthenticatorFactory,
   TokenIdentity,
   TokenTable,
 } from '../auth/authentication.js';

@@ -1,0 +1,225 @@
+/**
+ * Authentication by a token webhook: another server answers TokenReviews about bearer tokens.
+ * upstream: apiserver/plugin/pkg/authenticator/token/webhook/webhook.go
+ */
+import { type Dialect, serviceGroup } from '../../meta/dialect.js';
+import type { User } from '../../protocol/request.js';
+import { quote } from '../../text/go/go-text.js';
+import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
+import { translateError } from '../../util/catch-error.js';
+import { type Clock, systemClock } from '../../util/clock.js';
+import { isRecord, own } from '../../util/json.js';
+import { refuseUnknownOptions } from '../../util/options.js';
+import { networkProblem, sendToBackend } from '../../webhook/connection.js';
+import type {
+  AuthenticatorContext,
+  TokenAuthenticator,
+  TokenAuthenticatorFactory,
+  TokenIdentity,
+} from '../authentication.js';
+
+export interface TokenWebhookOptions {
+  /** Receives the TokenReviews. The path is used as it is. */
+  readonly url: string;
+  /** The CA certificates (PEM) of the webhook. Default: those of the platform. Effective in Node only. */
+  readonly ca?: string | undefined;
+  /** The credentials of the cluster. */
+  readonly token?: string | (() => Promise<string | undefined>) | undefined;
+  /** How long results are cached, in milliseconds; 0: not at all. Default: two minutes. */
+  readonly cacheTtlMs?: number | undefined;
+  /** The version of TokenReview. Default: v1beta1. */
+  readonly version?: 'v1' | 'v1beta1' | undefined;
+  /** Sends the requests instead of the platform's `fetch`. */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+}
+
+const OPTIONS = [
+  'url',
+  'ca',
+  'token',
+  'cacheTtlMs',
+  'version',
+  'fetch',
+] as const satisfies readonly (keyof TokenWebhookOptions)[];
+
+const DEFAULT_TTL_MS = 120_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Delays before further attempts after a transient failure. */
+const RETRY_DELAYS_MS = [500, 750, 1125, 1687];
+
+/**
+ * Asks a webhook about tokens that no other authenticator of the cluster recognizes. Throws a TypeError for invalid options.
+ *
+ * @example
+ * const webhook = tokenWebhook({ url: 'https://login.example.com/authenticate', version: 'v1' });
+ * const cluster = createCluster({ authentication: { authenticators: [webhook] } });
+ */
+export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticatorFactory {
+  refuseUnknownOptions('tokenWebhook', options, OPTIONS);
+  const { url, version = 'v1beta1', cacheTtlMs = DEFAULT_TTL_MS } = options;
+  if (typeof url !== 'string' || !URL.canParse(url)) throw new TypeError('orchplane: tokenWebhook needs a url');
+  if (version !== 'v1' && version !== 'v1beta1') {
+    throw new TypeError(
+      `orchplane: unsupported authentication webhook version ${quote(String(version))}, supported versions are "v1", "v1beta1"`,
+    );
+  }
+  if (!Number.isFinite(cacheTtlMs)) throw new TypeError('orchplane: cacheTtlMs of tokenWebhook must be a number');
+  const settings = { ...options, version, cacheTtlMs };
+  return { createAuthenticator: (context) => cached(reviewer(settings, context), settings.cacheTtlMs, context.clock) };
+}
+
+type Settings = TokenWebhookOptions & Required<Pick<TokenWebhookOptions, 'version' | 'cacheTtlMs'>>;
+
+function reviewer(settings: Settings, { dialect, audiences: serverAudiences }: AuthenticatorContext) {
+  return async (token: string, audiences: readonly string[]): Promise<TokenIdentity | undefined> => {
+    const status = await reviewWithRetries({ token, audiences }, settings, dialect);
+    const madeFor = textsOf(own(status, 'audiences'));
+    const accepted = audiences.filter((each) => (madeFor.length > 0 ? madeFor : serverAudiences).includes(each));
+    if (accepted.length === 0) return undefined;
+    if (own(status, 'authenticated') === true) return { user: userOf(own(status, 'user')), audiences: accepted };
+    const error = own(status, 'error');
+    if (typeof error === 'string' && error !== '') throw new Error(error);
+    return undefined;
+  };
+}
+
+interface Question {
+  readonly token: string;
+  readonly audiences: readonly string[];
+}
+
+/** A failure after which another attempt may succeed. */
+class TransientError extends Error {}
+
+async function reviewWithRetries(question: Question, settings: Settings, dialect: Dialect) {
+  for (const delayMs of RETRY_DELAYS_MS) {
+    try {
+      return await review(question, settings, dialect);
+    } catch (error) {
+      if (!(error instanceof TransientError)) throw error;
+    }
+    await new Promise<void>((resolve) => void systemClock.after(delayMs, resolve, { background: true }));
+  }
+  return review(question, settings, dialect);
+}
+
+async function review({ token, audiences }: Question, settings: Settings, dialect: Dialect) {
+  const apiVersion = `${dialect.group(serviceGroup('authentication'))}/${settings.version}`;
+  const body = { kind: 'TokenReview', apiVersion, metadata: {}, spec: { token, audiences }, status: { user: {} } };
+  const { text, status, headers } = await post(settings, JSON.stringify(body));
+  if (status < 200 || status > 206) {
+    const message = statusMessage(text) ?? `the webhook responded with status ${status}`;
+    const isTransient = status === 429 || status === 500 || status === 504 || headers.has('retry-after');
+    throw isTransient ? new TransientError(message) : new Error(message);
+  }
+  const answer = translateError(
+    JsonSyntaxError,
+    () => parseJson(text).value,
+    (error) => new Error(`couldn't get version/kind; json parse error: ${error.message}`),
+  );
+  if (!isRecord(answer) || own(answer, 'kind') !== 'TokenReview' || own(answer, 'apiVersion') !== apiVersion) {
+    throw new Error(`the webhook did not respond with a TokenReview of ${apiVersion}`);
+  }
+  const found = own(answer, 'status');
+  return isRecord(found) ? found : {};
+}
+
+async function post(settings: Settings, body: string) {
+  const { url, ca, token, fetch: custom } = settings;
+  const send =
+    custom ??
+    ((to: string, init: RequestInit) => sendToBackend(to, init, ca === undefined ? {} : { caBundle: btoa(ca) }));
+  const credential = typeof token === 'function' ? await token() : token;
+  const timeout = new AbortController();
+  const undo = systemClock.after(REQUEST_TIMEOUT_MS, () => timeout.abort(new Error('context deadline exceeded')), {
+    background: true,
+  });
+  try {
+    const response = await send(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, */*',
+        ...(credential === undefined ? {} : { authorization: `Bearer ${credential}` }),
+      },
+      body,
+      signal: timeout.signal,
+    });
+    return { text: await response.text(), status: response.status, headers: response.headers };
+  } catch (error) {
+    const message = `Post ${quote(url)}: ${networkProblem(error, url)}`;
+    throw isReset(error) ? new TransientError(message, { cause: error }) : new Error(message, { cause: error });
+  } finally {
+    undo();
+  }
+}
+
+function isReset(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET';
+}
+
+/** The message of a Status. */
+function statusMessage(text: string): string | undefined {
+  try {
+    const { value } = parseJson(text);
+    const message = isRecord(value) && own(value, 'kind') === 'Status' ? own(value, 'message') : undefined;
+    return typeof message === 'string' ? message : undefined;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function userOf(value: unknown): User {
+  const user = isRecord(value) ? value : {};
+  const { username, uid, groups, extra } = user;
+  const extras = isRecord(extra) ? Object.entries(extra).map(([key, values]) => [key, textsOf(values)] as const) : [];
+  return {
+    user: typeof username === 'string' ? username : '',
+    ...(typeof uid === 'string' && uid !== '' ? { uid } : {}),
+    groups: textsOf(groups),
+    ...(extras.length === 0 ? {} : { extra: Object.fromEntries(extras) }),
+  };
+}
+
+function textsOf(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.filter((each) => typeof each === 'string') : [];
+}
+
+interface CachedResult {
+  readonly result: Promise<TokenIdentity | undefined>;
+  /** Undefined while the webhook is being asked. */
+  expiresAt: number | undefined;
+}
+
+/** The maximum number of cached results. */
+const MAX_CACHED = 32_768;
+
+/** Caches results but not errors. Requests with the same token at the same time share one call. */
+function cached(
+  ask: (token: string, audiences: readonly string[]) => Promise<TokenIdentity | undefined>,
+  ttlMs: number,
+  clock: Clock,
+): TokenAuthenticator {
+  const results = new Map<string, CachedResult>();
+  return (token, audiences) => {
+    const key = JSON.stringify([token, ...audiences]);
+    const known = results.get(key);
+    if (known !== undefined && (known.expiresAt === undefined || clock.now() < known.expiresAt)) return known.result;
+    const entry: CachedResult = { result: ask(token, audiences), expiresAt: undefined };
+    results.delete(key);
+    results.set(key, entry);
+    const oldest = results.size > MAX_CACHED ? results.keys().next().value : undefined;
+    if (oldest !== undefined) results.delete(oldest);
+    const forget = (): void => {
+      if (results.get(key) === entry) results.delete(key);
+    };
+    entry.result.then(() => {
+      if (ttlMs > 0) entry.expiresAt = clock.now() + ttlMs;
+      else forget();
+    }, forget);
+    return entry.result;
+  };
+}
