@@ -48,26 +48,16 @@ export function containerColumns<Object = unknown>(
 ): Column<Object>[] {
   const all = (object: ApiObject & Object) => podSpec(object).containers ?? [];
   return [
-    {
-      name: 'Containers',
-      type: 'string',
-      description: 'The names of the containers.',
-      priority: 1,
-      cell: (object) =>
-        all(object)
-          .map(({ name }) => name)
-          .join(','),
-    },
-    {
-      name: 'Images',
-      type: 'string',
-      description: 'The images of the containers.',
-      priority: 1,
-      cell: (object) =>
-        all(object)
-          .map(({ image = '' }) => image)
-          .join(','),
-    },
+    wideColumn('Containers', 'The names of the containers.', (object) =>
+      all(object)
+        .map(({ name }) => name)
+        .join(','),
+    ),
+    wideColumn('Images', 'The images of the containers.', (object) =>
+      all(object)
+        .map(({ image = '' }) => image)
+        .join(','),
+    ),
   ];
 }
 
@@ -75,13 +65,7 @@ export function containerColumns<Object = unknown>(
 export function selectorColumn<Object = unknown>(
   selector: (object: ApiObject & NoInfer<Object>) => LabelSelectorObject | undefined,
 ): Column<Object> {
-  return {
-    name: 'Selector',
-    type: 'string',
-    description: 'The label selector of its pods.',
-    priority: 1,
-    cell: (object) => selectorCell(selector(object)),
-  };
+  return wideColumn('Selector', 'The label selector of its pods.', (object) => selectorCell(selector(object)));
 }
 
 function selectorCell(selector: LabelSelectorObject | undefined): string {
@@ -105,6 +89,11 @@ export function textColumn<Object = unknown>(
   cell: Column<NoInfer<Object>>['cell'],
 ): Column<Object> {
   return { name, type: 'string', description, cell };
+}
+
+/** A column of texts in wide output. */
+export function wideColumn<Object = unknown>(...column: Parameters<typeof textColumn<Object>>): Column<Object> {
+  return { ...textColumn<Object>(...column), priority: 1 };
 }
 
 /** Joins the first items: `a,b,c + 2 more...`. */

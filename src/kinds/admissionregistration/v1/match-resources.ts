@@ -24,14 +24,9 @@ const MATCH_POLICIES = ['Equivalent', 'Exact'];
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
-/** Requires a value from a list. An empty value is not absent and must be in the list. */
-export function enumErrors(value: string | undefined, known: readonly string[], path: string): FieldError[] {
-  return optionalOneOf(path, value, known);
-}
-
 /** Validates a match policy. */
 export function matchPolicyErrors(value: string | undefined, path: string): FieldError[] {
-  return enumErrors(value, MATCH_POLICIES, path);
+  return optionalOneOf(path, value, MATCH_POLICIES);
 }
 
 /** Validates a MatchResources value at `path`. */
@@ -67,7 +62,7 @@ export function ruleErrors(rule: RuleWithOperations, path: string): FieldError[]
   return [
     ...listErrors(operations, `${path}.operations`, { what: 'operations', shown: shownOperations }),
     ...operations.flatMap((operation, index) =>
-      enumErrors(operation, OPERATIONS, keyPath(`${path}.operations`, index)),
+      optionalOneOf(keyPath(`${path}.operations`, index), operation, OPERATIONS),
     ),
     ...listErrors(apiGroups, `${path}.apiGroups`, { what: 'API groups' }),
     ...listErrors(apiVersions, `${path}.apiVersions`, { what: 'API versions' }),
@@ -75,7 +70,7 @@ export function ruleErrors(rule: RuleWithOperations, path: string): FieldError[]
       version === '' ? [required(keyPath(`${path}.apiVersions`, index))] : [],
     ),
     ...resourceErrors(resources, `${path}.resources`),
-    ...enumErrors(scope, SCOPES, `${path}.scope`),
+    ...optionalOneOf(`${path}.scope`, scope, SCOPES),
   ];
 }
 

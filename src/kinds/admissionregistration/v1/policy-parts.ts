@@ -14,11 +14,11 @@ import type {
   ParamRef,
   Variable,
 } from '../../generated/admissionregistration-v1.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { oneOf } from '../../shared/field-rules.js';
+import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { oneOf, optionalOneOf } from '../../shared/field-rules.js';
 import { goStringLabelSelector } from '../../shared/go-syntax.js';
 import type { Accepted, DefinedExpressions } from '../expressions/definition.js';
-import { enumErrors, FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors } from './match-resources.js';
+import { FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors } from './match-resources.js';
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
 
@@ -70,7 +70,7 @@ export function policySpecErrors(
   { expressions, accepted, ignoresConditions }: PolicyValidationOptions,
   more: (match: MatchResources) => FieldError[] = () => [],
 ): FieldError[] {
-  const found = enumErrors(spec.failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy');
+  const found = optionalOneOf('spec.failurePolicy', spec.failurePolicy, FAILURE_POLICIES);
   if (spec.paramKind !== undefined) found.push(...paramKindErrors(spec.paramKind, 'spec.paramKind'));
   if (spec.matchConstraints === undefined) found.push(required('spec.matchConstraints'));
   else {
@@ -171,6 +171,23 @@ export function bindingSpecErrors({
 }
 
 const NOT_BOTH = 'name and selector are mutually exclusive';
+
+/** The table columns of policies, with the number of their validations or mutations. */
+export function policyColumns<Policy extends { readonly spec: { readonly paramKind?: ParamKind } }>(
+  name: string,
+  description: string,
+  count: (policy: Policy) => number | undefined,
+): Column<Policy>[] {
+  return [
+    nameColumn,
+    countColumn<Policy>(name, description, (object) => count(object) ?? 0),
+    textColumn<Policy>('ParamKind', 'The kind of its parameters.', ({ spec: { paramKind } }) => {
+      if (paramKind === undefined) return '<unset>';
+      return [paramKind.apiVersion ?? '', paramKind.kind ?? ''].filter(Boolean).join('/');
+    }),
+    ageColumn,
+  ];
+}
 
 /** The table columns of bindings. */
 export const bindingColumns: readonly Column<{ readonly spec: BindingSpec }>[] = [

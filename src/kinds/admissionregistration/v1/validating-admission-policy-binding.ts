@@ -11,8 +11,8 @@ import {
   type ValidatingAdmissionPolicyBindingObject,
   validatingAdmissionPolicyBindingBase,
 } from '../../generated/admissionregistration-v1.js';
+import { optionalOneOf } from '../../shared/field-rules.js';
 import { specGeneration } from '../../shared/strategies.js';
-import { enumErrors } from './match-resources.js';
 import { authorizeParamRef, VALIDATING_BINDINGS } from './param-access.js';
 import { bindingColumns, bindingSpecErrors } from './policy-parts.js';
 
@@ -42,7 +42,7 @@ function validate(object: ValidatingAdmissionPolicyBinding): readonly FieldError
   const found = bindingSpecErrors(spec);
   const seen = new Set<string>();
   for (const [index, action] of actions.entries()) {
-    found.push(...enumErrors(action, ACTIONS, keyPath(path, index)));
+    found.push(...optionalOneOf(keyPath(path, index), action, ACTIONS));
     if (seen.has(action)) found.push(duplicate(keyPath(path, index), action));
     seen.add(action);
   }

@@ -16,7 +16,6 @@ import {
   type Validation,
   validatingAdmissionPolicyBase,
 } from '../../generated/admissionregistration-v1.js';
-import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { optionalOneOf } from '../../shared/field-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
@@ -27,6 +26,7 @@ import {
   acceptedTexts,
   conditionsAreUntouched,
   type PolicyValidationOptions,
+  policyColumns,
   policySpecErrors,
 } from './policy-parts.js';
 
@@ -48,29 +48,12 @@ export const ValidatingAdmissionPolicy: ValidatingAdmissionPolicyKind<Validating
       validate: validateStatus,
     }),
   },
-  columns: [
-    nameColumn,
-    {
-      name: 'Validations',
-      type: 'integer',
-      description: 'The number of validations.',
-      cell: (object) => object.spec.validations?.length ?? 0,
-    },
-    {
-      name: 'ParamKind',
-      type: 'string',
-      description: 'The kind of its parameters.',
-      cell: (object) => paramKindCell(object.spec),
-    },
-    ageColumn,
-  ],
+  columns: policyColumns<ValidatingAdmissionPolicy>(
+    'Validations',
+    'The number of validations.',
+    (object) => object.spec.validations?.length,
+  ),
 });
-
-function paramKindCell({ paramKind: kind }: ValidatingAdmissionPolicySpec): string {
-  if (kind === undefined) return '<unset>';
-  const { apiVersion = '' } = kind;
-  return apiVersion === '' ? (kind.kind ?? '') : `${apiVersion}/${kind.kind ?? ''}`;
-}
 
 const NOTHING_TO_DO = 'validations or auditAnnotations must contain at least one item';
 

@@ -9,11 +9,10 @@ import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import type { ValidatingWebhook } from '../../generated/admissionregistration-v1.js';
 import type { StrategyDefinition } from '../../kind.js';
-import { ageColumn, nameColumn } from '../../shared/common-columns.js';
-import { oneOf } from '../../shared/field-rules.js';
+import { ageColumn, countColumn, nameColumn } from '../../shared/common-columns.js';
+import { oneOf, optionalOneOf } from '../../shared/field-rules.js';
 import { REVIEW_VERSIONS, reviewVersionErrors, webhookClientErrors } from '../../shared/webhook-client.js';
 import {
-  enumErrors,
   FAILURE_POLICIES,
   matchConditionErrors,
   matchPolicyErrors,
@@ -36,12 +35,7 @@ export const webhooksStrategy: StrategyDefinition = {
 /** The table columns of both kinds. */
 export const webhooksColumns: readonly Column[] = [
   nameColumn,
-  {
-    name: 'Webhooks',
-    type: 'integer',
-    description: 'The number of webhooks.',
-    cell: (object) => webhooksOf(object).length,
-  },
+  countColumn('Webhooks', 'The number of webhooks.', (object) => webhooksOf(object).length),
   ageColumn,
 ];
 
@@ -86,7 +80,7 @@ function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
   const found = [
     ...qualifiedDomainErrors(name, `${path}.name`),
     ...rules.flatMap((rule, index) => ruleErrors(rule, keyPath(`${path}.rules`, index))),
-    ...enumErrors(webhook.failurePolicy, FAILURE_POLICIES, `${path}.failurePolicy`),
+    ...optionalOneOf(`${path}.failurePolicy`, webhook.failurePolicy, FAILURE_POLICIES),
     ...matchPolicyErrors(webhook.matchPolicy, `${path}.matchPolicy`),
   ];
   if (sideEffects === undefined) {
@@ -100,7 +94,7 @@ function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
     ...found,
     ...labelSelectorObjectErrors(namespaceSelector, `${path}.namespaceSelector`),
     ...labelSelectorObjectErrors(objectSelector, `${path}.objectSelector`),
-    ...enumErrors(webhook.reinvocationPolicy, REINVOCATION_POLICIES, `${path}.reinvocationPolicy`),
+    ...optionalOneOf(`${path}.reinvocationPolicy`, webhook.reinvocationPolicy, REINVOCATION_POLICIES),
     ...webhookClientErrors(webhook.clientConfig, `${path}.clientConfig`),
   ];
 }

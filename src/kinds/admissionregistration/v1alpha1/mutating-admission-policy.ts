@@ -15,7 +15,6 @@ import {
   mutatingAdmissionPolicyBase,
 } from '../../generated/admissionregistration-v1alpha1.js';
 import type { HookContext } from '../../kind.js';
-import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { oneOf } from '../../shared/field-rules.js';
 import { specGeneration } from '../../shared/strategies.js';
 import type { Results } from '../expressions/compile.js';
@@ -29,6 +28,7 @@ import {
   OWN_POLICY_TYPES,
   operationErrors,
   type PolicyValidationOptions,
+  policyColumns,
   policySpecErrors,
 } from '../v1/policy-parts.js';
 
@@ -44,27 +44,12 @@ export const MutatingAdmissionPolicy: MutatingAdmissionPolicyKind<MutatingAdmiss
     update: { allowUnconditionalUpdate: false, validationOrder: ['create'] },
     write: { generation: specGeneration, authorizeValidated: authorizeParamKind },
   },
-  columns: [
-    nameColumn,
-    {
-      name: 'Mutations',
-      type: 'integer',
-      description: 'The number of mutations.',
-      cell: (object) => object.spec.mutations?.length ?? 0,
-    },
-    {
-      name: 'ParamKind',
-      type: 'string',
-      description: 'The kind of its parameters.',
-      cell: (object) => paramKindCell(object.spec),
-    },
-    ageColumn,
-  ],
+  columns: policyColumns<MutatingAdmissionPolicy>(
+    'Mutations',
+    'The number of mutations.',
+    (object) => object.spec.mutations?.length,
+  ),
 });
-
-function paramKindCell({ paramKind: kind }: MutatingAdmissionPolicySpec): string {
-  return kind === undefined ? '<unset>' : [kind.apiVersion ?? '', kind.kind ?? ''].filter(Boolean).join('/');
-}
 
 /** Options for the validation of one policy, with the live policy's patch expressions. */
 interface ValidationOptions extends PolicyValidationOptions {

@@ -10,7 +10,7 @@ import {
   persistentVolumeClaimBase,
 } from '../../generated/core-v1.js';
 import type { HookContext } from '../../kind.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { ageColumn, nameColumn, textColumn, wideColumn } from '../../shared/common-columns.js';
 import { roundResourceList } from '../../shared/resources.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { claimSpecDefaults, dropDisabledClaimFields, normalizeDataSources } from './claim-spec-rules.js';
@@ -41,13 +41,11 @@ const persistentVolumeClaimColumns: readonly Column<PersistentVolumeClaim>[] = [
     (object) => object.spec.volumeAttributesClassName ?? UNSET,
   ),
   ageColumn,
-  {
-    name: 'VolumeMode',
-    type: 'string',
-    description: 'Whether the claim requests a file system or a block device.',
-    priority: 1,
-    cell: (object) => object.spec.volumeMode ?? UNSET,
-  },
+  wideColumn(
+    'VolumeMode',
+    'Whether the claim requests a file system or a block device.',
+    (object) => object.spec.volumeMode ?? UNSET,
+  ),
 ];
 
 export interface PersistentVolumeClaim extends PersistentVolumeClaimObject {}

@@ -4,18 +4,13 @@
 import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
 import type { RoleRef, Subject } from '../../generated/rbac-v1.js';
-import { ageColumn, createdColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { ageColumn, createdColumn, nameColumn, textColumn, wideColumn } from '../../shared/common-columns.js';
 
 /** The columns of roles. */
 export const roleColumns: readonly Column[] = [nameColumn, createdColumn];
 
-const subjects = (name: string, kind: string, print: (subject: Subject) => string): Column => ({
-  name,
-  type: 'string',
-  description: `${name} that the role is granted to.`,
-  priority: 1,
-  cell: (object) => subjectsOf(object, kind).map(print).join(', '),
-});
+const subjects = (name: string, kind: string, print: (subject: Subject) => string): Column =>
+  wideColumn(name, `${name} that the role is granted to.`, (object) => subjectsOf(object, kind).map(print).join(', '));
 
 /** The columns of bindings. */
 export const bindingColumns: readonly Column[] = [

@@ -30,15 +30,10 @@ export const DeviceTaintRule: DeviceTaintRuleKind<DeviceTaintRule> = defineBuilt
     textColumn('Key', 'The key of its taint.', (object) => object.spec.taint.key),
     textColumn('Value', 'The value of its taint.', (object) => object.spec.taint.value ?? ''),
     textColumn('Effect', 'The effect of its taint.', (object) => object.spec.taint.effect),
-    {
-      name: 'TimeAdded',
-      type: 'string',
-      description: 'The time since the taint was added.',
-      cell: (object, context) => {
-        const { timeAdded } = object.spec.taint;
-        return timeAdded === undefined ? '' : since(timeAdded, context);
-      },
-    },
+    textColumn('TimeAdded', 'The time since the taint was added.', (object, context) => {
+      const { timeAdded } = object.spec.taint;
+      return timeAdded === undefined ? '' : since(timeAdded, context);
+    }),
     ageColumn,
   ],
   strategy: {

@@ -6,7 +6,7 @@ import { kubernetesDialect, orchDialect } from '../../../../meta/dialect.js';
 import type { ObjectBase } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
-import { ageColumn, nameColumn, textColumn } from '../../../shared/common-columns.js';
+import { ageColumn, nameColumn, textColumn, wideColumn } from '../../../shared/common-columns.js';
 import type { PersistentVolume } from '../persistent-volume.js';
 import { classAnnotation } from './warnings.js';
 
@@ -67,13 +67,11 @@ export const persistentVolumeColumns: readonly Column<PersistentVolume>[] = [
   ),
   textColumn('Reason', 'The reason for its current phase.', (object) => object.status.reason ?? ''),
   ageColumn,
-  {
-    name: 'VolumeMode',
-    type: 'string',
-    description: 'Whether the volume is a file system or a block device.',
-    priority: 1,
-    cell: (object) => object.spec.volumeMode ?? UNSET,
-  },
+  wideColumn(
+    'VolumeMode',
+    'Whether the volume is a file system or a block device.',
+    (object) => object.spec.volumeMode ?? UNSET,
+  ),
 ];
 
 function claimCell(object: PersistentVolume): string {
