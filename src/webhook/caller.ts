@@ -140,11 +140,25 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
     } finally {
       undo();
     }
-    if (response.status < 200 || response.status > 206) throw new Error(statusProblem(response, text));
+    if (response.status < 200 || response.status > 206) throw new WebhookStatusError(response, text);
     if (text.length > MAX_RESPONSE) throw new Error('the webhook response is too large');
     if (text === '') throw new Error(`0-length response with ${responseSummary(response)}`);
     return parseDocument(text);
   };
+}
+
+/** The webhook responded with the status of an error. */
+export class WebhookStatusError extends Error {
+  override readonly name = 'WebhookStatusError';
+  readonly status: number;
+  /** The webhook asks for another attempt. */
+  readonly hasRetryAfter: boolean;
+
+  constructor(response: Response, text: string) {
+    super(statusProblem(response, text));
+    this.status = response.status;
+    this.hasRetryAfter = response.headers.has('retry-after');
+  }
 }
 
 /** The URL of a webhook as it appears in messages. */

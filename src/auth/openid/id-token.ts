@@ -4,6 +4,7 @@
  */
 import { quote } from '../../text/go/go-text.js';
 import { isRecord, own } from '../../util/json.js';
+import { jsonType } from '../tokens/claims.js';
 import { type CompactToken, claimedIssuer, readCompact } from '../tokens/compact.js';
 import { DiscoveryError, ID_TOKEN_ALGORITHMS, type IdTokenAlgorithm, type IssuerKeys } from './key-set.js';
 
@@ -56,6 +57,8 @@ export class NotInitializedError extends Error {
 }
 
 function checkAddressees(claims: IdTokenClaims, { issuer, audience }: IdTokenRules): void {
+  const subject = own(claims, 'sub') ?? '';
+  if (typeof subject !== 'string') throw new Error(unreadable('sub', subject, 'string'));
   const claimed = own(claims, 'iss');
   if (claimed !== issuer && !(issuer === GOOGLE.issuer && claimed === GOOGLE.claimed)) {
     throw new Error(
@@ -72,7 +75,7 @@ function audiencesOf(claims: IdTokenClaims): readonly string[] {
   const value = own(claims, 'aud') ?? [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (list.every((each) => typeof each === 'string')) return list;
-  throw new Error('oidc: failed to unmarshal claims: json: cannot unmarshal aud into Go value of type string');
+  throw new Error(unreadable('aud', value, '[]string'));
 }
 
 function checkTimes(claims: IdTokenClaims, nowMs: number): void {
@@ -92,8 +95,20 @@ function checkTimes(claims: IdTokenClaims, nowMs: number): void {
 function secondsOf(claims: IdTokenClaims, name: string): number | undefined {
   const value = own(claims, name) ?? undefined;
   if (value === undefined) return undefined;
-  if (typeof value === 'number' || typeof value === 'bigint') return Math.trunc(Number(value));
-  throw new Error(`oidc: failed to unmarshal claims: json: cannot unmarshal ${name} into Go value of type json.Number`);
+  // The reference server also reads a number that is written as a string.
+  const isNumber =
+    typeof value === 'number' || typeof value === 'bigint' || (typeof value === 'string' && NUMBER.test(value));
+  if (isNumber) return Math.trunc(Number(value));
+  throw new Error(
+    `oidc: failed to unmarshal claims: json: cannot unmarshal ${jsonType(value)} into Go value of type json.Number`,
+  );
+}
+
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+function unreadable(claim: string, value: unknown, type: string): string {
+  const what = `json: cannot unmarshal ${jsonType(value)} into Go struct field idToken.${claim} of type ${type}`;
+  return `oidc: failed to unmarshal claims: ${what}`;
 }
 
 const MAX_DATE_SECONDS = 8.64e12;

@@ -7,11 +7,12 @@ import { invalid, printFieldError } from '../../meta/field-error.js';
 import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
 import { parseGoUrl } from '../../text/go/go-url.js';
-import { isRecord, own } from '../../util/json.js';
+import { own } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { caBundleProblem } from '../../webhook/ca-bundle.js';
 import type { AuthenticatorContext, TokenAuthenticatorFactory, TokenIdentity } from '../authentication.js';
+import { jsonType } from '../tokens/claims.js';
 import { expandClaim } from './distributed-claims.js';
 import {
   type IdTokenClaims,
@@ -184,14 +185,5 @@ function withContext<Value>(prefix: string, run: () => Value): Value {
 
 /** Go's message for a JSON value of another type. */
 function wrongType(value: unknown, type: string): string {
-  const found = Array.isArray(value)
-    ? 'array'
-    : isRecord(value)
-      ? 'object'
-      : typeof value === 'boolean'
-        ? 'bool'
-        : typeof value === 'bigint'
-          ? 'number'
-          : typeof value;
-  return `json: cannot unmarshal ${found} into Go value of type ${type}`;
+  return `json: cannot unmarshal ${jsonType(value)} into Go value of type ${type}`;
 }

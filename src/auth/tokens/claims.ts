@@ -153,7 +153,8 @@ function objectClaim(claims: Claims, key: string): ObjectClaim | undefined {
   return object === undefined ? undefined : { name: stringClaim(object, 'name'), uid: stringClaim(object, 'uid') };
 }
 
-function jsonType(value: unknown): string {
+/** The type of a JSON value as Go's messages name it. */
+export function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
 }

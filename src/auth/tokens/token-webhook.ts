@@ -5,12 +5,11 @@
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
-import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
-import { translateError } from '../../util/catch-error.js';
 import { type Clock, systemClock } from '../../util/clock.js';
 import { isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { networkProblem, sendToBackend } from '../../webhook/connection.js';
+import { fetchWebhooks, WebhookStatusError } from '../../webhook/caller.js';
+import { sendToBackend } from '../../webhook/connection.js';
 import type {
   AuthenticatorContext,
   TokenAuthenticator,
@@ -19,7 +18,7 @@ import type {
 } from '../authentication.js';
 
 export interface TokenWebhookOptions {
-  /** Receives the TokenReviews. The path is used as it is. */
+  /** Receives the TokenReviews, with the parameter `timeout`. */
   readonly url: string;
   /** The CA certificates (PEM) of the webhook. Default: those of the platform. Effective in Node only. */
   readonly ca?: string | undefined;
@@ -43,7 +42,7 @@ const OPTIONS = [
 ] as const satisfies readonly (keyof TokenWebhookOptions)[];
 
 const DEFAULT_TTL_MS = 120_000;
-const REQUEST_TIMEOUT_MS = 30_000;
+const REQUEST_TIMEOUT_SECONDS = 30;
 
 /** Delays before further attempts after a transient failure. */
 const RETRY_DELAYS_MS = [500, 750, 1125, 1687];
@@ -89,35 +88,33 @@ interface Question {
   readonly audiences: readonly string[];
 }
 
-/** A failure after which another attempt may succeed. */
-class TransientError extends Error {}
-
 async function reviewWithRetries(question: Question, settings: Settings, dialect: Dialect) {
   for (const delayMs of RETRY_DELAYS_MS) {
     try {
       return await review(question, settings, dialect);
     } catch (error) {
-      if (!(error instanceof TransientError)) throw error;
+      if (!isTransient(error)) throw error;
     }
     await new Promise<void>((resolve) => void systemClock.after(delayMs, resolve, { background: true }));
   }
   return review(question, settings, dialect);
 }
 
+/** Whether another attempt may succeed. */
+function isTransient(error: unknown): boolean {
+  if (error instanceof WebhookStatusError) return [429, 500, 504].includes(error.status) || error.hasRetryAfter;
+  // `fetch` wraps the error of the connection.
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && cause.code === 'ECONNRESET') return true;
+  }
+  return false;
+}
+
 async function review({ token, audiences }: Question, settings: Settings, dialect: Dialect) {
   const apiVersion = `${dialect.group(serviceGroup('authentication'))}/${settings.version}`;
   const body = { kind: 'TokenReview', apiVersion, metadata: {}, spec: { token, audiences }, status: { user: {} } };
-  const { text, status, headers } = await post(settings, JSON.stringify(body));
-  if (status < 200 || status > 206) {
-    const message = statusMessage(text) ?? `the webhook responded with status ${status}`;
-    const isTransient = status === 429 || status === 500 || status === 504 || headers.has('retry-after');
-    throw isTransient ? new TransientError(message) : new Error(message);
-  }
-  const answer = translateError(
-    JsonSyntaxError,
-    () => parseJson(text).value,
-    (error) => new Error(`couldn't get version/kind; json parse error: ${error.message}`),
-  );
+  const post = fetchWebhooks(systemClock, { fetch: await senderOf(settings) });
+  const answer = await post({ url: settings.url }, body, REQUEST_TIMEOUT_SECONDS);
   if (!isRecord(answer) || own(answer, 'kind') !== 'TokenReview' || own(answer, 'apiVersion') !== apiVersion) {
     throw new Error(`the webhook did not respond with a TokenReview of ${apiVersion}`);
   }
@@ -125,51 +122,18 @@ async function review({ token, audiences }: Question, settings: Settings, dialec
   return isRecord(found) ? found : {};
 }
 
-async function post(settings: Settings, body: string) {
-  const { url, ca, token, fetch: custom } = settings;
-  const send =
-    custom ??
-    ((to: string, init: RequestInit) => sendToBackend(to, init, ca === undefined ? {} : { caBundle: btoa(ca) }));
+type Send = NonNullable<TokenWebhookOptions['fetch']>;
+
+async function senderOf({ ca, token, fetch: custom }: Settings): Promise<Send> {
+  const backend = ca === undefined ? {} : { caBundle: btoa(ca) };
+  const send = custom ?? ((to: string, init: RequestInit) => sendToBackend(to, init, backend));
   const credential = typeof token === 'function' ? await token() : token;
-  const timeout = new AbortController();
-  const undo = systemClock.after(REQUEST_TIMEOUT_MS, () => timeout.abort(new Error('context deadline exceeded')), {
-    background: true,
-  });
-  try {
-    const response = await send(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, */*',
-        ...(credential === undefined ? {} : { authorization: `Bearer ${credential}` }),
-      },
-      body,
-      signal: timeout.signal,
-    });
-    return { text: await response.text(), status: response.status, headers: response.headers };
-  } catch (error) {
-    const message = `Post ${quote(url)}: ${networkProblem(error, url)}`;
-    throw isReset(error) ? new TransientError(message, { cause: error }) : new Error(message, { cause: error });
-  } finally {
-    undo();
-  }
-}
-
-function isReset(error: unknown): boolean {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET';
-}
-
-/** The message of a Status. */
-function statusMessage(text: string): string | undefined {
-  try {
-    const { value } = parseJson(text);
-    const message = isRecord(value) && own(value, 'kind') === 'Status' ? own(value, 'message') : undefined;
-    return typeof message === 'string' ? message : undefined;
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return undefined;
-    throw error;
-  }
+  if (credential === undefined) return send;
+  return (to, init) => {
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${credential}`);
+    return send(to, { ...init, headers });
+  };
 }
 
 function userOf(value: unknown): User {

@@ -59,7 +59,7 @@ describe('a token webhook', () => {
     });
     expect(received).toEqual([
       {
-        path: '/authenticate',
+        path: '/authenticate?timeout=30s',
         headers: expect.objectContaining({ 'content-type': 'application/json', authorization: 'Bearer own-token' }),
         review: expect.objectContaining({
           apiVersion: 'authentication.k8s.io/v1beta1',
@@ -132,9 +132,9 @@ describe('a token webhook', () => {
   });
 
   test.each([
-    [{ code: 403, body: '{"kind":"Status","message":"no access"}' }, 'no access'],
-    [{ code: 404, body: 'x' }, 'the webhook responded with status 404'],
-    [{ body: 'x' }, 'json parse error'],
+    [{ code: 403, body: '{"apiVersion":"v1","kind":"Status","message":"no access"}' }, 'no access'],
+    [{ code: 404, body: 'x' }, 'the server could not find the requested resource'],
+    [{ body: '{' }, 'json parse error'],
     [{ body: '{"kind":"Pod"}' }, 'did not respond with a TokenReview'],
   ])('rejects the token if the response is %j', async (response, message) => {
     respond = () => response;
