@@ -84,12 +84,12 @@ function impersonateCheck(
 }
 
 /** The first of repeated headers. A name may contain a comma, so a joined value is not split. */
-function firstValue(headers: ImpersonationHeaders, name: string): string {
+export function firstValue(headers: ImpersonationHeaders, name: string): string {
   const value = headers.getAll === undefined ? headers.get(name) : headers.getAll(name)[0];
   return decodeBytes(value ?? '');
 }
 
-function allValues(headers: ImpersonationHeaders, name: string): readonly string[] {
+export function allValues(headers: ImpersonationHeaders, name: string): readonly string[] {
   if (headers.getAll !== undefined) return headers.getAll(name).map(decodeBytes);
   // Custom header implementations may return undefined instead of null.
   const joined = headers.get(name) ?? undefined;
@@ -109,7 +109,7 @@ function extraHeaders(headers: ImpersonationHeaders): (readonly [key: string, va
 }
 
 /** Percent-escapes encode characters that header names cannot contain; malformed ones are kept as they are. */
-function extraKey(written: string): string {
+export function extraKey(written: string): string {
   const isWellFormed = !/%(?![0-9a-fA-F]{2})/.test(written);
   return decodeBytes(isWellFormed ? unescapeBytes(written, 'path') : written);
 }

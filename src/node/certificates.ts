@@ -1,17 +1,10 @@
 /**
- * TLS certificates: generates certificate authorities, issues server and client certificates, and reads the identity of
- * clients from theirs. The key of a server's CA is discarded after signing; the key of a client CA stays in memory.
+ * TLS certificates: generates certificate authorities and issues server and client certificates. The key of a server's CA is discarded after signing; the key of a client CA stays in memory.
  */
-import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
+import { randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import type { Extension, JsonNameParams, Name } from '@peculiar/x509';
-import type { Peer } from '../auth/authentication.js';
-import type { Dialect } from '../meta/dialect.js';
-import type { User } from '../protocol/request.js';
-import { readCertificateSubject } from '../text/x509/certificate.js';
 import { systemClock } from '../util/clock.js';
-import { type Incoming, isHttp2 } from './incoming-request.js';
 
 /** A server certificate and the CA that signed it. */
 export interface ServerCertificate {
@@ -165,80 +158,4 @@ function pemOf(certificate: { toString(format: 'pem'): string }): string {
 
 function generateKeys(): Promise<CryptoKeyPair> {
   return webcrypto.subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify']) as Promise<CryptoKeyPair>;
-}
-
-/** Throws TypeError when the text contains no PEM certificate. */
-export function checkClientCa(pem: string): void {
-  try {
-    new X509Certificate(pem);
-  } catch (error) {
-    throw new TypeError('orchplane: clientCa is true, or a text in PEM with the certificates of authorities', {
-      cause: error,
-    });
-  }
-}
-
-/**
- * Reads the client identity of a connection, for the option `peerOf` of a listener. The handshake accepts clients with
- * any certificate or none; the handler decides what that means for a request, because it can respond where a handshake
- * can only fail.
- */
-export function createPeerReader(dialect: Dialect): (incoming: Incoming) => Peer | undefined {
-  // A connection carries many requests, so the result is cached.
-  const certificates = new WeakMap<object, PeerCertificate | 'nothing'>();
-  return (incoming) => {
-    // Over HTTP/2, each request has its own view of the socket.
-    const connection = isHttp2(incoming) ? (incoming.stream.session ?? incoming) : incoming.socket;
-    let certificate = certificates.get(connection);
-    if (certificate === undefined) {
-      certificate = readPeerCertificate(incoming.socket as TLSSocket, dialect) ?? 'nothing';
-      certificates.set(connection, certificate);
-    }
-    return certificate === 'nothing' ? undefined : peerOf(certificate);
-  };
-}
-
-/** The client certificate of a connection. */
-interface PeerCertificate {
-  readonly peer: Peer | undefined;
-  /** In milliseconds since the epoch. */
-  readonly validFrom: number;
-  readonly validTo: number;
-}
-
-/** A certificate may expire while its connection is open. */
-function peerOf({ peer, validFrom, validTo }: PeerCertificate): Peer | undefined {
-  const now = systemClock.now();
-  if (now >= validFrom && now <= validTo) return peer;
-  return { type: 'refused', error: 'verifying certificate failed: x509: certificate has expired or is not yet valid' };
-}
-
-function readPeerCertificate(socket: TLSSocket, dialect: Dialect): PeerCertificate | undefined {
-  const certificate = socket.getPeerX509Certificate?.();
-  if (certificate === undefined) return undefined;
-  return {
-    peer: readPeer(socket, certificate, dialect),
-    validFrom: Date.parse(certificate.validFrom),
-    validTo: Date.parse(certificate.validTo),
-  };
-}
-
-/** Undefined: the certificate is valid but contains no user name. */
-function readPeer(socket: TLSSocket, certificate: X509Certificate, dialect: Dialect): Peer | undefined {
-  const refused = (why: string): Peer => ({ type: 'refused', error: why });
-  if (!socket.authorized) return refused(`verifying certificate failed: ${socket.authorizationError}`);
-  const subject = readCertificateSubject(certificate.raw);
-  if (subject === undefined) return refused('verifying certificate failed: x509: malformed certificate');
-  const { commonName, organizations, uids } = subject;
-  if (commonName === '') return undefined;
-  if (uids.length > 1) return refused(`expected 1 UID, but found multiple: [${uids.join(' ')}]`);
-  if (uids[0] === '') return refused('UID cannot be an empty string');
-  const fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase();
-  const user: User = {
-    user: commonName,
-    ...(uids[0] === undefined ? {} : { uid: uids[0] }),
-    groups: organizations,
-    extra: { [dialect.subkey('authentication', 'credential-id')]: [`X509SHA256=${fingerprint}`] },
-  };
-  return { type: 'known', user };
 }

@@ -2,6 +2,8 @@
  * The entry point `orchplane/node`, the only one that needs Node: serves a cluster on a socket or to in-process
  * clients, reads manifests from files and keeps a journal on disk.
  */
+
+export type { RequestHeaderOptions } from '../auth/request-header.js';
 export type { AppliedManifest, ManifestTarget } from '../manifests/apply.js';
 export { ManifestError, type ManifestText } from '../manifests/read.js';
 export type { ClientCertificate, ClientIdentity } from './certificates.js';

@@ -10,6 +10,7 @@ import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import type { TlsOptions } from 'node:tls';
 import type { TokenTable } from '../auth/authentication.js';
+import { checkRequestHeaderOptions, type RequestHeaderOptions } from '../auth/request-header.js';
 import type { FetchTarget } from '../http/target.js';
 import type { DialectName } from '../meta/dialect.js';
 import { systemClock } from '../util/clock.js';
@@ -17,12 +18,11 @@ import { refuseUnknownOptions } from '../util/options.js';
 import {
   type ClientCertificate,
   type ClientIdentity,
-  checkClientCa,
   createClientAuthority,
-  createPeerReader,
   createServerCertificate,
   type ServerCertificate,
 } from './certificates.js';
+import { createPeerReader, readCertificates } from './client-peer.js';
 import type { Listener } from './http-listener.js';
 import { kubeconfigText, writeKubeconfig } from './kubeconfig.js';
 import {
@@ -46,6 +46,8 @@ export interface ServeOptions extends ClusterListenerOptions {
    * ServedCluster.createClientCertificate}. The common name is the user, organizations are groups. Requires `tls`.
    */
   readonly clientCa?: string | true | undefined;
+  /** Proxies with a client certificate name the user in headers. Requires `tls`. */
+  readonly requestHeader?: RequestHeaderOptions | undefined;
   /** The administrator's bearer token; a random one by default. */
   readonly token?: string | undefined;
   /** Instead of `token`: several tokens and the users they authenticate. The kubeconfig gets the first. */
@@ -64,6 +66,7 @@ const OPTIONS = [
   'host',
   'tls',
   'clientCa',
+  'requestHeader',
   'token',
   'anonymous',
   'kubeconfig',
@@ -122,11 +125,13 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   const server =
     tls === undefined
       ? createServer(SERVER_OPTIONS)
-      : await createTlsServer({ cert: tls.cert, key: tls.key, ...clientTlsOptions(authority) });
+      : await createTlsServer({ cert: tls.cert, key: tls.key, ...clientTlsOptions(authority, options) });
   server.maxHeadersCount = 0;
   const connections = trackConnections(server);
   const tokenOptions = tokens === undefined ? {} : { tokens };
-  const peers = authority === undefined ? {} : { peerOf: createPeerReader(cluster.dialect) };
+  const { requestHeader } = options;
+  const trust = { clientCa: authority?.ca, requestHeader };
+  const peers = (authority ?? requestHeader) === undefined ? {} : { peerOf: createPeerReader(cluster.dialect, trust) };
   const listener = attachCluster(server, cluster, {
     flowControl: true,
     ...options,
@@ -172,11 +177,17 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
 }
 
 /** The CA of client certificates; a generated one can also issue them. */
-async function clientAuthorityFor({ clientCa, tls }: ServeOptions): Promise<ClientCa | undefined> {
+async function clientAuthorityFor({ clientCa, requestHeader, tls }: ServeOptions): Promise<ClientCa | undefined> {
+  const hasTls = tls !== undefined && tls !== false;
+  if (requestHeader !== undefined) {
+    if (!hasTls) throw new TypeError('orchplane: requestHeader requires tls');
+    checkRequestHeaderOptions(requestHeader);
+    readCertificates(requestHeader.ca, 'requestHeader.ca');
+  }
   if (clientCa === undefined) return undefined;
-  if (tls === undefined || tls === false) throw new TypeError('orchplane: clientCa requires tls');
+  if (!hasTls) throw new TypeError('orchplane: clientCa requires tls');
   if (clientCa === true) return createClientAuthority();
-  checkClientCa(clientCa);
+  readCertificates(clientCa, 'clientCa');
   return { ca: clientCa };
 }
 
@@ -186,8 +197,9 @@ interface ClientCa {
 }
 
 /** The handshake accepts every client; the handler evaluates the certificate with each request. */
-function clientTlsOptions(trust: ClientCa | undefined): TlsOptions {
-  return trust === undefined ? {} : { ca: trust.ca, requestCert: true, rejectUnauthorized: false };
+function clientTlsOptions(trust: ClientCa | undefined, { requestHeader }: ServeOptions): TlsOptions {
+  const ca = [trust?.ca, requestHeader?.ca].filter((each) => each !== undefined);
+  return ca.length === 0 ? {} : { ca, requestCert: true, rejectUnauthorized: false };
 }
 
 /** How long active requests may take to finish on shutdown. */

@@ -8,7 +8,8 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
-import { createClientAuthority, createPeerReader, createServerCertificate } from '../../../src/node/certificates.js';
+import { createClientAuthority, createServerCertificate } from '../../../src/node/certificates.js';
+import { createPeerReader } from '../../../src/node/client-peer.js';
 import { type ClientCertificate, type ServedCluster, type ServeOptions, serve } from '../../../src/node/index.js';
 
 const REVIEW = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
@@ -175,7 +176,7 @@ describe('an invalid certificate', () => {
     const { cert } = await server.createClientCertificate({ user: 'alice', expiresAt: new Date(Date.now() - 1_000) });
     const certificate = new X509Certificate(cert);
     const socket = { authorized: true, getPeerX509Certificate: () => certificate };
-    const peer = createPeerReader(kubernetesDialect)({ socket } as unknown as IncomingMessage);
+    const peer = createPeerReader(kubernetesDialect, {})({ socket } as unknown as IncomingMessage);
     expect(peer).toMatchObject({ type: 'refused', error: expect.stringContaining('expired') });
   });
 
@@ -225,8 +226,8 @@ describe('the client CA', () => {
   test.each<[ServeOptions, string]>([
     [{ clientCa: true }, 'clientCa requires tls'],
     [{ clientCa: true, tls: false }, 'clientCa requires tls'],
-    [{ clientCa: 'nonsense', tls: true }, 'clientCa is true, or a text in PEM'],
-    [{ clientCa: '', tls: true }, 'clientCa is true, or a text in PEM'],
+    [{ clientCa: 'nonsense', tls: true }, 'clientCa is a text in PEM'],
+    [{ clientCa: '', tls: true }, 'clientCa is a text in PEM'],
   ])('rejects the options %j', async (options, message) => {
     await expect(serve(cluster, options)).rejects.toThrow(message);
   });
