@@ -31,6 +31,8 @@ export interface HandlerSettings {
   readonly identification: IdentifyOptions;
   /** API priority and fairness; absent: all requests run at once. */
   readonly flow: FlowControl | undefined;
+  /** Requests ask for realistic pacing. */
+  readonly isPaced: boolean;
   /** Routes requests for aggregated APIs. */
   readonly aggregator: Aggregator;
   readonly onError: ErrorListener;

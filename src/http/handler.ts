@@ -64,6 +64,12 @@ export interface FetchHandlerOptions {
    */
   readonly flowControl?: FlowControlOption | undefined;
   /**
+   * Deletions take the real time that they take in the reference server: 2 ms between the MODIFIED and the DELETED event of
+   * an object that is removed at once (a pod), and 20 ms until a deleted CRD is gone. Controllers whose caches lag behind
+   * may depend on it. Absent: these steps are immediate.
+   */
+  readonly pacing?: boolean | undefined;
+  /**
    * Encodings in addition to JSON and YAML, in the order in which messages list them: `protobuf` of
    * `orchplane/codec/protobuf`, `cbor` of `orchplane/codec/cbor` (requires the feature gate CBORServingAndStorage).
    */
@@ -95,6 +101,7 @@ export const HANDLER_OPTIONS = [
   'tokens',
   'authenticate',
   'flowControl',
+  'pacing',
   'codecs',
   'aggregate',
   'onError',
@@ -166,6 +173,7 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
       onError,
     },
     flow,
+    isPaced: options.pacing === true,
     aggregator: createAggregator(target, options.aggregate),
     onError,
   };

@@ -127,7 +127,8 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   const reading = rescue(() => readRequest(incoming), warn);
   const read = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
   const notes = auditNotesOf(exchange);
-  const apiRequest = notes === undefined ? read : { ...read, audit: notes };
+  const { isPaced } = exchange.settings;
+  const apiRequest = notes === undefined && !isPaced ? read : { ...read, audit: notes, isPaced };
 
   // 3. Respond. A synchronous response is not awaited, so that a watch is live before anything else runs.
   const sent = target.send(apiRequest);

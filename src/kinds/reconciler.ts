@@ -47,6 +47,11 @@ export interface ReconcilerHost {
   kinds(): readonly ServedKind[];
   /** Calls `reconcile` after the given time. Returns a function that cancels the call. */
   wakeAfter(afterMs: number): Undo;
+  /**
+   * Starts a pause of this length in real time if the client asked for realistic pacing (`ApiRequest.isPaced`); `end` is
+   * called, and then `reconcile`. False: no pause.
+   */
+  pace(afterMs: number, end: () => void): boolean;
   /** Starts to delete all objects of a resource. */
   deleteAll(resource: GroupResource): void;
   /** A number that grows with every change of a resource, and only then. */

@@ -28,6 +28,8 @@ export interface ClusterListenerOptions {
   readonly authenticate?: RequestAuthenticator | undefined;
   /** API priority and fairness; see the handler's option. `serve` enables it by default. */
   readonly flowControl?: FlowControlOption | undefined;
+  /** Deletions take as long as in the reference server; see the handler's option. `serve` enables it by default. */
+  readonly pacing?: boolean | undefined;
   /** True: logs each request to standard error. A function gets each log line. */
   readonly log?: boolean | ((line: string) => void) | undefined;
   /** Encodings in addition to JSON and YAML; by default all, because kubectl sends some bodies as protobuf. */
@@ -43,6 +45,7 @@ export const CLUSTER_LISTENER_OPTIONS = [
   'tokens',
   'authenticate',
   'flowControl',
+  'pacing',
   'log',
   'codecs',
   'aggregate',
@@ -146,7 +149,7 @@ function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessag
 
 /** Creates the request listener of a cluster. Throws TypeError for malformed tokens. */
 function createClusterListener(cluster: FetchTarget, options: ClusterListenerOptions & ConnectionInfo): Listener {
-  const { tokens, authenticate, flowControl, aggregate, origin, peerOf } = options;
+  const { tokens, authenticate, flowControl, pacing, aggregate, origin, peerOf } = options;
   const onError = options.onError ?? ((error: unknown) => console.error(error));
   const log = options.log === true ? (line: string) => console.error(line) : options.log || undefined;
   const handler = createHandler(cluster, {
@@ -154,6 +157,7 @@ function createClusterListener(cluster: FetchTarget, options: ClusterListenerOpt
     ...(tokens === undefined ? {} : { tokens }),
     ...(authenticate === undefined ? {} : { authenticate }),
     ...(flowControl === undefined ? {} : { flowControl }),
+    ...(pacing === undefined ? {} : { pacing }),
     ...(aggregate === undefined ? {} : { aggregate }),
     // A client that disconnects is not an error.
     onError: (error) => (error instanceof ClientDisconnectedError ? undefined : onError(error)),

@@ -134,6 +134,7 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   const peers = (authority ?? requestHeader) === undefined ? {} : { peerOf: createPeerReader(cluster.dialect, trust) };
   const listener = attachCluster(server, cluster, {
     flowControl: true,
+    pacing: true,
     ...options,
     ...tokenOptions,
     ...peers,

@@ -132,6 +132,8 @@ export interface ApiRequest {
   readonly origin?: string | undefined;
   /** Ends a watch, or cancels waiting for a resourceVersion. */
   readonly signal?: AbortSignal | undefined;
+  /** The steps of a deletion take real time, as in the reference server; see `server/deletion.ts`. */
+  readonly isPaced?: boolean | undefined;
 }
 
 /** The query of a request including the question mark; empty if there are no parameters. */

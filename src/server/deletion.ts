@@ -11,6 +11,7 @@ import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftMeta } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
 import { formatTime, timeToMs } from '../text/time/time.js';
+import { systemClock } from '../util/clock.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { runAdmissionPhase, runCommitEffects } from './steps/admit.js';
 import {
@@ -74,7 +75,7 @@ function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperati
   const mutated = write.isCollectionDelete === true ? undefined : runAdmissionPhase('mutate', admitted, write);
   const allowed = chain(mutated, () => runAdmissionPhase('validate', admitted, write));
   // 3. Remove the object, or mark it as terminating.
-  return chain(allowed, (): Deleted => {
+  return chain(allowed, (): MaybePromise<Deleted> => {
     runCommitEffects(write);
     if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, write), removed: false };
     return removeOrMarkDeleting(live, deletion, write);
@@ -82,7 +83,11 @@ function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperati
 }
 
 /** Removes the object, or sets its deletionTimestamp when a grace period or finalizers keep it. */
-function removeOrMarkDeleting(live: ApiObject, deletion: DeletionRequest, write: WriteOperation): Deleted {
+function removeOrMarkDeleting(
+  live: ApiObject,
+  deletion: DeletionRequest,
+  write: WriteOperation,
+): MaybePromise<Deleted> {
   const { gracePeriod, defaultPropagation } = write.served.kind.strategy.delete;
   const grace = gracePeriod === undefined ? NO_GRACE_PERIOD : gracePeriodFor(live, gracePeriod, { deletion, write });
   if (grace.type === 'pending') return { object: live, removed: false };
@@ -100,7 +105,20 @@ function removeOrMarkDeleting(live: ApiObject, deletion: DeletionRequest, write:
   // A dry run has stored nothing that could be removed.
   if (stays || write.dryRun) return { object: marked, removed: !stays };
   // Without a grace period the object is marked and removed at once; watchers see both events.
-  return { object: removeObject(marked, write), removed: true };
+  return chain(write.request.isPaced === true ? pauseBeforeRemoval() : undefined, () => {
+    const { name, uid } = marked.metadata;
+    // During a pause, another client may have removed it.
+    const isPresent = readLive(write, name)?.metadata.uid === uid;
+    return { object: isPresent ? removeObject(marked, write) : marked, removed: true };
+  });
+}
+
+/** The time between both events in the reference server is 1 to 3 ms. Controllers read their caches in between. */
+const REMOVAL_PAUSE_MS = 2;
+
+/** In real time: a client over a network waits for it. */
+function pauseBeforeRemoval(): Promise<void> {
+  return new Promise((resolve) => systemClock.after(REMOVAL_PAUSE_MS, resolve));
 }
 
 /**

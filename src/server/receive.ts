@@ -74,11 +74,11 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     try {
       response = dispatchRequest(context, request);
     } catch (error) {
-      reconcilers.reconcile();
+      reconcilers.reconcile(request);
       throw error;
     }
-    if (isPromise(response)) return response.finally(() => reconcilers.reconcile());
-    reconcilers.reconcile();
+    if (isPromise(response)) return response.finally(() => reconcilers.reconcile(request));
+    reconcilers.reconcile(request);
     return response;
   });
 

@@ -13,7 +13,7 @@ import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
 import { JournalError } from '../storage/journal/types.js';
 import type { ChangeCounter } from '../storage/store.js';
-import type { Undo } from '../util/clock.js';
+import { type Clock, systemClock, type Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
 import { isPromise } from '../util/maybe-promise.js';
@@ -34,6 +34,7 @@ export class ServerReconcilers {
   #kinds: readonly ServedKind[] = [];
   #reconcilers = new Map<Kind, ServerReconciler>();
   #isReconciling = false;
+  #isPaced = false;
   /** The storage keys of all tables that a reconciler has read. */
   readonly #watchedTables = new Set<string>();
   /** Counts the changes of these tables. */
@@ -52,11 +53,12 @@ export class ServerReconcilers {
 
   /**
    * Called after every mutating request, after a restore and when a kind is installed; see `kinds/reconciler.ts`. `isDue`: a
-   * timer of a reconciler has fired.
+   * timer of a reconciler has fired. `isPaced`: see `ReconcilerHost.pace`.
    */
-  reconcile(isDue = false): void {
-    if (this.#isReconciling || (!isDue && this.#isUpToDate())) return;
+  reconcile({ isDue, isPaced }: { readonly isDue?: boolean; readonly isPaced?: boolean | undefined } = {}): void {
+    if (this.#isReconciling || (isDue !== true && this.#isUpToDate())) return;
     this.#isReconciling = true;
+    this.#isPaced = isPaced === true;
     try {
       // A reconciler may create work for another; the loop ends when nothing changes any more.
       const { store, registry } = this.#context;
@@ -172,6 +174,10 @@ export class ServerReconcilers {
       },
       kinds: () => registry.all(),
       wakeAfter: (afterMs) => this.#wakeAfter(afterMs),
+      pace: (afterMs, end) => {
+        if (this.#isPaced) this.#wakeAfter(afterMs, { clock: systemClock, before: end });
+        return this.#isPaced;
+      },
       deleteAll: (resource) => this.#deleteAll(resource),
       lastChange: (resource) => {
         this.#watch(storageKeyOf(resource));
@@ -206,16 +212,20 @@ export class ServerReconcilers {
     invariant(!isPromise(response), 'a request without plugins is synchronous');
   }
 
-  #wakeAfter(afterMs: number): Undo {
+  #wakeAfter(
+    afterMs: number,
+    { clock = this.#context.clock, before }: { readonly clock?: Clock; readonly before?: () => void } = {},
+  ): Undo {
     const cancel = (): void => {
       stop();
       this.#timers.delete(cancel);
     };
     const onTimer = (): void => {
       this.#timers.delete(cancel);
-      this.reconcile(true);
+      before?.();
+      this.reconcile({ isDue: true });
     };
-    const stop = this.#context.clock.after(afterMs, onTimer, { background: true });
+    const stop = clock.after(afterMs, onTimer, { background: true });
     this.#timers.add(cancel);
     return cancel;
   }

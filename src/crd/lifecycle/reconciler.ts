@@ -58,6 +58,8 @@ class CrdReconciler implements ServerReconciler {
   readonly #nameConflicts = new Set<string>();
   /** The CRDs that wait for the deletion of their objects, and their resources. */
   readonly #terminating = new Map<string, GroupResource>();
+  /** The names of CRDs, and the UIDs of those whose cleanup waits, or has waited, for realistic pacing. */
+  readonly #paced = new Map<string, { readonly uid: string; isOver: boolean }>();
   /** The CRDs that this reconciler wrote since the last pass. */
   readonly #written = new Set<string>();
   #writeCount = 0;
@@ -150,7 +152,9 @@ class CrdReconciler implements ServerReconciler {
 
   #hasWork(): boolean {
     if (this.#server.lastChange(CRDS) !== this.#lastChanges) return true;
-    return [...this.#terminating.values()].some((resource) => this.#isEmpty(resource));
+    return [...this.#terminating].some(
+      ([name, resource]) => this.#paced.get(name)?.isOver !== false && this.#isEmpty(resource),
+    );
   }
 
   #crds(): readonly Crd[] {
@@ -302,12 +306,25 @@ class CrdReconciler implements ServerReconciler {
     if (change !== undefined) this.#write(crd, change);
     if (!this.#isEmpty(resource)) this.#server.deleteAll(resource);
     const live = this.#getCrd(crd.metadata.name);
-    if (live === undefined || !this.#isEmpty(resource)) return;
+    if (live === undefined || !this.#isEmpty(resource) || this.#isPausing(live)) return;
     this.#removeFinalizer(live, {
       ...TERMINATING,
       reason: 'InstanceDeletionCompleted',
       message: 'removed all instances',
     });
+  }
+
+  /** Whether the last step waits for realistic pacing. */
+  #isPausing({ metadata: { name, uid } }: Crd): boolean {
+    const known = this.#paced.get(name);
+    if (known?.uid === uid) return !known.isOver;
+    const pause = { uid, isOver: false };
+    const end = (): void => {
+      pause.isOver = true;
+    };
+    if (!this.#server.pace(CLEANUP_MS, end)) return false;
+    this.#paced.set(name, pause);
+    return true;
   }
 
   /** Removes the cleanup finalizer after the last object is deleted. */
@@ -325,6 +342,7 @@ class CrdReconciler implements ServerReconciler {
     this.#reconciled.delete(name);
     this.#nameConflicts.delete(name);
     this.#terminating.delete(name);
+    this.#paced.delete(name);
     this.#unserve(name);
   }
 
@@ -364,6 +382,9 @@ function hasInvalidCaBundle(crd: Crd): boolean {
   if (isConditionTrue(crd, 'Established')) return false;
   return caBundleProblem(crd.spec.conversion?.webhook?.clientConfig?.caBundle) !== undefined;
 }
+
+/** How long the reference server takes to remove a CRD without objects. */
+const CLEANUP_MS = 20;
 
 const ESTABLISHED = { type: 'Established', message: 'the initial names have been accepted' } as const;
 const INVALID_CA_BUNDLE: ConditionText = {
