@@ -12,20 +12,33 @@ import { formatTime } from '../../text/time/time.js';
 import { encodeBase64Url } from '../../util/base64.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';
+import { once } from '../../util/once.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { TokenAuthenticator, TokenDiscovery, TokenIdentity } from '../authentication.js';
 import { accountGroups, accountUserName } from '../identity.js';
 import { type AccountClaims, checkClaims, claimsOf, readClaims } from './claims.js';
 import { asciiBytes, type CompactToken, claimedIssuer, readCompact, unsignedCompact } from './compact.js';
-import { checkKey, createSigningKey, type GivenKey, type SigningKey } from './signing-key.js';
+import {
+  checkKey,
+  checkPublicKey,
+  createSigningKey,
+  createVerificationKey,
+  type GivenKey,
+  type SigningKey,
+  type VerificationKey,
+} from './signing-key.js';
 
 export interface AccountTokenOptions {
   /** The issuer URL. */
   readonly issuer?: string | undefined;
-  /** Default audiences of tokens, and the audiences of the server itself. Default: the issuer. */
+  /** Further issuers whose tokens are accepted. */
+  readonly acceptedIssuers?: readonly string[] | undefined;
+  /** Default audiences of tokens, and the audiences of the server itself. Default: the issuers. */
   readonly audiences?: readonly string[] | undefined;
   /** The signing key: a CryptoKeyPair or a private JWK, elliptic or RSA. Default: a generated key. */
   readonly key?: GivenKey | undefined;
+  /** The public keys that verify tokens, as JWKs. Default: the public key of `key`, which is not one of them otherwise. */
+  readonly publicKeys?: readonly JsonWebKey[] | undefined;
   /** The maximum lifetime of tokens. */
   readonly maxExpirationSeconds?: number | undefined;
   /** Whether tokens injected into pods are valid for a year. Default: true. */
@@ -34,8 +47,10 @@ export interface AccountTokenOptions {
 
 const OPTIONS = [
   'issuer',
+  'acceptedIssuers',
   'audiences',
   'key',
+  'publicKeys',
   'maxExpirationSeconds',
   'extendsExpiration',
 ] as const satisfies readonly (keyof AccountTokenOptions)[];
@@ -63,21 +78,28 @@ export function createAccountTokens(cluster: AccountTokenContext, options: Accou
   checkOptions(options);
   const { dialect, clock, ids } = cluster;
   const issuer = options.issuer ?? `https://${DEFAULT_SERVICE}.default.svc`;
-  const audiences = Object.freeze([...(options.audiences ?? [issuer])]);
+  const issuers = [issuer, ...(options.acceptedIssuers ?? [])];
+  const audiences = Object.freeze([...(options.audiences ?? issuers)]);
   let keyPromise: Promise<SigningKey> | undefined;
   const key = (): Promise<SigningKey> => {
     keyPromise ??= createSigningKey(options.key);
     return keyPromise;
   };
+  const { publicKeys } = options;
+  const givenKeys = publicKeys && once(() => Promise.all(publicKeys.map(createVerificationKey)));
+  const verificationKeys = async (): Promise<readonly VerificationKey[]> => givenKeys?.() ?? [await key()];
   return Object.freeze({
     issuer,
     audiences,
     maxExpirationSeconds: options.maxExpirationSeconds,
     extendsExpiration: options.extendsExpiration ?? true,
     authenticate: authenticatorOf(cluster, {
-      issuer,
+      issuers,
       audiences,
-      key: () => (options.key === undefined ? keyPromise : key()),
+      keys: () =>
+        options.key === undefined && keyPromise === undefined && givenKeys === undefined
+          ? undefined
+          : verificationKeys(),
     }),
 
     async sign(claims: TokenClaims): Promise<SignedToken> {
@@ -99,36 +121,46 @@ export function createAccountTokens(cluster: AccountTokenContext, options: Accou
 
     async configuration(jwksUri: string) {
       if (!isPublishable(issuer)) return undefined;
-      const { algorithm } = await key();
+      const algorithms = (await verificationKeys()).map(({ algorithm }) => algorithm);
       return {
         issuer,
         jwks_uri: jwksUri,
         response_types_supported: ['id_token'],
         subject_types_supported: ['public'],
-        id_token_signing_alg_values_supported: [algorithm],
+        id_token_signing_alg_values_supported: [...new Set(algorithms)].sort(),
       };
     },
 
     async keySet() {
-      return { keys: [(await key()).publicJwk] };
+      return { keys: (await verificationKeys()).map(({ publicJwk }) => publicJwk) };
     },
   });
 }
 
 function checkOptions(options: AccountTokenOptions): void {
   refuseUnknownOptions('tokens', options, OPTIONS);
-  const { issuer, audiences, key, maxExpirationSeconds: maxSeconds } = options;
+  const { issuer, acceptedIssuers, audiences, key, publicKeys, maxExpirationSeconds: maxSeconds } = options;
   if (issuer !== undefined && (typeof issuer !== 'string' || issuer === '')) {
     throw new TypeError('orchplane: the issuer of tokens must be a string, such as https://cluster.example.com');
   }
-  const isList = Array.isArray(audiences) && audiences.every((each) => typeof each === 'string' && each !== '');
-  if (audiences !== undefined && (!isList || audiences.length === 0)) {
+  if (acceptedIssuers !== undefined && !isTextList(acceptedIssuers)) {
+    throw new TypeError('orchplane: the accepted issuers of tokens must be a list of strings');
+  }
+  if (audiences !== undefined && (!isTextList(audiences) || audiences.length === 0)) {
     throw new TypeError('orchplane: the audiences of tokens must be a non-empty list of strings');
   }
   if (maxSeconds !== undefined && !(Number.isSafeInteger(maxSeconds) && maxSeconds >= 600)) {
     throw new TypeError('orchplane: maxExpirationSeconds must be an integer of at least 600');
   }
   if (key !== undefined) checkKey(key);
+  if (publicKeys !== undefined && !(Array.isArray(publicKeys) && publicKeys.length > 0)) {
+    throw new TypeError('orchplane: the public keys for tokens must be a list of JWKs');
+  }
+  publicKeys?.forEach(checkPublicKey);
+}
+
+function isTextList(list: readonly string[]): boolean {
+  return Array.isArray(list) && list.every((each) => typeof each === 'string' && each !== '');
 }
 
 function credentialId(id: string): string {
@@ -148,10 +180,10 @@ interface Verified {
 }
 
 interface TokenIssuer {
-  readonly issuer: string;
+  readonly issuers: readonly string[];
   readonly audiences: readonly string[];
   /** Undefined before the first token is signed: no token can be valid yet, and an unknown client must not create a key. */
-  readonly key: () => Promise<SigningKey> | undefined;
+  readonly keys: () => Promise<readonly VerificationKey[]> | undefined;
 }
 
 function authenticatorOf(cluster: AccountTokenContext, tokenIssuer: TokenIssuer): TokenAuthenticator {
@@ -160,7 +192,8 @@ function authenticatorOf(cluster: AccountTokenContext, tokenIssuer: TokenIssuer)
   return (token, audiences) => {
     const seen = verifiedTokens.get(token);
     if (seen !== undefined) return identityOf(seen, { cluster, tokenIssuer, audiences });
-    if (claimedIssuer(token) !== tokenIssuer.issuer) return undefined;
+    const claimed = claimedIssuer(token);
+    if (claimed === undefined || !tokenIssuer.issuers.includes(claimed)) return undefined;
     const compact = readCompact(token);
     if (compact === undefined) return undefined;
     return verify(compact, tokenIssuer).then(() => {
@@ -176,13 +209,16 @@ function authenticatorOf(cluster: AccountTokenContext, tokenIssuer: TokenIssuer)
  * Rejects with the reference server's message.
  * upstream: pkg/serviceaccount/jwt.go jwtTokenAuthenticator.AuthenticateToken
  */
-async function verify(token: CompactToken, { key: keyOf }: TokenIssuer): Promise<void> {
-  const key = await keyOf();
-  if (token.keyId !== '' && token.keyId !== key?.id) throw new Error('invalid signature, no keys found');
-  // The algorithm comes from the key, never from the token.
-  const isPossible = key !== undefined && token.algorithm === key.algorithm && !token.isCritical;
-  const isGood = isPossible && (await key.verify(token.signed, token.signature));
-  if (!isGood) throw new Error('go-jose/go-jose: error in cryptographic primitive');
+async function verify(token: CompactToken, { keys: keysOf }: TokenIssuer): Promise<void> {
+  const all = (await keysOf()) ?? [];
+  const keys = token.keyId === '' ? all : all.filter(({ id }) => id === token.keyId);
+  if (keys.length === 0 && token.keyId !== '') throw new Error('invalid signature, no keys found');
+  for (const key of keys) {
+    // The algorithm comes from the key, never from the token.
+    const isPossible = token.algorithm === key.algorithm && !token.isCritical;
+    if (isPossible && (await key.verify(token.signed, token.signature))) return;
+  }
+  throw new Error('go-jose/go-jose: error in cryptographic primitive');
 }
 
 function userOf(claims: AccountClaims, dialect: Dialect): User {
@@ -213,7 +249,7 @@ interface VerificationContext {
 /** Checks everything that may change between requests. Throws. */
 function identityOf({ claims, user }: Verified, context: VerificationContext): TokenIdentity {
   const { cluster, tokenIssuer, audiences } = context;
-  if (claims.issuer !== tokenIssuer.issuer) throw new Error(`token issuer ${quote(claims.issuer)} is invalid`);
+  if (!tokenIssuer.issuers.includes(claims.issuer)) throw new Error(`token issuer ${quote(claims.issuer)} is invalid`);
   const isLegacy = claims.audiences.length === 0;
   const madeFor = isLegacy ? tokenIssuer.audiences : claims.audiences;
   const accepted = audiences.filter((audience) => madeFor.includes(audience));

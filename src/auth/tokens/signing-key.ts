@@ -1,19 +1,22 @@
 /**
- * The signing key of a cluster: generated on first use or given by the user. The default is elliptic, because generating
- * such a key takes a millisecond instead of a second for RSA.
+ * The keys of a cluster: the signing key is generated on first use or given by the user; further public keys verify tokens.
+ * The default is elliptic, because generating such a key takes a millisecond instead of a second for RSA.
  */
 
 import { encodeBase64Url } from '../../util/base64.js';
 import { subtleCrypto } from '../../util/ids.js';
 
-export interface SigningKey {
+export interface VerificationKey {
   /** The hash of the public key; tokens name it as `kid`. */
   readonly id: string;
   readonly algorithm: SigningAlgorithm;
   /** The public key as in a JWK set. */
   readonly publicJwk: Readonly<Record<string, string>>;
-  sign(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;
   verify(data: Uint8Array<ArrayBuffer>, signature: Uint8Array<ArrayBuffer>): Promise<boolean>;
+}
+
+export interface SigningKey extends VerificationKey {
+  sign(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;
 }
 
 export type SigningAlgorithm = 'ES256' | 'ES384' | 'ES512' | 'RS256';
@@ -52,14 +55,36 @@ export function checkKey(given: GivenKey): void {
   keyTypeOf(given);
 }
 
+/** Throws a TypeError for an unsupported public key. */
+export function checkPublicKey(given: JsonWebKey): void {
+  publicKeyType(given);
+}
+
 /** Rejects if the platform has no Web Crypto or cannot import the key. */
 export async function createSigningKey(given?: GivenKey): Promise<SigningKey> {
-  const subtle = subtleCrypto();
-  if (subtle === undefined) {
-    throw new Error('orchplane: tokens need crypto.subtle, which pages have only in a secure context');
-  }
+  const subtle = requireCrypto();
   const type = given === undefined ? (CURVES['P-256'] as KeyType) : keyTypeOf(given);
   const { privateKey, publicKey } = await pairOf(subtle, type, given);
+  return Object.freeze({
+    ...(await verificationKey(subtle, type, publicKey)),
+    sign: async (data: Uint8Array<ArrayBuffer>) => new Uint8Array(await subtle.sign(type.use, privateKey, data)),
+  });
+}
+
+/** The key of a public JWK; private members are ignored. */
+export async function createVerificationKey(given: JsonWebKey): Promise<VerificationKey> {
+  const subtle = requireCrypto();
+  const type = publicKeyType(given);
+  return verificationKey(subtle, type, await subtle.importKey('jwk', publicPart(given), type.key, true, ['verify']));
+}
+
+function requireCrypto(): SubtleCrypto {
+  const subtle = subtleCrypto();
+  if (subtle !== undefined) return subtle;
+  throw new Error('orchplane: tokens need crypto.subtle, which pages have only in a secure context');
+}
+
+async function verificationKey(subtle: SubtleCrypto, type: KeyType, publicKey: CryptoKey): Promise<VerificationKey> {
   const spki = await subtle.exportKey('spki', publicKey);
   const id = encodeBase64Url(new Uint8Array(await subtle.digest('SHA-256', spki)));
   const jwk = await subtle.exportKey('jwk', publicKey);
@@ -67,7 +92,6 @@ export async function createSigningKey(given?: GivenKey): Promise<SigningKey> {
     id,
     algorithm: type.algorithm,
     publicJwk: Object.freeze(publicJwk(jwk, id, type.algorithm)),
-    sign: async (data: Uint8Array<ArrayBuffer>) => new Uint8Array(await subtle.sign(type.use, privateKey, data)),
     verify: (data: Uint8Array<ArrayBuffer>, signature: Uint8Array<ArrayBuffer>) =>
       subtle.verify(type.use, publicKey, signature, data),
   });
@@ -78,16 +102,16 @@ async function pairOf(subtle: SubtleCrypto, type: KeyType, given: GivenKey | und
     return (await subtle.generateKey(type.key as EcKeyGenParams, false, ['sign', 'verify'])) as CryptoKeyPair;
   }
   if (isPair(given)) return given;
-  const { kty = '', crv, x, y, n, e } = given;
   const { alg: _alg, use: _use, key_ops: _ops, ext: _ext, ...secret } = given;
-  const publicFields = kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y };
-  const publicPart = Object.fromEntries(
-    Object.entries(publicFields).filter(([, value]) => value !== undefined),
-  ) as JsonWebKey;
   return {
     privateKey: await subtle.importKey('jwk', secret, type.key, false, ['sign']),
-    publicKey: await subtle.importKey('jwk', publicPart, type.key, true, ['verify']),
+    publicKey: await subtle.importKey('jwk', publicPart(given), type.key, true, ['verify']),
   };
+}
+
+function publicPart({ kty = '', crv, x, y, n, e }: JsonWebKey): JsonWebKey {
+  const fields = kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonWebKey;
 }
 
 function isPair(given: GivenKey): given is CryptoKeyPair {
@@ -112,8 +136,17 @@ function pairType({ privateKey, publicKey }: CryptoKeyPair): KeyType | undefined
   return name === 'RSASSA-PKCS1-v1_5' && hash?.name === 'SHA-256' ? RSA : undefined;
 }
 
-function jwkType({ kty, crv = '', d, alg }: JsonWebKey): KeyType | undefined {
-  if (typeof d !== 'string') return undefined;
+function publicKeyType(given: JsonWebKey): KeyType {
+  const type = typeof given === 'object' && given !== null ? typeOfMembers(given) : undefined;
+  if (type !== undefined) return type;
+  throw new TypeError(`orchplane: a public key for tokens must be a JWK, ${SUPPORTED_KEYS}`);
+}
+
+function jwkType(key: JsonWebKey): KeyType | undefined {
+  return typeof key.d === 'string' ? typeOfMembers(key) : undefined;
+}
+
+function typeOfMembers({ kty, crv = '', alg }: JsonWebKey): KeyType | undefined {
   const type = kty === 'RSA' ? RSA : kty === 'EC' ? curveType(crv) : undefined;
   return alg === undefined || alg === type?.algorithm ? type : undefined;
 }

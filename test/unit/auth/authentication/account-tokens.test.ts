@@ -326,3 +326,45 @@ describe('token options', () => {
     expect(() => site(options)).toThrow(message);
   });
 });
+
+describe('further keys and issuers', () => {
+  const jwkPair = () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    return { key: privateKey.export({ format: 'jwk' }), publicKey: publicKey.export({ format: 'jwk' }) };
+  };
+
+  test('verifies tokens with the given public keys only', async () => {
+    const [old, current] = [jwkPair(), jwkPair()];
+    const before = site({ key: old.key });
+    const { token } = await before.tokens.sign(request);
+    const both = site({ key: current.key, publicKeys: [current.publicKey, old.publicKey] });
+    expect(await outcomeOf(both.tokens, token)).toBe('system:serviceaccount:prod:robot');
+    expect(await outcomeOf(both.tokens, (await both.tokens.sign(request)).token)).toBe(
+      'system:serviceaccount:prod:robot',
+    );
+    expect(((await both.tokens.keySet()) as { keys: object[] }).keys.length).toBe(2);
+    const rotated = site({ key: current.key, publicKeys: [old.publicKey] });
+    expect(await outcomeOf(rotated.tokens, (await rotated.tokens.sign(request)).token)).toBe(
+      'invalid signature, no keys found',
+    );
+  });
+
+  test('accepts tokens of further issuers and signs with the first', async () => {
+    const { key } = jwkPair();
+    const before = site({ key, issuer: 'https://old' });
+    const { token } = await before.tokens.sign(request);
+    const { tokens } = site({ key, issuer: 'https://new', acceptedIssuers: ['https://old'] });
+    expect(tokens.audiences).toEqual(['https://new', 'https://old']);
+    expect(await outcomeOf(tokens, token)).toBe('system:serviceaccount:prod:robot');
+    expect(JSON.parse(decoded((await tokens.sign(request)).token).payload).iss).toBe('https://new');
+    expect(await outcomeOf(site({ key, issuer: 'https://new' }).tokens, token)).toBeUndefined();
+  });
+
+  test.each([
+    [{ publicKeys: [] }, 'list of JWKs'],
+    [{ publicKeys: [{ kty: 'oct' }] }, 'a public key for tokens must be a JWK'],
+    [{ acceptedIssuers: [''] }, 'accepted issuers'],
+  ])('rejects the options %j', (options, message) => {
+    expect(() => site(options)).toThrow(message);
+  });
+});
