@@ -28,9 +28,6 @@ import type { StrategyContext } from '../../kind.js';
 import { goSyntaxObjectMeta } from '../../shared/go-syntax.js';
 import { readSelectors, selectorProblems } from './selectors.js';
 
-/** The apiVersion of the reviews. */
-export const apiVersion = `${serviceGroup('authorization')}/v1`;
-
 export interface SubjectAccessReview extends SubjectAccessReviewObject {}
 export interface LocalSubjectAccessReview extends LocalSubjectAccessReviewObject {}
 
