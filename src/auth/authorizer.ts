@@ -40,7 +40,52 @@ export const ANONYMOUS = 'system:anonymous';
 
 /** Allows everything to everyone, including anonymous users. */
 export function allowAll(): AuthorizerFactory {
-  return () => ({ decide: () => ALLOWED });
+  return () => ({ decide: () => ALLOWED, rules: () => ALL_RULES });
+}
+
+/** Allows nothing, except to `system:masters`. */
+export function denyAll(): AuthorizerFactory {
+  return () => ({ decide: () => FORBIDDEN, rules: () => EMPTY_RULES });
+}
+
+/**
+ * Asks authorizers in order until one allows or explicitly denies.
+ *
+ * @example
+ * createCluster({ authorizer: unionAuthorizer(rbac(), myAuthorizer) })
+ */
+export function unionAuthorizer(...factories: readonly AuthorizerFactory[]): AuthorizerFactory {
+  return (context) => {
+    const all = factories.map((factory) => factory(context));
+    return {
+      decide(user, attributes) {
+        const decisions: AccessDecision[] = [];
+        for (const authorizer of all) {
+          const decision = decisionOf(authorizer.decide(user, attributes));
+          if (decision.allowed || decision.denied === true) return decision;
+          decisions.push(decision);
+        }
+        const reason = texts(decisions.map((each) => each.reason)).join('\n');
+        const errors = texts(decisions.map((each) => each.error));
+        return { allowed: false, reason, ...(errors.length === 0 ? {} : { error: errors.join('; ') }) };
+      },
+      rules(user, namespace) {
+        const lists = all.map((authorizer) => authorizer.rules?.(user, namespace) ?? NO_RULES);
+        const error = texts(lists.map((each) => each.error)).join('; ');
+        return {
+          resourceRules: lists.flatMap(({ resourceRules }) => resourceRules),
+          nonResourceRules: lists.flatMap(({ nonResourceRules }) => nonResourceRules),
+          incomplete: lists.some(({ incomplete }) => incomplete === true),
+          ...(error === '' ? {} : { error }),
+          missing: lists.flatMap(({ missing = [] }) => missing),
+        };
+      },
+    };
+  };
+}
+
+function texts(list: readonly (string | undefined)[]): string[] {
+  return list.filter((text) => text !== undefined && text !== '');
 }
 
 /** Allows everything to authenticated users. The default of clusters without RBAC kinds. */
@@ -50,6 +95,8 @@ export function allowAuthenticated(): AuthorizerFactory {
 
 const ALLOWED: AccessDecision = Object.freeze({ allowed: true, reason: '' });
 const NO_OPINION: AccessDecision = Object.freeze({ allowed: false, reason: '' });
+const FORBIDDEN: AccessDecision = Object.freeze({ allowed: false, reason: 'Everything is forbidden.' });
+const EMPTY_RULES: AccessRules = Object.freeze({ resourceRules: [], nonResourceRules: [] });
 const NO_RULES: AccessRules = Object.freeze({ resourceRules: [], nonResourceRules: [], incomplete: true });
 const ALL_RULES: AccessRules = Object.freeze({
   resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
@@ -67,11 +114,7 @@ export function createClusterAuthorizer(factory: AuthorizerFactory, setting: Aut
   return {
     decide(user, attributes) {
       if (user.groups?.includes(MASTERS) === true) return ALLOWED;
-      const decided = authorizer.decide(user, attributes);
-      if (decided === undefined || decided === false) return NO_OPINION;
-      if (decided === true) return ALLOWED;
-      if (typeof decided?.allowed === 'boolean') return { ...decided, reason: decided.reason ?? '' };
-      throw new TypeError('orchplane: an authorizer must return true, false or { allowed, reason } synchronously');
+      return decisionOf(authorizer.decide(user, attributes));
     },
     rules(user, namespace) {
       // An authorizer with rules also lists those of administrators.
@@ -79,6 +122,13 @@ export function createClusterAuthorizer(factory: AuthorizerFactory, setting: Aut
       return rules ?? (user.groups?.includes(MASTERS) === true ? ALL_RULES : NO_RULES);
     },
   };
+}
+
+function decisionOf(decided: ReturnType<Authorizer['decide']>): AccessDecision {
+  if (decided === undefined || decided === false) return NO_OPINION;
+  if (decided === true) return ALLOWED;
+  if (typeof decided?.allowed === 'boolean') return { ...decided, reason: decided.reason ?? '' };
+  throw new TypeError('orchplane: an authorizer must return true, false or { allowed, reason } synchronously');
 }
 
 const denials = new WeakSet<StatusError>();

@@ -25,12 +25,15 @@ export interface AuthenticationOptions {
   readonly serviceAccounts?: AccountTokenOptions | undefined;
   /** Tried in order, after static and service account tokens. */
   readonly authenticators?: readonly (TokenAuthenticator | TokenAuthenticatorFactory)[] | undefined;
+  /** False: requests without credentials are rejected with 401. Default: their user is `system:anonymous`. */
+  readonly anonymous?: boolean | undefined;
 }
 
 const OPTIONS = [
   'tokens',
   'serviceAccounts',
   'authenticators',
+  'anonymous',
 ] as const satisfies readonly (keyof AuthenticationOptions)[];
 
 /** Creates the service account tokens; the `core` entry point omits them to save code size. */
@@ -39,6 +42,8 @@ export type AccountTokensFactory = (setting: AccountTokenContext, options: Accou
 export interface ClusterAuthentication extends TokenReader {
   /** Whether the cluster has credentials of its own; if so, requests without any are anonymous. */
   readonly hasCredentials: boolean;
+  /** Whether requests without credentials are anonymous. */
+  readonly allowsAnonymous: boolean;
   /** A reader with additional tokens of one handler; TokenReviews accept these tokens as well. */
   withTokens(tokens: TokenTable): TokenReader;
   readonly tokens: TokenService;
@@ -66,7 +71,8 @@ export function createAuthentication(
   });
   return Object.freeze({
     authenticate: reader.authenticate,
-    hasCredentials: table !== undefined || authenticators.length > 0,
+    hasCredentials: table !== undefined || authenticators.length > 0 || options.anonymous === false,
+    allowsAnonymous: options.anonymous ?? true,
     withTokens(tokens: TokenTable) {
       handlerReaders.add(createTokenReader({ audiences, table: tokens }));
       return createTokenReader({ ...clusterSources, table: { ...table, ...tokens } });

@@ -122,6 +122,8 @@ export {
   type AuthorizerFactory,
   allowAll,
   allowAuthenticated,
+  denyAll,
+  unionAuthorizer,
 } from '../auth/authorizer.js';
 export type { AuthenticationOptions, ClusterAuthentication } from '../auth/cluster-authentication.js';
 export { rbac } from '../auth/rbac/authorizer.js';

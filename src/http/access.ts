@@ -38,6 +38,8 @@ export interface IdentifyOptions {
   readonly authenticate: RequestAuthenticator | undefined;
   /** Requests without credentials act as the administrator. */
   readonly isOpen: boolean;
+  /** Other requests without credentials are anonymous; otherwise they are rejected. */
+  readonly allowsAnonymous: boolean;
   readonly onError: ErrorListener;
 }
 
@@ -61,7 +63,8 @@ export function identify(request: HttpRequest, options: IdentifyOptions): MaybeP
   if (header.type === 'token') return identityOfToken(header.token, request, options);
   return chain(identityFromAuthenticator(request, options), (own): Identity => {
     if (own !== undefined) return own;
-    if (peer?.type === 'refused') throw errors.unauthorized('Unauthorized');
+    const isRefused = !options.isOpen && !options.allowsAnonymous;
+    if (peer?.type === 'refused' || isRefused) throw errors.unauthorized('Unauthorized');
     const fallback = options.isOpen ? ADMINISTRATOR_IDENTITY : ANONYMOUS_IDENTITY;
     return header.type === 'spaced' ? { ...fallback, warnings: [EXTRA_SPACE] } : fallback;
   });

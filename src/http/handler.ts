@@ -170,6 +170,7 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
       authenticate: options.authenticate,
       isOpen:
         options.tokens === undefined && options.authenticate === undefined && !target.authentication.hasCredentials,
+      allowsAnonymous: target.authentication.allowsAnonymous,
       onError,
     },
     flow,

@@ -1,0 +1,74 @@
+/** Authorizers without rules, combined authorizers, and clusters without anonymous requests. */
+import { describe, expect, test } from 'vitest';
+import { createCluster } from '../../../../src/cluster/full-cluster.js';
+import {
+  type AuthorizerFactory,
+  allowAll,
+  denyAll,
+  rbac,
+  unionAuthorizer,
+} from '../../../../src/cluster/public-api.js';
+import { createFetchHandler } from '../../../../src/http/handler.js';
+import { ConfigMap, SelfSubjectRulesReview } from '../../../../src/kinds/index.js';
+import type { AccessDecision } from '../../../../src/protocol/access.js';
+
+const opinion =
+  (decision: AccessDecision | boolean | undefined): AuthorizerFactory =>
+  () => ({ decide: () => decision });
+
+function clusterWith(authorizer: AuthorizerFactory) {
+  const cluster = createCluster({ authorizer });
+  return { cluster, alice: cluster.with({ as: { user: 'alice' } }) };
+}
+
+describe('denyAll', () => {
+  test('rejects every user except administrators', async () => {
+    const { cluster, alice } = clusterWith(denyAll());
+    await expect(alice.api(ConfigMap).list()).rejects.toThrow(/in the namespace "default": Everything is forbidden\.$/);
+    const root = cluster.with({ as: { user: 'root', groups: ['system:masters'] } });
+    expect((await root.api(ConfigMap).list()).items).toEqual([]);
+  });
+});
+
+describe('unionAuthorizer', () => {
+  test('takes the first decision', async () => {
+    const allowed = clusterWith(
+      unionAuthorizer(opinion(undefined), opinion(true), opinion({ allowed: false, denied: true, reason: 'late' })),
+    );
+    expect((await allowed.alice.api(ConfigMap).list()).items).toEqual([]);
+    const denied = clusterWith(unionAuthorizer(opinion({ allowed: false, denied: true, reason: 'no' }), allowAll()));
+    await expect(denied.alice.api(ConfigMap).list()).rejects.toThrow(/: no$/);
+  });
+
+  test('joins the reasons of authorizers without a decision', async () => {
+    const { alice } = clusterWith(unionAuthorizer(opinion({ allowed: false, reason: 'first' }), rbac(), denyAll()));
+    await expect(alice.api(ConfigMap).list()).rejects.toThrow(/: first\nEverything is forbidden\.$/);
+  });
+
+  test('lists the rules of all authorizers', async () => {
+    const rulesOf = async (authorizer: AuthorizerFactory) => {
+      const { alice } = clusterWith(authorizer);
+      const { status } = await alice.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
+      return status;
+    };
+    const all = await rulesOf(unionAuthorizer(rbac(), allowAll()));
+    expect(all).toMatchObject({ incomplete: false });
+    expect(all?.resourceRules).toContainEqual({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] });
+    expect(all?.resourceRules.length).toBeGreaterThan(1);
+    const own = await rulesOf(unionAuthorizer(rbac(), denyAll()));
+    expect(own?.resourceRules).not.toContainEqual({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] });
+    expect(own).toMatchObject({ incomplete: false });
+  });
+});
+
+test('a cluster without anonymous requests rejects requests without credentials', async () => {
+  const authentication = { tokens: { secret: { user: 'alice' } }, anonymous: false };
+  const handle = createFetchHandler(createCluster({ authorizer: allowAll(), authentication }));
+  const get = async (headers: Record<string, string>) =>
+    (await handle(new Request('http://c/api/v1/namespaces', { headers }))).status;
+  expect(await get({})).toBe(401);
+  expect(await get({ authorization: 'Basic x' })).toBe(401);
+  expect(await get({ authorization: 'Bearer secret' })).toBe(200);
+  const closed = createFetchHandler(createCluster({ authentication: { anonymous: false } }));
+  expect((await closed(new Request('http://c/version'))).status).toBe(401);
+});
