@@ -16,6 +16,7 @@ export { defaultAdmission, inReferenceOrder } from './plugins/default-plugins.js
 export { denyServiceExternalIPs } from './plugins/deny-service-external-ips.js';
 export { type EventLimit, type EventRateLimitOptions, eventRateLimit } from './plugins/event-rate-limit.js';
 export { limitRanger } from './plugins/limit-ranger.js';
+export { type AdmissionPluginOptions, admissionPlugins } from './plugins/named-plugins.js';
 export { namespaceAutoProvision, namespaceExists, namespaceLifecycle } from './plugins/namespaces.js';
 export { nodeRestriction } from './plugins/node-restriction/node-restriction.js';
 export { ownerReferencesPermissionEnforcement } from './plugins/owner-references.js';
