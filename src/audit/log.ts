@@ -12,6 +12,8 @@ export interface AuditLogOptions {
   readonly policy: AuditPolicy;
   /** The number of events kept for `events` and for slow readers. Default: 1000. */
   readonly limit?: number | undefined;
+  /** Called with each event, in order, before the request continues. */
+  readonly onEvent?: ((event: AuditEvent) => void) | undefined;
   /** Called when a reader was too slow, with the number of events lost since the last call. */
   readonly onLost?: ((count: number) => void) | undefined;
 }
@@ -48,15 +50,18 @@ const DEFAULT_LIMIT = 1000;
  */
 export function auditLog(options: AuditLogOptions): AuditLog {
   if (typeof options !== 'object' || options === null) throw new TypeError('orchplane: auditLog needs a policy');
-  refuseUnknownOptions('auditLog', options, ['policy', 'limit', 'onLost']);
-  const { policy, limit = DEFAULT_LIMIT, onLost } = options;
+  refuseUnknownOptions('auditLog', options, ['policy', 'limit', 'onEvent', 'onLost']);
+  const { policy, limit = DEFAULT_LIMIT, onEvent, onLost } = options;
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw new TypeError(`orchplane: auditLog: limit must be a positive integer, not ${String(limit)}`);
   }
   const evaluate = evaluatorOf(policy);
   const feed = new Feed<AuditEvent>(limit);
   const levels = Object.fromEntries(AUDIT_LEVELS.map((level) => [level, 0])) as Record<AuditLevel, number>;
-  const write = (event: AuditEvent): void => feed.add(event);
+  const write = (event: AuditEvent): void => {
+    feed.add(event);
+    onEvent?.(event);
+  };
 
   const read = (reading: ReadOptions = {}): FeedReader<AuditEvent> =>
     feed.read(onLost === undefined ? reading : { onLost, ...reading });

@@ -134,7 +134,7 @@ describe('an audit log', () => {
   test.each([
     [{ policy, limit: 0 }, 'orchplane: auditLog: limit must be a positive integer, not 0'],
     [{ policy, limit: 1.5 }, 'orchplane: auditLog: limit must be a positive integer, not 1.5'],
-    [{ policy, size: 3 }, 'orchplane: auditLog has no option "size"; it has policy, limit, onLost'],
+    [{ policy, size: 3 }, 'orchplane: auditLog has no option "size"; it has policy, limit, onEvent, onLost'],
     [{}, 'orchplane: audit policy: a policy must be an object with rules'],
   ])('rejects the audit log options %j', (options, message) => {
     expect(() => auditLog(options as AuditLogOptions)).toThrow(new TypeError(message));
@@ -172,4 +172,11 @@ test('delivers to every reader all events that the reader has not lost', async (
     }),
     { numRuns: 300 },
   );
+});
+
+test('calls onEvent with each event, in order', () => {
+  const seen: string[] = [];
+  const audit = auditLog({ policy, limit: 1, onEvent: ({ auditID }) => seen.push(auditID) });
+  recordRequests(audit, 'a', 'b', 'c');
+  expect(seen).toEqual(['a', 'b', 'c']);
 });
