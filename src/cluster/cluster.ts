@@ -31,6 +31,7 @@ import type { AccessListener, ServerContext } from '../server/context.js';
 import { dispatch } from '../server/dispatch.js';
 import { closeJournalOnError } from '../server/durable.js';
 import { type HistoryOptions, historyOf, type ObjectReference } from '../server/history.js';
+import { ServerListeners } from '../server/listeners.js';
 import { loadState } from '../server/load.js';
 import { type ContextParts, makeContext } from '../server/make-context.js';
 import { type Middleware, MiddlewareStack } from '../server/middleware.js';
@@ -126,6 +127,7 @@ export function assembleCluster<Extra extends object = object>(
     controllers: options.controllers,
     journal: options.journal,
     external: externalCallsOf(options, ids),
+    listeners: new ServerListeners(),
     reusableParts: new ReusableParts(),
     lineage: {},
     extend,
@@ -155,6 +157,7 @@ function strictOf({ strict }: ClusterDefaults): StrictMode {
 
 interface ClusterParts extends ContextParts {
   readonly isFork: boolean;
+  readonly listeners: ServerListeners;
   readonly dispatch: typeof dispatch;
   readonly reconcilers: (registry: Registry) => ExtraReconcilers;
   readonly audit: AuditLog | undefined;
@@ -201,7 +204,7 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
   const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
   let runningControllers: ReturnType<ControllerStarter> | undefined;
 
-  const reconcilers = new ServerReconcilers(context, parts.external, parts.reconcilers(registry));
+  const reconcilers = new ServerReconcilers(context, parts, parts.reconcilers(registry));
   // A fork starts in a reconciled state, so its reconcilers run with the first write, unless there are CRDs to serve.
   if (!parts.isFork || registry.hasCustomKinds()) reconcilers.reconcile();
 
@@ -284,6 +287,7 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
     authentication: context.authentication,
     storageReader: storageReaderOf(parts, context),
     audit,
+    advertise: (listener) => reconcilers.advertise(listener),
     snapshot: () => snapshotOf(parts),
     restore(snapshot: ClusterSnapshot) {
       const state = stateOf(snapshot, parts);
@@ -324,6 +328,7 @@ function buildFork(parts: ClusterParts, from: StoreSnapshot, options: ForkOption
   return buildCluster({
     ...parts,
     isFork: true,
+    listeners: parts.listeners.copy(),
     journal: undefined,
     clock,
     ids: options.ids ?? parts.ids,

@@ -10,6 +10,7 @@ import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { Kind, ObjectOf } from '../kinds/kind.js';
 import type { Release } from '../kinds/lifecycle.js';
 import type { StorageReader } from '../kinds/objects.js';
+import type { ServerListener } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
@@ -55,6 +56,12 @@ export interface Cluster extends Client, LocalHost, AsyncDisposable {
 
   /** Stored objects without access control, for handlers. */
   readonly storageReader: StorageReader;
+
+  /**
+   * Makes an address of the server the endpoint of its Service; `serve` calls it. The result removes the address. Without
+   * any, the endpoint is a made-up address.
+   */
+  advertise(listener: ServerListener): () => void;
 
   /** The audit log, if there is one. */
   readonly audit?: AuditLog | undefined;

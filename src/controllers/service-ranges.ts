@@ -8,6 +8,7 @@ import { Service } from '../kinds/core/v1/service/service.js';
 import type { ObjectOf } from '../kinds/kind.js';
 import { IPAddress } from '../kinds/networking/v1/ip-address.js';
 import { ServiceCIDR } from '../kinds/networking/v1/service-cidr.js';
+import { addressLabels } from '../kinds/shared/control-plane/initial-objects.js';
 import { DEFAULT_SERVICE_CIDR } from '../kinds/shared/service-cidr.js';
 import { DEFAULT_SERVICE, type Dialect, SERVER_MANAGER, SERVICE_NAME, serviceGroup } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
@@ -166,14 +167,6 @@ function cidrsOf({ spec }: StoredRange): readonly Cidr[] {
   return (spec.cidrs ?? []).flatMap((text) => parseCidrSloppy(text) ?? []);
 }
 
-/** The labels of an IPAddress that is allocated to a Service. */
-function addressLabels(address: string, dialect: Dialect): Labels {
-  return {
-    [dialect.subkey('ipaddress', 'ip-family')]: parseIpSloppy(address)?.family ?? '',
-    [dialect.subkey('ipaddress', 'managed-by')]: allocator(dialect),
-  };
-}
-
 function isAllocated(labels: Labels | undefined, dialect: Dialect): boolean {
   return labels?.[dialect.subkey('ipaddress', 'managed-by')] === allocator(dialect);
 }
@@ -270,7 +263,7 @@ class Repair extends ControllerPart {
       const message = `Cluster IP [${ip.family}]:${name} was assigned to multiple services; please recreate service`;
       warn('ClusterIPAlreadyAllocated', message);
     }
-    const wanted = addressLabels(name, dialect);
+    const wanted = addressLabels(ip.family, dialect);
     const labels = Object.fromEntries(Object.keys(wanted).map((key) => [key, address.metadata.labels?.[key]]));
     if (!deepEqual(labels, wanted)) await this.#recreate(name, service);
   }
@@ -311,7 +304,7 @@ class Repair extends ControllerPart {
   async #create(name: string, service: StoredService): Promise<void> {
     const { name: holder, namespace = '' } = service.metadata;
     await this.#client.api(IPAddress).create({
-      metadata: { name, labels: addressLabels(name, this.context.dialect) },
+      metadata: { name, labels: addressLabels(parseIpSloppy(name)?.family ?? '', this.context.dialect) },
       spec: { parentRef: { resource: 'services', namespace, name: holder } },
     });
   }

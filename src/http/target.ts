@@ -6,6 +6,7 @@ import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { Release } from '../kinds/lifecycle.js';
 import type { StorageReader } from '../kinds/objects.js';
+import type { ServerListener } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
@@ -43,6 +44,8 @@ export interface FetchTarget {
   readonly storageReader: StorageReader;
   /** The audit log; absent: auditing is disabled. */
   readonly audit?: AuditLog | undefined;
+  /** Makes an address of the server the endpoint of its Service. The result removes the address. */
+  advertise?(listener: ServerListener): () => void;
   /** Authenticates bearer tokens. */
   readonly authentication: ClusterAuthentication;
   /** Executes a request, synchronously where possible. Throws, or rejects with, StatusError. */

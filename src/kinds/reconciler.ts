@@ -35,7 +35,7 @@ export interface ReconcilerHost {
    */
   writeStatus(object: ApiObject, change: (draft: DraftObject) => void, appliedBy?: string): void;
   /**
-   * Creates a cluster-scoped object of the reconciler's kind as the server, without admission. Throws the StatusError
+   * Creates an object of the reconciler's kind as the server, without admission. Throws the StatusError
    * that a client would get. `manager` is the field manager; absent: the server's own.
    */
   create(draft: Readonly<Record<string, unknown>>, manager?: string): void;
@@ -43,6 +43,11 @@ export interface ReconcilerHost {
   update(object: ApiObject, change: (draft: DraftObject) => void, manager?: string): void;
   /** Deletes an object of the reconciler's kind, as a client would. */
   remove(object: ApiObject): void;
+  /**
+   * The addresses on which the server listens, oldest first; the same list until it changes. Undefined before the first,
+   * empty when all have closed.
+   */
+  listeners(): readonly ServerListener[] | undefined;
   /** All served kinds in each version. Returns the same list until it changes. */
   kinds(): readonly ServedKind[];
   /** Calls `reconcile` after the given time. Returns a function that cancels the call. */
@@ -57,6 +62,21 @@ export interface ReconcilerHost {
   /** A number that grows with every change of a resource, and only then. */
   lastChange(resource: GroupResource): number;
 }
+
+/** An address on which clients reach the API server. */
+export interface ServerListener {
+  /** An IP address that is not a loopback address. */
+  readonly address: string;
+  readonly port: number;
+  /**
+   * The data of ConfigMap extension-apiserver-authentication, which tells aggregated API servers how this server
+   * authenticates clients, given the present data. Absent: the listener writes none.
+   */
+  readonly authenticationData?: ((present: ConfigData) => ConfigData) | undefined;
+}
+
+/** The data of a ConfigMap. */
+export type ConfigData = Readonly<Record<string, string>>;
 
 /** The reconciler of a kind, with its state. */
 export interface ServerReconciler {

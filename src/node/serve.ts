@@ -15,6 +15,7 @@ import type { FetchTarget } from '../http/target.js';
 import type { DialectName } from '../meta/dialect.js';
 import { systemClock } from '../util/clock.js';
 import { refuseUnknownOptions } from '../util/options.js';
+import { advertisedListener } from './advertised.js';
 import {
   type ClientCertificate,
   type ClientIdentity,
@@ -147,8 +148,10 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   url = `${tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${port}`;
   const caCertificate = tls?.ca;
   const kubeconfig = kubeconfigText({ url, caCertificate, token });
+  const withdraw = cluster.advertise?.(advertisedListener(host, port, trust));
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
+    if (closed === undefined) withdraw?.();
     closed ??= shutDown(server, listener, connections);
     return closed;
   };

@@ -4,7 +4,7 @@
  */
 
 import type { Kind } from '../kinds/kind.js';
-import type { ExternalCalls, ReconcilerHost, ServerReconciler } from '../kinds/reconciler.js';
+import type { ExternalCalls, ReconcilerHost, ServerListener, ServerReconciler } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { SERVER_MANAGER } from '../meta/dialect.js';
 import type { GroupResource } from '../meta/gvk.js';
@@ -20,6 +20,7 @@ import { isPromise } from '../util/maybe-promise.js';
 import { storageKeysIn } from './cluster-view.js';
 import { hookContext, type ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
+import type { ServerListeners } from './listeners.js';
 import { NO_PLUGINS } from './plugins.js';
 import { objectReader } from './strategy-context.js';
 import { deleteCollection } from './verbs/delete.js';
@@ -27,9 +28,16 @@ import { deleteCollection } from './verbs/delete.js';
 /** Optional reconcilers for kinds that declare none. */
 export type ExtraReconcilers = ReadonlyMap<Kind, (server: ReconcilerHost) => ServerReconciler>;
 
+/** What reconcilers can reach besides the objects. */
+export interface Surroundings {
+  readonly external: ExternalCalls;
+  readonly listeners: ServerListeners;
+}
+
 export class ServerReconcilers {
   readonly #context: ServerContext;
   readonly #external: ExternalCalls;
+  readonly #listeners: ServerListeners;
   readonly #extra: ExtraReconcilers;
   #kinds: readonly ServedKind[] = [];
   #reconcilers = new Map<Kind, ServerReconciler>();
@@ -44,10 +52,11 @@ export class ServerReconcilers {
   readonly #timers = new Set<Undo>();
 
   /** Reconcilers act as the server itself, so the context is used without its plugins. */
-  constructor(context: ServerContext, external: ExternalCalls, extra: ExtraReconcilers = new Map()) {
+  constructor(context: ServerContext, surroundings: Surroundings, extra: ExtraReconcilers = new Map()) {
     this.#extra = extra;
     this.#context = { ...context, admission: NO_PLUGINS, hasUntrustedPlugins: () => false };
-    this.#external = external;
+    this.#external = surroundings.external;
+    this.#listeners = surroundings.listeners;
     this.#changeCounter = context.store.changeCounter([]);
   }
 
@@ -98,6 +107,23 @@ export class ServerReconcilers {
     this.#kinds = [];
     this.#reconcilers = new Map();
     this.reconcile();
+  }
+
+  /**
+   * Adds an address of the server to the endpoints of its Service. Returns a function that removes it.
+   */
+  advertise(listener: ServerListener): Undo {
+    // The reconcilers of a fork may not have run yet; they must know what was there before.
+    this.reconcile({ isDue: true });
+    this.#listeners.add(listener);
+    this.reconcile({ isDue: true });
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.#listeners.remove(listener);
+      this.reconcile({ isDue: true });
+    };
   }
 
   /** Cancels all timers. */
@@ -158,6 +184,7 @@ export class ServerReconcilers {
         this.#dispatch({
           verb: 'create',
           resource: reconciled.gvr,
+          ...namespaceOf(draft),
           options: { fieldManager: manager },
           body: valueBody({ apiVersion: reconciled.apiVersion, kind: reconciled.gvk.kind, ...draft }),
         });
@@ -167,11 +194,14 @@ export class ServerReconcilers {
         change(draft);
         const { name } = object.metadata;
         const options = { fieldManager: manager };
-        this.#dispatch({ verb: 'update', resource: reconciled.gvr, name, options, body: valueBody(draft) });
+        const body = valueBody(draft);
+        this.#dispatch({ verb: 'update', resource: reconciled.gvr, ...namespaceOf(object), name, options, body });
       },
-      remove: ({ metadata }) => {
-        this.#dispatch({ verb: 'delete', resource: reconciled.gvr, name: metadata.name, options: {} });
+      remove: (object) => {
+        const { name } = object.metadata;
+        this.#dispatch({ verb: 'delete', resource: reconciled.gvr, ...namespaceOf(object), name, options: {} });
       },
+      listeners: () => this.#listeners.all,
       kinds: () => registry.all(),
       wakeAfter: (afterMs) => this.#wakeAfter(afterMs),
       pace: (afterMs, end) => {
@@ -267,4 +297,10 @@ export class ServerReconcilers {
       invariant(!isPromise(deleted), 'objects in their storage version need no conversion');
     }
   }
+}
+
+/** The namespace of a request for an object; absent for cluster-scoped objects. */
+function namespaceOf({ metadata }: Readonly<Record<string, unknown>> | ApiObject): Pick<ApiRequest, 'namespace'> {
+  const { namespace } = metadata as { readonly namespace?: string };
+  return namespace === undefined ? {} : { namespace };
 }

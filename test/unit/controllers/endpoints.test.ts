@@ -273,7 +273,7 @@ describe('Endpoints object', () => {
     expect(shape((await found(self))?.subsets)).toEqual(['10.2.0.1|:']);
   });
 
-  test('deletes leftover Endpoints at the start except leader election records', async () => {
+  test('deletes leftover Endpoints at the start except leader election records and those of the API server', async () => {
     const cluster = testCluster();
     const api = cluster.api(Endpoints);
     await api.create({ metadata: { name: 'left' } });
@@ -281,7 +281,7 @@ describe('Endpoints object', () => {
     await using running = runControllers(cluster, [endpoints()]);
     await running.ready;
     await cluster.settle();
-    expect((await api.list()).items.map(({ metadata }) => metadata.name)).toEqual(['leader']);
+    expect((await api.list()).items.map(({ metadata }) => metadata.name)).toEqual(['kubernetes', 'leader']);
     await api.create({ metadata: { name: 'later' } });
     await cluster.settle();
     expect(await api.find('later')).toBeDefined();

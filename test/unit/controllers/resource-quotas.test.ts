@@ -82,13 +82,14 @@ test('releases the compute usage of a finished pod and keeps its object count', 
 test('releases the usage of a service type after a change of the type', async () => {
   await makeQuota({ 'services.nodeports': '3', services: '3' });
   const ports = [{ port: 80 }];
+  // One of them is the Service of the API server.
   await cluster.api(Service).create({ metadata: { name: 's' }, spec: { type: 'NodePort', ports } });
-  expect(await used()).toEqual({ services: '1', 'services.nodeports': '1' });
+  expect(await used()).toEqual({ services: '2', 'services.nodeports': '1' });
   await cluster.api(Service).edit('s', (draft) => {
     draft.spec.type = 'ClusterIP';
     draft.spec.ports = ports as never;
   });
-  expect(await used()).toEqual({ services: '1', 'services.nodeports': '0' });
+  expect(await used()).toEqual({ services: '2', 'services.nodeports': '0' });
 });
 
 test('moves a pod between scopes when it gets a deadline', async () => {

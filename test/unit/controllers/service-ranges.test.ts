@@ -115,9 +115,17 @@ describe('ServiceCIDR controller', () => {
     expect(await range(self, 'more')).toBeUndefined();
   });
 
+  test('keeps the default range while the Service of the API server uses it', async () => {
+    const self = await serving([serviceRanges(), clusterAddresses()]);
+    await range(self, 'kubernetes');
+    await self.cluster.api(ServiceCIDR).delete('kubernetes');
+    expect((await range(self, 'kubernetes'))?.ready).toBe(IN_USE);
+  });
+
   test('recreates the default range', async () => {
     const self = await serving([serviceRanges(), clusterAddresses()]);
     await range(self, 'kubernetes');
+    await self.cluster.api(Service).delete('kubernetes');
     await self.cluster.api(ServiceCIDR).delete('kubernetes');
     const again = await range(self, 'kubernetes');
     expect(again?.found.metadata.deletionTimestamp).toBeUndefined();
@@ -126,9 +134,10 @@ describe('ServiceCIDR controller', () => {
 });
 
 describe('IPAddress controller', () => {
+  /** By address, without that of the API server. */
   async function parents({ cluster }: Serving): Promise<Record<string, string>> {
     await cluster.settle();
-    const { items } = await cluster.api(IPAddress).list();
+    const items = (await cluster.api(IPAddress).list()).items.filter(({ metadata }) => metadata.name !== '10.0.0.1');
     return Object.fromEntries(items.map(({ metadata, spec }) => [metadata.name, spec.parentRef?.name ?? '']));
   }
   const allocatorLabels = {

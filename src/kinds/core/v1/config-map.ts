@@ -8,6 +8,7 @@ import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import { type ConfigMapKind, type ConfigMapObject, configMapBase } from '../../generated/core-v1.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { authenticationReconciler } from '../../shared/control-plane/authentication.js';
 import { immutableDataProblems } from '../../shared/strategies.js';
 
 export interface ConfigMap extends ConfigMapObject {}
@@ -15,6 +16,7 @@ export interface ConfigMap extends ConfigMapObject {}
 export const ConfigMap: ConfigMapKind<ConfigMap> = defineBuiltIn({
   ...configMapBase,
   names: { shortNames: ['cm'] },
+  reconciler: authenticationReconciler,
   columns: [nameColumn, textColumn('Data', 'The number of keys.', keyCount), ageColumn],
   strategy: {
     update: {

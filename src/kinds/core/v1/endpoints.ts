@@ -18,6 +18,8 @@ import {
 } from '../../generated/core-v1.js';
 import type { HookContext } from '../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { initialEndpoints } from '../../shared/control-plane/initial-objects.js';
+import { endpointsReconciler } from '../../shared/control-plane/reconcilers.js';
 import { oneOf } from '../../shared/field-rules.js';
 
 export interface Endpoints extends EndpointsObject {}
@@ -26,6 +28,8 @@ export const Endpoints: EndpointsKind<Endpoints> = defineBuiltIn({
   ...endpointsBase,
   names: { plural: 'endpoints', shortNames: ['ep'] },
   columns: [nameColumn, textColumn('Endpoints', 'The first few ready addresses.', firstAddresses), ageColumn],
+  initial: initialEndpoints,
+  reconciler: endpointsReconciler,
   lifecycle: {
     deprecatedIn: '1.33',
     replacement: { apiVersion: `${serviceGroup('discovery')}/v1`, kind: 'EndpointSlice' },

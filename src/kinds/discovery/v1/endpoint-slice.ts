@@ -27,6 +27,8 @@ import {
 } from '../../generated/discovery-v1.js';
 import type { HookContext, MetadataErrors } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { initialEndpointSlices } from '../../shared/control-plane/initial-objects.js';
+import { endpointSliceReconciler } from '../../shared/control-plane/reconcilers.js';
 import { oneOf } from '../../shared/field-rules.js';
 
 export interface EndpointSlice extends EndpointSliceObject {}
@@ -34,6 +36,8 @@ export interface EndpointSlice extends EndpointSliceObject {}
 export const EndpointSlice: EndpointSliceKind<EndpointSlice> = defineBuiltIn({
   ...endpointSliceBase,
   columns: columns(),
+  initial: initialEndpointSlices,
+  reconciler: endpointSliceReconciler,
   strategy: {
     update: { metadataValidation: 'inValidate', prepare: prepareForUpdate, validate: validateUpdate },
     write: {

@@ -6,9 +6,9 @@
 import type { Dialect } from '../../../meta/dialect.js';
 import type { GroupResource } from '../../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import type { Undo } from '../../../util/clock.js';
 import { deepEqual } from '../../../util/json.js';
 import type { ReconcilerHost, ServerReconciler } from '../../reconciler.js';
+import { RepairTimer } from '../../shared/repair-timer.js';
 import { isMandatory, PRODUCER, updateAnnotation } from './bootstrap.js';
 
 const REPAIR_DELAY_MS = 60_000;
@@ -23,7 +23,7 @@ export interface Bootstrap {
 export function bootstrapReconciler(server: ReconcilerHost, { resource, specs }: Bootstrap): ServerReconciler {
   let wanted: ReadonlyMap<string, object> | undefined;
   let seen = -1;
-  let waiting: { readonly dueMs: number; readonly undo: Undo } | undefined;
+  const timer = new RepairTimer(server, REPAIR_DELAY_MS);
 
   const repairs = (): readonly (() => void)[] => {
     const present = new Map(server.objects.list(resource).map((object) => [object.metadata.name, object]));
@@ -47,19 +47,10 @@ export function bootstrapReconciler(server: ReconcilerHost, { resource, specs }:
 
   return {
     reconcile() {
-      const now = server.clock.now();
-      const isDue = waiting !== undefined && waiting.dueMs <= now;
-      if (!isDue && server.lastChange(resource) === seen) return;
+      if (!timer.isDue && server.lastChange(resource) === seen) return;
       // Older releases have other field names, so the specs cannot be compared there.
       if (!isServedInV1(server, resource)) return;
-      const needed = repairs();
-      if (isDue) {
-        waiting = undefined;
-        for (const repair of needed) repair();
-      } else if (needed.length === 0) {
-        waiting?.undo();
-        waiting = undefined;
-      } else waiting ??= { dueMs: now + REPAIR_DELAY_MS, undo: server.wakeAfter(REPAIR_DELAY_MS) };
+      timer.settle(repairs());
       seen = server.lastChange(resource);
     },
   };

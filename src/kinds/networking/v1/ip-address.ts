@@ -17,6 +17,7 @@ import {
 } from '../../generated/networking-v1.js';
 import type { HookContext, MetadataErrors } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { initialAddresses } from '../../shared/control-plane/initial-objects.js';
 import { requiredSegmentProblems } from '../reference.js';
 
 export interface IPAddress extends IPAddressObject {}
@@ -25,6 +26,7 @@ export const IPAddress: IPAddressKind<IPAddress> = defineBuiltIn({
   ...ipAddressBase,
   lifecycle: { introducedIn: '1.33' },
   names: { shortNames: ['ip'] },
+  initial: initialAddresses,
   strategy: {
     name: {
       validate: ipAddressNameProblems,

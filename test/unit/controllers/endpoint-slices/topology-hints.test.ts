@@ -32,10 +32,15 @@ async function readyNode(name: string, zone: string | undefined, cpu: string, la
   });
 }
 
+/** The endpoints of the Service svc. */
+async function endpointsOfService() {
+  const { items } = await self.cluster.api(EndpointSlice).list({ labels: 'orch.io/service-name=svc' });
+  return items.flatMap(({ endpoints }) => endpoints ?? []);
+}
+
 /** Creates ready pods on the nodes. */
 async function pods(...nodes: string[]) {
-  const { items } = await self.cluster.all(EndpointSlice).list();
-  let next = items.flatMap(({ endpoints }) => endpoints ?? []).length + 1;
+  let next = (await endpointsOfService()).length + 1;
   for (const node of nodes) {
     await self.pod(`p${next}`, { ip: `10.1.0.${next}`, node });
     next++;
@@ -46,9 +51,7 @@ async function pods(...nodes: string[]) {
 /** `zone of the endpoint>zone of its hint`, sorted. */
 async function hints() {
   await self.cluster.settle();
-  const { items } = await self.cluster.all(EndpointSlice).list();
-  return items
-    .flatMap(({ endpoints }) => endpoints ?? [])
+  return (await endpointsOfService())
     .map(({ zone, hints: given }) => `${zone}>${given?.forZones?.map(({ name }) => name).join() ?? ''}`)
     .sort();
 }

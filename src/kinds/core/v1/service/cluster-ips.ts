@@ -21,10 +21,10 @@ import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { ServiceSpec } from '../../../generated/core-v1.js';
 import type { StrategyContext } from '../../../kind.js';
 import type { ObjectAddress, Objects } from '../../../objects.js';
+import { addressLabels, SERVICES } from '../../../shared/control-plane/initial-objects.js';
 import { DEFAULT_SERVICE_CIDR } from '../../../shared/service-cidr.js';
 import { HEADLESS } from './needs.js';
 
-export const SERVICES: GroupResource = { group: '', resource: 'services' };
 const IP_ADDRESSES: GroupResource = { group: serviceGroup('networking'), resource: 'ipaddresses' };
 const SERVICE_CIDRS: GroupResource = { group: serviceGroup('networking'), resource: 'servicecidrs' };
 
@@ -96,10 +96,7 @@ function objectAllocator(context: StrategyContext): ClusterIPAllocator {
       if (!hasObjects) return;
       const draft = {
         metadata: {
-          labels: {
-            [dialect.subkey('ipaddress', 'ip-family')]: parseIpSloppy(address)?.family ?? '',
-            [dialect.subkey('ipaddress', 'managed-by')]: dialect.group(serviceGroup('ipallocator')),
-          },
+          labels: addressLabels(parseIpSloppy(address)?.family ?? '', dialect),
         },
         spec: { parentRef: { resource: SERVICES.resource, namespace: owner.namespace, name: owner.name } },
       };

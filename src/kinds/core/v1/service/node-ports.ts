@@ -6,7 +6,8 @@ import { type FieldError, invalid } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import type { ServicePort, ServiceSpec } from '../../../generated/core-v1.js';
 import type { StrategyContext } from '../../../kind.js';
-import { findFreeNumber, SERVICES } from './cluster-ips.js';
+import { SERVICES } from '../../../shared/control-plane/initial-objects.js';
+import { findFreeNumber } from './cluster-ips.js';
 import { needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
 
 const FIRST = 30000;

@@ -10,7 +10,9 @@ import type { Column } from '../../../columns.js';
 import { defineBuiltIn } from '../../../define-kind.js';
 import { type ServiceKind, type ServiceObject, type ServiceStatus, serviceBase } from '../../../generated/core-v1.js';
 import type { HookContext, NameValidator } from '../../../kind.js';
-import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
+import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN, wideColumn } from '../../../shared/common-columns.js';
+import { initialServices } from '../../../shared/control-plane/initial-objects.js';
+import { serviceReconciler } from '../../../shared/control-plane/reconcilers.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { serviceConnectSubresources } from '../connect-subresources.js';
 import { allocateService, releaseService } from './allocate.js';
@@ -25,13 +27,7 @@ const serviceColumns: readonly Column<Service>[] = [
   textColumn('External-IP', 'The addresses outside the cluster.', externalCell),
   textColumn('Port(s)', 'The ports that it listens on.', portsCell),
   ageColumn,
-  {
-    name: 'Selector',
-    type: 'string',
-    description: 'The label selector of its endpoints.',
-    priority: 1,
-    cell: selectorCell,
-  },
+  wideColumn('Selector', 'The label selector of its endpoints.', selectorCell),
 ];
 
 export interface Service extends ServiceObject {}
@@ -43,6 +39,8 @@ const validateServiceName: NameValidator = (name, prefix) =>
 export const Service: ServiceKind<Service> = defineBuiltIn({
   ...serviceBase,
   names: { shortNames: ['svc'], categories: ['all'] },
+  initial: initialServices,
+  reconciler: serviceReconciler,
   strategy: {
     name: { validate: validateServiceName },
     update: {
