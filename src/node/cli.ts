@@ -12,5 +12,10 @@ import module from 'node:module';
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
-const { main } = await import('./run-command.js');
-await main(manifest.version);
+if (process.argv[2]?.startsWith('envtest-')) {
+  const { runEnvtestProgram } = await import('./envtest/programs.js');
+  await runEnvtestProgram(process.argv.slice(2));
+} else {
+  const { main } = await import('./run-command.js');
+  await main(manifest.version);
+}

@@ -9,6 +9,7 @@ import type { DialectName } from '../meta/dialect.js';
 export type Command =
   | { readonly type: 'help' }
   | { readonly type: 'version' }
+  | { readonly type: 'envtest'; readonly folder: string }
   | { readonly type: 'serve'; readonly settings: ServeSettings };
 
 /** The options of `orchplane serve`. */
@@ -42,6 +43,7 @@ export const HELP = `orchplane: a cluster control plane in one process
 
 Usage
   orchplane serve [options]     serve a cluster until Ctrl-C
+  orchplane envtest DIR         write kube-apiserver, etcd and kubectl for KUBEBUILDER_ASSETS (Go test suites)
   orchplane --help | --version
 
 Options of serve
@@ -89,6 +91,7 @@ export function parseCommandLine(args: readonly string[]): Command {
   const [command, ...rest] = positionals;
   if (command === undefined)
     throw new UsageError('a command is missing; use "orchplane serve", or see "orchplane --help"');
+  if (command === 'envtest') return { type: 'envtest', folder: readEnvtestFolder(rest, values) };
   if (command !== 'serve') throw new UsageError(`unknown command "${command}"; see "orchplane --help"`);
   // A shell expands `--apply *.yaml` to one option value and further arguments.
   if (rest.length > 0 && values.apply === undefined) {
@@ -139,6 +142,14 @@ function readPort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new UsageError(`--port takes a number from 0 to 65535, got "${text}"`);
+}
+
+function readEnvtestFolder(rest: readonly string[], values: Readonly<Record<string, unknown>>): string {
+  const [folder, ...others] = rest;
+  const [option] = Object.keys(values);
+  if (option !== undefined) throw new UsageError(`envtest takes no options, got --${option}`);
+  if (folder === undefined || folder === '' || others.length > 0) throw new UsageError('envtest takes one folder');
+  return folder;
 }
 
 function readDataFolder(text: string | undefined): string | undefined {

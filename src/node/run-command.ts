@@ -1,7 +1,7 @@
 /**
  * The command `orchplane`: `orchplane serve` creates a cluster, applies manifests and serves it until a signal arrives.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
@@ -30,6 +30,7 @@ async function runCommand(args: readonly string[], environment: CommandEnvironme
     const command = parseCommandLine(args);
     if (command.type === 'help') writeOut(HELP);
     else if (command.type === 'version') writeOut(`${version}\n`);
+    else if (command.type === 'envtest') writeOut(await writeEnvtestFolder(command.folder));
     else await runServe(command.settings, environment);
     return 0;
   } catch (error) {
@@ -37,6 +38,15 @@ async function runCommand(args: readonly string[], environment: CommandEnvironme
     writeError(`orchplane: ${error.message.replace(/^orchplane: /, '').replaceAll('\n', ' ')}\n`);
     return 2;
   }
+}
+
+/** Returns the shell command that makes test suites use the folder. */
+async function writeEnvtestFolder(folder: string): Promise<string> {
+  const { shellQuote, writeAssets } = await import('./envtest/assets.js');
+  // npm starts the command through a link.
+  const program = await realpath(process.argv[1] ?? '');
+  const path = await writeAssets(folder, { node: process.execPath, program });
+  return `export KUBEBUILDER_ASSETS=${shellQuote(path)}\n`;
 }
 
 async function runServe(settings: ServeSettings, environment: CommandEnvironment): Promise<void> {
