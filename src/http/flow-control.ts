@@ -55,7 +55,7 @@ export function awaitSeat(
   const digest = {
     user,
     attributes,
-    options: listSizeOptions(exchange.query),
+    options: listSizeOptions(exchange.query, exchange.settings.target.features.enabled('WatchList')),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
   };
   const onFailure = (error: unknown): never => {
@@ -105,7 +105,7 @@ function rejectersOf(closing: AbortSignal): Set<Reject> {
 const TEXT_OPTIONS = ['continue', 'resourceVersion', 'resourceVersionMatch', 'labelSelector', 'fieldSelector'] as const;
 
 /** The list options from which flow control estimates the cost of a list. */
-function listSizeOptions(query: Query): RequestOptions {
+function listSizeOptions(query: Query, hasStreamingLists: boolean): RequestOptions {
   if (query.size === 0) return {};
   const limit = Number(query.get('limit')?.[0] ?? Number.NaN);
   const texts = TEXT_OPTIONS.flatMap((name) => {
@@ -115,7 +115,7 @@ function listSizeOptions(query: Query): RequestOptions {
   return {
     ...Object.fromEntries(texts),
     ...(Number.isNaN(limit) ? {} : { limit }),
-    ...(query.get('sendInitialEvents')?.[0] === 'true' ? { sendInitialEvents: true } : {}),
+    ...(hasStreamingLists && query.get('sendInitialEvents')?.[0] === 'true' ? { sendInitialEvents: true } : {}),
   };
 }
 

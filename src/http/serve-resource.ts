@@ -110,7 +110,8 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   if (refusal !== undefined) throw refusal;
   exchange.errorOffer = offer;
   // A watch that sends initial events cannot be returned as tables.
-  const tables = verb === 'watch' && isInitialStateRequested(query) ? false : tableSupportOf(served.kind, action);
+  const isStreamingList = verb === 'watch' && target.features.enabled('WatchList') && isInitialStateRequested(query);
+  const tables = isStreamingList ? false : tableSupportOf(served.kind, action);
   const negotiation = { watch: verb === 'watch', kindRepresentation, tables };
   const form =
     (isConnect ? chooseErrorRepresentation(offer, accept) : undefined) ??
@@ -175,6 +176,7 @@ function respondToAction(
   const events = createWatchBody(sent.watch, {
     request: exchange.request,
     codec: stream,
+    encodeList: (list) => form.codec.encode(list, { dialect: target.dialect, pretty: false }),
     documentOptions: presentation,
     eventCache: exchange.settings.eventCache,
     onError,

@@ -2,9 +2,10 @@
  * The response body of a watch. The reader sets the pace: events are taken from the watch only on demand, except for
  * one event in advance from watches that cannot report whether an event is available.
  */
-import type { Encoded, EventDocument, StreamCodec } from '../codec/codec.js';
+import type { Document, Encoded, EventDocument, StreamCodec } from '../codec/codec.js';
 import type { Dialect } from '../meta/dialect.js';
-import type { DirectWatchStream, ServerWatchEvent, WatchStream } from '../protocol/watch-event.js';
+import type { Bookmark, DirectWatchStream, ServerWatchEvent, WatchStream } from '../protocol/watch-event.js';
+import { decodeBase64Text, encodeBase64 } from '../util/base64.js';
 import type { ByteSource } from './answer.js';
 import { Chunk } from './chunk.js';
 import type { ErrorListener } from './respond.js';
@@ -20,6 +21,8 @@ export interface WatchBodyOptions {
    */
   readonly request: { readonly signal: AbortSignal; readonly isWebSocket?: boolean };
   readonly codec: StreamCodec;
+  /** Encodes the empty list in the bookmark that ends the initial events. Text: the list stays in JSON. */
+  readonly encodeList?: (list: Document) => Encoded;
   /** The current document options; ages in tables change over time. */
   readonly documentOptions: () => DocumentOptions;
   /** Encoded events shared between watches; absent: every event is encoded anew. */
@@ -129,11 +132,39 @@ class WatchByteSource implements ByteSource {
     const { codec, documentOptions, eventCache } = this.#options;
     const options = documentOptions();
     if (event.type === 'ERROR') return codec.encode(event, options.dialect);
+    if (event.type === 'BOOKMARK') return this.#encodeBookmark(event.object, options);
     if (options.view === undefined && eventCache !== undefined) return eventCache.encode(event, codec, options.dialect);
     const object = toEventDocument(event.object, options, { isFirst: !this.#hasSent });
     this.#hasSent = true;
     return object === undefined ? undefined : codec.encode({ type: event.type, object }, options.dialect);
   }
+
+  /** The first bookmark may have the empty list of a streaming list, in the encoding of the response. */
+  #encodeBookmark(bookmark: Bookmark, options: DocumentOptions): Encoded | undefined {
+    const { codec, encodeList } = this.#options;
+    const shown = toEventDocument(bookmark, options, { isFirst: !this.#hasSent });
+    this.#hasSent = true;
+    if (shown === undefined) return undefined;
+    const object = encodeList === undefined ? shown : withEncodedBlueprint(shown, encodeList, options.dialect);
+    return codec.encode({ type: 'BOOKMARK', object }, options.dialect);
+  }
+}
+
+/** The blueprint in a bookmark is JSON; other encodings replace it. */
+function withEncodedBlueprint(
+  document: Document & { readonly metadata?: Partial<Bookmark['metadata']> },
+  encodeList: (list: Document) => Encoded,
+  dialect: Dialect,
+): Document {
+  const key = dialect.key('initial-events-list-blueprint');
+  const { metadata } = document;
+  const blueprint = metadata?.annotations?.[key];
+  if (blueprint === undefined) return document;
+  const encoded = encodeList(JSON.parse(decodeBase64Text(blueprint)) as Document);
+  if (typeof encoded === 'string') return document;
+  const annotations = { ...metadata?.annotations, [key]: encodeBase64(encoded) };
+  const changed: Document & { readonly metadata: object } = { ...document, metadata: { ...metadata, annotations } };
+  return changed;
 }
 
 function eventOf(result: IteratorResult<ServerWatchEvent, undefined>): ServerWatchEvent | undefined {

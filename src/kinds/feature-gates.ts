@@ -94,7 +94,7 @@ const GATES: Readonly<Record<string, Readonly<Record<string, Gate>>>> = {
   AllowInsecureKubeletCertificateSigningRequests: { '1.31': deprecatedSwitch },
   AllowServiceLBStatusOnNonLB: { '1.29': deprecatedOff },
   StorageNamespaceIndex: { '1.30': alwaysOn, '1.33': deprecatedOn },
-  WatchList: { '1.27': alwaysOn },
+  WatchList: { '1.27': alpha, '1.32': beta, '1.33': betaOff },
 };
 
 /** Settings by gate; `AllAlpha` and `AllBeta` apply to the gates of that stage that are not listed. */

@@ -1,6 +1,7 @@
 /**
  * Validation of request options per verb, in the order in which the reference server reports errors. spec: Parameters
  */
+import type { FeatureGates } from '../kinds/feature-gates.js';
 import { dryRunProblems } from '../kinds/shared/deletion-options.js';
 import { managerNameErrors } from '../kinds/shared/metadata-errors.js';
 import type { Dialect } from '../meta/dialect.js';
@@ -110,21 +111,33 @@ export function checkListOptions(options: RequestOptions, dialect: Dialect): voi
 /** The validated options of a watch. */
 export interface CheckedWatchOptions {
   readonly sendInitialEvents: boolean;
+  /** A bookmark marks the end of the initial events. */
+  readonly markInitialEventsEnd: boolean;
   readonly allowBookmarks: boolean;
   readonly timeoutSeconds: number;
 }
 
 /** Throws 422 for a watch whose options contradict each other. spec: Streaming lists */
-export function checkWatchOptions(options: RequestOptions, dialect: Dialect): CheckedWatchOptions {
+export function checkWatchOptions(
+  options: RequestOptions,
+  { dialect, features }: { readonly dialect: Dialect; readonly features: FeatureGates },
+): CheckedWatchOptions {
+  const hasStreamingLists = features.enabled('WatchList');
   const fromState = !options.resourceVersion || options.resourceVersion === '0';
-  // A watch without a resourceVersion implies initial events.
-  const implied = fromState && options.sendInitialEvents === undefined && !options.resourceVersionMatch;
-  const sendInitialEvents = implied ? true : options.sendInitialEvents;
-  const match = implied ? 'NotOlderThan' : options.resourceVersionMatch;
+  // A watch without a resourceVersion gets initial events; with the gate as if it had requested them.
+  const isLegacy = fromState && options.sendInitialEvents === undefined && !options.resourceVersionMatch;
+  const isImplied = isLegacy && hasStreamingLists;
+  const sendInitialEvents = isImplied ? true : options.sendInitialEvents;
+  const match = isImplied ? 'NotOlderThan' : options.resourceVersionMatch;
+  const allowBookmarks = options.allowWatchBookmarks === true;
   const problems: FieldError[] = [];
   const say = (detail: string) => problems.push(forbidden('resourceVersionMatch', detail));
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
     say('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  }
+  if (sendInitialEvents !== undefined && !hasStreamingLists) {
+    const detail = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled';
+    problems.push(forbidden('sendInitialEvents', detail));
   }
   if (match) {
     if (sendInitialEvents === undefined) {
@@ -135,8 +148,9 @@ export function checkWatchOptions(options: RequestOptions, dialect: Dialect): Ch
   }
   refuse(problems, { kind: 'ListOptions', dialect });
   return {
-    sendInitialEvents: sendInitialEvents === true,
-    allowBookmarks: options.allowWatchBookmarks === true,
+    sendInitialEvents: isLegacy || sendInitialEvents === true,
+    markInitialEventsEnd: allowBookmarks && hasStreamingLists,
+    allowBookmarks,
     timeoutSeconds: options.timeoutSeconds ?? 0,
   };
 }

@@ -286,7 +286,7 @@ describe('custom resources', () => {
   };
 
   async function withWidget() {
-    const started = start();
+    const started = start({ featureGates: { WatchList: true } });
     await started.call('POST', DEFINITIONS, definition());
     await started.call('POST', WIDGETS, widget);
     return started;
@@ -361,7 +361,11 @@ describe('custom resources', () => {
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const decoder = new TextDecoder();
     let text = '';
-    while (!text.includes('BOOKMARK')) text += decoder.decode((await reader.read()).value, { stream: true });
+    while (!text.includes('BOOKMARK')) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error(`no bookmark: ${text}`);
+      text += decoder.decode(value, { stream: true });
+    }
     await reader.cancel();
     return JSON.parse(text.trim().split('\n').at(-1) ?? '').object;
   }

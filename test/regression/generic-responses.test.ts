@@ -5,8 +5,8 @@ import { METADATA, start as startWith, TABLE } from './over-http.js';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
-function start() {
-  const { cluster, send, call } = startWith({ runtimeConfig: 'api/all=true' });
+function start(options: Parameters<typeof startWith>[0] = {}) {
+  const { cluster, send, call } = startWith({ runtimeConfig: 'api/all=true', ...options });
   const json = async (...request: Parameters<typeof call>) => (await call(...request)).body;
   return { cluster, send, json };
 }
@@ -68,7 +68,7 @@ test('reports unknown YAML fields in sorted order', async () => {
 });
 
 test('rejects a table for a watch with initial events', async () => {
-  const { send } = start();
+  const { send } = start({ featureGates: { WatchList: true } });
   const path = `${MAPS}?watch=1&allowWatchBookmarks=true`;
   expect((await send('GET', path, undefined, { accept: TABLE })).status).toBe(406);
   const either = await send('GET', path, undefined, { accept: `${TABLE},application/json` });
@@ -81,7 +81,7 @@ test('rejects a table for a watch with initial events', async () => {
 });
 
 test('sends a metadata list as the blueprint of a metadata bookmark', async () => {
-  const { send } = start();
+  const { send } = start({ featureGates: { WatchList: true } });
   const { type, object } = await firstEvent(
     await send('GET', `${MAPS}?watch=1&allowWatchBookmarks=true`, undefined, { accept: METADATA }),
   );

@@ -26,7 +26,7 @@ import { ServerWatchStream } from '../watch-stream.js';
 
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
   const selection = selectionOf(request, served, true);
-  const options = checkWatchOptions(request.options, context.dialect);
+  const options = checkWatchOptions(request.options, context);
   const text = request.options.resourceVersion ?? '';
   const revision = parseWatchRevision(text);
   const parameters: WatchParameters = { context, request, served, selection, options, revision };
@@ -79,14 +79,16 @@ function openFromRevision(parameters: WatchParameters): ServerWatchStream {
   return openStream(parameters, revision === 0 ? context.store.revision : revision, []);
 }
 
-/** Initial ADDED events for existing objects, then the bookmark that ends them, then changes. */
+/** Initial ADDED events for existing objects, then the bookmark that ends them if it is requested, then changes. */
 function openWithInitialEvents(parameters: WatchParameters): ServerWatchStream {
   const { context, served, selection, options } = parameters;
   const { range, matches } = selection;
   const query = { storageKey: served.storageKey, ...range, ...(matches === undefined ? {} : { matches }) };
   const page = selection.canMatch ? context.store.list(query) : { items: [], revision: context.store.revision };
   const initial: ServerWatchEvent[] = toServedAll(served, page.items).map(added);
-  if (options.allowBookmarks) initial.push({ type: 'BOOKMARK', object: initialEventsEnd(parameters, page.revision) });
+  if (options.markInitialEventsEnd) {
+    initial.push({ type: 'BOOKMARK', object: initialEventsEnd(parameters, page.revision) });
+  }
   return openStream(parameters, page.revision, initial);
 }
 

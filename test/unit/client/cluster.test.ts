@@ -107,7 +107,7 @@ everyTransport('the client', (connect) => {
   });
 
   test('a watch from a compacted version is rejected with Expired', async () => {
-    const { cluster, client } = await connect();
+    const { cluster, client } = await connect({ featureGates: { WatchList: true } });
     const configMaps = client.api(ConfigMap);
     await configMaps.create(settings('blue'));
     const before = cluster.snapshot();
@@ -202,7 +202,7 @@ everyTransport('the client', (connect) => {
   });
 
   test('closing a cluster ends watches silently and rejects later requests', async () => {
-    const { cluster, client } = await connect();
+    const { cluster, client } = await connect({ featureGates: { WatchList: true } });
     const configMaps = client.api(ConfigMap);
     const watch = configMaps.watch({
       sendInitialEvents: true,

@@ -312,7 +312,7 @@ everyTransport('watches', (connect) => {
   });
 
   test('leaving a watch closes it on the server', async () => {
-    const { cluster, client } = await connect();
+    const { cluster, client } = await connect({ featureGates: { WatchList: true } });
     const before = cluster.clock.pending;
     const watches = Array.from({ length: 5 }, () =>
       client

@@ -262,7 +262,7 @@ describe('a watch with initial events', () => {
     ({ resourceVersion, sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }) as const;
 
   test('marks the end of initial events with a bookmark if bookmarks are requested', async () => {
-    const cluster = testCluster();
+    const cluster = testCluster({ featureGates: { WatchList: true } });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const reader = new Reader(cluster.api(ConfigMap).watch({ ...stateFrom(''), allowWatchBookmarks: true }));
     expect(await reader.read()).toMatchObject({ type: 'ADDED' });
@@ -287,13 +287,13 @@ describe('a watch with initial events', () => {
   });
 
   test('sends no end mark after initial events without bookmarks', async () => {
-    const cluster = testCluster();
+    const cluster = testCluster({ featureGates: { WatchList: true } });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(await new Reader(cluster.api(ConfigMap).watch(stateFrom(''))).readAll()).toEqual(['ADDED a']);
   });
 
   test('waits for a future revision before it sends initial events', async () => {
-    const cluster = testCluster();
+    const cluster = testCluster({ featureGates: { WatchList: true } });
     const configMaps = cluster.api(ConfigMap);
     const reader = new Reader(configMaps.watch(stateFrom('6')));
     await configMaps.create({ metadata: { name: 'five' } });
@@ -303,7 +303,7 @@ describe('a watch with initial events', () => {
   });
 
   test('fails within the stream if the revision of initial events is not reached in three seconds', async () => {
-    const cluster = testCluster();
+    const cluster = testCluster({ featureGates: { WatchList: true } });
     const reader = new Reader(cluster.api(ConfigMap).watch(stateFrom('9')));
     const failure = failureOf(reader.watch.next());
     await cluster.clock.advance(3_000);
@@ -315,7 +315,7 @@ describe('a watch with initial events', () => {
   });
 
   test('ends without an error if it is aborted while it waits for the revision of initial events', async () => {
-    const cluster = testCluster();
+    const cluster = testCluster({ featureGates: { WatchList: true } });
     const stop = new AbortController();
     const reader = new Reader(cluster.api(ConfigMap).watch({ ...stateFrom('9'), signal: stop.signal }));
     await reader.read();
@@ -325,13 +325,29 @@ describe('a watch with initial events', () => {
   });
 
   test('omits initial events if sendInitialEvents is false', async () => {
-    const cluster = testCluster();
+    const cluster = testCluster({ featureGates: { WatchList: true } });
     await cluster.api(ConfigMap).create({ metadata: { name: 'before' } });
     const reader = new Reader(
       cluster.api(ConfigMap).watch({ sendInitialEvents: false, resourceVersionMatch: 'NotOlderThan' }),
     );
     await cluster.api(ConfigMap).create({ metadata: { name: 'after' } });
     expect(await reader.readAll()).toEqual(['ADDED after']);
+  });
+
+  test('is rejected without the feature gate WatchList', async () => {
+    const error = await failureOf(testCluster().api(ConfigMap).watch(stateFrom('')).next());
+    expect(error).toMatchObject({
+      code: 422,
+      message:
+        'ListOptions.meta.orch.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+    });
+  });
+
+  test('has no bookmark at their end without the feature gate WatchList', async () => {
+    const cluster = testCluster();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    const reader = new Reader(cluster.api(ConfigMap).watch({ allowWatchBookmarks: true }));
+    expect(await reader.readAll()).toEqual(['ADDED a']);
   });
 });
 
@@ -417,7 +433,8 @@ describe('the watch stream of a transport', () => {
 });
 
 test('rejects contradictory watch options with one Invalid error', async () => {
-  const watch = testCluster().api(ConfigMap).watch({ resourceVersion: '1', sendInitialEvents: true });
+  const cluster = testCluster({ featureGates: { WatchList: true } });
+  const watch = cluster.api(ConfigMap).watch({ resourceVersion: '1', sendInitialEvents: true });
   const error = await failureOf(watch.next());
   expect(StatusError.is(error, 'Invalid')).toBe(true);
   expect(error).toMatchObject({
