@@ -54,7 +54,7 @@ export {
   type SeriesRecorder,
   type SeriesRecorderOptions,
 } from './runtime/event-series.js';
-export type { EventRecorder, EventType } from './runtime/events.js';
+export type { EventDetails, EventRecorder, EventType } from './runtime/events.js';
 export {
   type Candidate,
   type LeaderCallbacks,

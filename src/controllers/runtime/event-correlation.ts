@@ -55,6 +55,8 @@ export interface EventAttributes {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** The part of the object; empty: the whole object. */
+  readonly fieldPath: string;
   readonly type: string;
   readonly reason: string;
   readonly message: string;
@@ -107,7 +109,7 @@ export class EventCorrelator {
     const similar = `${about}\n${happening.reason}`;
     const isCombined = this.#isCombined(happening, similar);
     const message = isCombined ? COMBINED + happening.message : happening.message;
-    const key = isCombined ? similar : `${similar}\n\n${message}`;
+    const key = isCombined ? similar : `${similar}\n${happening.fieldPath}\n${message}`;
     if (!this.#takesToken(about)) return undefined;
     return { key, message, known: this.#counted.get(key) };
   }

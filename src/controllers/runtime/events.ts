@@ -8,7 +8,7 @@ import { strategicPatch } from '../../client/patches.js';
 import { CoreEvent } from '../../kinds/core/v1/event.js';
 import { StatusError } from '../../meta/errors.js';
 import { dnsSubdomainProblems } from '../../meta/names.js';
-import { formatTime } from '../../text/time/time.js';
+import { formatMicroTime, formatTime } from '../../text/time/time.js';
 import type { Activity } from '../../util/activity.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';
@@ -24,7 +24,24 @@ export interface EventRecorder {
    * object some are combined and the rest is dropped, as in the reference server's recorder.
    * upstream: client-go/tools/record/events_cache.go EventCorrelator
    */
-  record(object: AnyObject, type: EventType, reason: string, message: string): void;
+  record(object: AnyObject, type: EventType, reason: string, message: string, details?: EventDetails): void;
+}
+
+/** The attributes of an Event that simulates another component. */
+export interface EventDetails {
+  /** The reporting component; that of the recorder unless given. */
+  readonly component?: string | undefined;
+  /** The node of the component. */
+  readonly host?: string | undefined;
+  /** The part of the object, for example `spec.containers{web}`. */
+  readonly fieldPath?: string | undefined;
+  /**
+   * The action taken. The Event then has the form of events.k8s.io: a time with microseconds and an instance instead of a
+   * source, and a series instead of a count.
+   */
+  readonly action?: string | undefined;
+  /** The field manager of the write; that of the recorder unless given. */
+  readonly fieldManager?: string | undefined;
 }
 
 export interface EventRecorderOptions {
@@ -44,8 +61,9 @@ interface Occurrence {
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
-  /** The time of the occurrence, not of the write. */
-  readonly time: string;
+  readonly details: EventDetails;
+  /** The time of the occurrence, not of the write, in milliseconds. */
+  readonly timeMs: number;
 }
 
 /** A recorder that can be closed. Events not written by then are dropped. */
@@ -63,9 +81,9 @@ export class CoreEventRecorder implements EventRecorder, Activity {
     this.#names = new EventNames(options.clock, options.ids);
   }
 
-  record(about: AnyObject, type: EventType, reason: string, message: string): void {
+  record(about: AnyObject, type: EventType, reason: string, message: string, details = NO_DETAILS): void {
     if (this.#isClosed || this.#options.served?.() === false) return;
-    const occurrence: Occurrence = { about, type, reason, message, time: formatTime(this.#options.clock.now()) };
+    const occurrence: Occurrence = { about, type, reason, message, details, timeMs: this.#options.clock.now() };
     this.#pending++;
     // Sequential writes, so that the second of two equal events finds the first.
     this.#last = this.#last.then(() => this.#next(occurrence));
@@ -97,12 +115,14 @@ export class CoreEventRecorder implements EventRecorder, Activity {
   }
 
   async #write(occurrence: Occurrence): Promise<void> {
-    const { client, component } = this.#options;
-    const { about, type, reason, time } = occurrence;
+    const { client } = this.#options;
+    const { about, type, reason, details, timeMs } = occurrence;
+    const { component = this.#options.component, host = '', fieldPath = '', action, fieldManager } = details;
     const { apiVersion, kind, metadata } = about;
     const namespace = metadata.namespace ?? EVENT_NAMESPACE;
     const correlated = this.#correlator.correlate({
-      source: component,
+      source: host === '' ? component : `${component} ${host}`,
+      fieldPath,
       kind,
       apiVersion,
       namespace,
@@ -116,9 +136,13 @@ export class CoreEventRecorder implements EventRecorder, Activity {
     const { key, message, known } = correlated;
     const count = (known?.count ?? 0) + 1;
     if (known !== undefined) {
-      const patch = strategicPatch<CoreEvent>({ count, lastTimestamp: time, message });
+      const patch = strategicPatch<CoreEvent>(
+        action === undefined
+          ? { count, lastTimestamp: formatTime(timeMs), message }
+          : { series: { count, lastObservedTime: formatMicroTime(timeMs) } },
+      );
       try {
-        await client.api(CoreEvent, namespace).patch(known.name, patch);
+        await client.api(CoreEvent, namespace).patch(known.name, patch, writeOptions(fieldManager));
         this.#correlator.written(key, { name: known.name, count });
         return;
       } catch (error) {
@@ -131,31 +155,50 @@ export class CoreEventRecorder implements EventRecorder, Activity {
   }
 
   async #create(
-    { about, type, reason, time }: Occurrence,
+    { about, type, reason, details, timeMs }: Occurrence,
     { namespace, message, count }: { readonly namespace: string; readonly message: string; readonly count: number },
   ): Promise<string> {
-    const { client, component } = this.#options;
+    const { client } = this.#options;
+    const { component = this.#options.component, host, fieldPath, action, fieldManager } = details;
+    const time = formatTime(timeMs);
+    const occurrence =
+      action === undefined
+        ? {
+            source: { component, ...(host === undefined ? {} : { host }) },
+            firstTimestamp: time,
+            lastTimestamp: time,
+            count,
+            type,
+            reportingComponent: component,
+            ...(host === undefined ? {} : { reportingInstance: host }),
+          }
+        : {
+            type,
+            eventTime: formatMicroTime(timeMs),
+            action,
+            ...(count === 1 ? {} : { series: { count, lastObservedTime: formatMicroTime(timeMs) } }),
+            reportingComponent: component,
+            reportingInstance: `${component}-${host ?? 'orchplane'}`,
+          };
+    const reference = referenceTo(about);
+    const involvedObject = fieldPath === undefined ? reference : { ...reference, fieldPath };
     for (let attempt = 1; ; attempt++) {
       const name = attempt === 1 ? this.#names.next(about) : this.#names.another(about, attempt);
       try {
-        await client.api(CoreEvent, namespace).create({
-          metadata: { name, namespace },
-          involvedObject: referenceTo(about),
-          reason,
-          message,
-          source: { component },
-          firstTimestamp: time,
-          lastTimestamp: time,
-          count,
-          type,
-          reportingComponent: component,
-        });
+        const event = { metadata: { name, namespace }, involvedObject, reason, message, ...occurrence };
+        await client.api(CoreEvent, namespace).create(event, writeOptions(fieldManager));
         return name;
       } catch (error) {
         if (attempt >= NAME_ATTEMPTS || !StatusError.is(error, 'AlreadyExists')) throw error;
       }
     }
   }
+}
+
+const NO_DETAILS: EventDetails = Object.freeze({});
+
+function writeOptions(fieldManager: string | undefined): { readonly fieldManager?: string } {
+  return fieldManager === undefined ? {} : { fieldManager };
 }
 
 /** The namespace of events about cluster-scoped objects. */

@@ -1,10 +1,13 @@
 /**
- * Simulates the node part of kubelets: new nodes become ready, with an address and capacity for pods.
+ * Simulates the node part of kubelets: new nodes become ready, with labels, an address, capacity for pods and information
+ * about the system.
  */
 import { Node } from '../../kinds/core/v1/node/node.js';
-import type { NodeConditionInput, NodeInput } from '../../kinds/generated/core-v1.js';
+import type { NodeConditionInput, NodeInput, NodeStatusInput } from '../../kinds/generated/core-v1.js';
+import { REFERENCE_RELEASE } from '../../kinds/lifecycle.js';
 import type { Taint } from '../../kinds/shared/taints.js';
 import type { Dialect } from '../../meta/dialect.js';
+import { hexDigitsFromText, uidFromText } from '../../util/ids.js';
 import { LOST_REASONS } from '../node-lifecycle/node-health.js';
 import { isNodeReady, type StoredNode } from '../workloads/daemon-set/placement.js';
 import { isKubeletStopped, leaseStages } from './node-leases.js';
@@ -16,7 +19,17 @@ export interface NodeStagesOptions {
   readonly afterMs?: Delay | undefined;
 }
 
-const CAPACITY = { cpu: '32', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '110' };
+const CAPACITY = {
+  cpu: '32',
+  'ephemeral-storage': '1Ti',
+  'hugepages-1Gi': '0',
+  'hugepages-2Mi': '0',
+  memory: '256Gi',
+  pods: '110',
+};
+const OPERATING_SYSTEM = 'linux';
+const ARCHITECTURE = 'amd64';
+const PAUSE_IMAGE = 'registry.k8s.io/pause';
 
 /**
  * Nodes without a Ready condition get one; nodes with a Ready condition of any status keep it, unless the node lifecycle
@@ -36,8 +49,10 @@ export function nodeStages({ afterMs = 0 }: NodeStagesOptions = {}): readonly St
       fieldManager: KUBELET,
       when: (node) => isSilent(node) && !isKubeletStopped(node) && node.metadata.deletionTimestamp === undefined,
       after: afterMs,
-      set: (node, { now }) => ({
+      set: (node, { now, dialect }) => ({
+        metadata: { labels: { ...labelsOf(node.metadata.name, dialect), ...node.metadata.labels } },
         status: {
+          ...(node.status.nodeInfo.kubeletVersion === '' ? systemOf(node.metadata.name) : {}),
           ...(node.status.capacity === undefined ? { capacity: CAPACITY } : {}),
           ...(node.status.allocatable === undefined ? { allocatable: node.status.capacity ?? CAPACITY } : {}),
           conditions: [...othersOf(node), ...conditions(now())],
@@ -71,8 +86,51 @@ function isNotReadyTaint(dialect: Dialect): (taint: Taint) => boolean {
 /** The input for a Node that is ready from the start. */
 export function readyNode(name: string, dialect: Dialect, now: string): NodeInput {
   return {
-    metadata: { name, labels: { [dialect.key('hostname')]: name, [dialect.key('os')]: 'linux' } },
-    status: { capacity: CAPACITY, allocatable: CAPACITY, conditions: conditions(now), addresses: addressesOf(name) },
+    metadata: {
+      name,
+      labels: labelsOf(name, dialect),
+      annotations: { [dialect.subkey('volumes', 'controller-managed-attach-detach')]: 'true' },
+    },
+    status: {
+      capacity: CAPACITY,
+      allocatable: CAPACITY,
+      conditions: conditions(now),
+      addresses: addressesOf(name),
+      ...systemOf(name),
+    },
+  };
+}
+
+/** The labels that kubelet gives to its node. */
+function labelsOf(name: string, dialect: Dialect): Record<string, string> {
+  return {
+    [dialect.subkey('beta', 'arch')]: ARCHITECTURE,
+    [dialect.subkey('beta', 'os')]: OPERATING_SYSTEM,
+    [dialect.key('arch')]: ARCHITECTURE,
+    [dialect.key('hostname')]: name,
+    [dialect.key('os')]: OPERATING_SYSTEM,
+  };
+}
+
+/** What kubelet reports about the machine. The identifiers depend only on the name. */
+function systemOf(name: string): Pick<NodeStatusInput, 'daemonEndpoints' | 'nodeInfo' | 'images'> {
+  const digest = hexDigitsFromText(PAUSE_IMAGE) + hexDigitsFromText(`${PAUSE_IMAGE} `);
+  return {
+    daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+    nodeInfo: {
+      machineID: hexDigitsFromText(`machine ${name}`),
+      systemUUID: uidFromText(`system ${name}`),
+      bootID: uidFromText(`boot ${name}`),
+      kernelVersion: '6.12.0',
+      osImage: 'Linux (simulated)',
+      containerRuntimeVersion: 'containerd://2.1.0',
+      kubeletVersion: `v${REFERENCE_RELEASE}.0`,
+      // Since 1.33 kubelet no longer reports a version of kube-proxy.
+      kubeProxyVersion: '',
+      operatingSystem: OPERATING_SYSTEM,
+      architecture: ARCHITECTURE,
+    },
+    images: [{ names: [`${PAUSE_IMAGE}@sha256:${digest}`, `${PAUSE_IMAGE}:3.10`], sizeBytes: 320_368 }],
   };
 }
 

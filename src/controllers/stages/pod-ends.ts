@@ -4,8 +4,17 @@
  */
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ContainerStatusInput, PodStatusInput } from '../../kinds/generated/core-v1.js';
+import { timeToMs } from '../../text/time/time.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { podCondition, restartsOf, type StoredPod } from '../workloads/pod-state.js';
+import {
+  containerEvent,
+  containerStartEvents,
+  killingEvents,
+  kubeletEvent,
+  pullingEvents,
+  startEvents,
+} from './pod-events.js';
 import {
   containerIdOf,
   containerStatus,
@@ -16,7 +25,7 @@ import {
   statusNamed,
 } from './pod-parts.js';
 import { KUBELET, livePods, type PodSelection, placeOf } from './pod-selection.js';
-import { type Delay, type Stage, type StageRule, stage } from './stage.js';
+import { type Delay, type Stage, type StageEvent, type StageRule, stage } from './stage.js';
 
 const SELECTION = ['namespace', 'labels'] as const;
 
@@ -43,17 +52,24 @@ export function slowStart(options: SlowStart = {}): readonly Stage[] {
   const isLive = livePods(options);
   const isPending = (pod: StoredPod) => (pod.status.phase ?? 'Pending') === 'Pending' && isLive(pod);
   const isReadyAtOnce = startMs === 0;
+  const isPresent = pullMs === 0;
   return [
     podStage({
       name: 'creating',
       when: (pod) => isPending(pod) && pod.status.containerStatuses === undefined,
       set: (pod, context) => ({ status: creatingStatus(pod, placeOf(pod, context), context.now()) }),
+      event: (pod) => (isPresent ? undefined : pullingEvents(pod)),
     }),
     podStage({
       name: 'running',
       when: isPending,
       after: pullMs,
       set: (pod, context) => ({ status: runningStatus(pod, placeOf(pod, context), context.now(), isReadyAtOnce) }),
+      event: (pod, { clock }) => {
+        const { startTime } = pod.status;
+        const tookMs = startTime == null ? 0 : clock.now() - timeToMs(startTime);
+        return startEvents(pod, isPresent ? {} : { tookMs });
+      },
     }),
     podStage({
       name: 'ready',
@@ -136,9 +152,8 @@ export function crashLoop(options: CrashLoop = {}): readonly Stage[] {
   if (exitCode === 0) throw new TypeError('orchplane: crashLoop: a crash has an exit code other than 0');
   const isLive = livePods(options);
   const crashes = (pod: StoredPod, restarts: number) => isLive(pod) && restarts < times;
-  // The immediate first restart has no event.
-  const event = (pod: StoredPod) =>
-    willWait(pod) ? ({ type: 'Warning', reason: 'BackOff', message: backOffEvent(pod) } as const) : undefined;
+  // The immediate first restart has no BackOff event.
+  const backOff = (pod: StoredPod) => (willWait(pod) ? backOffEvents(pod) : []);
   const atOnce = [
     podStage({
       name: 'crashed at once',
@@ -147,14 +162,14 @@ export function crashLoop(options: CrashLoop = {}): readonly Stage[] {
         const started = runningStatus(pod, placeOf(pod, context), context.now(), false);
         return { status: { ...started, ...afterExit(pod, { exitCode, restarts: 0 }, context.now()) } };
       },
-      event,
+      event: (pod) => startEvents(pod),
     }),
     podStage({
       name: 'crashed again',
       when: (pod) => isToRestart(pod) && crashes(pod, restartsOf(pod) + 1),
       after: (pod) => backOffMs(restartsOf(pod)),
       set: (pod, { now }) => ({ status: afterExit(pod, { exitCode, restarts: restartsOf(pod) + 1 }, now()) }),
-      event,
+      event: (pod) => [...restartEvents(pod), ...backOff(pod)],
     }),
   ];
   return [
@@ -164,7 +179,7 @@ export function crashLoop(options: CrashLoop = {}): readonly Stage[] {
       when: (pod) => isRunning(pod) && crashes(pod, restartsOf(pod)),
       after: afterMs,
       set: (pod, { now }) => ({ status: afterExit(pod, { exitCode, restarts: restartsOf(pod) }, now()) }),
-      event,
+      event: backOff,
     }),
     restarts(isLive),
   ];
@@ -192,7 +207,7 @@ export function evicted(options: Evicted = {}): readonly Stage[] {
       when: (pod) => isLive(pod) && isRunning(pod),
       after: afterMs,
       set: (pod, { now }) => ({ status: evictedStatus(pod, message, now()) }),
-      event: { type: 'Warning', reason: 'Evicted', message },
+      event: (pod) => [kubeletEvent(pod, { type: 'Warning', reason: 'Evicted', message }), ...killingEvents(pod)],
     }),
   ];
 }
@@ -220,7 +235,15 @@ function restarts(isAffected: (pod: StoredPod) => boolean): Stage {
         }),
       },
     }),
+    event: restartEvents,
   });
+}
+
+/** The Events of the containers that are restarted: those that do not run. */
+function restartEvents(pod: StoredPod): readonly StageEvent[] {
+  return pod.spec.containers
+    .filter(({ name }) => statusNamed(pod, name)?.state.running === undefined)
+    .flatMap((container) => containerStartEvents(pod, container));
 }
 
 /** The exit of all containers and their restart count before it. */
@@ -299,9 +322,12 @@ function backOffMessage({ metadata }: StoredPod, container: string, restarts: nu
   return `back-off ${backOffText(restarts)} restarting failed container=${container} pod=${pod}`;
 }
 
-function backOffEvent({ metadata, spec }: StoredPod): string {
-  const pod = `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
-  return `Back-off restarting failed container ${spec.containers[0]?.name ?? ''} in pod ${pod}`;
+function backOffEvents(pod: StoredPod): readonly StageEvent[] {
+  const { name, namespace, uid } = pod.metadata;
+  return pod.spec.containers.map((container) => {
+    const message = `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`;
+    return containerEvent(pod, container.name, { type: 'Warning', reason: 'BackOff', message });
+  });
 }
 
 function numberAt({ metadata }: StoredPod, annotation: string): number | undefined {

@@ -17,7 +17,7 @@ export interface PodAddressPair {
   readonly hostIP: string;
 }
 
-type Container = Pick<NonNullable<StoredPod['spec']['containers']>[number], 'name' | 'image'>;
+type Container = Pick<StoredPod['spec']['containers'][number], 'name' | 'image' | 'resources'>;
 
 /** The state of a pod from which its conditions follow. */
 export interface PodReadiness {
@@ -125,6 +125,19 @@ export function containerStatus(
     imageID: `${repositoryOf(image)}@sha256:${digest(image)}`,
     containerID,
     started: state.running !== undefined,
+    ...allocatedTo(container),
+  };
+}
+
+/** The resources of a container as kubelet reports them: those of the spec, because no node runs out of them. */
+export function allocatedTo({ resources }: Container): Pick<ContainerStatusInput, 'allocatedResources' | 'resources'> {
+  const { requests, limits } = resources ?? {};
+  return {
+    ...(requests === undefined ? {} : { allocatedResources: { ...requests } }),
+    resources: {
+      ...(limits === undefined ? {} : { limits: { ...limits } }),
+      ...(requests === undefined ? {} : { requests: { ...requests } }),
+    },
   };
 }
 

@@ -22,6 +22,11 @@ export interface PodSelection {
   readonly labels?: LabelsOption | undefined;
 }
 
+/** The selection alone, of options that have more. */
+export function selection({ namespace, labels }: PodSelection): PodSelection {
+  return { namespace, labels };
+}
+
 /** 10.244.0.0/16 without its first and last address. */
 const ADDRESSES = 2 ** 16 - 2;
 
@@ -105,7 +110,8 @@ class Scheduler {
     const node = fitting[this.#turn++ % Math.max(1, fitting.length)];
     if (node !== undefined) return { nodeName: node.metadata.name };
     const texts = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort();
-    return { message: `0/${nodes.length} nodes are available: ${texts.join(', ')}.` };
+    const message = `0/${nodes.length} nodes are available: ${texts.join(', ')}.`;
+    return { message: `${message} preemption: ${preemptionMessage(pod, nodes.length)}` };
   }
 
   /** The node's internal address; a default for unknown nodes. */
@@ -113,6 +119,12 @@ class Scheduler {
     const node = this.#nodes?.get(nodeName);
     return node?.status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '10.0.0.1';
   }
+}
+
+/** Why preemption does not help: the removal of pods changes neither taints nor labels of a node. */
+function preemptionMessage({ spec }: StoredPod, nodes: number): string {
+  if (spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
+  return `0/${nodes} nodes are available: ${nodes} Preemption is not helpful for scheduling.`;
 }
 
 /** Why the pod does not fit on the node, as kube-scheduler says it; undefined if it fits. */

@@ -1,6 +1,6 @@
 /**
  * Simulates a scheduler and kubelet: pods get a node and an address and run, pods of Jobs complete, and deleted pods are
- * removed. Everything happens at once, with two writes per pod: a binding and a status update.
+ * removed. Everything happens at once, with two writes per pod: a binding and a status update. Events are written besides.
  */
 
 import { mergePatch, strategicPatch } from '../../client/patches.js';
@@ -15,6 +15,7 @@ import { isPodFinished, podCondition, type StoredPod } from '../workloads/pod-st
 import { isOnStoppedNode, leaseStages, nodesAffectWaitingPods } from './node-leases.js';
 import { readyNode } from './node-stages.js';
 import { type Completion, completes } from './pod-ends.js';
+import { failedSchedulingEvent, killingEvents, scheduledEvent, startEvents } from './pod-events.js';
 import { endedStatus, podConditions, runningStatus, unmetGates } from './pod-parts.js';
 import {
   isBound,
@@ -24,7 +25,9 @@ import {
   type PodSelection,
   placeOf,
   schedulerOf,
+  selection,
 } from './pod-selection.js';
+import { resizedPods } from './resized-pods.js';
 import { compileSelector, type Stage, type StageContext, stage } from './stage.js';
 
 export interface ReadyPodsOptions extends PodSelection {
@@ -36,6 +39,11 @@ export interface ReadyPodsOptions extends PodSelection {
   readonly nodeName?: string | false | undefined;
   /** How pods of Jobs complete; successfully and at once unless given. `false`: they keep running. */
   readonly jobs?: Omit<Completion, keyof PodSelection> | false | undefined;
+  /**
+   * How pods without controller complete if their restart policy is Never or OnFailure, for example those of `helm test`:
+   * successfully after five seconds unless given. `false`: they keep running.
+   */
+  readonly bare?: Omit<Completion, keyof PodSelection> | false | undefined;
   /** `kept`: a deleted pod stays for its grace period. `prompt`: it is removed at once. `prompt` unless given. */
   readonly grace?: 'prompt' | 'kept' | undefined;
 }
@@ -45,6 +53,7 @@ const OPTIONS = [
   'labels',
   'nodeName',
   'jobs',
+  'bare',
   'grace',
 ] as const satisfies readonly (keyof ReadyPodsOptions)[];
 
@@ -56,45 +65,65 @@ const OPTIONS = [
  */
 export function readyPods(options: ReadyPodsOptions = {}): readonly Stage[] {
   refuseUnknownOptions('readyPods', options, OPTIONS);
-  const { jobs = {} } = options;
+  const { jobs = {}, bare = {} } = options;
   const belongsToJob = (pod: StoredPod) => controllerOf(pod)?.kind === 'Job';
+  const isBare = (pod: StoredPod) => controllerOf(pod) === undefined && (bare === false || (bare.where?.(pod) ?? true));
   return [
+    ...(options.grace === 'kept' ? [stoppedPods(options)] : []),
     removedPods(options),
     scheduledPods(options),
     startedPods(options),
+    resizedPods(options),
     gatedPods(options),
     ...(jobs === false ? [] : completes({ ...jobs, ...selection(options), where: belongsToJob })),
+    ...(bare === false ? [] : completes({ afterMs: BARE_MS, ...bare, ...selection(options), where: isBare })),
     ...leaseStages,
   ];
 }
 
+/** Long enough that a client sees the pod run. */
+const BARE_MS = 5_000;
+
 /** Containers exit on SIGTERM (143); after the grace period they are killed with SIGKILL (137). */
 const EXIT_CODES = { prompt: 143, kept: 137 };
 
-/**
- * Removes deleted pods. A pod with a grace period or finalizers gets its final status first, so that watchers see it. A pod
- * that is removed at once does not need it.
- */
+/** Pods that kubelet has to stop. A grace period of 0 means that they are stopped; only finalizers keep the pod. */
+function stoppable(options: PodSelection): (pod: StoredPod, context: StageContext) => boolean {
+  const isSelected = compileSelector({ ...selection(options), deleting: true });
+  return (pod, context) =>
+    isSelected(pod) && pod.metadata.deletionGracePeriodSeconds !== 0 && !isOnStoppedNode(pod, context);
+}
+
+/** Records the beginning of the grace period. The containers run until its end. */
+function stoppedPods(options: ReadyPodsOptions): Stage {
+  return stage({
+    name: 'stopped',
+    kind: Pod,
+    optional: true,
+    fieldManager: KUBELET,
+    when: stoppable(options),
+    watches: [nodesAffectWaitingPods],
+    event: (pod) => killingEvents(pod),
+    next: 'removed',
+  });
+}
+
+/** Removes deleted pods. They get their final status first, so that watchers see that they are no longer ready. */
 export function removedPods({ grace = 'prompt', ...options }: ReadyPodsOptions = {}): Stage {
   if (grace !== 'prompt' && grace !== 'kept') {
     throw new TypeError(`orchplane: grace of pods is 'prompt' or 'kept', not ${JSON.stringify(grace)}`);
   }
-  const isSelected = compileSelector({ ...selection(options), deleting: true });
   return stage({
     name: 'removed',
     kind: Pod,
     optional: true,
     fieldManager: KUBELET,
-    // A grace period of 0 means that this stage has run; only finalizers keep the pod.
-    when: (pod, context) =>
-      isSelected(pod) && pod.metadata.deletionGracePeriodSeconds !== 0 && !isOnStoppedNode(pod, context),
+    when: stoppable(options),
     watches: [nodesAffectWaitingPods],
     after: ({ metadata }, { clock }) =>
       grace === 'kept' ? Math.max(0, timeToMs(metadata.deletionTimestamp ?? '') - clock.now()) : 0,
-    set: (pod, { now }) =>
-      isPodFinished(pod) || (grace === 'prompt' && (pod.metadata.finalizers ?? []).length === 0)
-        ? undefined
-        : { status: endedStatus(pod, EXIT_CODES[grace], now()) },
+    set: (pod, { now }) => (isPodFinished(pod) ? undefined : { status: endedStatus(pod, EXIT_CODES[grace], now()) }),
+    event: (pod) => (grace === 'kept' ? undefined : killingEvents(pod)),
     delete: true,
   });
 }
@@ -127,10 +156,12 @@ async function schedule(pod: StoredPod, context: StageContext, fallbackNode: str
     await pods
       .subresource('binding')
       .create(name, { metadata: { name, uid }, target: { kind: 'Node', name: placed.nodeName } });
+    context.record(pod, scheduledEvent(pod, placed.nodeName));
     return;
   }
   const before = podCondition(pod, 'PodScheduled');
   if (before?.status === 'False' && before.message === placed.message) return;
+  context.record(pod, failedSchedulingEvent(placed.message));
   const condition = {
     type: 'PodScheduled',
     status: 'False',
@@ -166,6 +197,7 @@ export function startedPods(options: PodSelection = {}): Stage {
       (pod.status.phase ?? 'Pending') === 'Pending' && isLive(pod) && !isOnStoppedNode(pod, context),
     watches: [nodesAffectWaitingPods],
     set: (pod, context) => ({ status: runningStatus(pod, placeOf(pod, context), context.now()) }),
+    event: (pod) => startEvents(pod),
   });
 }
 
@@ -192,8 +224,4 @@ function isGateStale(pod: StoredPod): boolean {
   const ready = podCondition(pod, 'Ready');
   const unmet = unmetGates(pod);
   return unmet.length === 0 ? ready?.status !== 'True' : ready?.message !== unmet.join(', ');
-}
-
-function selection({ namespace, labels }: PodSelection): PodSelection {
-  return { namespace, labels };
 }

@@ -13,7 +13,7 @@ import { isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { WatchSource } from '../define-controller.js';
 import type { ControllerContext } from '../runtime/controller.js';
-import type { EventType } from '../runtime/events.js';
+import type { EventDetails, EventType } from '../runtime/events.js';
 import type { AnyObject } from '../runtime/owners.js';
 
 export interface StageRule<AnyKind extends Kind> {
@@ -38,8 +38,12 @@ export interface StageRule<AnyKind extends Kind> {
   readonly run?: ((object: ObjectOf<AnyKind>, context: StageContext) => Promise<void>) | undefined;
   /** Deletes the object without grace period. Runs last. */
   readonly delete?: boolean | undefined;
-  /** Records an Event about the object. */
-  readonly event?: StageEvent | ((object: ObjectOf<AnyKind>) => StageEvent | undefined) | undefined;
+  /** Records Events about the object, after `set`. A function gets the object as it was before `set`. */
+  readonly event?:
+    | StageEvent
+    | readonly StageEvent[]
+    | ((object: ObjectOf<AnyKind>, context: StageContext) => StageEvent | readonly StageEvent[] | undefined)
+    | undefined;
   /** The name of the only stage that may follow this one, if it matches. Not remembered across a restore. */
   readonly next?: string | undefined;
   /** The field manager of the writes; that of the controller unless given. */
@@ -56,7 +60,8 @@ export type Delay = number | { readonly min: number; readonly max: number };
 /** Any part of an object; null removes a field, a list replaces the whole list. */
 export type Changes<AnyKind extends Kind> = MergePatchBody<InputDraftOf<AnyKind>>;
 
-export interface StageEvent {
+/** An Event. The details name the simulated component; without them the controller is the source. */
+export interface StageEvent extends Omit<EventDetails, 'fieldManager'> {
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
@@ -83,6 +88,8 @@ export interface StageContext
   extends Pick<ControllerContext, 'client' | 'clock' | 'dialect' | 'ids' | 'now' | 'serves' | 'informer'> {
   /** Returns the value for a key and creates it on first use. Shared by all stages of a run. */
   memory<Value>(key: string, create: () => Value): Value;
+  /** Records an Event about an object, for stages with `run`. Does nothing if Events are switched off. */
+  record(object: AnyObject, event: StageEvent): void;
 }
 
 /** A stage of any kind. Made by {@link stage}. */
@@ -92,6 +99,8 @@ export interface Stage {
   readonly weight: number | undefined;
   readonly next: string | undefined;
   readonly delete: boolean;
+  /** The stage only records Events, so that the object does not change. */
+  readonly isEventOnly: boolean;
   readonly fieldManager: string | undefined;
   readonly watches: readonly WatchSource[];
   readonly optional: boolean;
@@ -99,7 +108,7 @@ export interface Stage {
   delayOf(object: AnyObject, context: StageContext): number;
   changesTo(object: AnyObject, context: StageContext): Readonly<Record<string, unknown>> | undefined;
   run(object: AnyObject, context: StageContext): Promise<void>;
-  eventOf(object: AnyObject): StageEvent | undefined;
+  eventsOf(object: AnyObject, context: StageContext): readonly StageEvent[];
 }
 
 /**
@@ -122,6 +131,7 @@ export function stage<AnyKind extends Kind>(rule: StageRule<AnyKind>): Stage {
     weight: rule.weight,
     next: rule.next,
     delete: rule.delete ?? false,
+    isEventOnly: set === undefined && run === undefined && rule.delete !== true,
     fieldManager: rule.fieldManager,
     watches: rule.watches ?? [],
     optional: rule.optional ?? false,
@@ -134,8 +144,19 @@ export function stage<AnyKind extends Kind>(rule: StageRule<AnyKind>): Stage {
     changesTo: (object, context) =>
       (typeof set === 'function' ? set(typed(object), context) : set) as Record<string, unknown> | undefined,
     run: async (object, context) => run?.(typed(object), context),
-    eventOf: (object) => (typeof event === 'function' ? event(typed(object)) : event),
+    eventsOf: (object, context) => {
+      const events = typeof event === 'function' ? event(typed(object), context) : event;
+      if (events === undefined) return NO_EVENTS;
+      return isList(events) ? events : [events];
+    },
   };
+}
+
+const NO_EVENTS: readonly StageEvent[] = Object.freeze([]);
+
+/** Unlike Array.isArray, this narrows a read-only list. */
+function isList(events: StageEvent | readonly StageEvent[]): events is readonly StageEvent[] {
+  return Array.isArray(events);
 }
 
 const SELECTOR = [

@@ -16,11 +16,13 @@ import type { AnyObject } from '../runtime/owners.js';
 import type { ReconcileResult } from '../runtime/work-queue.js';
 import { nodeStages } from './node-stages.js';
 import { readyPods } from './ready-pods.js';
-import type { Stage, StageContext } from './stage.js';
+import type { Stage, StageContext, StageEvent } from './stage.js';
 
 export interface StagesOptions {
   /** The controller's name; `stages` unless given. Must be unique in a run. */
   readonly name?: string | undefined;
+  /** False: the stages record no Events, which is faster. True unless given. */
+  readonly events?: boolean | undefined;
 }
 
 /**
@@ -33,7 +35,8 @@ export function stages(
   rules: readonly Stage[] = [...readyPods(), ...nodeStages()],
   options: StagesOptions = {},
 ): Controller {
-  refuseUnknownOptions('stages', options, ['name']);
+  refuseUnknownOptions('stages', options, ['name', 'events']);
+  const { events: recordsEvents = true } = options;
   const byKind = new Map<Kind, Stage[]>();
   if (!Array.isArray(rules)) throw new TypeError('orchplane: stages takes a list of stages');
   for (const [at, rule] of rules.entries()) {
@@ -49,7 +52,7 @@ export function stages(
     start(context) {
       const memory = new Map<string, unknown>();
       for (const [kind, list] of byKind)
-        if (context.serves(kind)) new StageRunner(context, { kind, stages: list, memory }).start();
+        if (context.serves(kind)) new StageRunner(context, { kind, stages: list, memory, recordsEvents }).start();
     },
   };
 }
@@ -63,17 +66,21 @@ interface Choice {
   readonly dueMs: number;
 }
 
-/** The last stage that ran on an object and the resourceVersion it ran on, so that it does not run twice. */
+/** The last stage that ran on an object. */
 interface LastRun {
   readonly uid: string;
-  readonly version: string;
   readonly stage: Stage;
+  /** The resourceVersion it ran on. */
+  readonly version: string;
+  /** All stages that ran on that version, so that none of them runs twice. */
+  readonly onVersion: readonly Stage[];
 }
 
 interface StageRunnerOptions {
   readonly kind: Kind;
   readonly stages: readonly Stage[];
   readonly memory: Map<string, unknown>;
+  readonly recordsEvents: boolean;
 }
 
 class StageRunner extends ControllerPart<StageRunnerOptions> {
@@ -93,6 +100,7 @@ class StageRunner extends ControllerPart<StageRunnerOptions> {
       if (!memory.has(key)) memory.set(key, create());
       return memory.get(key) as Value;
     },
+    record: (object, event) => this.#record(object, event, undefined),
   };
   readonly #contexts = new Map<string, StageContext>();
   readonly #choices = new Map<string, Choice>();
@@ -108,7 +116,7 @@ class StageRunner extends ControllerPart<StageRunnerOptions> {
           const key = keyInNamespaceOf(mappedKey, this.#kind, event.object);
           // A related object has changed, so the last stage may run again.
           const lastRun = this.#lastRuns.get(key);
-          if (lastRun !== undefined) this.#lastRuns.set(key, { ...lastRun, version: '' });
+          if (lastRun !== undefined) this.#lastRuns.set(key, { ...lastRun, version: '', onVersion: [] });
           this.#queue.add(key);
         }
       });
@@ -128,9 +136,14 @@ class StageRunner extends ControllerPart<StageRunnerOptions> {
     if (leftMs > 0) return { requeueAfterMs: leftMs };
     const { uid, resourceVersion: version } = object.metadata;
     // If the stage fails, the choice is kept for the retry.
-    await this.#runStage(choice.stage, object);
+    const { stage } = choice;
+    await this.#runStage(stage, object);
     this.#choices.delete(key);
-    this.#lastRuns.set(key, { uid, version, stage: choice.stage });
+    const lastRun = this.#lastRuns.get(key);
+    const earlier = lastRun?.uid === uid && lastRun.version === version ? lastRun.onVersion : [];
+    this.#lastRuns.set(key, { uid, version, stage, onVersion: [...earlier, stage] });
+    // A stage that only records Events is not followed by a change that queues the object for the next stage.
+    if (stage.isEventOnly && stage.next !== undefined) this.#queue.add(key);
     return undefined;
   }
 
@@ -142,7 +155,7 @@ class StageRunner extends ControllerPart<StageRunnerOptions> {
     const matching = this.#stages.filter(
       (stage) =>
         (before?.stage.next === undefined || before.stage.next === stage.name) &&
-        !(before?.version === resourceVersion && before.stage === stage) &&
+        !(before?.version === resourceVersion && before.onVersion.includes(stage)) &&
         stage.matches(object, this.#stageContext),
     );
     const known = this.#choices.get(key);
@@ -177,8 +190,18 @@ class StageRunner extends ControllerPart<StageRunnerOptions> {
     if (fieldManager === undefined) return this.#stageContext;
     return getOrInsertComputed(this.#contexts, fieldManager, () => {
       const client = withCachedApis(this.context.client.with({ fieldManager }));
-      return { ...this.#stageContext, client };
+      const record: StageContext['record'] = (object, event) => this.#record(object, event, fieldManager);
+      return { ...this.#stageContext, client, record };
     });
+  }
+
+  #record(
+    object: AnyObject,
+    { type, reason, message, ...details }: StageEvent,
+    fieldManager: string | undefined,
+  ): void {
+    if (!this.options.recordsEvents) return;
+    this.context.events.record(object, type, reason, message, { ...details, fieldManager });
   }
 
   async #runStage(stage: Stage, object: AnyObject): Promise<void> {
@@ -190,8 +213,9 @@ class StageRunner extends ControllerPart<StageRunnerOptions> {
       const api = client.api(this.#kind, namespace);
       const changes = stage.changesTo(object, this.#stageContext);
       if (changes !== undefined) await this.#change(api, object, changes);
-      const event = stage.eventOf(object);
-      if (event !== undefined) this.context.events.record(object, event.type, event.reason, event.message);
+      if (this.options.recordsEvents) {
+        for (const event of stage.eventsOf(object, context)) context.record(object, event);
+      }
       if (stage.delete) await api.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
       // The object was deleted meanwhile, or another one has its name.

@@ -43,18 +43,26 @@ const condition = (type: string, status = 'True', more = {}) => ({
 });
 
 describe('readyPods stages', () => {
-  test('makes a pod ready at once with one binding and one status update', async () => {
+  test('makes a pod ready at once with one binding, one status update and its events', async () => {
     const { cluster, pods, failures } = playground();
     const writes: string[] = [];
     await pods.create(pod('first'));
     await cluster.settle();
     cluster.use((request, next) => {
-      if (!['get', 'list', 'watch'].includes(request.verb)) writes.push(`${request.verb} ${request.subresource ?? ''}`);
+      const { verb, resource, subresource } = request;
+      if (!['get', 'list', 'watch'].includes(verb)) {
+        writes.push([verb, resource.resource, ...(subresource === undefined ? [] : [subresource])].join(' '));
+      }
       return next();
     });
     const made = await pods.create(pod('web'));
     await cluster.settle();
-    expect(writes).toEqual(['create ', 'create binding', 'update status']);
+    expect(writes.filter((what) => !what.includes('events'))).toEqual([
+      'create pods',
+      'create pods binding',
+      'update pods status',
+    ]);
+    expect(writes.filter((what) => what.includes('events'))).toEqual(Array(4).fill('create events'));
     const { spec, status } = await pods.get('web');
     expect(spec.nodeName).toBe('node-1');
     const containerID = expect.stringMatching(/^containerd:\/\/[0-9a-f]{64}$/);
@@ -79,6 +87,7 @@ describe('readyPods stages', () => {
           imageID: expect.stringMatching(/^nginx@sha256:[0-9a-f]{64}$/),
           containerID,
           started: true,
+          resources: {},
         },
       ],
       qosClass: made.status.qosClass,
@@ -238,7 +247,7 @@ describe('nodes in stages', () => {
       condition('PodScheduled', 'False', {
         reason: 'Unschedulable',
         message:
-          "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint {x: y}, 1 node(s) were unschedulable.",
+          "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint {x: y}, 1 node(s) were unschedulable. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
       }),
     ]);
     await nodes.edit('a', (draft) => {
@@ -407,7 +416,12 @@ describe('termination of pods in stages', () => {
     expect((await pods.get('good')).status.containerStatuses?.[0]?.restartCount).toBe(0);
     await cluster.settle();
     const events = (await cluster.api(CoreEvent).list()).items;
-    expect(events.map(({ reason, message, count }) => [reason, message, count])).toEqual([
+    const aboutBad = events.filter(({ involvedObject }) => involvedObject.name === 'bad');
+    expect(aboutBad.map(({ reason, message, count }) => [reason, message, count])).toEqual([
+      ['Scheduled', 'Successfully assigned default/bad to node-1', undefined],
+      ['Pulled', 'Container image "nginx:1.29" already present on machine', 4],
+      ['Created', 'Created container: app', 4],
+      ['Started', 'Started container app', 4],
       ['BackOff', `Back-off restarting failed container app in pod bad_default(${metadata.uid})`, 2],
     ]);
   });

@@ -52,11 +52,11 @@ test('completes a rolling update of a hundred replicas without time passing and 
     updatedReplicas: 100,
     readyReplicas: 100,
   });
-  // Each new pod is created, bound and made ready; each old pod is deleted and then removed.
+  // Each new pod is created, bound and made ready; each old pod is deleted, gets its final status and is then removed.
   expect(Object.fromEntries([...writes].filter(([what]) => what.includes(' pods')))).toEqual({
     'create pods': 100,
     'create pods binding': 100,
-    'update pods status': 100,
+    'update pods status': 200,
     'delete pods': 200,
   });
   const { items } = await cluster.api(Pod).list();
