@@ -91,10 +91,12 @@ export interface DependentWatch<Owner extends Kind, Dependent extends Kind> {
   readonly dependents: SharedInformer<Dependent>;
   readonly selectorOf: (owner: ObjectOf<Owner>) => LabelSelectorObject | undefined;
   readonly queue: WorkQueue;
+  /** True: a new dependent that has a controller queues nothing. */
+  readonly ignoresNew?: boolean | undefined;
 }
 
 export function queueOwners<Owner extends Kind, Dependent extends Kind>(watch: DependentWatch<Owner, Dependent>): void {
-  const { owners, dependents, selectorOf, queue } = watch;
+  const { owners, dependents, selectorOf, queue, ignoresNew } = watch;
   const selectors = selectorIndex(owners, selectorOf);
 
   const queueController = (dependent: ObjectOf<Dependent>): void => {
@@ -106,7 +108,7 @@ export function queueOwners<Owner extends Kind, Dependent extends Kind>(watch: D
     for (const owner of selectors(namespace, labels)) queue.add(keyOf(owner as AnyObject));
   };
 
-  onDependents(dependents, queueController, queueAdopters);
+  onDependents(dependents, queueController, queueAdopters, { ignoresNew });
 }
 
 /** The controller owner of an object, if it is of this kind and has the same uid. */
@@ -122,17 +124,19 @@ export function controllerAmong<AnyKind extends Kind>(
 
 /**
  * Calls `changed` for every change of a dependent with its controller, or undefined, and with the previous controller if that
- * differs. Calls `adoptable` for orphans that are new, released or relabelled.
+ * differs. Calls `adoptable` for orphans that are new, released or relabelled. With `ignoresNew`, `changed` is not called for
+ * new dependents.
  */
 export function onDependents<Dependent extends Kind>(
   dependents: SharedInformer<Dependent>,
   changed: (dependent: ObjectOf<Dependent>, controller: OwnerReference | undefined) => void,
   adoptable: (orphan: ObjectOf<Dependent>) => void,
+  { ignoresNew = false }: { readonly ignoresNew?: boolean | undefined } = {},
 ): void {
   dependents.subscribe((event) => {
     const object = event.object as AnyObject;
     const controller = controllerOf(object);
-    changed(event.object, controller);
+    if (!ignoresNew || event.type !== 'ADDED' || isTerminating(object)) changed(event.object, controller);
     let mayBeAdopted = event.type === 'ADDED';
     if (event.type === 'MODIFIED') {
       const previous = event.previous as AnyObject;

@@ -343,4 +343,28 @@ describe('DaemonSet history', () => {
     expect((await world.revisions()).map(({ metadata }) => metadata.name)).toEqual(['twin']);
     expect((await world.pods())[0]?.metadata.labels).toMatchObject(labels);
   });
+
+  test('does not react to a new revision that has a controller until the set or a revision changes', async () => {
+    await world.node('a');
+    await make();
+    const [first] = await world.revisions();
+    const revisions = world.cluster.api(ControllerRevision);
+    const labels = { app: 'x', 'controller-revision-hash': 'twin' };
+    const { ownerReferences } = first?.metadata ?? {};
+    await revisions.create({ metadata: { name: 'twin', labels, ownerReferences }, data: first?.data, revision: 7 });
+    const names = async () => (await world.revisions()).map(({ metadata }) => metadata.name);
+    expect(await names()).toEqual([first?.metadata.name, 'twin']);
+    await revisions.edit('twin', (draft) => {
+      draft.metadata.annotations = { touched: 'yes' };
+    });
+    expect(await names()).toEqual(['twin']);
+  });
+
+  test('creates its revision again if another client deletes it', async () => {
+    await make();
+    const [first] = await world.revisions();
+    await world.cluster.api(ControllerRevision).delete(first?.metadata.name ?? '');
+    expect((await world.revisions()).map(({ metadata }) => metadata.name)).toEqual([first?.metadata.name]);
+    expect((await world.revisions())[0]?.metadata.uid).not.toBe(first?.metadata.uid);
+  });
 });

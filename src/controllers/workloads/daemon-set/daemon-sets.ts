@@ -77,7 +77,9 @@ class DaemonSets extends ControllerPart {
       queue.add(key);
     });
     queueOwners({ owners: this.#sets, dependents: this.#pods, selectorOf, queue });
-    queueOwners({ owners: this.#sets, dependents: this.context.informer(ControllerRevision), selectorOf, queue });
+    // A new revision that has a controller is this controller's own, or is seen with the next change.
+    const revisions = this.context.informer(ControllerRevision);
+    queueOwners({ owners: this.#sets, dependents: revisions, selectorOf, queue, ignoresNew: true });
     const nodeQueue = this.context.queue(async (name) => this.#queueSetsOfNode(name), { name: 'nodes' });
     this.#nodes.subscribe((event) => {
       if (event.type === 'DELETED' || (event.type === 'MODIFIED' && !affectsPlacement(event))) return;
