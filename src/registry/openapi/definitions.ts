@@ -82,7 +82,7 @@ export class Definitions {
         properties: {
           apiVersion: { ...describe('apiVersion'), type: 'string' },
           items: {
-            ...describe('items'),
+            description: `List of ${kind.names.plural}.`,
             type: 'array',
             items: hasDefaults ? { allOf: [item], default: {} } : item,
           },

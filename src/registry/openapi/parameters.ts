@@ -19,8 +19,16 @@ const dryRun = inQuery(
   'With the value All the request runs through every stage, but nothing is stored.',
 );
 const limit = inQuery('limit', 'integer', 'The maximum number of objects in one response; continue requests the rest.');
-const labelSelector = inQuery('labelSelector', 'string', 'Only objects whose labels match this selector.');
-const fieldSelector = inQuery('fieldSelector', 'string', 'Only objects whose fields match this selector.');
+const labelSelector = inQuery(
+  'labelSelector',
+  'string',
+  'Restricts the list of returned objects to those whose labels match.',
+);
+const fieldSelector = inQuery(
+  'fieldSelector',
+  'string',
+  'Restricts the list of returned objects to those whose fields match.',
+);
 const resourceVersion = inQuery(
   'resourceVersion',
   'string',
@@ -64,7 +72,7 @@ const selectionParameters: readonly Parameter[] = [
 export const listParameters: readonly Parameter[] = [
   inQuery('allowWatchBookmarks', 'boolean', 'The watch may contain bookmarks, which report its progress.'),
   ...selectionParameters,
-  inQuery('watch', 'boolean', 'Streams changes instead of returning a list.'),
+  inQuery('watch', 'boolean', 'Watch for changes to the described resources and stream them, instead of a list.'),
 ];
 
 /** The parameters of a get of a custom resource; the reference server lists none for built-in kinds. */

@@ -232,7 +232,7 @@ ObjectMeta The metadata that every object has.
  uid Identifies the object among all that ever had its name. Set by the server.
  resourceVersion Changes with every write; a write that states it fails if the object has changed since.
  generation Counts the changes of the desired state. Set by the server.
- creationTimestamp When the object was created. Set by the server.
+ creationTimestamp CreationTimestamp is a timestamp of the object's creation. Set by the server.
  deletionTimestamp When the object was, or is going to be, deleted. Set by the server.
  deletionGracePeriodSeconds How long the object may take to end after its deletion.
  labels Short values to select and to group objects by.
@@ -262,8 +262,7 @@ ListMeta The metadata that every list has.
  continue Given when there is more: a token for the next part.
  remainingItemCount How many objects come after this part, as far as is known.
 List
- items The objects.
- metadata The version of the list and the token of its next part.
+ metadata Standard list metadata: the version of the list and the token of its next part.
 Condition A statement about the state of an object.
  observedGeneration The generation of the object that the statement is about.
 LabelSelector Selects objects by their labels. Everything asked for must hold; an empty selector selects all objects.
@@ -363,9 +362,9 @@ Info The version of the server.
  lastHeartbeatTime When this was last confirmed.
  observedGeneration The generation of the object that the statement is about.
 *
- apiVersion The group and version in which the object is written.
- kind The kind of the object.
- metadata The metadata of the object.
+ apiVersion APIVersion defines the group and version in which the object is written.
+ kind Kind is the type of the object, in CamelCase.
+ metadata Standard object's metadata: its name, namespace, labels and annotations.
  spec The desired state.
  status The observed state, as controllers report it.
  conditions Statements about the present state.

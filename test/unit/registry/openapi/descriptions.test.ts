@@ -8,6 +8,7 @@ import {
   descriptions,
   parseDescriptions,
 } from '../../../../src/registry/openapi/definitions.js';
+import { listParameters } from '../../../../src/registry/openapi/parameters.js';
 import { allSchemas, type Schema } from './documents.js';
 
 test('parses descriptions of types and of their fields, for several types or all', () => {
@@ -39,7 +40,7 @@ test.each([
   ['core', 'PodCondition', 'reason', 'A machine-readable reason.'],
   ['core', 'SecretReference', 'name', 'The name of the object.'],
   ['core', 'Pod', 'nothing', undefined],
-  ['', 'Widget', 'metadata', 'The metadata of the object.'],
+  ['', 'Widget', 'metadata', "Standard object's metadata: its name, namespace, labels and annotations."],
   ['', 'Widget', 'spec', undefined],
 ])('describes the field %s %s.%s', (group, type, field, expected) => {
   expect(describeField(group, type, field)).toBe(expected);
@@ -136,6 +137,26 @@ describe('OpenAPI descriptions', () => {
 
   test('compresses to less than 25 kB', () => {
     expect(gzipSync(Object.values(descriptions).flat().join('')).length).toBeLessThan(25_000);
+  });
+
+  // spec: the beginnings that users of kubectl explain know, and that the tests of the reference look for
+  test.each([
+    ['core', 'Pod', 'apiVersion', /^APIVersion defines /],
+    ['', 'Widget', 'apiVersion', /^APIVersion defines /],
+    ['core', 'Pod', 'kind', /^Kind is /],
+    ['core', 'Pod', 'metadata', /^Standard object's metadata/],
+    ['meta', 'List', 'metadata', /^Standard list metadata/],
+    ['meta', 'ObjectMeta', 'creationTimestamp', /^CreationTimestamp is a timestamp/],
+  ])('begins the description of %s %s.%s with %s', (group, type, field, beginning) => {
+    expect(describeField(group, type, field)).toMatch(beginning);
+  });
+
+  test('names the resource of a list, and has the beginnings of list and watch parameters', () => {
+    const items = [...schemas].find(([name]) => name.endsWith('core.v1.ServiceList'))?.[1].properties?.['items'];
+    expect(items?.description).toBe('List of services.');
+    const described = listParameters.map(({ name, description }) => `${name}: ${description}`);
+    expect(described).toContainEqual(expect.stringMatching(/^labelSelector: .*list of returned objects/));
+    expect(described).toContainEqual(expect.stringMatching(/^watch: Watch for changes to the described resources/));
   });
 
   test('describes the purpose of a type', () => {
