@@ -12,6 +12,7 @@ import { SizedCache } from '../../registry/openapi/sized-cache.js';
 import { openApiV2, openApiV2PartsOf } from '../../registry/openapi/v2.js';
 import { openApiV2Protobuf } from '../../registry/openapi/v2-protobuf.js';
 import { openApiV3, openApiV3PartsOf, openApiV3Paths } from '../../registry/openapi/v3.js';
+import { openApiV3Protobuf } from '../../registry/openapi/v3-protobuf.js';
 import { sameItems } from '../../util/arrays.js';
 import { sha256Tag } from '../../util/sha256.js';
 import type { Answer } from '../answer.js';
@@ -25,9 +26,11 @@ const SERVER_VERSION = `v${REFERENCE_RELEASE}.0+orchplane`;
 const V2 = '/openapi/v2';
 const V3 = '/openapi/v3';
 
-/** The two spellings of the protobuf media type of version 2; responses use the one that is a valid media type. */
+/** The two spellings of the protobuf media types; responses use the one that is a valid media type. */
 const V2_PROTOBUF_ASKED = 'com.github.proto-openapi.spec.v2@v1.0+protobuf';
 const V2_PROTOBUF = 'com.github.proto-openapi.spec.v2.v1.0+protobuf';
+const V3_PROTOBUF_ASKED = 'com.github.proto-openapi.spec.v3@v1.0+protobuf';
+const V3_PROTOBUF = 'com.github.proto-openapi.spec.v3.v1.0+protobuf';
 
 /** The OpenAPI documents and their index. */
 export const openApiPage: Page = (request) => {
@@ -60,19 +63,21 @@ function respondV3(request: PageRequest, place: string): Answer {
   const { envelope, kinds, dialect, query } = request;
   const within = kindsByDocument(kinds, 'documents', dialect).get(place);
   if (within === undefined) return respondEmpty(envelope, 404);
-  if (negotiateSubtype(request.accept, ['json']) === undefined) return respondEmpty(envelope, 406);
+  const form = negotiateSubtype(request.accept, ['json', V3_PROTOBUF, V3_PROTOBUF_ASKED]);
+  if (form === undefined) return respondEmpty(envelope, 406);
+  const isJson = form === 'json';
   const tag = v3Tag(within, { dialect, spoken: encodingSetOf(request), place });
   const asked = query.get('hash')?.[0] ?? '';
   if (asked !== '' && asked !== tag) return respondEmpty(envelope, 301, { Location: v3Path(place, tag) });
   return respondTagged(request, {
     tag,
     headers: {
-      'Content-Type': 'application/json',
+      'Content-Type': isJson ? 'application/json' : `application/${V3_PROTOBUF}`,
       Vary: 'Accept',
       // A URL that contains the content hash never changes.
       ...(asked === '' ? {} : { 'Cache-Control': 'public, immutable', Expires: oneYearLater(request.nowMs) }),
     },
-    body: () => v3Body(request, place, within),
+    body: () => v3Body(request, { place, within, form: isJson ? 'json' : 'protobuf' }),
   });
 }
 
@@ -164,14 +169,21 @@ const v2Tag = memoizePerKinds((kinds, spoken: EncodingSet, dialect) =>
   tagOf(kinds, { version: 2, dialect, spoken, place: 'v2' }),
 );
 
-function v3Body(request: PageRequest, place: string, within: readonly ServedKind[]): Uint8Array {
+interface V3Document {
+  readonly place: string;
+  readonly within: readonly ServedKind[];
+  readonly form: 'json' | 'protobuf';
+}
+
+function v3Body(request: PageRequest, { place, within, form }: V3Document): Uint8Array {
   const { dialect } = request;
   const spoken = encodingSetOf(request);
   // The document of a group lists no kinds, but its name comes from one of them.
   const kinds = within.length === 0 ? request.kinds : within;
-  return cachedBody(bodyKey(kinds, `v3 ${spoken} ${place}`, dialect), () =>
-    new TextEncoder().encode(encodeJson(openApiV3(place, kinds, optionsOf(dialect, spoken)))),
-  );
+  return cachedBody(bodyKey(kinds, `v3 ${form} ${spoken} ${place}`, dialect), () => {
+    const document = openApiV3(place, kinds, optionsOf(dialect, spoken));
+    return form === 'json' ? new TextEncoder().encode(encodeJson(document)) : openApiV3Protobuf(document);
+  });
 }
 
 function v3Tag(within: readonly ServedKind[], parts: Pick<TagParts, 'dialect' | 'spoken' | 'place'>): string {
