@@ -6,6 +6,7 @@
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { KeyIndex, KeysOf } from '../storage/types.js';
 import type { Clock, Undo } from '../util/clock.js';
 import type { Kind } from './kind.js';
 import type { ObjectReader } from './objects.js';
@@ -27,8 +28,8 @@ export interface ReconcilerHost {
   serveCustomKinds(crdName: string, versions: readonly Kind[], storageKind: Kind | undefined): void;
   /** Ends the watches of a resource after they have sent all events so far. */
   endWatches(resource: GroupResource): void;
-  /** The kinds of a group (in the cluster's dialect) that do not come from a CRD. */
-  installedKinds(group: string): readonly Kind[];
+  /** The served kinds that do not come from a CRD, in each version. Returns the same list until it changes. */
+  installedKinds(): readonly ServedKind[];
   /**
    * Writes the status of an object as the server, without admission. With `appliedBy` it is a forced apply by that
    * field manager: the draft is empty, and `change` sets the complete apply configuration.
@@ -48,8 +49,6 @@ export interface ReconcilerHost {
    * empty when all have closed.
    */
   listeners(): readonly ServerListener[] | undefined;
-  /** All served kinds in each version. Returns the same list until it changes. */
-  kinds(): readonly ServedKind[];
   /** Calls `reconcile` after the given time. Returns a function that cancels the call. */
   wakeAfter(afterMs: number): Undo;
   /**
@@ -59,6 +58,13 @@ export interface ReconcilerHost {
   pace(afterMs: number, end: () => void): boolean;
   /** Starts to delete all objects of a resource. */
   deleteAll(resource: GroupResource): void;
+  /** An index of the stored objects by key; see `Objects` in `objects.ts`. */
+  index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key>;
+  /**
+   * The names of the objects of a cluster-scoped resource that changed since the last call of this reconciler. Undefined
+   * if they are not known: on the first call, after a restore, and when too many have changed.
+   */
+  changedNames(resource: GroupResource): ReadonlySet<string> | undefined;
   /** A number that grows with every change of a resource, and only then. */
   lastChange(resource: GroupResource): number;
 }

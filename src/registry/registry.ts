@@ -22,6 +22,7 @@ export class Registry {
   #storageKeys = new WeakMap<GroupResource, string>();
   #builtInGroups = new Set<string>();
   #all: readonly ServedKind[] | undefined;
+  #installed: readonly ServedKind[] | undefined;
   #versions:
     | { readonly all: readonly ServedKind[]; readonly byStorage: ReadonlyMap<string, readonly ServedKind[]> }
     | undefined;
@@ -102,11 +103,6 @@ export class Registry {
     return this.#customKindsByCrd.size > 0;
   }
 
-  /** Whether the kind comes from a CRD. */
-  isCustomKind(served: ServedKind): boolean {
-    return this.#customKinds.has(served);
-  }
-
   #addUnavailable(kind: Kind, why: string): void {
     this.#unshare();
     const { gvr, gvk } = serveKind(kind, this.#dialect);
@@ -134,6 +130,7 @@ export class Registry {
     if (other === undefined) this.#storageKinds.set(served.storageKey, storageKind);
     this.#byResource.set(resourceId(served.gvr), served);
     this.#all = undefined;
+    this.#installed = undefined;
     this.#byKind.set(kindId(served.gvk), served);
     this.#unavailable.delete(resourceId(served.gvr));
     this.#disabled.delete(kindId(served.gvk));
@@ -198,6 +195,12 @@ export class Registry {
     return this.#all;
   }
 
+  /** The served kinds that do not come from a CRD. Returns the same array until they change. */
+  installed(): readonly ServedKind[] {
+    this.#installed ??= Object.freeze(this.all().filter((served) => !this.#customKinds.has(served)));
+    return this.#installed;
+  }
+
   /** An independent registry with the same kinds (copy on write). */
   fork(): Registry {
     const copy = new Registry(this.#dialect, this.#availability);
@@ -210,6 +213,7 @@ export class Registry {
     copy.#storageKeys = this.#storageKeys;
     copy.#builtInGroups = this.#builtInGroups;
     copy.#all = this.#all;
+    copy.#installed = this.#installed;
     copy.#versions = this.#versions;
     copy.#customKindsByCrd = this.#customKindsByCrd;
     copy.#customKinds = this.#customKinds;

@@ -11,8 +11,10 @@ import type { GroupResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
+import type { Cursor } from '../storage/cursor.js';
 import { JournalError } from '../storage/journal/types.js';
-import type { ChangeCounter } from '../storage/store.js';
+import type { ChangeCounter, Store } from '../storage/store.js';
+import { CompactedError } from '../storage/types.js';
 import { type Clock, systemClock, type Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
@@ -40,6 +42,8 @@ export class ServerReconcilers {
   readonly #listeners: ServerListeners;
   readonly #extra: ExtraReconcilers;
   #kinds: readonly ServedKind[] = [];
+  /** The kinds whose reconcilers run. */
+  #installed: readonly ServedKind[] = [];
   #reconcilers = new Map<Kind, ServerReconciler>();
   #isReconciling = false;
   #isPaced = false;
@@ -105,6 +109,7 @@ export class ServerReconcilers {
     this.#context.registry.removeAllCustomKinds();
     this.close();
     this.#kinds = [];
+    this.#installed = [];
     this.#reconcilers = new Map();
     this.reconcile();
   }
@@ -133,11 +138,12 @@ export class ServerReconcilers {
   }
 
   #addReconcilers(): void {
-    const kinds = this.#context.registry.all();
-    if (kinds === this.#kinds) return;
-    this.#kinds = kinds;
+    this.#kinds = this.#context.registry.all();
+    const installed = this.#context.registry.installed();
+    if (installed === this.#installed) return;
+    this.#installed = installed;
     // A reconciler uses the storage version where it is served, and another version where a release serves no other.
-    const storageVersionsFirst = [...kinds.filter(({ storageKind }) => storageKind === undefined), ...kinds];
+    const storageVersionsFirst = [...installed.filter(({ storageKind }) => storageKind === undefined), ...installed];
     for (const served of storageVersionsFirst) {
       const { kind } = served.storageKind ?? served;
       if (this.#reconcilers.has(kind)) continue;
@@ -172,10 +178,12 @@ export class ServerReconcilers {
         const storageKey = storageKeyOf(resource);
         for (const watch of [...context.watches]) if (watch.storageKey === storageKey) watch.finish(store.revision);
       },
-      installedKinds: (group) => {
-        const served = registry.all().filter((other) => other.gvr.group === group && !registry.isCustomKind(other));
-        return served.map(({ kind }) => kind);
+      installedKinds: () => registry.installed(),
+      index: (resource, keysOf) => {
+        this.#watch(storageKeyOf(resource));
+        return store.index(storageKeyOf(resource), keysOf);
       },
+      changedNames: createChangeReader(store, storageKeyOf),
       writeStatus: (object, change, appliedBy) => {
         if (appliedBy === undefined) this.#writeStatus(reconciled, object, change);
         else this.#applyStatus(reconciled, object, { change, manager: appliedBy });
@@ -202,7 +210,6 @@ export class ServerReconcilers {
         this.#dispatch({ verb: 'delete', resource: reconciled.gvr, ...namespaceOf(object), name, options: {} });
       },
       listeners: () => this.#listeners.all,
-      kinds: () => registry.all(),
       wakeAfter: (afterMs) => this.#wakeAfter(afterMs),
       pace: (afterMs, end) => {
         if (this.#isPaced) this.#wakeAfter(afterMs, { clock: systemClock, before: end });
@@ -303,4 +310,29 @@ export class ServerReconcilers {
 function namespaceOf({ metadata }: Readonly<Record<string, unknown>> | ApiObject): Pick<ApiRequest, 'namespace'> {
   const { namespace } = metadata as { readonly namespace?: string };
   return namespace === undefined ? {} : { namespace };
+}
+
+/** Reads the events of resources like a watch, to know which objects changed between two calls. */
+function createChangeReader(
+  store: Store,
+  storageKeyOf: (resource: GroupResource) => string,
+): ReconcilerHost['changedNames'] {
+  const cursors = new Map<string, Cursor>();
+  return (resource) => {
+    const storageKey = storageKeyOf(resource);
+    try {
+      const cursor = cursors.get(storageKey);
+      if (cursor !== undefined) return namesOf(cursor);
+    } catch (error) {
+      if (!(error instanceof CompactedError)) throw error;
+    }
+    cursors.set(storageKey, store.watch({ storageKey, after: store.revision }));
+    return undefined;
+  };
+}
+
+function namesOf(cursor: Cursor): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (let event = cursor.poll(); event !== undefined; event = cursor.poll()) names.add(event.object.metadata.name);
+  return names;
 }

@@ -70,7 +70,7 @@ function listStored(
 }
 
 /** The index of a kind that is not served. */
-const NO_KEYS = { has: () => false };
+const NO_KEYS = { has: () => false, keys: () => [] };
 
 export function objectsFor(write: WriteOperation, deleteObject: DeleteObject): Objects {
   return new WriteObjects(write, deleteObject);

@@ -18,6 +18,10 @@ export class CountedIndex<Key> implements KeyIndex<Key> {
     return this.#countByKey.has(key);
   }
 
+  keys(): Iterable<Key> {
+    return this.#countByKey.keys();
+  }
+
   add(object: ApiObject): void {
     for (const key of this.#keysOf(object)) this.#countByKey.set(key, (this.#countByKey.get(key) ?? 0) + 1);
   }

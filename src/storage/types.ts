@@ -76,6 +76,7 @@ export type KeysOf<Key> = (object: ApiObject) => Iterable<Key>;
 /** The index keys that exist in one resource. Do not keep it: it is outdated after a restore. */
 export interface KeyIndex<Key> {
   has(key: Key): boolean;
+  keys(): Iterable<Key>;
 }
 
 /** A part of a collection. */

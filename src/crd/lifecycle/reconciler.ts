@@ -52,6 +52,8 @@ class CrdReconciler implements ServerReconciler {
   readonly #serving = new Map<string, ServedCrd>();
   /** Each CRD as of its last reconcile; undefined if that failed. */
   readonly #reconciled = new Map<string, Crd | undefined>();
+  /** The CRDs whose last reconcile failed. */
+  readonly #failed = new Set<string>();
   /** The accepted names of CRDs by group; a group is absent until its names are needed. */
   readonly #acceptedNames = new Map<string, NamesInUse>();
   /** CRDs whose names are not all accepted. */
@@ -87,21 +89,21 @@ class CrdReconciler implements ServerReconciler {
 
   /** The names of CRDs that changed or appeared since their last reconcile, and of those that were deleted. */
   #findChanged(): readonly string[] {
+    const names =
+      this.#server.changedNames(CRDS) ??
+      new Set([...this.#reconciled.keys(), ...this.#crds().map(({ metadata }) => metadata.name)]);
     const changed: string[] = [];
-    let reconciledCount = 0;
-    const crds = this.#crds();
-    for (const crd of crds) {
-      const { name } = crd.metadata;
-      const isNew = !this.#reconciled.has(name);
-      if (!isNew) reconciledCount++;
-      if (this.#reconciled.get(name) === crd) continue;
+    const failed = [...this.#failed];
+    this.#failed.clear();
+    for (const name of new Set([...names, ...failed])) {
+      const crd = this.#getCrd(name);
+      const isKnown = this.#reconciled.has(name);
+      if (isKnown ? crd !== undefined && this.#reconciled.get(name) === crd : crd === undefined) continue;
       changed.push(name);
       // A new CRD has no accepted names unless it comes from a restored cluster.
-      if (!isNew || !hasNoNames(crd)) this.#acceptedNames.delete(crd.spec.group);
+      if (crd !== undefined && (isKnown || !hasNoNames(crd))) this.#acceptedNames.delete(crd.spec.group);
     }
-    if (reconciledCount === this.#reconciled.size) return changed;
-    const present = new Set(crds.map(({ metadata }) => metadata.name));
-    return [...changed, ...[...this.#reconciled.keys()].filter((name) => !present.has(name))];
+    return changed;
   }
 
   #reconcileIfDue(name: string): void {
@@ -131,6 +133,7 @@ class CrdReconciler implements ServerReconciler {
       if (error instanceof JournalError) {
         this.#hasFailedWrite = true;
         this.#reconciled.set(name, undefined);
+        this.#failed.add(name);
         return;
       }
       this.#unserve(name);
@@ -255,7 +258,9 @@ class CrdReconciler implements ServerReconciler {
       this.#acceptedNames.set(spec.group, taken);
     }
     const installed = noNames();
-    for (const { kind, names } of this.#server.installedKinds(spec.group)) addNames(installed, { ...names, kind });
+    for (const { kind, gvr } of this.#server.installedKinds()) {
+      if (gvr.group === spec.group) addNames(installed, { ...kind.names, kind: kind.kind });
+    }
     return [taken, installed];
   }
 

@@ -8,6 +8,7 @@ import { StatusError } from '../../../meta/errors.js';
 import type { GroupResource, GroupVersion } from '../../../meta/gvk.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
+import { getOrInsertComputed } from '../../../util/once.js';
 import type { Endpoints } from '../../core/v1/endpoints.js';
 import type { Service } from '../../core/v1/service/service.js';
 import type { ReconcilerHost, ServerReconciler } from '../../reconciler.js';
@@ -38,14 +39,15 @@ type StoredService = ApiObject & APIService;
 
 class ApiServiceReconciler implements ServerReconciler {
   readonly #server: ReconcilerHost;
-  #kinds: readonly ServedKind[] | undefined;
+  #installed: readonly ServedKind[] | undefined;
   #definitionsSeen = -1;
   #servicesSeen = -1;
   #networkSeen = -1;
   #desired: ReadonlyMap<string, DesiredService> = new Map();
   /** Versions of built-in groups whose APIService was created once; users may change or delete it. */
   readonly #createdOnStart = new Set<string>();
-  readonly #desiredBySource = new WeakMap<object, readonly DesiredService[]>();
+  /** By `group/version`; undefined for versions without an APIService. */
+  readonly #desiredByVersion = new Map<string, DesiredService | undefined>();
   readonly #matching = new WeakSet<APIService>();
   /** The APIServices with a Service, or with a condition that is not that of a local version. */
   #checked: readonly StoredService[] = [];
@@ -56,18 +58,20 @@ class ApiServiceReconciler implements ServerReconciler {
 
   reconcile(): void {
     const server = this.#server;
-    const kinds = server.kinds();
+    const installed = server.installedKinds();
     const definitions = server.lastChange(DEFINITIONS);
-    const isServedAnew = kinds !== this.#kinds || definitions !== this.#definitionsSeen;
-    if (isServedAnew) {
-      const isFirst = this.#kinds === undefined;
-      this.#kinds = kinds;
+    let haveVersionsChanged = false;
+    if (installed !== this.#installed || definitions !== this.#definitionsSeen) {
+      const isFirst = this.#installed === undefined;
+      this.#installed = installed;
       this.#definitionsSeen = definitions;
-      this.#desired = this.#desiredServices(kinds);
+      const before = this.#desired;
+      this.#desired = this.#desiredServices(installed);
+      haveVersionsChanged = isFirst || !hasSameKeys(before, this.#desired);
       // A new cluster has them as initial objects.
       if (isFirst) this.#markInitial();
     }
-    if (isServedAnew || server.lastChange(API_SERVICES) !== this.#servicesSeen) {
+    if (haveVersionsChanged || server.lastChange(API_SERVICES) !== this.#servicesSeen) {
       // Writes of this reconciler trigger another reconcile, which does the rest.
       this.#servicesSeen = server.lastChange(API_SERVICES);
       const services = server.objects.list(API_SERVICES) as readonly StoredService[];
@@ -88,25 +92,15 @@ class ApiServiceReconciler implements ServerReconciler {
   }
 
   /** The desired APIServices by name. */
-  #desiredServices(kinds: readonly ServedKind[]): ReadonlyMap<string, DesiredService> {
+  #desiredServices(installed: readonly ServedKind[]): ReadonlyMap<string, DesiredService> {
     const wanted = new Map<string, DesiredService>();
-    for (const kind of kinds) {
-      for (const service of this.#desiredFor(kind, () => [kind.gvr])) wanted.set(service.name, service);
-    }
-    const definitions = this.#server.objects.list(DEFINITIONS) as readonly (ApiObject & DefinedVersions)[];
-    for (const definition of definitions) {
-      for (const service of this.#desiredFor(definition, () => versionsOf(definition)))
-        wanted.set(service.name, service);
-    }
-    return wanted;
-  }
-
-  /** Cached by source, because every change of a CRD calls this for all CRDs. */
-  #desiredFor(source: object, versions: () => readonly GroupVersion[]): readonly DesiredService[] {
-    let wanted = this.#desiredBySource.get(source);
-    if (wanted === undefined) {
-      wanted = versions().flatMap((gv) => desiredService(gv, this.#server.dialect) ?? []);
-      this.#desiredBySource.set(source, wanted);
+    const builtIn = installed.map(({ gvr }) => versionKey(gvr));
+    for (const key of [...builtIn, ...this.#server.index(DEFINITIONS, servedVersions).keys()]) {
+      const service = getOrInsertComputed(this.#desiredByVersion, key, () => {
+        const [group = '', version = ''] = key.split('/');
+        return desiredService({ group, version }, this.#server.dialect);
+      });
+      if (service !== undefined) wanted.set(service.name, service);
     }
     return wanted;
   }
@@ -189,6 +183,16 @@ interface DefinedVersions {
   };
 }
 
-function versionsOf({ spec }: DefinedVersions): GroupVersion[] {
-  return spec.versions.flatMap(({ name, served }) => (served ? [{ group: spec.group, version: name }] : []));
+/** The versions that a CustomResourceDefinition serves: the keys of an index. */
+function servedVersions(definition: ApiObject): readonly string[] {
+  const { group, versions } = (definition as ApiObject & DefinedVersions).spec;
+  return versions.flatMap(({ name, served }) => (served ? [versionKey({ group, version: name })] : []));
+}
+
+function versionKey({ group, version }: GroupVersion): string {
+  return `${group}/${version}`;
+}
+
+function hasSameKeys(left: ReadonlyMap<string, unknown>, right: ReadonlyMap<string, unknown>): boolean {
+  return left.size === right.size && [...left.keys()].every((key) => right.has(key));
 }

@@ -56,9 +56,9 @@ export function bootstrapReconciler(server: ReconcilerHost, { resource, specs }:
   };
 }
 
-function isServedInV1({ kinds, dialect }: ReconcilerHost, { group, resource }: GroupResource): boolean {
+function isServedInV1({ installedKinds, dialect }: ReconcilerHost, { group, resource }: GroupResource): boolean {
   const served = dialect.group(group);
-  return kinds().some(({ gvr }) => gvr.resource === resource && gvr.group === served && gvr.version === 'v1');
+  return installedKinds().some(({ gvr }) => gvr.resource === resource && gvr.group === served && gvr.version === 'v1');
 }
 
 function revision(
