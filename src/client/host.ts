@@ -4,6 +4,7 @@
  */
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import type { ClusterSettings } from '../kinds/shared/cluster-settings.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import type { Transport } from '../protocol/transport.js';
 import type { Activities } from '../util/activity.js';
@@ -16,6 +17,8 @@ export interface Host extends Transport {
   kinds?(): readonly ServedKind[];
   resolve?(resource: GroupVersionResource): ServedKind | undefined;
   readonly features?: FeatureGates;
+  /** The settings of the server. */
+  readonly settings?: ClusterSettings;
   /** Registers ongoing work, so that waiting for idle includes it. */
   readonly activities?: Activities;
 }

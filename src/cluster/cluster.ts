@@ -17,6 +17,7 @@ import { featureGates } from '../kinds/feature-gates.js';
 import type { Kind } from '../kinds/kind.js';
 import { checkRelease, REFERENCE_RELEASE } from '../kinds/lifecycle.js';
 import type { StorageReader } from '../kinds/objects.js';
+import { clusterSettings } from '../kinds/shared/cluster-settings.js';
 import { dialectNamed } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import { type GroupVersionResource, qualifiedResource } from '../meta/gvk.js';
@@ -94,12 +95,8 @@ export function assembleCluster<Extra extends object = object>(
   const strict = options.strict === true ? strictOf(defaults) : undefined;
   strict?.check({ release });
   const { runtimeConfig } = options;
-  const availability = new Availability({
-    features,
-    dialect,
-    release,
-    ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
-  });
+  const enabled = runtimeConfig === undefined ? {} : { runtimeConfig };
+  const availability = new Availability({ features, dialect, release, ...enabled });
   const registry = new Registry(dialect, availability);
   if (options.kinds === undefined) registry.installAvailable(defaults.kinds ?? []);
   else for (const kind of options.kinds) registry.install(kind);
@@ -121,6 +118,7 @@ export function assembleCluster<Extra extends object = object>(
     authentication: options.authentication ?? {},
     accountTokens: defaults.accountTokens,
     isFork: false,
+    settings: clusterSettings(options),
     reconcilers: (options.policyStatus === true ? defaults.policyStatus : undefined) ?? (() => new Map()),
     audit: options.audit,
     client: options.client ?? {},
@@ -306,6 +304,7 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
     hasBuiltIns: (group: string) => registry.hasBuiltIns(group),
     kinds: () => registry.all(),
     features: parts.features,
+    settings: parts.settings,
     release: parts.release,
     activities,
     settle: (options) => untilAtRest(activities, options, () => clock.runDue?.()),

@@ -12,6 +12,7 @@ import type { Release } from '../kinds/lifecycle.js';
 import type { StorageReader } from '../kinds/objects.js';
 import type { ServerListener } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import type { ClusterSettings } from '../kinds/shared/cluster-settings.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
@@ -119,6 +120,8 @@ export interface Cluster extends Client, LocalHost, AsyncDisposable {
   kinds(): readonly ServedKind[];
   /** The feature gates. */
   readonly features: FeatureGates;
+  /** The settings that kinds depend on: the ranges of cluster IPs, and whether containers may be privileged. */
+  readonly settings: ClusterSettings;
   /** The Kubernetes release whose behaviour it has. */
   readonly release: Release;
 

@@ -53,6 +53,13 @@ export interface ClusterOptions {
   readonly journal?: Journal | undefined;
   /** Admission plugins in order; default: `defaultAdmission`. */
   readonly admission?: readonly AdmissionPlugin[] | undefined;
+  /**
+   * The ranges of cluster IPs for Services: an IPv4 CIDR, an IPv6 CIDR, or one of each. The first family is the default.
+   * Default: 10.0.0.0/16.
+   */
+  readonly serviceCidrs?: readonly string[] | undefined;
+  /** False: pods with privileged containers are rejected. Default: true. */
+  readonly allowPrivileged?: boolean | undefined;
   /** Default: `rbac()`. Members of system:masters may do everything. */
   readonly authorizer?: AuthorizerFactory | undefined;
   /** Authentication of remote clients, and the issuing of service account tokens. */
@@ -115,6 +122,8 @@ export const CLUSTER_OPTIONS = [
   'from',
   'journal',
   'admission',
+  'serviceCidrs',
+  'allowPrivileged',
   'authorizer',
   'authentication',
   'audit',

@@ -8,8 +8,8 @@ import { Service } from '../kinds/core/v1/service/service.js';
 import type { ObjectOf } from '../kinds/kind.js';
 import { IPAddress } from '../kinds/networking/v1/ip-address.js';
 import { ServiceCIDR } from '../kinds/networking/v1/service-cidr.js';
+import { DEFAULT_SETTINGS } from '../kinds/shared/cluster-settings.js';
 import { addressLabels } from '../kinds/shared/control-plane/initial-objects.js';
-import { DEFAULT_SERVICE_CIDR } from '../kinds/shared/service-cidr.js';
 import { DEFAULT_SERVICE, type Dialect, SERVER_MANAGER, SERVICE_NAME, serviceGroup } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
 import { type Cidr, cidrSize, contains, type Ip, parseCidrSloppy, parseIpSloppy, printIp } from '../meta/ip.js';
@@ -297,7 +297,10 @@ class Repair extends ControllerPart {
 
   async defaultRange(): Promise<void> {
     if (this.ranges.get(DEFAULT_SERVICE) !== undefined) return;
-    const range = { metadata: { name: DEFAULT_SERVICE }, spec: { cidrs: [DEFAULT_SERVICE_CIDR] } };
+    const range = {
+      metadata: { name: DEFAULT_SERVICE },
+      spec: { cidrs: (this.context.host?.settings ?? DEFAULT_SETTINGS).serviceCidrs },
+    };
     await ignoreAlreadyExists(this.#client.api(ServiceCIDR).create(range));
   }
 

@@ -20,6 +20,7 @@ import type { FeatureGates } from './feature-gates.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Objects } from './objects.js';
 import type { ReconcilerHost, ServerReconciler } from './reconciler.js';
+import type { ClusterSettings } from './shared/cluster-settings.js';
 import type { AnySubresource, ConnectSubresource, OwnableFields } from './subresource.js';
 import type { TokenService } from './tokens.js';
 
@@ -92,7 +93,12 @@ export interface Kind<
    * Another version may declare them too, for the names of its owned fields. `served` returns the group versions that
    * the cluster serves, in its dialect.
    */
-  readonly initial?: (dialect: Dialect, now: string, served: () => readonly GroupVersion[]) => readonly InitialObject[];
+  readonly initial?: (
+    dialect: Dialect,
+    now: string,
+    served: () => readonly GroupVersion[],
+    settings: ClusterSettings,
+  ) => readonly InitialObject[];
   /** The columns of its tables; absent: the name and the creation time. */
   readonly columns?: readonly Column[];
   /** The conditions of an object's table row; absent: none. */
@@ -141,6 +147,8 @@ export interface HookContext {
   /** The current time in wire format. */
   readonly now: string;
   readonly features: FeatureGates;
+  /** Absent: the defaults. */
+  readonly settings?: ClusterSettings | undefined;
 }
 
 /** The context of hooks and actions that read or change other objects. */

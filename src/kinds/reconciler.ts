@@ -11,6 +11,7 @@ import type { Clock, Undo } from '../util/clock.js';
 import type { Kind } from './kind.js';
 import type { ObjectReader } from './objects.js';
 import type { ServedKind } from './served-kind.js';
+import type { ClusterSettings } from './shared/cluster-settings.js';
 
 /** What a reconciler may read and do. The calls are synchronous: no other write runs between them. */
 export interface ReconcilerHost {
@@ -21,6 +22,7 @@ export interface ReconcilerHost {
   readonly clock: Clock;
   /** The current time in wire format. */
   now(): string;
+  readonly settings: ClusterSettings;
   /**
    * Serves exactly these versions of the kind of a CRD. `storageKind`, the storage version, is served or not; if it is undefined, the kind
    * is no longer served. Stored objects are not deleted: see `deleteAll`.

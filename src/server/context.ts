@@ -8,6 +8,7 @@ import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { HookContext } from '../kinds/kind.js';
 import type { Release } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import type { ClusterSettings } from '../kinds/shared/cluster-settings.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { AccessAttributes, AccessDecision, ClusterAuthorizer } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
@@ -50,6 +51,7 @@ export interface ServerContext {
   /** Open watches; they end with the cluster. */
   readonly watches: Set<RunningWatch>;
   readonly bookmarks: BookmarkTicker;
+  readonly settings: ClusterSettings;
   /** Cache of {@link hookContext}. */
   readonly hookContextCache: HookContextCache;
   /** Parts of stored objects that are reused without decoding when a client sends them back. */
@@ -73,6 +75,7 @@ export function hookContext(context: ServerContext): HookContext {
     dialect: context.dialect,
     features: context.features,
     now: formatTime(second * 1000),
+    settings: context.settings,
   });
   return last.context;
 }

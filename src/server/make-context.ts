@@ -23,7 +23,7 @@ import { objectReader } from './strategy-context.js';
 export interface ContextParts
   extends Pick<
     ServerContext,
-    'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'release' | 'reusableParts'
+    'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'release' | 'reusableParts' | 'settings'
   > {
   readonly admission: readonly AdmissionPlugin[];
   readonly storage: StorageSettings;
@@ -68,6 +68,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     bookmarks: new BookmarkTicker(clock, store),
     hookContextCache: { second: Number.NaN, context: undefined },
     reusableParts: parts.reusableParts,
+    settings: parts.settings,
   };
   return context;
 }

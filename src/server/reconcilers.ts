@@ -173,6 +173,7 @@ export class ServerReconcilers {
       external: this.#external,
       clock: context.clock,
       now: () => hookContext(context).now,
+      settings: context.settings,
       serveCustomKinds: (crdName, kinds, storageKind) => registry.setCustomKinds(crdName, kinds, storageKind),
       endWatches: (resource) => {
         const storageKey = storageKeyOf(resource);

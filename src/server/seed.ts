@@ -31,11 +31,11 @@ export function seedNamespaces(context: ServerContext): void {
 /** Clusters that are created within the same second share equal initial objects. */
 const lastSeeded = new WeakMap<InitialObject, ApiObject>();
 
-type SeedContext = Pick<ServerContext, 'store' | 'dialect' | 'clock' | 'registry'>;
+type SeedContext = Pick<ServerContext, 'store' | 'dialect' | 'clock' | 'registry' | 'settings'>;
 
 /** Stores the initial objects of kinds, at the revision of the last default namespace. */
 export function seedInitialObjects(context: SeedContext, kinds: readonly ServedKind[]): void {
-  const { store, dialect, clock } = context;
+  const { store, dialect, clock, settings } = context;
   // In a cluster that resumes from a journal, a new initial object is a write with an event.
   const put = (key: ObjectKey, object: ApiObject): void => {
     if (store.journal === undefined) store.seed(key, object);
@@ -48,7 +48,8 @@ export function seedInitialObjects(context: SeedContext, kinds: readonly ServedK
     if (kind.initial === undefined) continue;
     const written = managedFieldsKind(served, context);
     const objects = written.kind.initial ?? kind.initial;
-    for (const initial of objects(dialect, creationTimestamp, () => servedVersions(context.registry.all()))) {
+    const versions = () => servedVersions(context.registry.all());
+    for (const initial of objects(dialect, creationTimestamp, versions, settings)) {
       const { metadata, ...body } = initial;
       const { name, namespace, generation, labels, annotations, managers } = metadata;
       const key = { storageKey, namespace: namespace ?? '', name };

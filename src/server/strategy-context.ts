@@ -25,13 +25,14 @@ import { startWrite, type WriteOperation } from './write-operation.js';
 export type DeleteObject = (name: string, deletion: DeletionRequest, write: WriteOperation) => MaybePromise<unknown>;
 
 export function strategyContext(write: WriteOperation, deleteObject: DeleteObject): StrategyContext {
-  const { dialect, now, features } = write.hookContext;
+  const { dialect, now, features, settings } = write.hookContext;
   const { request, user, namespace, dryRun, warnings, server } = write;
   const random = () => server.ids.random();
   return {
     dialect,
     now,
     features,
+    settings,
     request,
     user,
     namespace,

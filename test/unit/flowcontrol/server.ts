@@ -1,7 +1,9 @@
 /** Flow control over a few objects, without a cluster. */
+
 import { createFlowControl } from '../../../src/flowcontrol/flow-control.js';
 import type { FlowControlOptions, FlowRequest, FlowTicket } from '../../../src/flowcontrol/types.js';
 import { FlowSchema, PriorityLevelConfiguration } from '../../../src/kinds/flowcontrol/index.js';
+import { DEFAULT_SETTINGS } from '../../../src/kinds/shared/cluster-settings.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { GroupResource } from '../../../src/meta/gvk.js';
 import type { ApiObject } from '../../../src/meta/object.js';
@@ -19,7 +21,7 @@ export function flowServer(
   const dialect = options.dialect ?? kubernetesDialect;
   const seed = (kind: typeof FlowSchema | typeof PriorityLevelConfiguration): Objects =>
     Object.fromEntries(
-      (kind.initial?.(dialect, '', () => []) ?? []).map(({ metadata: { name }, spec }) => [
+      (kind.initial?.(dialect, '', () => [], DEFAULT_SETTINGS) ?? []).map(({ metadata: { name }, spec }) => [
         name,
         { metadata: { name, uid: `${kind.kind} ${name}` }, spec },
       ]),

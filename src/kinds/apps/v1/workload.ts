@@ -74,7 +74,8 @@ export function templateRules({
   readonly context: HookContext;
   readonly live?: { readonly template: PodTemplateSpec } | undefined;
 }) {
-  return { dialect: context.dialect, features: context.features, live: live?.template.spec };
+  const { dialect, features, settings } = context;
+  return { dialect, features, settings, live: live?.template.spec };
 }
 
 /** Rejects pods that terminate by themselves: their controller would replace them. */

@@ -10,7 +10,6 @@ import { defineBuiltIn } from '../../define-kind.js';
 import { type ServiceCIDRKind, type ServiceCIDRObject, serviceCIDRBase } from '../../generated/networking-v1.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { conditionOwnedBy, ownedByServer } from '../../shared/initial-managers.js';
-import { DEFAULT_SERVICE_CIDR } from '../../shared/service-cidr.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 export interface ServiceCIDR extends ServiceCIDRObject {}
@@ -29,7 +28,7 @@ export const ServiceCIDR: ServiceCIDRKind<ServiceCIDR> = defineBuiltIn({
     // All fields can be owned: the reference server registers its reset fields for a version that does not exist.
     status: statusSubresource({ metadata: 'kept', ownableFields: { except: [] } }),
   },
-  initial: (_dialect, now) => [
+  initial: (_dialect, now, _served, { serviceCidrs }) => [
     {
       metadata: {
         name: DEFAULT_SERVICE,
@@ -38,7 +37,7 @@ export const ServiceCIDR: ServiceCIDRKind<ServiceCIDR> = defineBuiltIn({
           ownedByServer(['spec.cidrs']),
         ],
       },
-      spec: { cidrs: [DEFAULT_SERVICE_CIDR] },
+      spec: { cidrs: serviceCidrs },
       status: {
         conditions: [
           {

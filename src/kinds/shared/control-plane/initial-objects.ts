@@ -8,9 +8,9 @@ import { DEFAULT_SERVICE, type Dialect, SERVER_MANAGER, serviceGroup } from '../
 import type { GroupResource } from '../../../meta/gvk.js';
 import type { Labels } from '../../../meta/labels.js';
 import type { EndpointSubset, ServiceSpec } from '../../generated/core-v1.js';
-import type { InitialObject } from '../../kind.js';
+import type { InitialObject, Kind } from '../../kind.js';
 import type { ObjectAddress } from '../../objects.js';
-import { CONTROL_PLANE_CLUSTER_IP } from '../service-cidr.js';
+import { type ClusterSettings, DEFAULT_SETTINGS } from '../cluster-settings.js';
 import { IN_PROCESS, sliceOf, subsetsOf } from './endpoints.js';
 
 /** The name and namespace of the Service, its Endpoints and its EndpointSlice. */
@@ -27,16 +27,15 @@ export function addressIn(resource: GroupResource): ObjectAddress {
 
 export const SERVICE_LABELS: Labels = { component: 'apiserver', provider: DEFAULT_SERVICE };
 
-/** What the server writes; the rest of the spec are defaults. */
+/** What the server writes besides the cluster IP; the rest of the spec are defaults. */
 export const SERVICE_SPEC = {
   ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: IN_PROCESS.port }],
-  clusterIP: CONTROL_PLANE_CLUSTER_IP,
   type: 'ClusterIP',
   sessionAffinity: 'None',
   ipFamilyPolicy: 'SingleStack',
 } as const;
 
-const service: InitialObject = {
+const serviceOf = ({ controlPlaneIP, serviceFamilies }: ClusterSettings): InitialObject => ({
   metadata: {
     ...NAMED,
     labels: SERVICE_LABELS,
@@ -64,19 +63,19 @@ const service: InitialObject = {
     ],
   },
   spec: {
-    ports: SERVICE_SPEC.ports,
-    clusterIP: SERVICE_SPEC.clusterIP,
-    clusterIPs: [SERVICE_SPEC.clusterIP],
+    ports: [...SERVICE_SPEC.ports],
+    clusterIP: controlPlaneIP,
+    clusterIPs: [controlPlaneIP],
     type: SERVICE_SPEC.type,
     sessionAffinity: SERVICE_SPEC.sessionAffinity,
-    ipFamilies: ['IPv4'],
+    ipFamilies: serviceFamilies.slice(0, 1),
     ipFamilyPolicy: SERVICE_SPEC.ipFamilyPolicy,
     internalTrafficPolicy: 'Cluster',
   } satisfies ServiceSpec,
   status: { loadBalancer: {} },
-};
+});
 
-export const initialServices = (): readonly InitialObject[] => [service];
+export const initialServices = byCluster((_dialect, settings) => serviceOf(settings));
 
 export const initialEndpoints = byDialect((dialect) => {
   const labels = endpointsLabels(dialect);
@@ -113,12 +112,12 @@ export const initialEndpointSlices = byDialect((dialect) => {
   };
 });
 
-export const initialAddresses = byDialect((dialect) => {
-  const labels = addressLabels('IPv4', dialect);
+export const initialAddresses = byCluster((dialect, { controlPlaneIP, serviceFamilies }) => {
+  const labels = addressLabels(serviceFamilies[0] ?? '', dialect);
   const parent = { '.': LEAF, 'f:name': LEAF, 'f:namespace': LEAF, 'f:resource': LEAF };
   const fields = { 'f:metadata': ownedLabels(labels), 'f:spec': { 'f:parentRef': parent } };
   return {
-    metadata: { name: CONTROL_PLANE_CLUSTER_IP, labels, managers: [{ manager: SERVER_MANAGER, fields }] },
+    metadata: { name: controlPlaneIP, labels, managers: [{ manager: SERVER_MANAGER, fields }] },
     spec: { parentRef: { resource: SERVICES.resource, namespace: NAMED.namespace, name: NAMED.name } },
   };
 });
@@ -144,6 +143,13 @@ function ownedLabels(labels: Labels): FieldSet {
   const owned: Record<string, FieldSet> = { '.': LEAF };
   for (const key of Object.keys(labels)) owned[fieldElement(key)] = LEAF;
   return { 'f:labels': owned };
+}
+
+/** One object for each dialect, so that clusters with the default settings can share it. */
+function byCluster(make: (dialect: Dialect, settings: ClusterSettings) => InitialObject): NonNullable<Kind['initial']> {
+  const shared = byDialect((dialect) => make(dialect, DEFAULT_SETTINGS));
+  return (dialect, _now, _served, settings) =>
+    settings.serviceCidrs === DEFAULT_SETTINGS.serviceCidrs ? shared(dialect) : [make(dialect, settings)];
 }
 
 /** One object for each dialect, so that clusters can share it. */

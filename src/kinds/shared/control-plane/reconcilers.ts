@@ -28,7 +28,8 @@ const INTERVAL_MS = 10_000;
 export function serviceReconciler(server: ReconcilerHost): ServerReconciler {
   return upkeepOf(server, [SERVICES], () => {
     if (server.objects.get(addressIn(SERVICES)) !== undefined) return [];
-    return [() => server.create({ metadata: { ...NAMED, labels: SERVICE_LABELS }, spec: SERVICE_SPEC })];
+    const spec = { ...SERVICE_SPEC, clusterIP: server.settings.controlPlaneIP };
+    return [() => server.create({ metadata: { ...NAMED, labels: SERVICE_LABELS }, spec })];
   });
 }
 

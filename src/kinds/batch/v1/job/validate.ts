@@ -63,7 +63,8 @@ export function jobTemplateProblems(path: string, spec: JobSpec, options: JobRul
     problems.push(...successPolicyProblems(childPath(path, 'successPolicy'), successPolicy, spec));
   }
   const { context, live } = options;
-  const rules = { dialect: context.dialect, features: context.features, live };
+  const { dialect, features, settings } = context;
+  const rules = { dialect, features, settings, live };
   return [
     ...problems,
     ...podReplacementPolicyProblems(childPath(path, 'podReplacementPolicy'), spec),

@@ -6,7 +6,7 @@ import type { PodSpec } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
 
 /** For a template a HookContext is sufficient. */
-export interface PodSpecContext extends Pick<HookContext, 'dialect' | 'features'> {
+export interface PodSpecContext extends Pick<HookContext, 'dialect' | 'features' | 'settings'> {
   /** The name of the pod; absent for templates. */
   readonly podName?: string | undefined;
   /** True for mirror pods of static pods. */

@@ -136,7 +136,7 @@ const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 function commonProblems(path: string, container: AnyContainer, context: ContainerContext): FieldError[] {
   const { name, image = '', terminationMessagePolicy: policy, volumeMounts, volumeDevices } = container;
   const { imagePullPolicy = '', securityContext, env = [], envFrom = [], ports = [] } = container;
-  const { features, volumeSources, hostUsers, restartPolicy } = context;
+  const { features, settings, volumeSources, hostUsers, restartPolicy } = context;
   const privileged = securityContext?.privileged === true;
   const mounts = { volumeSources, mounts: volumeMounts, devices: volumeDevices, privileged };
   const at = (field: string) => childPath(path, field);
@@ -156,7 +156,7 @@ function commonProblems(path: string, container: AnyContainer, context: Containe
     ...resizePolicyProblems(at('resizePolicy'), container.resizePolicy ?? [], restartPolicy),
     ...(securityContext === undefined
       ? []
-      : containerSecurityProblems(at('securityContext'), securityContext, { hostUsers })),
+      : containerSecurityProblems(at('securityContext'), securityContext, { hostUsers, settings })),
   ];
 }
 

@@ -22,6 +22,7 @@ import type {
   SecurityContext,
   Sysctl,
 } from '../../../generated/core-v1.js';
+import type { ClusterSettings } from '../../../shared/cluster-settings.js';
 import { optionalOneOf } from '../../../shared/field-rules.js';
 import { windowsOptionsProblems } from './validate-windows.js';
 import { descendingPathProblems } from './volume-paths.js';
@@ -58,12 +59,14 @@ const PROC_MOUNTS = ['Default', 'Unmasked'];
 export function containerSecurityProblems(
   path: string,
   context: SecurityContext,
-  { hostUsers }: { readonly hostUsers: boolean },
+  { hostUsers, settings }: { readonly hostUsers: boolean; readonly settings?: ClusterSettings | undefined },
 ): FieldError[] {
   const at = (field: string) => childPath(path, field);
   const { procMount } = context;
   const unmasked = procMount === 'Unmasked' && hostUsers;
+  const isDisallowed = context.privileged === true && settings?.allowPrivileged === false;
   return [
+    ...(isDisallowed ? [forbidden(at('privileged'), 'disallowed by cluster policy')] : []),
     ...idProblems(at('runAsUser'), context.runAsUser),
     ...idProblems(at('runAsGroup'), context.runAsGroup),
     ...optionalOneOf(at('procMount'), procMount, PROC_MOUNTS),

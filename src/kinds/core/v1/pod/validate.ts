@@ -228,13 +228,13 @@ function onlyAdds(next: NodeSelectorTerm, live: NodeSelectorTerm): boolean {
 }
 
 /** Validates a pod, beyond the rules of templates. `live` is absent on create. */
-export function podProblems(pod: Pod, { dialect, features }: HookContext, live?: Pod): FieldError[] {
+export function podProblems(pod: Pod, { dialect, features, settings }: HookContext, live?: Pod): FieldError[] {
   const { spec, metadata } = pod;
   const podName = metadata.name ?? '';
   const isStatic = Object.hasOwn(metadata.annotations ?? {}, mirrorKey(dialect));
   return [
     ...podAnnotationsProblems('metadata.annotations', metadata.annotations ?? {}, { spec, dialect }),
-    ...podSpecProblems('spec', spec, { dialect, features, podName, isStatic, live: live?.spec }),
+    ...podSpecProblems('spec', spec, { dialect, features, settings, podName, isStatic, live: live?.spec }),
     ...(spec.serviceAccountName === undefined ? tokenVolumesProblems('spec.volumes', spec.volumes) : []),
     ...imagesWhitespaceProblems('spec.containers', spec.containers),
     ...imagesWhitespaceProblems('spec.initContainers', spec.initContainers),

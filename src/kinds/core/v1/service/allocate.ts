@@ -7,10 +7,12 @@
 import { errors } from '../../../../meta/errors.js';
 import { type FieldError, invalid } from '../../../../meta/field-error.js';
 import type { GroupResource } from '../../../../meta/gvk.js';
+import type { IpFamily } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { StorageError } from '../../../../storage/types.js';
 import type { ServiceSpec } from '../../../generated/core-v1.js';
 import type { Allocation, StrategyContext } from '../../../kind.js';
+import { DEFAULT_SETTINGS } from '../../../shared/cluster-settings.js';
 import { addressesOf, type ClusterIPAllocator, clusterIPAllocator } from './cluster-ips.js';
 import { initFamilies, sameItems } from './families.js';
 import { isHeadless, needsClusterIP, needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
@@ -27,7 +29,8 @@ export function allocateService(
   const rejectIfInvalid = rejecter(draft.metadata.name);
   if (live === undefined) completeNew(spec);
   else completeChanged(spec, live);
-  rejectIfInvalid(initFamilies(spec, live));
+  const { serviceFamilies } = context.settings ?? DEFAULT_SETTINGS;
+  rejectIfInvalid(initFamilies(spec, live, serviceFamilies));
   const addresses = allocateAddresses(spec, live, { context, rejectIfInvalid });
   const ports = new NodePortAllocator(context);
   rejectIfInvalid(allocateNodePorts(spec, live, ports));
@@ -117,31 +120,53 @@ interface Addresses {
 
 const NOTHING: Addresses = { allocated: [], released: [] };
 
-function allocateAddresses(
-  spec: ServiceSpec,
-  live: ServiceSpec | undefined,
-  { context, rejectIfInvalid }: { readonly context: StrategyContext; readonly rejectIfInvalid: RejectIfInvalid },
-): Addresses {
+function allocateAddresses(spec: ServiceSpec, live: ServiceSpec | undefined, use: AllocationUse): Addresses {
   if (live !== undefined && live.type !== 'ExternalName') {
-    // Allocated addresses stay until the type changes to ExternalName.
-    return spec.type === 'ExternalName' ? { allocated: [], released: addressesOf(live) } : NOTHING;
+    // The first address stays until the type changes to ExternalName.
+    if (spec.type === 'ExternalName') return { allocated: [], released: addressesOf(live) };
+    return isHeadless(live) || isHeadless(spec) ? NOTHING : changeSecondary(spec, live, use);
   }
   if (spec.type === 'ExternalName' || isHeadless(spec)) return NOTHING;
-  const allocator = clusterIPAllocator(context);
-  const wanted = (spec.ipFamilies ?? []).map((_, index) => spec.clusterIPs?.[index] ?? '');
-  const allocated = wanted.map((address): AllocatedAddress => {
-    if (address !== '') {
-      rejectIfInvalid(allocationProblems(spec, address, allocator.refusal(address)));
-      return { address, isRequested: true };
-    }
-    const next = allocator.findFree();
-    if (next === undefined) throw errors.internal('failed to allocate a serviceIP: range is full');
-    return { address: next, isRequested: false };
-  });
+  const allocate = addressChooser(spec, use);
+  const allocated = (spec.ipFamilies ?? []).map((family, index) => allocate(family, spec.clusterIPs?.[index] ?? ''));
   spec.clusterIPs = allocated.map(({ address }) => address);
   const [first] = spec.clusterIPs;
   if (first !== undefined) spec.clusterIP = first;
   return { allocated, released: [] };
+}
+
+/** A Service that becomes dual-stack gets a second address; one that becomes single-stack loses it. */
+function changeSecondary(spec: ServiceSpec, live: ServiceSpec, use: AllocationUse): Addresses {
+  const [before, after] = [live.ipFamilies ?? [], spec.ipFamilies ?? []];
+  const [, family] = after;
+  if (before.length === 1 && family !== undefined) {
+    const [first = '', requested = ''] = spec.clusterIPs ?? [];
+    const second = addressChooser(spec, use)(family, requested);
+    spec.clusterIPs = [first, second.address];
+    return { allocated: [second], released: [] };
+  }
+  const [, secondary] = addressesOf(live);
+  const isReleased = before.length === 2 && after.length === 1 && secondary !== undefined;
+  return isReleased ? { allocated: [], released: [secondary] } : NOTHING;
+}
+
+interface AllocationUse {
+  readonly context: StrategyContext;
+  readonly rejectIfInvalid: RejectIfInvalid;
+}
+
+/** Returns a function that checks a requested address or chooses a free one. */
+function addressChooser(spec: ServiceSpec, { context, rejectIfInvalid }: AllocationUse) {
+  const allocator = clusterIPAllocator(context);
+  return (family: IpFamily, address: string): AllocatedAddress => {
+    if (address !== '') {
+      rejectIfInvalid(allocationProblems(spec, address, allocator.refusal(address)));
+      return { address, isRequested: true };
+    }
+    const next = allocator.findFree(family);
+    if (next === undefined) throw errors.internal('failed to allocate a serviceIP: range is full');
+    return { address: next, isRequested: false };
+  };
 }
 
 function allocationProblems(spec: ServiceSpec, address: string, refusal: string | undefined): FieldError[] {

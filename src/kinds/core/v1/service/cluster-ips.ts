@@ -12,6 +12,7 @@ import {
   cidrSize,
   contains,
   type Ip,
+  type IpFamily,
   parseCidrSloppy,
   parseIpSloppy,
   printCidr,
@@ -21,8 +22,8 @@ import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { ServiceSpec } from '../../../generated/core-v1.js';
 import type { StrategyContext } from '../../../kind.js';
 import type { ObjectAddress, Objects } from '../../../objects.js';
+import { DEFAULT_SETTINGS } from '../../../shared/cluster-settings.js';
 import { addressLabels, SERVICES } from '../../../shared/control-plane/initial-objects.js';
-import { DEFAULT_SERVICE_CIDR } from '../../../shared/service-cidr.js';
 import { HEADLESS } from './needs.js';
 
 const IP_ADDRESSES: GroupResource = { group: serviceGroup('networking'), resource: 'ipaddresses' };
@@ -35,8 +36,8 @@ export type Refusal = string;
 export interface ClusterIPAllocator {
   /** Why this address cannot be allocated; undefined if it can. */
   refusal(address: string): Refusal | undefined;
-  /** A free address; undefined if all ranges are full. */
-  findFree(): string | undefined;
+  /** A free address; undefined if all ranges of the family are full. */
+  findFree(family: IpFamily): string | undefined;
   /** Creates the IPAddress object with the Service as parent. */
   allocate(address: string, owner: { readonly namespace?: string | undefined; readonly name: string }): void;
   release(address: string): void;
@@ -52,14 +53,19 @@ export function clusterIPAllocator(context: StrategyContext): ClusterIPAllocator
  * is that of the network.
  */
 function dryRunAllocator(context: StrategyContext): ClusterIPAllocator {
-  const [range] = rangesOf(context);
+  const ranges = rangesOf(context);
+  const firstOf = (family: IpFamily | undefined) => ranges.find(({ network }) => network.family === family);
   return {
     refusal(address) {
       const ip = parseIpSloppy(address);
+      const range = firstOf(ip?.family);
       if (ip === undefined || range === undefined) return NO_RANGE;
       return isUsable(range, ip) ? undefined : outOfRange(range, ip);
     },
-    findFree: () => (range === undefined ? undefined : printIp(range.network)),
+    findFree(family) {
+      const range = firstOf(family);
+      return range === undefined ? undefined : printIp(range.network);
+    },
     allocate: () => undefined,
     release: () => undefined,
   };
@@ -83,12 +89,12 @@ function objectAllocator(context: StrategyContext): ClusterIPAllocator {
       const range = ip === undefined ? undefined : ranges.find((candidate) => contains(candidate, ip));
       if (ip === undefined || range === undefined) return NO_RANGE;
       if (!isUsable(range, ip)) return outOfRange(range, ip);
-      return isTaken(Number(ip.value)) ? 'provided IP is already allocated' : undefined;
+      return isTaken(ip) ? 'provided IP is already allocated' : undefined;
     },
-    findFree() {
+    findFree(family) {
       for (const range of ranges) {
-        const found = freeIn(range, isTaken, context);
-        if (found !== undefined) return printIp({ family: 'IPv4', value: BigInt(found), mapped: false });
+        const found = range.network.family === family ? freeIn(range, isTaken, context) : undefined;
+        if (found !== undefined) return printIp(found);
       }
       return undefined;
     },
@@ -118,22 +124,31 @@ function objectOf(address: string): ObjectAddress {
   return { ...IP_ADDRESSES, namespace: '', name: ip === undefined ? address : printIp(ip) };
 }
 
-type IsTaken = (address: number) => boolean;
+type IsTaken = (address: Ip) => boolean;
 
 function takenIn(objects: Objects): IsTaken {
   const byServices = objects.index(SERVICES, serviceAddresses);
   const byObjects = objects.index(IP_ADDRESSES, namedAddress);
-  return (address) => byServices.has(address) || byObjects.has(address);
+  return (address) => {
+    const key = keyOf(address);
+    return byServices.has(key) || byObjects.has(key);
+  };
 }
 
-const serviceAddresses = (service: ApiObject): number[] => numbersOf(addressesOf(service['spec'] as ServiceSpec));
-const namedAddress = ({ metadata }: ApiObject): number[] => numbersOf([metadata.name]);
+const serviceAddresses = (service: ApiObject): AddressKey[] => keysOf(addressesOf(service['spec'] as ServiceSpec));
+const namedAddress = ({ metadata }: ApiObject): AddressKey[] => keysOf([metadata.name]);
 
-/** IPv4 addresses as numbers. IPv6 addresses are omitted, because no range contains them. */
-function numbersOf(addresses: readonly string[]): number[] {
+/** IPv4 addresses as numbers, which are compared faster; IPv6 addresses need more bits. */
+type AddressKey = number | bigint;
+
+function keyOf({ family, value }: Ip): AddressKey {
+  return family === 'IPv4' ? Number(value) : value;
+}
+
+function keysOf(addresses: readonly string[]): AddressKey[] {
   return addresses.flatMap((address) => {
     const ip = parseIpSloppy(address);
-    return ip?.family === 'IPv4' ? [Number(ip.value)] : [];
+    return ip === undefined ? [] : [keyOf(ip)];
   });
 }
 
@@ -142,9 +157,9 @@ interface Range {
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-/** The default range, followed by the ServiceCIDR objects that are ready and not being deleted. */
-function rangesOf({ objects }: StrategyContext): Cidr[] {
-  const texts = new Set([DEFAULT_SERVICE_CIDR]);
+/** The configured ranges, followed by the ServiceCIDR objects that are ready and not being deleted. */
+function rangesOf({ objects, settings = DEFAULT_SETTINGS }: StrategyContext): Cidr[] {
+  const texts = new Set(settings.serviceCidrs);
   for (const object of objects.list(SERVICE_CIDRS)) {
     const { spec, status } = object as ApiObject & Range;
     const ready = (status.conditions ?? []).find(({ type }) => type === 'Ready')?.status ?? 'True';
@@ -152,28 +167,38 @@ function rangesOf({ objects }: StrategyContext): Cidr[] {
     for (const cidr of spec.cidrs ?? []) texts.add(cidr);
   }
   const ranges = [...texts].flatMap((text) => parseCidrSloppy(text) ?? []);
-  return ranges.filter(({ network }) => network.family === 'IPv4');
+  return ranges.filter(({ network }) => settings.serviceFamilies.includes(network.family));
 }
 
-/** Excludes the network address and the broadcast address. */
+/** Excludes the network address and, for IPv4, the broadcast address. */
 function isUsable(range: Cidr, ip: Ip): boolean {
   const index = ip.value - range.network.value;
-  return index > 0n && index < cidrSize(range) - 1n;
+  return index > 0n && index <= usableIn(range);
 }
+
+/** The number of addresses that can be allocated. */
+function usableIn(range: Cidr): bigint {
+  return cidrSize(range) - (range.network.family === 'IPv4' ? 2n : 1n);
+}
+
+/** Ranges of IPv6 may have more addresses than a number can count; allocation uses this many. */
+const MAX_CHOICES = 2 ** 52;
 
 /**
  * Chooses an address from the upper part of a range, starting at a random position. The lower part is reserved for
  * addresses that clients request, and used when the upper part is full.
  */
-function freeIn(range: Cidr, isTaken: IsTaken, { random }: StrategyContext): number | undefined {
-  const usable = Number(cidrSize(range)) - 2;
-  const reserved = reservedOf(usable);
-  // Skips the network address.
-  const first = Number(range.network.value) + 1;
-  return (
-    findFreeNumber({ first: first + reserved, size: usable - reserved }, isTaken, random) ??
-    findFreeNumber({ first, size: reserved }, isTaken, random)
-  );
+function freeIn(range: Cidr, isTaken: IsTaken, { random }: StrategyContext): Ip | undefined {
+  const { network } = range;
+  const choices = Math.min(Number(usableIn(range)), MAX_CHOICES);
+  const reserved = reservedOf(choices);
+  const at = (index: number): Ip => ({ ...network, value: network.value + BigInt(index) });
+  const isTakenAt = (index: number): boolean => isTaken(at(index));
+  // The index 0 is the network address.
+  const found =
+    findFreeNumber({ first: 1 + reserved, size: choices - reserved }, isTakenAt, random) ??
+    findFreeNumber({ first: 1, size: reserved }, isTakenAt, random);
+  return found === undefined ? undefined : at(found);
 }
 
 /** The size of the reserved part: a sixteenth, at least 16 and at most 256. Ranges of up to 16 addresses reserve none. */

@@ -9,35 +9,34 @@ import type { ServiceSpec } from '../../../generated/core-v1.js';
 import { HEADLESS } from './needs.js';
 import { clusterIPProblems } from './validate-addresses.js';
 
-/** The families of the cluster's service CIDRs; the first is the default. Clusters are single-stack. */
-const CONFIGURED_FAMILIES: readonly IpFamily[] = ['IPv4'];
-const [DEFAULT_FAMILY = 'IPv4'] = CONFIGURED_FAMILIES;
+/** The families of the cluster's service CIDRs; the first is the default. */
+type Families = readonly IpFamily[];
 
 const POLICY_PATH = 'spec.ipFamilyPolicy';
 
 /** Sets the family fields of `spec` in place. Returns the errors of fields that contradict each other. */
-export function initFamilies(spec: ServiceSpec, live: ServiceSpec | undefined): readonly FieldError[] {
+export function initFamilies(
+  spec: ServiceSpec,
+  live: ServiceSpec | undefined,
+  configured: Families,
+): readonly FieldError[] {
   if (spec.type === 'ExternalName' || (live !== undefined && keepsPreferredStack(spec, live))) return [];
   spec.ipFamilyPolicy ??=
     live?.ipFamilyPolicy ?? (isHeadlessWithoutSelector(spec) ? 'RequireDualStack' : 'SingleStack');
   const problems = clusterIPProblems(spec);
   if (problems.length > 0) return problems;
   const found = live === undefined ? [] : releaseSecondary(spec, live);
-  found.push(...policyProblems(spec), ...inferFamilies(spec));
+  found.push(...policyProblems(spec), ...inferFamilies(spec, configured));
   if (found.length > 0) return found;
   if (isHeadlessWithoutSelector(spec)) {
-    spec.ipFamilies = familiesWithoutSelector(spec);
+    spec.ipFamilies = familiesWithoutSelector(spec, configured);
     return [];
   }
-  const unconfigured = configurationProblems(spec);
+  const unconfigured = configurationProblems(spec, configured);
   if (unconfigured.length > 0) return unconfigured;
-  if (!spec.ipFamilies?.length) spec.ipFamilies = [DEFAULT_FAMILY];
+  if (!spec.ipFamilies?.length) spec.ipFamilies = configured.slice(0, 1);
   const [family] = spec.ipFamilies;
-  if (
-    family !== undefined &&
-    spec.ipFamilyPolicy !== 'SingleStack' &&
-    spec.ipFamilies.length < CONFIGURED_FAMILIES.length
-  ) {
+  if (family !== undefined && spec.ipFamilyPolicy !== 'SingleStack' && spec.ipFamilies.length < configured.length) {
     spec.ipFamilies = [family, otherFamily(family)];
   }
   return [];
@@ -94,7 +93,7 @@ function policyProblems({ clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: Se
 }
 
 /** Adds missing families from the addresses. */
-function inferFamilies(spec: ServiceSpec): FieldError[] {
+function inferFamilies(spec: ServiceSpec, configured: Families): FieldError[] {
   const found: FieldError[] = [];
   const { clusterIPs = [] } = spec;
   for (const [index, address] of clusterIPs.entries()) {
@@ -102,7 +101,7 @@ function inferFamilies(spec: ServiceSpec): FieldError[] {
     const family = parseIpSloppy(address)?.family;
     const families = spec.ipFamilies ?? [];
     if (family === undefined || index < families.length) continue;
-    if (CONFIGURED_FAMILIES.includes(family)) spec.ipFamilies = [...families, family];
+    if (configured.includes(family)) spec.ipFamilies = [...families, family];
     else {
       const detail = `${family} is not configured on this cluster`;
       found.push(invalid(keyPath('spec.clusterIPs', index), clusterIPs, detail));
@@ -111,19 +110,19 @@ function inferFamilies(spec: ServiceSpec): FieldError[] {
   return found;
 }
 
-function familiesWithoutSelector({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): IpFamily[] {
-  const [family = DEFAULT_FAMILY] = ipFamilies;
+function familiesWithoutSelector({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec, configured: Families): IpFamily[] {
+  const [family = configured[0] ?? 'IPv4'] = ipFamilies;
   if (ipFamilies.length > 1) return [...ipFamilies];
   return ipFamilyPolicy === 'SingleStack' ? [family] : [family, otherFamily(family)];
 }
 
-function configurationProblems({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): FieldError[] {
+function configurationProblems({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec, configured: Families): FieldError[] {
   const found: FieldError[] = [];
-  if (ipFamilyPolicy === 'RequireDualStack' && CONFIGURED_FAMILIES.length < 2) {
+  if (ipFamilyPolicy === 'RequireDualStack' && configured.length < 2) {
     found.push(invalid(POLICY_PATH, ipFamilyPolicy, 'this cluster is not configured for dual-stack services'));
   }
   ipFamilies.forEach((family, index) => {
-    if (CONFIGURED_FAMILIES.includes(family)) return;
+    if (configured.includes(family)) return;
     found.push(invalid(keyPath('spec.ipFamilies', index), family, 'not configured on this cluster'));
   });
   return found;
