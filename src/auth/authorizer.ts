@@ -85,7 +85,7 @@ export function unionAuthorizer(...factories: readonly AuthorizerFactory[]): Aut
 }
 
 function texts(list: readonly (string | undefined)[]): string[] {
-  return list.filter((text) => text !== undefined && text !== '');
+  return list.filter((text): text is string => text !== undefined && text !== '');
 }
 
 /** Allows everything to authenticated users. The default of clusters without RBAC kinds. */

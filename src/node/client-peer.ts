@@ -123,11 +123,11 @@ const MAX_CHAIN = 10;
 function isIssuedBy(certificate: X509Certificate, anchors: readonly X509Certificate[]): boolean {
   let current: X509Certificate | undefined = certificate;
   for (let depth = 0; depth < MAX_CHAIN && current !== undefined; depth++) {
-    const { fingerprint256 } = current;
     const child: X509Certificate = current;
-    if (anchors.some((anchor) => anchor.fingerprint256 === fingerprint256)) return true;
+    const isSame = (other: X509Certificate | undefined): boolean => other?.fingerprint256 === child.fingerprint256;
+    if (anchors.some((anchor) => isSame(anchor))) return true;
     if (anchors.some((anchor) => child.checkIssued(anchor) && child.verify(anchor.publicKey))) return true;
-    current = child.issuerCertificate?.fingerprint256 === fingerprint256 ? undefined : child.issuerCertificate;
+    current = isSame(child.issuerCertificate) ? undefined : child.issuerCertificate;
   }
   return false;
 }
