@@ -83,6 +83,8 @@ export interface FetchHandlerOptions {
    * const handler = createFetchHandler(cluster, { aggregate: { 'v1beta1.metrics.example.com': metrics } });
    */
   readonly aggregate?: Aggregation | undefined;
+  /** The previous release, such as `1.32`: `/metrics` also prints the metrics that are hidden since then. */
+  readonly showHiddenMetricsForVersion?: string | undefined;
   /**
    * Called with errors whose details are hidden from clients: faults of the library, of plugins and of connections.
    * Absent: they are logged to the console.
@@ -104,6 +106,7 @@ export const HANDLER_OPTIONS = [
   'pacing',
   'codecs',
   'aggregate',
+  'showHiddenMetricsForVersion',
   'onError',
 ] as const satisfies readonly (keyof FetchHandlerOptions)[];
 
@@ -137,6 +140,7 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
   let flow: FlowControl | undefined;
   const metrics = createHandlerMetrics(target, {
     release: target.release,
+    showHiddenMetricsForVersion: options.showHiddenMetricsForVersion,
     sources: {
       build: versionInfo(target.release),
       flow: { flows: () => flow?.metrics.flows() ?? [], levels: () => flow?.metrics.levels() ?? [] },

@@ -36,6 +36,8 @@ export interface ClusterListenerOptions {
   readonly codecs?: readonly Codec[] | undefined;
   /** The backends of aggregated APIs; see the handler's option. */
   readonly aggregate?: Aggregation | undefined;
+  /** The release whose hidden metrics are printed; see the handler's option. */
+  readonly showHiddenMetricsForVersion?: string | undefined;
   /** Called with errors whose details are hidden from clients. Absent: they are logged to the console. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -49,6 +51,7 @@ export const CLUSTER_LISTENER_OPTIONS = [
   'log',
   'codecs',
   'aggregate',
+  'showHiddenMetricsForVersion',
   'onError',
 ] as const satisfies readonly (keyof ClusterListenerOptions)[];
 
@@ -159,6 +162,7 @@ function createClusterListener(cluster: FetchTarget, options: ClusterListenerOpt
     ...(flowControl === undefined ? {} : { flowControl }),
     ...(pacing === undefined ? {} : { pacing }),
     ...(aggregate === undefined ? {} : { aggregate }),
+    showHiddenMetricsForVersion: options.showHiddenMetricsForVersion,
     // A client that disconnects is not an error.
     onError: (error) => (error instanceof ClientDisconnectedError ? undefined : onError(error)),
   });

@@ -24,6 +24,15 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const bearer = (token = ''): RequestInit => ({ headers: { authorization: `Bearer ${token}` } });
 
+test('rejects hidden metrics of another release than the previous one', async () => {
+  await using cluster = createCluster();
+  await expect(serve(cluster, { showHiddenMetricsForVersion: '1.30' })).rejects.toThrow(
+    "showHiddenMetricsForVersion must be omitted or have the value '1.32'. Only the previous minor version is allowed",
+  );
+  await using server = await serve(cluster, { showHiddenMetricsForVersion: '1.32' });
+  expect((await fetch(`${server.url}/metrics`, bearer(server.token))).status).toBe(200);
+});
+
 describe('credentials', () => {
   test('generates a random token by default', async () => {
     await using cluster = createCluster();
