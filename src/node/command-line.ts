@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util';
 import type { FeatureGateSettings } from '../kinds/feature-gates.js';
 import type { DialectName } from '../meta/dialect.js';
+import { readServerFlags, SERVER_FLAGS, type ServerFlags, UsageError, withBooleanValues } from './server-flags.js';
 
 /** A parsed command line. */
 export type Command =
@@ -29,15 +30,14 @@ export interface ServeSettings {
   readonly featureGates: FeatureGateSettings;
   readonly runtimeConfig: string | undefined;
   readonly controllers: ServedControllers;
+  /** Flags with the names of the reference server's. */
+  readonly flags: ServerFlags;
 }
 
 /** `standard`: all controllers. `ready`: these, and a simulated kubelet that makes pods ready. */
 export type ServedControllers = 'none' | 'standard' | 'ready';
 
-/** An invalid command line; the message is one line. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
+export { UsageError } from './server-flags.js';
 
 export const HELP = `orchplane: a cluster control plane in one process
 
@@ -62,6 +62,32 @@ Options of serve
   --log                  log every request
   --feature-gates LIST   A=true,B=false
   --runtime-config LIST  api/all=true, GROUP/VERSION=true, …
+
+Flags of serve that kube-apiserver has, too. Lists are separated by commas, flags with lists may be repeated.
+  --tls-cert-file FILE, --tls-private-key-file FILE   the certificate of the server and its key
+  --cert-dir DIR                         where a generated certificate is kept: apiserver.crt, apiserver.key
+  --client-ca-file FILE                  the authorities of client certificates, which name users
+  --token-auth-file FILE                 tokens: a line TOKEN,USER,UID,"GROUP1,GROUP2" for each
+  --anonymous-auth=false                 reject requests without credentials with 401
+  --service-account-issuer URL           the issuer of service account tokens; further ones are accepted
+  --service-account-signing-key-file FILE, --service-account-key-file FILE
+                                         the private key that signs them, and the keys that verify them
+  --oidc-issuer-url URL, --oidc-client-id ID, --oidc-ca-file FILE, --oidc-username-claim CLAIM,
+  --oidc-username-prefix TEXT, --oidc-groups-claim CLAIM, --oidc-groups-prefix TEXT,
+  --oidc-required-claim CLAIM=VALUE, --oidc-signing-algs LIST
+                                         users of an OpenID provider
+  --requestheader-client-ca-file FILE, --requestheader-allowed-names LIST,
+  --requestheader-username-headers LIST, --requestheader-uid-headers LIST,
+  --requestheader-group-headers LIST, --requestheader-extra-headers-prefix LIST
+                                         users that a proxy names in headers
+  --authentication-token-webhook-config-file FILE, --authentication-token-webhook-cache-ttl DURATION,
+  --authentication-token-webhook-version VERSION
+                                         users that a webhook knows
+  --authorization-mode LIST              AlwaysAllow, AlwaysDeny, RBAC; default: RBAC
+  --enable-admission-plugins LIST, --disable-admission-plugins LIST, --admission-control-config-file FILE
+  --service-cluster-ip-range LIST        the range of cluster IPs; two of different families: dual stack
+  --allow-privileged=false               reject pods with privileged containers
+  --audit-policy-file FILE, --audit-log-path FILE     record requests; - is standard output
 `;
 
 const OPTIONS = {
@@ -81,6 +107,7 @@ const OPTIONS = {
   controllers: { type: 'string' },
   'feature-gates': { type: 'string', multiple: true },
   'runtime-config': { type: 'string', multiple: true },
+  ...SERVER_FLAGS,
 } as const;
 
 /** Throws UsageError. */
@@ -108,6 +135,8 @@ export function parseCommandLine(args: readonly string[]): Command {
   if (values.token !== undefined && !/^[\x21-\x7e]+$/.test(values.token)) {
     throw new UsageError('--token takes printable characters without spaces');
   }
+  const flags = readServerFlags(values);
+  if (values.anonymous === true) refuseCredentials(flags);
   return {
     type: 'serve',
     settings: {
@@ -124,13 +153,27 @@ export function parseCommandLine(args: readonly string[]): Command {
       controllers: readControllers(values.controllers ?? 'none'),
       featureGates: readGates((values['feature-gates'] ?? []).join(',')),
       runtimeConfig: values['runtime-config']?.join(','),
+      flags,
     },
   };
 }
 
+/** With --anonymous every client is the administrator, so other users would have no effect. */
+function refuseCredentials({ tokenAuthFile, oidc, tokenWebhook, requestHeader, anonymousAuth }: ServerFlags): void {
+  const users = [
+    [tokenAuthFile, '--token-auth-file'],
+    [oidc, '--oidc-issuer-url'],
+    [tokenWebhook, '--authentication-token-webhook-config-file'],
+    [requestHeader, '--requestheader-client-ca-file'],
+    [anonymousAuth === false ? false : undefined, '--anonymous-auth=false'],
+  ] as const;
+  const given = users.find(([value]) => value !== undefined);
+  if (given !== undefined) throw new UsageError(`--anonymous and ${given[1]} contradict each other`);
+}
+
 function parseArguments(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true });
+    return parseArgs({ args: withBooleanValues(args), options: OPTIONS, allowPositionals: true, strict: true });
   } catch (error) {
     // Keep only the first sentence; the rest explains how to pass arguments that begin with a dash.
     if (!(error instanceof TypeError)) throw error;

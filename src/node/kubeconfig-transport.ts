@@ -64,10 +64,7 @@ export function kubeconfigTransport(
   refuseUnknownOptions('kubeconfigTransport', options, OPTIONS);
   const { context, dialect = kubernetesDialect.name, token, ...others } = options;
   const config = readConfig(fileOrText, context);
-  const { cluster } = config;
-  if (cluster['proxy-url'] !== undefined) throw configError(config, 'proxy-url is not supported');
-  const baseUrl = stringAt(config, cluster, 'server');
-  if (baseUrl === undefined) throw configError(config, 'the cluster has no server');
+  const baseUrl = serverOf(config);
   const transport = httpTransport({
     ...others,
     baseUrl,
@@ -76,6 +73,28 @@ export function kubeconfigTransport(
     fetch: createFetch(agentFor(config, baseUrl)),
   });
   return Object.freeze({ ...transport, namespace: stringAt(config, config.context, 'namespace') ?? 'default' });
+}
+
+/** A server that is called with the credentials of a kubeconfig, for webhooks. */
+export interface KubeconfigBackend {
+  readonly url: string;
+  readonly token: string | (() => Promise<string>) | undefined;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+/** The server of the current context. Throws as {@link kubeconfigTransport} does. */
+export function kubeconfigBackend(file: string): KubeconfigBackend {
+  const config = readConfig(file, undefined);
+  const url = serverOf(config);
+  const send = createFetch(agentFor(config, url));
+  return { url, token: tokenOf(config), fetch: (to, init) => send(new Request(to, init)) };
+}
+
+function serverOf(config: ContextConfig): string {
+  if (config.cluster['proxy-url'] !== undefined) throw configError(config, 'proxy-url is not supported');
+  const server = stringAt(config, config.cluster, 'server');
+  if (server === undefined) throw configError(config, 'the cluster has no server');
+  return server;
 }
 
 /** The parts of a kubeconfig that one context refers to. */
@@ -189,7 +208,7 @@ const UNSUPPORTED_USER_FIELDS = [
  * The token of the user. A `tokenFile` takes precedence over `token` and is read before each request, because its
  * content may change.
  */
-function tokenOf(config: ContextConfig): HttpTransportOptions['token'] {
+function tokenOf(config: ContextConfig): KubeconfigBackend['token'] {
   const { user, folder } = config;
   const unknown = UNSUPPORTED_USER_FIELDS.find((key) => user[key] !== undefined && user[key] !== null);
   if (unknown !== undefined) {

@@ -12,6 +12,7 @@ import { HELP, parseCommandLine, type ServedControllers, type ServeSettings, Usa
 import { type DataFolder, openDataFolder } from './data-folder.js';
 import { loadManifests, readManifestFiles } from './manifests.js';
 import { type ServedCluster, serve } from './serve.js';
+import { readServerOptions } from './server-options.js';
 
 /** The process environment of a command. */
 interface CommandEnvironment {
@@ -56,10 +57,17 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
       ? undefined
       : await openDataFolder(settings.data, { tls, host: host ?? '127.0.0.1', token: settings.token });
   const credentials = data?.credentials;
+  await using options = await readServerOptions(settings.flags, {
+    host: host ?? '127.0.0.1',
+    tls,
+    accountKey: credentials?.accountKey,
+    writeOut: environment.writeOut,
+    warn: (text) => environment.writeError(`orchplane: ${text}\n`),
+  });
   await using cluster = createCluster({
     dialect,
     ...(data === undefined ? {} : { journal: data.journal }),
-    ...(credentials === undefined ? {} : { authentication: { serviceAccounts: { key: credentials.accountKey } } }),
+    ...options.cluster,
     featureGates,
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
     controllers: await loadControllers(settings.controllers),
@@ -75,7 +83,9 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
   await using served = await serve(cluster, {
     port,
     host,
-    tls: tls ? (credentials?.tls ?? true) : false,
+    tls: tls ? (options.tls ?? credentials?.tls ?? true) : false,
+    clientCa: options.clientCa,
+    requestHeader: options.requestHeader,
     token: anonymous ? undefined : (settings.token ?? credentials?.token),
     anonymous,
     log: settings.log && ((line) => environment.writeOut(`${line}\n`)),

@@ -2,10 +2,18 @@
 import { describe, expect, test } from 'vitest';
 import { parseCommandLine, UsageError } from '../../../src/node/command-line.js';
 
-const settingsOf = (...args: string[]) => {
+const settingsWithFlags = (...args: string[]) => {
   const command = parseCommandLine(['serve', ...args]);
-  return command.type === 'serve' ? command.settings : undefined;
+  if (command.type !== 'serve') throw new Error(`unexpected ${command.type}`);
+  return command.settings;
 };
+
+const settingsOf = (...args: string[]) => {
+  const { flags: _, ...others } = settingsWithFlags(...args);
+  return others;
+};
+
+const flagsOf = (...args: string[]) => settingsWithFlags(...args).flags;
 
 describe('parseCommandLine', () => {
   test('defaults to HTTPS, the kubernetes dialect and any free port', () => {
@@ -70,10 +78,69 @@ describe('parseCommandLine', () => {
     ['serve --token t --anonymous', 'contradict'],
     ['serve --token=', '--token takes printable characters'],
     ['serve --feature-gates A', '--feature-gates takes NAME=true or NAME=false, got "A"'],
+    ['serve --tls-cert-file a', '--tls-cert-file and --tls-private-key-file must be given together'],
+    ['serve --allow-privileged=x', '--allow-privileged takes true or false, got "x"'],
+    ['serve --oidc-client-id x', '--oidc-issuer-url and --oidc-client-id must be given together'],
+    ['serve --oidc-issuer-url https://a --oidc-client-id b --oidc-signing-algs HS256', 'got "HS256"'],
+    ['serve --oidc-issuer-url https://a --oidc-client-id b --oidc-required-claim c', 'takes CLAIM=VALUE, got "c"'],
+    ['serve --requestheader-group-headers a,,b', '--requestheader-group-headers contains an empty value'],
+    ['serve --requestheader-uid-headers X-Uid', 'must contain X-Remote-Uid'],
+    ['serve --authentication-token-webhook-version v2', 'takes v1 or v1beta1, got "v2"'],
+    ['serve --authentication-token-webhook-cache-ttl 5', 'takes a duration such as 2m0s, got "5"'],
+    ['serve --authorization-mode RBAC,Nothing', '--authorization-mode takes AlwaysAllow, AlwaysDeny,'],
+    ['serve --authorization-mode RBAC --authorization-mode RBAC', '--authorization-mode RBAC is given twice'],
+    ['serve --authorization-mode Webhook', '--authorization-mode Webhook is not available here'],
+    ['serve --authorization-mode AlwaysAllow --anonymous-auth', 'contradict'],
+    ['serve --service-account-issuer=', '--service-account-issuer must not be empty'],
+    ['serve --service-account-issuer a --service-account-issuer a', '"a" is given twice'],
+    ['serve --service-account-key-file a', 'needs --service-account-signing-key-file'],
+    ['serve --audit-log-path a', '--audit-log-path needs --audit-policy-file'],
+    ['serve --anonymous --token-auth-file a', '--anonymous and --token-auth-file contradict each other'],
+    ['serve --anonymous --anonymous-auth=false', 'contradict'],
+    ['serve --enable-admission-plugins "a', 'takes a list of values separated by commas'],
   ])('rejects "%s" with a one-line message', (line, problem) => {
     const args = line.split(' ').filter((arg) => arg !== '');
     expect(() => parseCommandLine(args)).toThrow(UsageError);
     expect(() => parseCommandLine(args)).toThrow(problem);
     expect(() => parseCommandLine(args)).not.toThrow('\n');
+  });
+
+  test('reads flags of the reference server in all their forms', () => {
+    expect(
+      flagsOf(
+        '--enable-admission-plugins=A,B',
+        '--enable-admission-plugins',
+        '"C,D",E',
+        '--service-account-issuer',
+        'https://one,two',
+        '--service-account-issuer=https://three',
+        '--allow-privileged',
+        '--anonymous-auth=false',
+        '--client-ca-file',
+        'first',
+        '--client-ca-file=second',
+        '--service-cluster-ip-range=10.0.0.0/16,fd00::/112',
+      ),
+    ).toMatchObject({
+      enabledPlugins: ['A', 'B', 'C,D', 'E'],
+      serviceAccountIssuers: ['https://one,two', 'https://three'],
+      allowPrivileged: true,
+      anonymousAuth: false,
+      clientCaFile: 'second',
+      serviceCidrs: ['10.0.0.0/16', 'fd00::/112'],
+    });
+  });
+
+  test('reads the flags of other sources of users', () => {
+    const line =
+      '--oidc-issuer-url https://a --oidc-client-id b --oidc-required-claim c=d=e --oidc-required-claim f=g --oidc-signing-algs RS256,ES256 ' +
+      '--requestheader-client-ca-file ca --requestheader-username-headers X-Remote-User ' +
+      '--authentication-token-webhook-config-file w --authentication-token-webhook-cache-ttl 1m30s --authentication-token-webhook-version v1';
+    const { oidc, requestHeader, tokenWebhook } = flagsOf(...line.split(' '));
+    expect(oidc).toMatchObject({ requiredClaims: { c: 'd=e', f: 'g' }, signingAlgs: ['RS256', 'ES256'] });
+    expect(requestHeader).toMatchObject({ caFile: 'ca', usernameHeaders: ['X-Remote-User'], groupHeaders: [] });
+    expect(tokenWebhook).toEqual({ configFile: 'w', cacheTtlMs: 90_000, version: 'v1' });
+    // Without the CA, the other flags have no effect.
+    expect(flagsOf('--requestheader-username-headers', 'X-Remote-User').requestHeader).toBeUndefined();
   });
 });
