@@ -98,6 +98,7 @@ export interface Kind<
     now: string,
     served: () => readonly GroupVersion[],
     settings: ClusterSettings,
+    features: FeatureGates,
   ) => readonly InitialObject[];
   /** The columns of its tables; absent: the name and the creation time. */
   readonly columns?: readonly Column[];

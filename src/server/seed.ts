@@ -31,11 +31,11 @@ export function seedNamespaces(context: ServerContext): void {
 /** Clusters that are created within the same second share equal initial objects. */
 const lastSeeded = new WeakMap<InitialObject, ApiObject>();
 
-type SeedContext = Pick<ServerContext, 'store' | 'dialect' | 'clock' | 'registry' | 'settings'>;
+type SeedContext = Pick<ServerContext, 'store' | 'dialect' | 'clock' | 'registry' | 'settings' | 'features'>;
 
 /** Stores the initial objects of kinds, at the revision of the last default namespace. */
 export function seedInitialObjects(context: SeedContext, kinds: readonly ServedKind[]): void {
-  const { store, dialect, clock, settings } = context;
+  const { store, dialect, clock, settings, features } = context;
   // In a cluster that resumes from a journal, a new initial object is a write with an event.
   const put = (key: ObjectKey, object: ApiObject): void => {
     if (store.journal === undefined) store.seed(key, object);
@@ -49,7 +49,7 @@ export function seedInitialObjects(context: SeedContext, kinds: readonly ServedK
     const written = managedFieldsKind(served, context);
     const objects = written.kind.initial ?? kind.initial;
     const versions = () => servedVersions(context.registry.all());
-    for (const initial of objects(dialect, creationTimestamp, versions, settings)) {
+    for (const initial of objects(dialect, creationTimestamp, versions, settings, features)) {
       const { metadata, ...body } = initial;
       const { name, namespace, generation, labels, annotations, managers } = metadata;
       const key = { storageKey, namespace: namespace ?? '', name };

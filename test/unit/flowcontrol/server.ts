@@ -2,6 +2,7 @@
 
 import { createFlowControl } from '../../../src/flowcontrol/flow-control.js';
 import type { FlowControlOptions, FlowRequest, FlowTicket } from '../../../src/flowcontrol/types.js';
+import { featureGates } from '../../../src/kinds/feature-gates.js';
 import { FlowSchema, PriorityLevelConfiguration } from '../../../src/kinds/flowcontrol/index.js';
 import { DEFAULT_SETTINGS } from '../../../src/kinds/shared/cluster-settings.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
@@ -21,10 +22,9 @@ export function flowServer(
   const dialect = options.dialect ?? kubernetesDialect;
   const seed = (kind: typeof FlowSchema | typeof PriorityLevelConfiguration): Objects =>
     Object.fromEntries(
-      (kind.initial?.(dialect, '', () => [], DEFAULT_SETTINGS) ?? []).map(({ metadata: { name }, spec }) => [
-        name,
-        { metadata: { name, uid: `${kind.kind} ${name}` }, spec },
-      ]),
+      (kind.initial?.(dialect, '', () => [], DEFAULT_SETTINGS, featureGates()) ?? []).map(
+        ({ metadata: { name }, spec }) => [name, { metadata: { name, uid: `${kind.kind} ${name}` }, spec }],
+      ),
     );
   const tables: Record<string, Objects> = {
     flowschemas: seed(FlowSchema),

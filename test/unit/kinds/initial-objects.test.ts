@@ -3,6 +3,7 @@ import { createCluster } from 'orchplane';
 import { builtInKinds, FlowSchema, PriorityClass, ServiceCIDR } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { featureGates } from '../../../src/kinds/feature-gates.js';
 import { DEFAULT_SETTINGS } from '../../../src/kinds/shared/cluster-settings.js';
 import { compare } from '../../../src/merge/apply/compare.js';
 import { difference } from '../../../src/merge/apply/field-set.js';
@@ -16,8 +17,10 @@ const served = () => [
   { group: 'example.com', version: 'v1beta1' },
 ];
 
+const FEATURES = featureGates({ ClusterTrustBundle: true });
+
 const cases = builtInKinds.flatMap((kind) =>
-  (kind.initial?.(orchDialect, '2030-01-01T00:00:00Z', served, DEFAULT_SETTINGS) ?? []).map((object) => ({
+  (kind.initial?.(orchDialect, '2030-01-01T00:00:00Z', served, DEFAULT_SETTINGS, FEATURES) ?? []).map((object) => ({
     kind,
     object,
     name: object.metadata.name,

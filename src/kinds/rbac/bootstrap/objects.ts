@@ -119,20 +119,50 @@ const migratorRoles = oncePerDialect((dialect) =>
   }),
 );
 
-/** Adds the migrator's objects if the cluster serves migrations. */
-function withMigrator(
-  always: (dialect: Dialect) => readonly InitialObject[],
-  migrator: (dialect: Dialect) => readonly InitialObject[],
+/** Service accounts and nodes read ClusterTrustBundles. */
+const TRUST_BUNDLES = 'system:cluster-trust-bundle-discovery';
+const TRUST_BUNDLE_RULE = ' get,list,watch certificates~ clustertrustbundles';
+const NODE = 'system:node';
+
+const trustBundleRoles = oncePerDialect((dialect) => {
+  const [, nodeRules = []] = roles(CLUSTER_ROLE_TABLE, dialect).find(([name]) => name === NODE) ?? [];
+  return roles(`${TRUST_BUNDLES}\n${TRUST_BUNDLE_RULE}\n${NODE}\n${TRUST_BUNDLE_RULE}`, dialect).map(
+    ([name, rules]) => {
+      const body = { rules: name === NODE ? [...nodeRules, ...rules] : rules };
+      return { metadata: metadata(dialect, name, { body }), ...body };
+    },
+  );
+});
+
+const trustBundleBindings = oncePerDialect((dialect) => [
+  binding(`${TRUST_BUNDLES} Group=system:serviceaccounts`, 'ClusterRole', { dialect }),
+]);
+
+type ObjectsByDialect = (dialect: Dialect) => readonly InitialObject[];
+
+/** Adds the migrator's objects if migrations are served, and those of an enabled gate. They replace others by name. */
+function withOptional(
+  always: ObjectsByDialect,
+  { migrator, trustBundles }: { readonly migrator: ObjectsByDialect; readonly trustBundles: ObjectsByDialect },
 ): NonNullable<Kind['initial']> {
-  return (dialect, _now, served) => {
+  return (dialect, _now, served, _settings, features) => {
     const group = dialect.group(serviceGroup('storagemigration'));
     const isServed = served().some((gv) => gv.group === group);
-    return isServed ? [...always(dialect), ...migrator(dialect)] : always(dialect);
+    const added = [
+      ...(isServed ? migrator(dialect) : []),
+      ...(features.enabled('ClusterTrustBundle') ? trustBundles(dialect) : []),
+    ];
+    if (added.length === 0) return always(dialect);
+    const names = new Set(added.map(({ metadata: { name } }) => name));
+    return [...always(dialect).filter(({ metadata: { name } }) => !names.has(name)), ...added];
   };
 }
 
 /** The initial ClusterRoles of a cluster. */
-export const clusterRolesFor: NonNullable<Kind['initial']> = withMigrator(initialClusterRoles, migratorRoles);
+export const clusterRolesFor: NonNullable<Kind['initial']> = withOptional(initialClusterRoles, {
+  migrator: migratorRoles,
+  trustBundles: trustBundleRoles,
+});
 
 export const initialRoles = oncePerDialect((dialect) =>
   ROLE_TABLES.flatMap(([namespace, table]) =>
@@ -157,10 +187,10 @@ const migratorBindings = oncePerDialect((dialect) =>
   ),
 );
 
-export const clusterRoleBindingsFor: NonNullable<Kind['initial']> = withMigrator(
-  initialClusterRoleBindings,
-  migratorBindings,
-);
+export const clusterRoleBindingsFor: NonNullable<Kind['initial']> = withOptional(initialClusterRoleBindings, {
+  migrator: migratorBindings,
+  trustBundles: trustBundleBindings,
+});
 
 export const initialRoleBindings = oncePerDialect((dialect) =>
   BINDING_TABLES.flatMap(([namespace, table]) =>

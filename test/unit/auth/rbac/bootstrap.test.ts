@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { createCluster } from 'orchplane';
+import { ClusterRole, ClusterRoleBinding } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import type { InitialObject } from '../../../../src/kinds/kind.js';
 import {
@@ -53,6 +55,36 @@ describe.each(kinds)('initial %s', (resource, initial) => {
   test('creates initial objects once', () => {
     expect(initial(orchDialect)).toBe(initial(orchDialect));
     expect(Object.isFrozen(initial(orchDialect)[0]?.metadata)).toBe(true);
+  });
+});
+
+describe('with the feature gate ClusterTrustBundle', () => {
+  const names = (list: { readonly items: readonly { readonly metadata: { readonly name: string } }[] }) =>
+    list.items.map(({ metadata }) => metadata.name).filter((name) => name.includes('trust-bundle'));
+  const open = (enabled: boolean) =>
+    createCluster({ dialect: 'kubernetes', featureGates: { ClusterTrustBundle: enabled } });
+
+  test('service accounts and nodes may read ClusterTrustBundles', async () => {
+    const cluster = open(true);
+    const rule = {
+      verbs: ['get', 'list', 'watch'],
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['clustertrustbundles'],
+    };
+    const roles = cluster.api(ClusterRole);
+    expect((await roles.get('system:cluster-trust-bundle-discovery')).rules).toEqual([rule]);
+    const { rules: before = [] } = await open(false).api(ClusterRole).get('system:node');
+    expect((await roles.get('system:node')).rules).toEqual([...(before ?? []), rule]);
+    expect(await cluster.api(ClusterRoleBinding).get('system:cluster-trust-bundle-discovery')).toMatchObject({
+      subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:serviceaccounts' }],
+      roleRef: { kind: 'ClusterRole', name: 'system:cluster-trust-bundle-discovery' },
+    });
+  });
+
+  test('there is no such role without the gate', async () => {
+    const cluster = open(false);
+    expect(names(await cluster.api(ClusterRole).list())).toEqual([]);
+    expect(names(await cluster.api(ClusterRoleBinding).list())).toEqual([]);
   });
 });
 
