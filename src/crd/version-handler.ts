@@ -27,7 +27,7 @@ import { evaluateRules } from './rules/evaluate.js';
 import { OldValueContext } from './rules/old-value-context.js';
 import { scaleSpecErrors, scaleStatusErrors } from './scale.js';
 import type { StructuralSchema } from './structural-schema.js';
-import { dropNulls, withDefaults } from './value/defaults.js';
+import { applyDefaults, dropNulls, withDefaults } from './value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from './value/embedded-resources.js';
 import { listTypeErrors } from './value/list-types.js';
 import { pruneUnknown } from './value/prune.js';
@@ -90,11 +90,12 @@ export class VersionHandler implements CustomResourceHandler {
     dropNulls(schema, value);
     const coerced = coerceEmbeddedResources(schema, value);
     if (coerced.error !== undefined) throw new DecodeError(printFieldError(coerced.error));
+    applyDefaults(schema, value);
     // The reference server reports unknown metadata fields first, then those of the schema, then those of embedded
     // resources.
     // upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go unstructuredSchemaCoercer.apply
     const found = [...[...unknown].sort(), ...[...coerced.unknown].sort()].map((path) => `unknown field "${path}"`);
-    return { value: withDefaults(schema, value), findings: [...[...findings].sort(duplicatesFirst), ...found] };
+    return { value, findings: [...[...findings].sort(duplicatesFirst), ...found] };
   }
 
   validate(
@@ -176,11 +177,11 @@ export class VersionHandler implements CustomResourceHandler {
   bringUpToDate(stored: ApiObject): ApiObject {
     if (this.#upToDate.has(stored)) return stored;
     const schema = this.#settings.schema();
-    const draft = copyJson(stored) as MutableRecord;
-    pruneUnknown(schema, draft, WHOLE_RESOURCE);
-    dropNulls(schema, draft);
-    coerceEmbeddedResources(schema, draft, { dropMalformed: true });
-    const value = withDefaults(schema, draft);
+    const value = copyJson(stored) as MutableRecord;
+    pruneUnknown(schema, value, WHOLE_RESOURCE);
+    dropNulls(schema, value);
+    coerceEmbeddedResources(schema, value, { dropMalformed: true });
+    applyDefaults(schema, value);
     if (deepEqual(value, stored)) {
       this.#upToDate.add(stored);
       return stored;

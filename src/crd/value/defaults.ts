@@ -14,13 +14,19 @@ import { additionalSchema } from '../structural-schema.js';
 import { coerceEmbeddedResources, hasEmbeddedResources } from './embedded-resources.js';
 import { withOrderedKeys } from './wire-order.js';
 
+/** Applies defaults to a draft in place, because every request does it. Added fields come last, until `inWireOrder`. */
+export function applyDefaults(schema: StructuralSchema, draft: unknown): void {
+  const plan = planOf(schema);
+  if (plan !== undefined) withFilled(plan, draft, true);
+}
+
 /**
  * Applies defaults to a value that may be frozen. Returns the value itself if nothing is added, otherwise a copy that
  * shares all unchanged parts. Objects with added fields are in wire order.
  */
 export function withDefaults<Value>(schema: StructuralSchema, value: Value): Value {
   const plan = planOf(schema);
-  return plan === undefined ? value : (withFilled(plan, value) as Value);
+  return plan === undefined ? value : (withFilled(plan, value, false) as Value);
 }
 
 /** The defaults at and below a schema node. A node without any has no plan. */
@@ -72,47 +78,49 @@ function defaultOf(schema: StructuralSchema): unknown {
   return value;
 }
 
-function withFilled(plan: DefaultsPlan, value: unknown): unknown {
-  if (Array.isArray(value)) return withFilledItems(plan, value);
-  return isRecord(value) ? withFilledFields(plan, value) : value;
+/** A draft is changed in place; other values are copied where they change. */
+function withFilled(plan: DefaultsPlan, value: unknown, isDraft: boolean): unknown {
+  if (Array.isArray(value)) return withFilledItems(plan, value, isDraft);
+  return isRecord(value) ? withFilledFields(plan, value, isDraft) : value;
 }
 
-function withFilledItems({ items }: DefaultsPlan, list: readonly unknown[]): readonly unknown[] {
+function withFilledItems({ items }: DefaultsPlan, list: unknown[], isDraft: boolean): unknown[] {
   if (items === undefined) return list;
-  let copy: unknown[] | undefined;
+  let filled = list;
   for (let index = 0; index < list.length; index++) {
-    const item = withFilledValue(items, list[index]);
+    const item = withFilledValue(items, list[index], isDraft);
     if (item === list[index]) continue;
-    copy ??= [...list];
-    copy[index] = item;
+    if (filled === list && !isDraft) filled = [...list];
+    filled[index] = item;
   }
-  return copy ?? list;
+  return filled;
 }
 
-function withFilledFields(plan: DefaultsPlan, value: Record<string, unknown>): Record<string, unknown> {
+function withFilledFields(plan: DefaultsPlan, value: MutableRecord, isDraft: boolean): MutableRecord {
   const { added, properties, additional } = plan;
-  let copy: MutableRecord | undefined;
+  const keys = Object.keys(value);
+  let filled = value;
   const put = (key: string, changed: unknown) => {
-    copy ??= { ...value };
-    setOwn(copy, key, changed);
+    if (filled === value && !isDraft) filled = { ...value };
+    setOwn(filled, key, changed);
   };
-  for (const [name, defaults] of added) if (!Object.hasOwn(value, name)) put(name, filledDefault(defaults));
-  for (const key of Object.keys(value)) {
+  for (const [name, defaults] of added) if (!Object.hasOwn(value, name)) put(name, filledDefault(defaults, isDraft));
+  for (const key of keys) {
     const defaults = properties.has(key) ? properties.get(key) : additional;
-    const changed = defaults === undefined ? value[key] : withFilledValue(defaults, value[key]);
+    const changed = defaults === undefined ? value[key] : withFilledValue(defaults, value[key], isDraft);
     if (changed !== value[key]) put(key, changed);
   }
-  return copy === undefined ? value : withOrderedKeys(copy);
+  return filled === value ? value : withOrderedKeys(filled);
 }
 
-function withFilledValue(defaults: ValueDefaults, value: unknown): unknown {
-  if (value === null && defaults.replacesNull) return filledDefault(defaults);
-  return defaults.inner === undefined ? value : withFilled(defaults.inner, value);
+function withFilledValue(defaults: ValueDefaults, value: unknown, isDraft: boolean): unknown {
+  if (value === null && defaults.replacesNull) return filledDefault(defaults, isDraft);
+  return defaults.inner === undefined ? value : withFilled(defaults.inner, value, isDraft);
 }
 
-function filledDefault({ inner, default: fallback }: ValueDefaults): unknown {
+function filledDefault({ inner, default: fallback }: ValueDefaults, isDraft: boolean): unknown {
   const added: unknown = copyJson(fallback);
-  return inner === undefined ? added : withFilled(inner, added);
+  return inner === undefined ? added : withFilled(inner, added, isDraft);
 }
 
 /** Changes a draft in place. */

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { defaultErrors } from '../../../../src/crd/definition/validate-schema.js';
 import { scaleSpecErrors, scaleStatusErrors } from '../../../../src/crd/scale.js';
 import { structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
-import { dropNulls, withDefaults } from '../../../../src/crd/value/defaults.js';
+import { applyDefaults, dropNulls, withDefaults } from '../../../../src/crd/value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from '../../../../src/crd/value/embedded-resources.js';
 import { listTypeErrors } from '../../../../src/crd/value/list-types.js';
 import { pruneUnknown } from '../../../../src/crd/value/prune.js';
@@ -103,6 +103,35 @@ describe('defaulting of a frozen value', () => {
     const first = withDefaults(schema, {} as { d?: { e: unknown[] } });
     first.d?.e.push(1);
     expect(withDefaults(schema, {} as { d?: unknown }).d).toEqual({ e: [{}] });
+  });
+});
+
+describe('defaulting of a draft', () => {
+  test.each(cases.defaults.map((one) => [JSON.stringify(one.schema), one] as const))(
+    'returns the result of the reference server for %s',
+    (_schema, { schema, value, want }) => {
+      const draft = copyJson(value);
+      applyDefaults(view(schema), draft);
+      expect(draft).toEqual(want);
+    },
+  );
+
+  test('changes the draft in place and copies nothing', () => {
+    const schema = view({
+      type: 'object',
+      properties: {
+        list: { type: 'array', items: { type: 'object', properties: { a: { type: 'string', default: 'x' } } } },
+        map: { type: 'object', additionalProperties: { type: 'string', default: 'y' } },
+      },
+    });
+    const draft = { list: [{}], map: { k: null } };
+    const { list, map } = draft;
+    const [item] = list;
+    applyDefaults(schema, draft);
+    expect(draft).toEqual({ list: [{ a: 'x' }], map: { k: 'y' } });
+    expect(draft.list).toBe(list);
+    expect(draft.list[0]).toBe(item);
+    expect(draft.map).toBe(map);
   });
 });
 
