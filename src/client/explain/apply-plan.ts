@@ -1,3 +1,6 @@
+/**
+ * Explains what an apply would do: compares the result of a dry run with the live object.
+ */
 import { compare } from '../../merge/apply/compare.js';
 import {
   difference,
