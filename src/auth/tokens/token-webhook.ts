@@ -116,10 +116,18 @@ async function review({ token, audiences }: Question, settings: Settings, dialec
   const post = fetchWebhooks(systemClock, { fetch: await senderOf(settings) });
   const answer = await post({ url: settings.url }, body, REQUEST_TIMEOUT_SECONDS);
   if (!isRecord(answer) || own(answer, 'kind') !== 'TokenReview' || own(answer, 'apiVersion') !== apiVersion) {
-    throw new Error(`the webhook did not respond with a TokenReview of ${apiVersion}`);
+    throw new Error(wrongAnswer(answer, settings.version));
   }
   const found = own(answer, 'status');
   return isRecord(found) ? found : {};
+}
+
+function wrongAnswer(answer: unknown, version: string): string {
+  const { apiVersion, kind } = isRecord(answer) ? answer : {};
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string')
+    return 'the webhook did not respond with a TokenReview';
+  const found = `${apiVersion.split('/').at(-1)}.${kind}`;
+  return `converting (${found}) to (${version}.TokenReview): unknown conversion`;
 }
 
 type Send = NonNullable<TokenWebhookOptions['fetch']>;

@@ -75,7 +75,9 @@ describe('a token webhook', () => {
     await authenticate('secret');
     expect(received[0]?.review.apiVersion).toBe('authentication.k8s.io/v1');
     respond = () => ({ body: '{"apiVersion":"authentication.k8s.io/v1beta1","kind":"TokenReview"}' });
-    await expect(authenticate('other')).rejects.toThrow('TokenReview of authentication.k8s.io/v1');
+    await expect(authenticate('other')).rejects.toThrow(
+      'converting (v1beta1.TokenReview) to (v1.TokenReview): unknown conversion',
+    );
   });
 
   test('may leave a token to other authenticators, or explain why it is invalid', async () => {
@@ -136,6 +138,7 @@ describe('a token webhook', () => {
     [{ code: 404, body: 'x' }, 'the server could not find the requested resource'],
     [{ body: '{' }, 'json parse error'],
     [{ body: '{"kind":"Pod"}' }, 'did not respond with a TokenReview'],
+    [{ body: '{"kind":"Pod","apiVersion":"v1"}' }, 'converting (v1.Pod) to (v1beta1.TokenReview): unknown conversion'],
   ])('rejects the token if the response is %j', async (response, message) => {
     respond = () => response;
     await expect(webhook().authenticate('a')).rejects.toThrow(message);
