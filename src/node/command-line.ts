@@ -88,6 +88,7 @@ Flags of serve that kube-apiserver has, too. Lists are separated by commas, flag
   --service-cluster-ip-range LIST        the range of cluster IPs; two of different families: dual stack
   --allow-privileged=false               reject pods with privileged containers
   --audit-policy-file FILE, --audit-log-path FILE     record requests; - is standard output
+  --show-hidden-metrics-for-version VERSION           the previous release: print metrics that are hidden since then
 `;
 
 const OPTIONS = {

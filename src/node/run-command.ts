@@ -86,6 +86,7 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     tls: tls ? (options.tls ?? credentials?.tls ?? true) : false,
     clientCa: options.clientCa,
     requestHeader: options.requestHeader,
+    showHiddenMetricsForVersion: options.showHiddenMetricsForVersion,
     token: anonymous ? undefined : (settings.token ?? credentials?.token),
     anonymous,
     log: settings.log && ((line) => environment.writeOut(`${line}\n`)),

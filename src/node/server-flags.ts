@@ -3,6 +3,7 @@
  * far as no file is needed; `server-options.ts` reads the files.
  */
 import { ID_TOKEN_ALGORITHMS, type IdTokenAlgorithm } from '../auth/openid/key-set.js';
+import { parseRelease, REFERENCE_RELEASE } from '../kinds/lifecycle.js';
 import { DurationError, parseDuration } from '../text/time/duration.js';
 import { translateError } from '../util/catch-error.js';
 
@@ -48,6 +49,7 @@ export const SERVER_FLAGS = {
   'service-cluster-ip-range': { type: 'string' },
   'audit-policy-file': { type: 'string' },
   'audit-log-path': { type: 'string' },
+  'show-hidden-metrics-for-version': { type: 'string' },
 } as const;
 
 type FlagName = keyof typeof SERVER_FLAGS;
@@ -87,6 +89,7 @@ export interface ServerFlags {
   readonly auditPolicyFile: string | undefined;
   /** `-` is standard output. */
   readonly auditLogPath: string | undefined;
+  readonly showHiddenMetricsForVersion: string | undefined;
 }
 
 export interface OidcFlags {
@@ -120,6 +123,17 @@ const AUTHORIZATION_MODES = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RB
 /** The modes that are available here. */
 export type AuthorizationMode = Exclude<(typeof AUTHORIZATION_MODES)[number], 'ABAC' | 'Webhook' | 'Node'>;
 
+/** Only the previous release is allowed. */
+function readHiddenMetrics(flags: FlagReader): string | undefined {
+  const version = flags.text('show-hidden-metrics-for-version');
+  const [major, minor] = parseRelease(REFERENCE_RELEASE) ?? [0, 0];
+  const previous = `${major}.${minor - 1}`;
+  if (version === undefined || version === previous) return version;
+  throw new UsageError(
+    `--show-hidden-metrics-for-version must be omitted or have the value '${previous}'. Only the previous minor version is allowed`,
+  );
+}
+
 /** Throws UsageError for invalid and contradictory values. */
 export function readServerFlags(values: FlagValues): ServerFlags {
   const flags = new FlagReader(values);
@@ -149,6 +163,7 @@ export function readServerFlags(values: FlagValues): ServerFlags {
     serviceCidrs: flags.text('service-cluster-ip-range')?.split(',') ?? [],
     auditPolicyFile: flags.text('audit-policy-file'),
     auditLogPath: flags.text('audit-log-path'),
+    showHiddenMetricsForVersion: readHiddenMetrics(flags),
   };
   if (read.serviceAccountKeyFiles.length > 0 && read.serviceAccountSigningKeyFile === undefined) {
     throw new UsageError('--service-account-key-file needs --service-account-signing-key-file');

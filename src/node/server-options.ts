@@ -52,6 +52,7 @@ export interface ServerOptions extends AsyncDisposable {
   readonly tls: TlsFiles | undefined;
   readonly clientCa: string | undefined;
   readonly requestHeader: RequestHeaderOptions | undefined;
+  readonly showHiddenMetricsForVersion: string | undefined;
 }
 
 /** Rejects with UsageError for files that cannot be read or used. */
@@ -87,6 +88,7 @@ export async function readServerOptions(flags: ServerFlags, context: ServerOptio
     tls,
     clientCa,
     requestHeader,
+    showHiddenMetricsForVersion: flags.showHiddenMetricsForVersion,
     async [Symbol.asyncDispose]() {
       await file?.close();
     },

@@ -14,6 +14,7 @@ import { openApiV2Protobuf } from '../../registry/openapi/v2-protobuf.js';
 import { openApiV3, openApiV3PartsOf, openApiV3Paths } from '../../registry/openapi/v3.js';
 import { openApiV3Protobuf } from '../../registry/openapi/v3-protobuf.js';
 import { sameItems } from '../../util/arrays.js';
+import { invariant } from '../../util/invariant.js';
 import { sha256Tag } from '../../util/sha256.js';
 import type { Answer } from '../answer.js';
 import { parseAccept } from '../header-values.js';
@@ -182,6 +183,7 @@ function v3Body(request: PageRequest, { place, within, form }: V3Document): Uint
   const kinds = within.length === 0 ? request.kinds : within;
   return cachedBody(bodyKey(kinds, `v3 ${form} ${spoken} ${place}`, dialect), () => {
     const document = openApiV3(place, kinds, optionsOf(dialect, spoken));
+    invariant(document !== undefined, 'the index lists the document');
     return form === 'json' ? new TextEncoder().encode(encodeJson(document)) : openApiV3Protobuf(document);
   });
 }

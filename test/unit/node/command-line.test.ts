@@ -95,6 +95,10 @@ describe('parseCommandLine', () => {
     ['serve --service-account-issuer a --service-account-issuer a', '"a" is given twice'],
     ['serve --service-account-key-file a', 'needs --service-account-signing-key-file'],
     ['serve --audit-log-path a', '--audit-log-path needs --audit-policy-file'],
+    [
+      'serve --show-hidden-metrics-for-version 1.33',
+      "must be omitted or have the value '1.32'. Only the previous minor version is allowed",
+    ],
     ['serve --anonymous --token-auth-file a', '--anonymous and --token-auth-file contradict each other'],
     ['serve --anonymous --anonymous-auth=false', 'contradict'],
     ['serve --enable-admission-plugins "a', 'takes a list of values separated by commas'],
