@@ -105,6 +105,7 @@ export {
   scheduledPods,
   startedPods,
 } from './stages/ready-pods.js';
+export { resizedPods } from './stages/resized-pods.js';
 export {
   type Changes,
   type Delay,
