@@ -14,7 +14,7 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
 };
 if (process.argv[2]?.startsWith('envtest-')) {
   const { runEnvtestProgram } = await import('./envtest/programs.js');
-  await runEnvtestProgram(process.argv.slice(2));
+  await runEnvtestProgram(process.argv.slice(2), manifest.version);
 } else {
   const { main } = await import('./run-command.js');
   await main(manifest.version);

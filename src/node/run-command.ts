@@ -214,12 +214,12 @@ const CONTROLLER_NOTES: Readonly<Record<ServedControllers, string>> = {
 };
 
 /** Runs the command of this process; its exit code is that of the command. */
-export async function main(version: string): Promise<void> {
+export async function main(version: string, args: readonly string[] = process.argv.slice(2)): Promise<void> {
   // The reader of standard output may exit (`… | head`); the cluster keeps running.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
-  process.exitCode = await runCommand(process.argv.slice(2), {
+  process.exitCode = await runCommand(args, {
     version,
     stdin: process.stdin,
     writeOut: (text) => process.stdout.write(text),

@@ -5,7 +5,7 @@
 import { access, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../command-line.js';
-import { KNOWN_FLAGS } from './flags.js';
+import { API_SERVER_FLAGS } from './flags.js';
 
 /** The commands behind the programs; they are not listed in the help text. */
 export const API_SERVER_COMMAND = 'envtest-kube-apiserver';
@@ -81,7 +81,7 @@ exec ${shellQuote(node)} ${shellQuote(program)} ${command} "$@"
 }
 
 function apiServerScript(paths: CommandPaths): string {
-  const help = helpBranch('orchplane in the place of kube-apiserver', KNOWN_FLAGS);
+  const help = helpBranch('orchplane in the place of kube-apiserver', API_SERVER_FLAGS);
   return `#!/bin/sh\n${MARK}\n${help}${execLine(API_SERVER_COMMAND, paths)}`;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Parses the command lines of kube-apiserver and etcd, as envtest writes them. Upstream: controller-runtime
- * pkg/internal/testing/controlplane.
+ * Turns the command lines of kube-apiserver and etcd, as envtest writes them, into those of this program. Upstream:
+ * controller-runtime pkg/internal/testing/controlplane.
  */
-import { UsageError } from '../command-line.js';
+import { SERVER_FLAGS } from '../server-flags.js';
 
 /** The flags of a command line: all values of each name, in order. */
-export type Flags = ReadonlyMap<string, readonly string[]>;
+type Flags = ReadonlyMap<string, readonly string[]>;
 
 /** `--name=value`, `--name value` or `--name`, which means `true`. A name may have one dash. */
 export function parseFlags(args: readonly string[]): Flags {
@@ -21,115 +21,46 @@ export function parseFlags(args: readonly string[]): Flags {
   return flags;
 }
 
-/** The settings of an API server that envtest starts. */
-export interface ApiServerSettings {
-  readonly host: string;
-  readonly port: number;
-  readonly certFile: string;
-  readonly keyFile: string;
-  readonly clientCaFile: string | undefined;
-  readonly tokenFile: string | undefined;
-  readonly allowsAll: boolean;
-  readonly signingKeyFile: string | undefined;
-  readonly issuer: string | undefined;
-  readonly audiences: readonly string[];
-  readonly enabledPlugins: readonly string[];
-  readonly disabledPlugins: readonly string[];
-  readonly featureGates: Readonly<Record<string, boolean>>;
-  readonly runtimeConfig: string | undefined;
-  /** From a verbosity of 3 on, as in the reference server. */
-  readonly logsRequests: boolean;
-  /** The names of flags without a meaning here. */
+/** Flags that `serve` takes under another name. */
+const RENAMED: Readonly<Record<string, string>> = { 'secure-port': 'port', 'bind-address': 'host' };
+
+/** Flags without a meaning here: there is no etcd, and endpoints get an address of this machine. */
+const IGNORED = ['advertise-address', 'etcd-prefix', 'etcd-servers', 'v'];
+
+const PASSED_ON = [...Object.keys(SERVER_FLAGS), 'feature-gates', 'runtime-config'];
+
+/** All flags that an API server takes without a warning. */
+export const API_SERVER_FLAGS: readonly string[] = [...PASSED_ON, ...Object.keys(RENAMED), ...IGNORED].sort();
+
+/** The arguments of `orchplane` that stand for those of kube-apiserver, and the flags that have no meaning. */
+export interface TranslatedArguments {
+  readonly args: readonly string[];
   readonly ignored: readonly string[];
 }
 
-/** Throws UsageError. */
-export function readApiServerFlags(args: readonly string[]): ApiServerSettings {
-  const flags = parseFlags(args);
-  const last = (name: string): string | undefined => flags.get(name)?.at(-1);
-  const all = (name: string): string[] => (flags.get(name) ?? []).flatMap((value) => value.split(',')).filter(Boolean);
-  const folder = last('cert-dir') ?? '/var/run/kubernetes';
-  const modes = all('authorization-mode');
-  const runtimeConfig = all('runtime-config').join(',');
-  return {
-    host: last('bind-address') ?? '0.0.0.0',
-    port: readPort(last('secure-port') ?? '6443'),
-    certFile: last('tls-cert-file') ?? `${folder}/apiserver.crt`,
-    keyFile: last('tls-private-key-file') ?? `${folder}/apiserver.key`,
-    clientCaFile: last('client-ca-file'),
-    tokenFile: last('token-auth-file'),
-    allowsAll: modes.length === 0 || modes.includes('AlwaysAllow'),
-    signingKeyFile: last('service-account-signing-key-file'),
-    issuer: flags.get('service-account-issuer')?.[0],
-    audiences: all('api-audiences'),
-    enabledPlugins: all('enable-admission-plugins'),
-    disabledPlugins: all('disable-admission-plugins'),
-    featureGates: Object.fromEntries(all('feature-gates').map(readGate)),
-    runtimeConfig: runtimeConfig === '' ? undefined : runtimeConfig,
-    logsRequests: Number(last('v') ?? 0) >= 3,
-    ignored: [...flags.keys()].filter((name) => !KNOWN_FLAGS.includes(name)),
-  };
+/** Adds the defaults of kube-apiserver that differ from those of `serve`. */
+export function serveArguments(apiServerArgs: readonly string[]): TranslatedArguments {
+  const flags = parseFlags(apiServerArgs);
+  const listOf = (name: string): string[] => (flags.get(name) ?? []).flatMap((value) => value.split(','));
+  const args = ['serve'];
+  for (const [name, values] of flags) {
+    const flag = RENAMED[name] ?? name;
+    // The node authorizer is not available; kubelets are rare in tests.
+    if (name === 'authorization-mode') args.push(...modesWithoutNode(listOf(name)));
+    else if (name in RENAMED || PASSED_ON.includes(name)) args.push(...values.map((value) => `--${flag}=${value}`));
+  }
+  if (!flags.has('authorization-mode')) args.push('--authorization-mode=AlwaysAllow');
+  if (!flags.has('bind-address')) args.push('--host=0.0.0.0');
+  if (!flags.has('secure-port')) args.push('--port=6443');
+  if (!listOf('disable-admission-plugins').includes('ServiceAccount')) {
+    args.push('--enable-admission-plugins=ServiceAccount');
+  }
+  // From this verbosity on, the reference server logs requests.
+  if (Number(flags.get('v')?.at(-1) ?? 0) >= 3) args.push('--log');
+  return { args, ignored: [...flags.keys()].filter((name) => !API_SERVER_FLAGS.includes(name)) };
 }
 
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
-  throw new UsageError(`--secure-port takes a number from 1 to 65535, got "${text}"`);
+function modesWithoutNode(modes: readonly string[]): readonly string[] {
+  const others = modes.filter((mode) => mode !== 'Node');
+  return [`--authorization-mode=${others.length === 0 ? 'RBAC' : others.join(',')}`];
 }
-
-function readGate(text: string): [string, boolean] {
-  const [name = '', value = ''] = text.split('=');
-  if (!/^(true|false)$/i.test(value))
-    throw new UsageError(`--feature-gates takes NAME=true or NAME=false, got "${text}"`);
-  return [name, value.toLowerCase() === 'true'];
-}
-
-/** Users by token: lines of token, user, UID and a quoted list of groups. Throws UsageError. */
-export function readTokenFile(text: string): Readonly<Record<string, TokenUser>> {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  return Object.fromEntries(
-    lines.map((line, index) => {
-      const [, token, user, uid, groups = ''] = /^([^,]+),([^,]+),([^,]*)(?:,"?([^"]*)"?)?$/.exec(line) ?? [];
-      if (token === undefined || user === undefined || uid === undefined) {
-        throw new UsageError(`--token-auth-file: line ${index + 1} is not token,user,uid,"group1,group2"`);
-      }
-      return [token, { user, uid, groups: groups.split(',').filter(Boolean) }];
-    }),
-  );
-}
-
-interface TokenUser {
-  readonly user: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-}
-
-/** The flags that have a meaning here, and those that may be ignored without a warning. */
-export const KNOWN_FLAGS: readonly string[] = [
-  'admission-control-config-file',
-  'advertise-address',
-  'allow-privileged',
-  'anonymous-auth',
-  'api-audiences',
-  'authorization-mode',
-  'bind-address',
-  'cert-dir',
-  'client-ca-file',
-  'disable-admission-plugins',
-  'enable-admission-plugins',
-  'etcd-prefix',
-  'etcd-servers',
-  'feature-gates',
-  'help',
-  'runtime-config',
-  'secure-port',
-  'service-account-issuer',
-  'service-account-key-file',
-  'service-account-signing-key-file',
-  'service-cluster-ip-range',
-  'tls-cert-file',
-  'tls-private-key-file',
-  'token-auth-file',
-  'v',
-  'version',
-];

@@ -1,33 +1,22 @@
 /**
- * The commands behind the programs of `assets.ts`: each runs until a signal arrives.
+ * The commands behind the programs of `assets.ts`. As the real kube-apiserver, the API server runs no controllers: deleted
+ * namespaces stay Terminating, and nothing is garbage collected.
  */
 import process from 'node:process';
 import { ETCD_COMMAND } from './assets.js';
+import { serveArguments } from './flags.js';
 
 /** Runs the API server or etcd with the arguments that envtest gave; the first one is the command. */
-export async function runEnvtestProgram([command, ...args]: readonly string[]): Promise<void> {
-  const stopping = new Promise<void>((resolve) => {
-    process.once('SIGTERM', resolve).once('SIGINT', resolve);
-  });
-  try {
-    const stop = command === ETCD_COMMAND ? await startEtcd(args) : await startApiServer(args);
-    await stopping;
-    await stop();
-    process.exitCode = 0;
-  } catch (error) {
-    process.stderr.write(`${command}: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
+export async function runEnvtestProgram([command, ...args]: readonly string[], version: string): Promise<void> {
+  // Both are loaded on demand: etcd should start fast, and the API server is large.
+  if (command === ETCD_COMMAND) {
+    const { startEtcd } = await import('./etcd.js');
+    const stop = await startEtcd(args);
+    process.once('SIGTERM', stop).once('SIGINT', stop);
+    return;
   }
-}
-
-async function startEtcd(args: readonly string[]): Promise<() => void> {
-  // Each is loaded on demand: the API server is large.
-  const etcd = await import('./etcd.js');
-  return etcd.startEtcd(args);
-}
-
-async function startApiServer(args: readonly string[]): Promise<() => Promise<void>> {
-  const { startApiServer: start } = await import('./api-server.js');
-  const server = await start(args, (line) => process.stderr.write(`${line}\n`));
-  return () => server[Symbol.asyncDispose]();
+  const translated = serveArguments(args);
+  for (const name of translated.ignored) process.stderr.write(`orchplane: the flag --${name} is ignored\n`);
+  const { main } = await import('../run-command.js');
+  await main(version, translated.args);
 }
