@@ -1,5 +1,6 @@
 /** The Service of the API server, with its address and endpoints. Expected values are those of a kube-apiserver 1.33. */
 import { createCluster } from 'orchplane';
+import { controllers, standardControllers } from 'orchplane/controllers';
 import { EndpointSlice, Endpoints, IPAddress, Namespace, Service, ServiceCIDR } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -286,4 +287,20 @@ describe('the endpoints of the API server', () => {
       { addresses: [{ ip: '198.51.100.20' }], ports: [{ name: 'https', port: 7001, protocol: 'TCP' }] },
     ]);
   });
+});
+
+test('the controllers of a cluster leave the Service of the API server and its endpoints unchanged', async () => {
+  const cluster = testCluster({ dialect: 'kubernetes', controllers: controllers(standardControllers()) });
+  await cluster.settle();
+  await cluster.clock.advance(10 * 60_000);
+  await cluster.settle();
+  const objects = [
+    await cluster.api(Service).get('kubernetes'),
+    await cluster.api(Endpoints).get('kubernetes'),
+    await cluster.api(EndpointSlice).get('kubernetes'),
+    await cluster.api(IPAddress).get('10.0.0.1'),
+  ];
+  expect(objects.map(({ metadata }) => metadata.resourceVersion)).toEqual(['4', '4', '4', '4']);
+  expect((await cluster.api(EndpointSlice).list()).items).toHaveLength(1);
+  await cluster.close();
 });
