@@ -105,7 +105,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   zod: ['meta', 'kinds', 'schema'],
   // The entry `orchplane/kinds`: all built-in kinds, CustomResourceDefinition included.
   'kinds/index.ts': [...KINDS, 'crd'],
-  'index.ts': ['cel', 'crd', 'kinds', 'admission', 'manifests', 'cluster'],
+  'index.ts': ['cel', 'crd', 'kinds', 'auth', 'admission', 'manifests', 'cluster'],
   'core.ts': ['kinds', 'admission', 'cluster'],
 };
 
