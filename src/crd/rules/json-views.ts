@@ -189,7 +189,12 @@ export class SetView extends ListView {
 
   override concat(other: CelList): CelList {
     const existing = new Set(this.raw.map(itemKey));
-    const added = plainItems(other).filter((item) => !existing.has(itemKey(item)) && existing.add(itemKey(item)));
+    const added = plainItems(other).filter((item) => {
+      const key = itemKey(item);
+      if (existing.has(key)) return false;
+      existing.add(key);
+      return true;
+    });
     return new SetView([...this.raw, ...added], this.read);
   }
 }
