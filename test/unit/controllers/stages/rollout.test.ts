@@ -33,7 +33,7 @@ test('completes a rolling update of a hundred replicas without time passing and 
   const { cluster, failures } = playground();
   const deployments = cluster.api(Deployment);
   await deployments.create(deployment('web', 100));
-  await cluster.settle();
+  await cluster.settle({ timeoutMs: 30_000 });
   expect(failures).toEqual([]);
   expect((await deployments.get('web')).status).toMatchObject({ readyReplicas: 100, availableReplicas: 100 });
   const writes = new Map<string, number>();
@@ -46,7 +46,7 @@ test('completes a rolling update of a hundred replicas without time passing and 
   await deployments.edit('web', (draft) => {
     for (const container of draft.spec.template.spec?.containers ?? []) container.image = 'nginx:2';
   });
-  await cluster.settle();
+  await cluster.settle({ timeoutMs: 30_000 });
   expect((await deployments.get('web')).status).toMatchObject({
     replicas: 100,
     updatedReplicas: 100,
