@@ -11,7 +11,7 @@ type Container = StoredPod['spec']['containers'][number];
 
 const SCHEDULER = 'default-scheduler';
 const KUBELET_COMPONENT = 'kubelet';
-/** The API limits the message of an Event with an action to this number of characters. */
+/** The API limits the message of an Event with an action to this length. */
 const MAX_NOTE = 1024;
 
 export function scheduledEvent({ metadata }: StoredPod, nodeName: string): StageEvent {

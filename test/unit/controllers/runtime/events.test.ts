@@ -41,6 +41,50 @@ async function recording() {
 }
 
 describe('core event recorder', () => {
+  test('records events of a simulated component, apart for each host and part of the object', async () => {
+    const { one, map, list, failures } = await recording();
+    const details = { component: 'agent', host: 'n1', fieldPath: 'data{x}', fieldManager: 'agent' };
+    for (const more of [{}, {}, { host: 'n2' }, { fieldPath: 'data{y}' }]) {
+      one.events.record(map, 'Normal', 'Made', 'it was made', { ...details, ...more });
+    }
+    const events = await list();
+    expect(events.map(({ source, involvedObject, count }) => [source.host, involvedObject.fieldPath, count])).toEqual([
+      ['n1', 'data{x}', 2],
+      ['n2', 'data{x}', 1],
+      ['n1', 'data{y}', 1],
+    ]);
+    expect(events[0]).toMatchObject({
+      metadata: { managedFields: [{ manager: 'agent' }] },
+      source: { component: 'agent', host: 'n1' },
+      reportingComponent: 'agent',
+      reportingInstance: 'n1',
+    });
+    expect(failures).toEqual([]);
+  });
+
+  test('counts repetitions of an event with an action in a series, also after its deletion', async () => {
+    const { cluster, one, map, list, failures } = await recording();
+    const record = () => one.events.record(map, 'Warning', 'Failed', 'no', { component: 'agent', action: 'Trying' });
+    record();
+    const [first] = await list();
+    expect(first).toMatchObject({ action: 'Trying', eventTime: '2030-01-01T00:00:00.000000Z', source: {} });
+    expect(first?.series).toBeUndefined();
+    await cluster.clock.advance(1_000);
+    record();
+    const series = (count: number, second: number) => ({
+      count,
+      lastObservedTime: `2030-01-01T00:00:0${second}.000000Z`,
+    });
+    expect((await list())[0]?.series).toEqual(series(2, 1));
+    await cluster.api(CoreEvent).delete(first?.metadata.name ?? '');
+    await cluster.clock.advance(1_000);
+    record();
+    const [again] = await list();
+    expect(again?.series).toEqual(series(3, 2));
+    expect(again?.count).toBeUndefined();
+    expect(failures).toEqual([]);
+  });
+
   test('writes all fields that the reference server writes', async () => {
     const { one, map, list } = await recording();
     one.events.record(map, 'Normal', 'Made', 'it was made');
