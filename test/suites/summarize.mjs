@@ -1,0 +1,43 @@
+/**
+ * Counts the results in the log of a Go test program (`-test.v`): specs of Ginkgo and plain tests. Prints
+ * "PASSED FAILED", or nothing for a log without results, and then a line for each failure.
+ */
+import { readFileSync } from 'node:fs';
+
+// Colours are terminal escapes.
+const lines = readFileSync(process.argv[2], 'utf8')
+  .replaceAll(new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g'), '')
+  .split('\n');
+let passed = 0;
+let failed = 0;
+const failures = [];
+/** Plain tests: the result by name. A test with subtests counts as these. */
+const results = new Map();
+/** Tests that only run a Ginkgo suite. */
+const runners = new Set();
+let current = '';
+let isSummary = false;
+for (const line of lines) {
+  current = /^=== RUN +(\S+)/.exec(line)?.[1] ?? current;
+  if (line.startsWith('Running Suite: ')) runners.add(current);
+  if (line.startsWith('Summarizing ')) isSummary = true;
+  if (line.startsWith('Ran ')) isSummary = false;
+  if (isSummary && /^ *\[(FAIL|PANIC|TIMEDOUT|INTERRUPTED)/.test(line)) failures.push(line.trim());
+  const specs = /(\d+) Passed \| (\d+) Failed/.exec(line);
+  if (specs !== null) {
+    passed += Number(specs[1]);
+    failed += Number(specs[2]);
+  }
+  const [, result, name] = /^ *--- (PASS|FAIL): (\S+)/.exec(line) ?? [];
+  if (name !== undefined) results.set(name, result);
+}
+const names = [...results.keys()];
+for (const [name, result] of results) {
+  if (runners.has(name) || names.some((other) => other.startsWith(`${name}/`))) continue;
+  if (result === 'PASS') passed++;
+  else {
+    failed++;
+    failures.push(`[FAIL] ${name}`);
+  }
+}
+if (passed + failed > 0) console.log([`${passed} ${failed}`, ...failures.map((each) => `  ${each}`)].join('\n'));
