@@ -47,7 +47,7 @@ export class MetricError extends Error {
 
 /** Evaluates a metric. Rejects with a MetricError. */
 export async function evaluate(spec: Spec, input: EvaluationInput): Promise<Evaluated> {
-  const evaluated = EVALUATORS[spec.type]?.(spec, input);
+  const evaluated = EVALUATORS.get(spec.type)?.(spec, input);
   if (evaluated !== undefined) return evaluated;
   const detail = `unknown metric source type ${JSON.stringify(spec.type)}`;
   throw new MetricError('InvalidMetricSourceType', detail, detail);
@@ -55,13 +55,16 @@ export async function evaluate(spec: Spec, input: EvaluationInput): Promise<Eval
 
 type Evaluator = (spec: Spec, input: EvaluationInput) => Promise<Evaluated> | undefined;
 
-const EVALUATORS: Readonly<Partial<Record<string, Evaluator>>> = {
-  Resource: ({ resource }, input) => resource && resourceMetric(resource, input),
-  ContainerResource: ({ containerResource }, input) => containerResource && containerMetric(containerResource, input),
-  Pods: ({ pods }, input) => pods && podsMetric(pods, input),
-  Object: ({ object }, input) => object && objectMetric(object, input),
-  External: ({ external }, input) => external && externalMetric(external, input),
-};
+const EVALUATORS: ReadonlyMap<string, Evaluator> = new Map<string, Evaluator>([
+  ['Resource', ({ resource }, input) => resource && resourceMetric(resource, input)],
+  [
+    'ContainerResource',
+    ({ containerResource }, input) => containerResource && containerMetric(containerResource, input),
+  ],
+  ['Pods', ({ pods }, input) => pods && podsMetric(pods, input)],
+  ['Object', ({ object }, input) => object && objectMetric(object, input)],
+  ['External', ({ external }, input) => external && externalMetric(external, input)],
+]);
 
 async function resourceMetric(spec: NonNullable<Spec['resource']>, input: EvaluationInput): Promise<Evaluated> {
   const { name, target } = spec;

@@ -311,6 +311,7 @@ class FailedPodBackoff {
     return 0;
   }
 
+  /** Must be called when the set is deleted. */
   forget(uid: string): void {
     this.#entries.delete(uid);
   }

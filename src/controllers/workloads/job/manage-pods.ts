@@ -5,7 +5,7 @@
 import type { PodInput } from '../../../kinds/generated/core-v1.js';
 import { timeToMs } from '../../../text/time/time.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
-import { createPod, deletePod, podFromTemplate, slowStart } from '../pod-control.js';
+import { createPod, deletePod, podFromTemplate } from '../pod-control.js';
 import { isPodReady, isTerminating, podCondition, type StoredPod } from '../pod-state.js';
 import { IndexSet } from './index-set.js';
 import {
@@ -133,13 +133,19 @@ async function createEach(
   drafts: readonly PodInput[],
 ): Promise<BatchResult> {
   let count = 0;
-  try {
-    await slowStart(drafts, async (pod) => {
-      await createPod(control, pod, job);
-      count++;
-    });
-  } catch (error) {
-    if (!isNamespaceTerminating(error)) return { count, failure: { error } };
+  let [from, size] = [0, 1];
+  while (from < drafts.length) {
+    const results = await Promise.allSettled(
+      drafts.slice(from, from + size).map((pod) => createPod(control, pod, job)),
+    );
+    const errors = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason);
+    count += results.length - errors.length;
+    if (errors.length > 0) {
+      const error: unknown = errors.find((reason) => !isNamespaceTerminating(reason));
+      return error === undefined ? { count } : { count, failure: { error } };
+    }
+    from += size;
+    size *= 2;
   }
   return { count };
 }
