@@ -31,7 +31,7 @@ import { deleteCollection } from './verbs/delete.js';
 export type ExtraReconcilers = ReadonlyMap<Kind, (server: ReconcilerHost) => ServerReconciler>;
 
 /** What reconcilers can reach besides the objects. */
-export interface Surroundings {
+export interface ReconcilerDependencies {
   readonly external: ExternalCalls;
   readonly listeners: ServerListeners;
 }
@@ -56,11 +56,11 @@ export class ServerReconcilers {
   readonly #timers = new Set<Undo>();
 
   /** Reconcilers act as the server itself, so the context is used without its plugins. */
-  constructor(context: ServerContext, surroundings: Surroundings, extra: ExtraReconcilers = new Map()) {
+  constructor(context: ServerContext, dependencies: ReconcilerDependencies, extra: ExtraReconcilers = new Map()) {
     this.#extra = extra;
     this.#context = { ...context, admission: NO_PLUGINS, hasUntrustedPlugins: () => false };
-    this.#external = surroundings.external;
-    this.#listeners = surroundings.listeners;
+    this.#external = dependencies.external;
+    this.#listeners = dependencies.listeners;
     this.#changeCounter = context.store.changeCounter([]);
   }
 

@@ -4,7 +4,7 @@
 import type { FieldError } from '../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../meta/names.js';
-import { oneOf } from './field-rules.js';
+import { valueErrors } from './field-rules.js';
 
 /** A condition before validation: every field may be absent. */
 interface UnvalidatedCondition {
@@ -43,7 +43,7 @@ export function conditionErrors(conditions: readonly UnvalidatedCondition[] | un
 function oneConditionErrors(condition: UnvalidatedCondition, at: string): FieldError[] {
   const { type = '', status = '', observedGeneration = 0, lastTransitionTime, reason = '', message = '' } = condition;
   const found = qualifiedNameProblems(type).map((detail) => invalid(`${at}.type`, type, detail));
-  found.push(...oneOf(`${at}.status`, status, STATUSES));
+  found.push(...valueErrors(`${at}.status`, status, STATUSES));
   if (observedGeneration < 0) {
     found.push(invalid(`${at}.observedGeneration`, observedGeneration, 'must be greater than or equal to zero'));
   }

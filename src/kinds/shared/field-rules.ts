@@ -24,16 +24,25 @@ export function portNumberProblems(path: string, port: number): FieldError[] {
 }
 
 /** Requires a value from a list. */
-export function oneOf(path: string, value: string, supported: readonly string[]): FieldError[] {
+export function valueErrors(path: string, value: string, supported: readonly string[]): FieldError[] {
   return supported.includes(value) ? [] : [notSupported(path, value, supported)];
 }
 
 /** Requires a value from a list, or none. An empty value is not absent. */
-export function optionalOneOf(path: string, value: string | undefined, supported: readonly string[]): FieldError[] {
-  return value === undefined ? [] : oneOf(path, value, supported);
+export function optionalValueErrors(
+  path: string,
+  value: string | undefined,
+  supported: readonly string[],
+): FieldError[] {
+  return value === undefined ? [] : valueErrors(path, value, supported);
 }
 
 /** Requires that an update does not change a value; `print` returns the value in the message. */
-export function immutable(path: string, next: unknown, live: unknown, print: () => unknown = () => next): FieldError[] {
+export function immutableErrors(
+  path: string,
+  next: unknown,
+  live: unknown,
+  print: () => unknown = () => next,
+): FieldError[] {
   return deepEqual(next, live) ? [] : [invalid(path, print(), 'field is immutable')];
 }

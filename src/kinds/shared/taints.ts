@@ -7,7 +7,7 @@ import { childPath, fieldError, invalid, keyPath, required } from '../../meta/fi
 import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
 import { quote, type Verbatim, verbatim } from '../../text/go/go-text.js';
 import { goTimeSyntax } from '../../text/time/time.js';
-import { oneOf } from './field-rules.js';
+import { valueErrors } from './field-rules.js';
 
 export interface Taint {
   readonly key?: string | undefined;
@@ -44,7 +44,7 @@ export function validateNodeTaints(path: string, taints: readonly Taint[]): Fiel
 /** The effect is required: tolerations call this only if they have one. */
 export function validateTaintEffect(path: string, effect: string): FieldError[] {
   if (effect === '') return [required(path)];
-  return oneOf(path, effect, TAINT_EFFECTS);
+  return valueErrors(path, effect, TAINT_EFFECTS);
 }
 
 /** Prints a taint as Go's `%#v`: the value of a duplicate taint. */

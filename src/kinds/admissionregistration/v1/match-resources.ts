@@ -13,7 +13,7 @@ import type {
   NamedRuleWithOperations,
   RuleWithOperations,
 } from '../../generated/admissionregistration-v1.js';
-import { optionalOneOf } from '../../shared/field-rules.js';
+import { optionalValueErrors } from '../../shared/field-rules.js';
 import { type Accepted, conditionErrors } from '../expressions/definition.js';
 
 /** The failure policies, in message order. */
@@ -26,7 +26,7 @@ const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
 /** Validates a match policy. */
 export function matchPolicyErrors(value: string | undefined, path: string): FieldError[] {
-  return optionalOneOf(path, value, MATCH_POLICIES);
+  return optionalValueErrors(path, value, MATCH_POLICIES);
 }
 
 /** Validates a MatchResources value at `path`. */
@@ -62,7 +62,7 @@ export function ruleErrors(rule: RuleWithOperations, path: string): FieldError[]
   return [
     ...listErrors(operations, `${path}.operations`, { what: 'operations', shown: shownOperations }),
     ...operations.flatMap((operation, index) =>
-      optionalOneOf(keyPath(`${path}.operations`, index), operation, OPERATIONS),
+      optionalValueErrors(keyPath(`${path}.operations`, index), operation, OPERATIONS),
     ),
     ...listErrors(apiGroups, `${path}.apiGroups`, { what: 'API groups' }),
     ...listErrors(apiVersions, `${path}.apiVersions`, { what: 'API versions' }),
@@ -70,7 +70,7 @@ export function ruleErrors(rule: RuleWithOperations, path: string): FieldError[]
       version === '' ? [required(keyPath(`${path}.apiVersions`, index))] : [],
     ),
     ...resourceErrors(resources, `${path}.resources`),
-    ...optionalOneOf(`${path}.scope`, scope, SCOPES),
+    ...optionalValueErrors(`${path}.scope`, scope, SCOPES),
   ];
 }
 

@@ -15,7 +15,7 @@ import type {
   Variable,
 } from '../../generated/admissionregistration-v1.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { oneOf, optionalOneOf } from '../../shared/field-rules.js';
+import { optionalValueErrors, valueErrors } from '../../shared/field-rules.js';
 import { goStringLabelSelector } from '../../shared/go-syntax.js';
 import type { Accepted, DefinedExpressions } from '../expressions/definition.js';
 import { FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors } from './match-resources.js';
@@ -70,7 +70,7 @@ export function policySpecErrors(
   { expressions, accepted, ignoresConditions }: PolicyValidationOptions,
   more: (match: MatchResources) => FieldError[] = () => [],
 ): FieldError[] {
-  const found = optionalOneOf('spec.failurePolicy', spec.failurePolicy, FAILURE_POLICIES);
+  const found = optionalValueErrors('spec.failurePolicy', spec.failurePolicy, FAILURE_POLICIES);
   if (spec.paramKind !== undefined) found.push(...paramKindErrors(spec.paramKind, 'spec.paramKind'));
   if (spec.matchConstraints === undefined) found.push(required('spec.matchConstraints'));
   else {
@@ -221,7 +221,7 @@ function paramRefErrors(ref: ParamRef, path: string): FieldError[] {
   const known = ['Deny', 'Allow'];
   // The action has no default.
   if (action === '') found.push(required(actionPath));
-  else found.push(...oneOf(actionPath, action, known));
+  else found.push(...valueErrors(actionPath, action, known));
   return found;
 }
 

@@ -11,7 +11,7 @@ import {
   type ValidatingAdmissionPolicyBindingObject,
   validatingAdmissionPolicyBindingBase,
 } from '../../generated/admissionregistration-v1.js';
-import { optionalOneOf } from '../../shared/field-rules.js';
+import { optionalValueErrors } from '../../shared/field-rules.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { authorizeParamRef, VALIDATING_BINDINGS } from './param-access.js';
 import { bindingColumns, bindingSpecErrors } from './policy-parts.js';
@@ -42,7 +42,7 @@ function validate(object: ValidatingAdmissionPolicyBinding): readonly FieldError
   const found = bindingSpecErrors(spec);
   const seen = new Set<string>();
   for (const [index, action] of actions.entries()) {
-    found.push(...optionalOneOf(keyPath(path, index), action, ACTIONS));
+    found.push(...optionalValueErrors(keyPath(path, index), action, ACTIONS));
     if (seen.has(action)) found.push(duplicate(keyPath(path, index), action));
     seen.add(action);
   }

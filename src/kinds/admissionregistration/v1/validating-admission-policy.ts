@@ -17,7 +17,7 @@ import {
   validatingAdmissionPolicyBase,
 } from '../../generated/admissionregistration-v1.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
-import { optionalOneOf } from '../../shared/field-rules.js';
+import { optionalValueErrors } from '../../shared/field-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { ANNOTATION, CONDITION, MESSAGE } from '../expressions/compile.js';
 import { type Accepted, DefinedExpressions } from '../expressions/definition.js';
@@ -123,7 +123,7 @@ function validationErrors(rule: Validation, path: string, { expressions, accepte
   } else if (/[\n\r]/.test(message.trim())) {
     found.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
   }
-  found.push(...optionalOneOf(`${path}.reason`, reason, REASONS));
+  found.push(...optionalValueErrors(`${path}.reason`, reason, REASONS));
   return found;
 }
 

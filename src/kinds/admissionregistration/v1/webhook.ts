@@ -10,7 +10,7 @@ import type { Column } from '../../columns.js';
 import type { ValidatingWebhook } from '../../generated/admissionregistration-v1.js';
 import type { StrategyDefinition } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn } from '../../shared/common-columns.js';
-import { oneOf, optionalOneOf } from '../../shared/field-rules.js';
+import { optionalValueErrors, valueErrors } from '../../shared/field-rules.js';
 import { REVIEW_VERSIONS, reviewVersionErrors, webhookClientErrors } from '../../shared/webhook-client.js';
 import {
   FAILURE_POLICIES,
@@ -80,12 +80,12 @@ function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
   const found = [
     ...qualifiedDomainErrors(name, `${path}.name`),
     ...rules.flatMap((rule, index) => ruleErrors(rule, keyPath(`${path}.rules`, index))),
-    ...optionalOneOf(`${path}.failurePolicy`, webhook.failurePolicy, FAILURE_POLICIES),
+    ...optionalValueErrors(`${path}.failurePolicy`, webhook.failurePolicy, FAILURE_POLICIES),
     ...matchPolicyErrors(webhook.matchPolicy, `${path}.matchPolicy`),
   ];
   if (sideEffects === undefined) {
     found.push(required(`${path}.sideEffects`, `must specify one of ${SIDE_EFFECTS.join(', ')}`));
-  } else found.push(...oneOf(`${path}.sideEffects`, sideEffects, SIDE_EFFECTS));
+  } else found.push(...valueErrors(`${path}.sideEffects`, sideEffects, SIDE_EFFECTS));
   if (timeoutSeconds < 1 || timeoutSeconds > MAX_TIMEOUT_SECONDS) {
     const detail = 'the timeout value must be between 1 and 30 seconds';
     found.push(invalid(`${path}.timeoutSeconds`, timeoutSeconds, detail));
@@ -94,7 +94,7 @@ function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
     ...found,
     ...labelSelectorObjectErrors(namespaceSelector, `${path}.namespaceSelector`),
     ...labelSelectorObjectErrors(objectSelector, `${path}.objectSelector`),
-    ...optionalOneOf(`${path}.reinvocationPolicy`, webhook.reinvocationPolicy, REINVOCATION_POLICIES),
+    ...optionalValueErrors(`${path}.reinvocationPolicy`, webhook.reinvocationPolicy, REINVOCATION_POLICIES),
     ...webhookClientErrors(webhook.clientConfig, `${path}.clientConfig`),
   ];
 }

@@ -15,7 +15,7 @@ import {
   mutatingAdmissionPolicyBase,
 } from '../../generated/admissionregistration-v1alpha1.js';
 import type { HookContext } from '../../kind.js';
-import { oneOf } from '../../shared/field-rules.js';
+import { valueErrors } from '../../shared/field-rules.js';
 import { specGeneration } from '../../shared/strategies.js';
 import type { Results } from '../expressions/compile.js';
 import { type Accepted, DefinedExpressions, NONE_ACCEPTED } from '../expressions/definition.js';
@@ -82,7 +82,7 @@ function validate(
   found.push(...mutations.flatMap((one, index) => mutationErrors(one, keyPath('spec.mutations', index), judged)));
   // An empty value counts as absent.
   if (!reinvocationPolicy) found.push(required('spec.reinvocationPolicy'));
-  else found.push(...oneOf('spec.reinvocationPolicy', reinvocationPolicy, REINVOCATION_POLICIES));
+  else found.push(...valueErrors('spec.reinvocationPolicy', reinvocationPolicy, REINVOCATION_POLICIES));
   return found;
 }
 

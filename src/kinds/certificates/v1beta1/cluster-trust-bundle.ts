@@ -15,7 +15,7 @@ import {
 } from '../../generated/certificates-v1beta1.js';
 import type { HookContext, NameValidator } from '../../kind.js';
 import { NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { immutable } from '../../shared/field-rules.js';
+import { immutableErrors } from '../../shared/field-rules.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../shared/signer-name.js';
 
 export interface ClusterTrustBundle extends ClusterTrustBundleObject {}
@@ -60,7 +60,7 @@ export const ClusterTrustBundleV1alpha1: ClusterTrustBundleKind<ClusterTrustBund
 );
 
 function signerChange(next: ClusterTrustBundle, live: ClusterTrustBundle): readonly FieldError[] {
-  return immutable('spec.signerName', next.spec.signerName ?? '', live.spec.signerName ?? '');
+  return immutableErrors('spec.signerName', next.spec.signerName ?? '', live.spec.signerName ?? '');
 }
 
 function bundleProblems(object: ClusterTrustBundle, _context: HookContext, live?: ClusterTrustBundle): FieldError[] {

@@ -8,7 +8,7 @@ import { defineBuiltIn } from '../../define-kind.js';
 import { type LeaseKind, type LeaseObject, leaseBase } from '../../generated/coordination-v1.js';
 import type { HookContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { nonNegative, oneOf } from '../../shared/field-rules.js';
+import { nonNegative, valueErrors } from '../../shared/field-rules.js';
 
 /** The only built-in strategy; other strategies are qualified names. */
 export const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion';
@@ -68,5 +68,5 @@ export function strategyProblems(strategy: string): FieldError[] {
   if (strategy.includes('/')) {
     return qualifiedNameProblems(strategy).map((detail) => invalid(STRATEGY_PATH, strategy, detail));
   }
-  return oneOf(STRATEGY_PATH, strategy, [OLDEST_EMULATION_VERSION]);
+  return valueErrors(STRATEGY_PATH, strategy, [OLDEST_EMULATION_VERSION]);
 }

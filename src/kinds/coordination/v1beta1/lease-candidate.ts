@@ -12,7 +12,7 @@ import {
   leaseCandidateBase,
 } from '../../generated/coordination-v1beta1.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { immutable } from '../../shared/field-rules.js';
+import { immutableErrors } from '../../shared/field-rules.js';
 import { OLDEST_EMULATION_VERSION, strategyProblems } from '../v1/lease.js';
 
 export interface LeaseCandidate extends LeaseCandidateObject {}
@@ -77,5 +77,5 @@ function versionOf(text: string): SemanticVersion | undefined {
 }
 
 function validateUpdate(next: LeaseCandidate, live: LeaseCandidate): FieldError[] {
-  return [...validate(next), ...immutable('spec.leaseName', next.spec.leaseName, live.spec.leaseName)];
+  return [...validate(next), ...immutableErrors('spec.leaseName', next.spec.leaseName, live.spec.leaseName)];
 }

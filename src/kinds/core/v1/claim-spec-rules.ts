@@ -15,7 +15,7 @@ import { verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import type { FeatureGates } from '../../feature-gates.js';
 import type { PersistentVolumeClaimSpec } from '../../generated/core-v1.js';
-import { oneOf } from '../../shared/field-rules.js';
+import { valueErrors } from '../../shared/field-rules.js';
 import { roundResourceList, validatePositiveQuantity, validateResourceQuantity } from '../../shared/resources.js';
 
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource']>;
@@ -89,7 +89,7 @@ export function accessModeProblems(path: string, modes: readonly string[]): Fiel
 }
 
 export function volumeModeProblems(path: string, mode: string): FieldError[] {
-  return oneOf(path, mode, VOLUME_MODES);
+  return valueErrors(path, mode, VOLUME_MODES);
 }
 
 /** Validates the name of a StorageClass or VolumeAttributesClass. */

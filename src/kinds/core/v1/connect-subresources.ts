@@ -10,7 +10,7 @@ import type { ApiObject } from '../../../meta/object.js';
 import { readInteger, readSwitch, readTimeValue } from '../../../meta/query-values.js';
 import { quote } from '../../../text/go/go-text.js';
 import type { ObjectAddress } from '../../objects.js';
-import { nonNegative, oneOf } from '../../shared/field-rules.js';
+import { nonNegative, valueErrors } from '../../shared/field-rules.js';
 import type { ConnectQuery, ConnectRequest, ConnectSubresource } from '../../subresource.js';
 import { EMPTY_PATH } from './pod-spec/annotations.js';
 
@@ -304,7 +304,7 @@ function amountProblems({ tailLines, limitBytes, sinceSeconds, sinceTime }: LogO
 function streamProblems({ stream, tailLines }: LogOptions, isStreamSupported: boolean): FieldError[] {
   if (!isStreamSupported) return stream === undefined ? [] : [forbidden('stream', 'may not be specified')];
   const selected = stream ?? 'All';
-  const problems = oneOf('stream', selected, STREAMS);
+  const problems = valueErrors('stream', selected, STREAMS);
   if (tailLines !== undefined && selected !== 'All') {
     problems.push(forbidden(EMPTY_PATH, '`tailLines` and specific `stream` are mutually exclusive for now'));
   }

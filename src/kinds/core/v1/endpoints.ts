@@ -20,7 +20,7 @@ import type { HookContext } from '../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { initialEndpoints } from '../../shared/control-plane/initial-objects.js';
 import { endpointsReconciler } from '../../shared/control-plane/reconcilers.js';
-import { oneOf } from '../../shared/field-rules.js';
+import { valueErrors } from '../../shared/field-rules.js';
 
 export interface Endpoints extends EndpointsObject {}
 
@@ -89,7 +89,7 @@ function validatePort(
   if (number < 1 || number > 65535) {
     problems.push(invalid(childPath(path, 'port'), number, 'must be between 1 and 65535, inclusive'));
   }
-  problems.push(...oneOf(childPath(path, 'protocol'), protocol, PROTOCOLS));
+  problems.push(...valueErrors(childPath(path, 'protocol'), protocol, PROTOCOLS));
   if (appProtocol !== undefined) {
     const at = childPath(path, 'appProtocol');
     problems.push(...qualifiedNameProblems(appProtocol).map((detail) => invalid(at, appProtocol, detail)));

@@ -29,7 +29,7 @@ import type { HookContext, MetadataErrors } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { initialEndpointSlices } from '../../shared/control-plane/initial-objects.js';
 import { endpointSliceReconciler } from '../../shared/control-plane/reconcilers.js';
-import { oneOf } from '../../shared/field-rules.js';
+import { valueErrors } from '../../shared/field-rules.js';
 
 export interface EndpointSlice extends EndpointSliceObject {}
 
@@ -127,7 +127,7 @@ function headProblems(object: EndpointSlice): FieldError[] {
 
 function addressTypeProblems(addressType: string): FieldError[] {
   if (addressType === '') return [required('addressType')];
-  return oneOf('addressType', addressType, ADDRESS_TYPES);
+  return valueErrors('addressType', addressType, ADDRESS_TYPES);
 }
 
 function portsProblems(ports: readonly EndpointSlicePort[]): FieldError[] {
@@ -139,7 +139,7 @@ function portsProblems(ports: readonly EndpointSlicePort[]): FieldError[] {
     const problems = name === '' ? [] : dnsLabelProblems(name).map((detail) => invalid(namePath, name, detail));
     if (names.has(name)) problems.push(duplicate(namePath, name));
     names.add(name);
-    problems.push(...oneOf(childPath(path, 'protocol'), protocol, PROTOCOLS));
+    problems.push(...valueErrors(childPath(path, 'protocol'), protocol, PROTOCOLS));
     if (appProtocol !== undefined) {
       const at = childPath(path, 'appProtocol');
       problems.push(...qualifiedNameProblems(appProtocol).map((detail) => invalid(at, appProtocol, detail)));

@@ -14,7 +14,7 @@ import {
   ingressClassBase,
 } from '../../generated/networking-v1.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { immutable } from '../../shared/field-rules.js';
+import { immutableErrors } from '../../shared/field-rules.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { groupKindNameProblems } from '../reference.js';
 
@@ -44,7 +44,7 @@ export const IngressClass: IngressClassKind<IngressClass> = defineBuiltIn({
 });
 
 function validateUpdate(next: IngressClass, live: IngressClass): readonly FieldError[] {
-  return immutable('spec.controller', next.spec.controller ?? '', live.spec.controller ?? '');
+  return immutableErrors('spec.controller', next.spec.controller ?? '', live.spec.controller ?? '');
 }
 
 const MAX_CONTROLLER_BYTES = 250;

@@ -18,7 +18,7 @@ import type {
 } from '../../generated/networking-v1.js';
 import { type NetworkPolicyKind, type NetworkPolicyObject, networkPolicyBase } from '../../generated/networking-v1.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { oneOf, portNumberProblems } from '../../shared/field-rules.js';
+import { portNumberProblems, valueErrors } from '../../shared/field-rules.js';
 import { specGeneration } from '../../shared/strategies.js';
 
 const POLICY_TYPES = ['Ingress', 'Egress'];
@@ -78,7 +78,7 @@ function networkPolicyProblems(spec: NetworkPolicySpec): FieldError[] {
     return [...found, invalid('spec.policyTypes', shown, 'may not specify more than two policyTypes')];
   }
   policyTypes.forEach((type, index) => {
-    found.push(...oneOf(keyPath('spec.policyTypes', index), type, POLICY_TYPES));
+    found.push(...valueErrors(keyPath('spec.policyTypes', index), type, POLICY_TYPES));
   });
   return found;
 }
@@ -116,7 +116,7 @@ function portProblems(path: string, { protocol, port, endPort }: NetworkPolicyPo
   const portPath = childPath(path, 'port');
   const endPath = childPath(path, 'endPort');
   const found: FieldError[] = [];
-  found.push(...oneOf(childPath(path, 'protocol'), protocol, PROTOCOLS));
+  found.push(...valueErrors(childPath(path, 'protocol'), protocol, PROTOCOLS));
   if (typeof port === 'number') {
     found.push(...portNumberProblems(portPath, port));
     if (endPort === undefined) return found;

@@ -19,7 +19,7 @@ import {
 } from '../../generated/policy-v1.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
-import { nonNegative, nonNegativeFields, optionalOneOf } from '../../shared/field-rules.js';
+import { nonNegative, nonNegativeFields, optionalValueErrors } from '../../shared/field-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 
 export interface PodDisruptionBudget extends PodDisruptionBudgetObject {}
@@ -91,7 +91,7 @@ function specProblems(object: PodDisruptionBudget): readonly FieldError[] {
   if (minAvailable !== undefined) problems.push(...amountProblems('spec.minAvailable', minAvailable));
   if (maxUnavailable !== undefined) problems.push(...amountProblems('spec.maxUnavailable', maxUnavailable));
   problems.push(...labelSelectorObjectErrors(selector ?? {}, 'spec.selector'));
-  problems.push(...optionalOneOf('spec.unhealthyPodEvictionPolicy', policy, POLICIES));
+  problems.push(...optionalValueErrors('spec.unhealthyPodEvictionPolicy', policy, POLICIES));
   return problems;
 }
 

@@ -21,7 +21,7 @@ import type {
   DeviceToleration,
   OpaqueDeviceConfiguration,
 } from '../../generated/resource-v1beta2.js';
-import { oneOf } from '../../shared/field-rules.js';
+import { valueErrors } from '../../shared/field-rules.js';
 import { listProblems } from './collections.js';
 import { nameErrors } from './names.js';
 
@@ -114,5 +114,5 @@ export function deviceTolerationProblems(path: string, toleration: DeviceTolerat
 }
 
 function effectProblems(path: string, effect: string): FieldError[] {
-  return oneOf(childPath(path, 'effect'), effect, EFFECTS);
+  return valueErrors(childPath(path, 'effect'), effect, EFFECTS);
 }

@@ -12,7 +12,7 @@ import {
 import type { StrategyContext, StrategyDefinition } from '../../kind.js';
 import { templateMetaProblems } from '../../shared/annotations.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
-import { immutable } from '../../shared/field-rules.js';
+import { immutableErrors } from '../../shared/field-rules.js';
 import {
   type AnyClaimSpec,
   adminAccessProblems,
@@ -83,5 +83,5 @@ function specProblems(object: ResourceClaimTemplate, options: StoredOptions = {}
 
 function changeProblems(next: ResourceClaimTemplate, live: ResourceClaimTemplate): FieldError[] {
   const comparable = ({ spec }: ResourceClaimTemplate) => ({ ...spec, spec: comparableSpec(spec.spec) });
-  return immutable('spec', comparable(next), comparable(live), () => dumpTemplateSpec(next.spec));
+  return immutableErrors('spec', comparable(next), comparable(live), () => dumpTemplateSpec(next.spec));
 }

@@ -12,7 +12,7 @@ import {
 } from '../../generated/resource-v1beta2.js';
 import type { HookContext, StrategyContext, StrategyDefinition } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { immutable } from '../../shared/field-rules.js';
+import { immutableErrors } from '../../shared/field-rules.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../subresource.js';
 import {
@@ -101,7 +101,7 @@ function specProblems(object: ResourceClaim, options: StoredOptions = {}): Field
 
 function changeProblems(next: ResourceClaim, live: ResourceClaim): FieldError[] {
   const { spec } = next;
-  return immutable('spec', comparableSpec(spec), comparableSpec(live.spec), () => dumpClaimSpec(spec));
+  return immutableErrors('spec', comparableSpec(spec), comparableSpec(live.spec), () => dumpClaimSpec(spec));
 }
 
 /** The spec for comparisons: an absent list of requests equals an empty one. */

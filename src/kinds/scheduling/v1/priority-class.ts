@@ -12,7 +12,7 @@ import type { DeletionDecision, DeletionRequest } from '../../deletion.js';
 import { type PriorityClassKind, type PriorityClassObject, priorityClassBase } from '../../generated/scheduling-v1.js';
 import type { HookContext } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { immutable, oneOf } from '../../shared/field-rules.js';
+import { immutableErrors, valueErrors } from '../../shared/field-rules.js';
 import { ownedByServer } from '../../shared/initial-managers.js';
 
 export interface PriorityClass extends PriorityClassObject {}
@@ -86,7 +86,7 @@ function validate(object: PriorityClass): FieldError[] {
     found.push(forbidden('value', `maximum allowed value of a user defined priority is ${HIGHEST_VALUE}`));
   }
   if ((preemptionPolicy as string) === '') found.push(required('preemptionPolicy'));
-  else found.push(...oneOf('preemptionPolicy', preemptionPolicy, POLICIES));
+  else found.push(...valueErrors('preemptionPolicy', preemptionPolicy, POLICIES));
   return found;
 }
 
@@ -104,7 +104,7 @@ function systemClassProblem(
 function validateUpdate(next: PriorityClass, live: PriorityClass): FieldError[] {
   return [
     ...(next.value === live.value ? [] : [forbidden('value', 'may not be changed in an update.')]),
-    ...immutable('preemptionPolicy', next.preemptionPolicy, live.preemptionPolicy),
+    ...immutableErrors('preemptionPolicy', next.preemptionPolicy, live.preemptionPolicy),
   ];
 }
 

@@ -14,7 +14,7 @@ import {
   type TokenRequest,
 } from '../../generated/storage-v1.js';
 import type { HookContext } from '../../kind.js';
-import { immutable, oneOf } from '../../shared/field-rules.js';
+import { immutableErrors, valueErrors } from '../../shared/field-rules.js';
 import { csiDriverColumns } from './columns.js';
 
 export interface CSIDriver extends CSIDriverObject {}
@@ -55,10 +55,10 @@ const SHORTEST_PERIOD = 10;
 function specProblems(path: string, spec: CSIDriverSpec): FieldError[] {
   const { fsGroupPolicy, tokenRequests = [], volumeLifecycleModes, nodeAllocatableUpdatePeriodSeconds: period } = spec;
   const found: FieldError[] = [];
-  found.push(...oneOf(childPath(path, 'fsGroupPolicy'), fsGroupPolicy, FS_GROUP_POLICIES));
+  found.push(...valueErrors(childPath(path, 'fsGroupPolicy'), fsGroupPolicy, FS_GROUP_POLICIES));
   found.push(...tokenRequestProblems(childPath(path, 'tokenRequests'), tokenRequests));
   for (const mode of volumeLifecycleModes) {
-    found.push(...oneOf(childPath(path, 'volumeLifecycleModes'), mode, LIFECYCLE_MODES));
+    found.push(...valueErrors(childPath(path, 'volumeLifecycleModes'), mode, LIFECYCLE_MODES));
   }
   if (period !== undefined && period < SHORTEST_PERIOD) {
     const at = childPath(path, 'nodeAllocatableUpdatePeriodSeconds');
@@ -96,8 +96,8 @@ function tokenRequestProblems(path: string, requests: readonly TokenRequest[]): 
 function fixedProblems(next: CSIDriverSpec, live: CSIDriverSpec): FieldError[] {
   const { attachRequired, volumeLifecycleModes: modes } = next;
   return [
-    ...immutable('spec.attachedRequired', attachRequired, live.attachRequired),
-    ...immutable('spec.volumeLifecycleModes', modes, live.volumeLifecycleModes, () =>
+    ...immutableErrors('spec.attachedRequired', attachRequired, live.attachRequired),
+    ...immutableErrors('spec.volumeLifecycleModes', modes, live.volumeLifecycleModes, () =>
       verbatim(`[]storage.VolumeLifecycleMode{${modes.map(quote).join(', ')}}`),
     ),
   ];

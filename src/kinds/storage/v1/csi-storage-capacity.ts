@@ -15,7 +15,7 @@ import {
 } from '../../generated/storage-v1.js';
 import type { HookContext } from '../../kind.js';
 import { expressionWarnings, labelDeprecation } from '../../shared/deprecated-node-labels.js';
-import { immutable } from '../../shared/field-rules.js';
+import { immutableErrors } from '../../shared/field-rules.js';
 import { validateNonNegativeQuantity } from '../../shared/resources.js';
 
 export interface CSIStorageCapacity extends CSIStorageCapacityObject {}
@@ -71,8 +71,13 @@ function hasInvalidValue(live: CSIStorageCapacity): boolean {
 function fixedProblems(next: CSIStorageCapacity, live: CSIStorageCapacity): FieldError[] {
   const { nodeTopology, storageClassName } = next;
   return [
-    ...immutable('nodeTopology', nodeTopology, live.nodeTopology, () => nodeTopology && selectorDump(nodeTopology)),
-    ...immutable('storageClassName', storageClassName, live.storageClassName),
+    ...immutableErrors(
+      'nodeTopology',
+      nodeTopology,
+      live.nodeTopology,
+      () => nodeTopology && selectorDump(nodeTopology),
+    ),
+    ...immutableErrors('storageClassName', storageClassName, live.storageClassName),
   ];
 }
 

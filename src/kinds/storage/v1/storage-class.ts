@@ -20,7 +20,7 @@ import type { TopologySelectorTerm } from '../../generated/core-v1.js';
 import { type StorageClassKind, type StorageClassObject, storageClassBase } from '../../generated/storage-v1.js';
 import type { HookContext } from '../../kind.js';
 import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
-import { immutable, oneOf } from '../../shared/field-rules.js';
+import { immutableErrors, valueErrors } from '../../shared/field-rules.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { storageClassColumns } from './columns.js';
 
@@ -59,7 +59,7 @@ function classProblems(object: StorageClass): FieldError[] {
   if (![...RECLAIM_POLICIES, ''].includes(reclaimPolicy)) {
     found.push(notSupported('reclaimPolicy', reclaimPolicy, RECLAIM_POLICIES));
   }
-  found.push(...oneOf('volumeBindingMode', volumeBindingMode, BINDING_MODES));
+  found.push(...valueErrors('volumeBindingMode', volumeBindingMode, BINDING_MODES));
   return [...found, ...topologyProblems('allowedTopologies', rest.allowedTopologies ?? [])];
 }
 
@@ -116,6 +116,6 @@ function fixedProblems(next: StorageClass, live: StorageClass): FieldError[] {
   );
   return [
     ...changed.map((field) => forbidden(field, `updates to ${field} are forbidden.`)),
-    ...immutable('volumeBindingMode', next.volumeBindingMode, live.volumeBindingMode),
+    ...immutableErrors('volumeBindingMode', next.volumeBindingMode, live.volumeBindingMode),
   ];
 }

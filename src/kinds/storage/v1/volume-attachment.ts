@@ -19,7 +19,7 @@ import {
   volumeAttachmentBase,
 } from '../../generated/storage-v1.js';
 import type { HookContext } from '../../kind.js';
-import { immutable } from '../../shared/field-rules.js';
+import { immutableErrors } from '../../shared/field-rules.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { volumeAttachmentColumns } from './columns.js';
 
@@ -69,7 +69,7 @@ function dropDisabled(draft: VolumeAttachment, live: VolumeAttachment, { feature
 
 function fixedProblems(next: VolumeAttachment, live: VolumeAttachment): FieldError[] {
   const { spec } = next;
-  return immutable('spec', spec, live.spec, () => specDump(spec));
+  return immutableErrors('spec', spec, live.spec, () => specDump(spec));
 }
 
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';

@@ -18,7 +18,7 @@ import {
   storageVersionMigrationBase,
 } from '../../generated/storagemigration-v1alpha1.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
-import { oneOf } from '../../shared/field-rules.js';
+import { valueErrors } from '../../shared/field-rules.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 export interface StorageVersionMigration extends StorageVersionMigrationObject {}
@@ -125,7 +125,7 @@ function conditionsProblems(path: string, conditions: readonly MigrationConditio
 function conditionProblems(path: string, condition: MigrationCondition): FieldError[] {
   const { type: named, status, lastUpdateTime, reason = '', message = '' } = condition;
   const found = qualifiedNameProblems(named).map((problem) => invalid(childPath(path, 'type'), named, problem));
-  found.push(...oneOf(childPath(path, 'status'), status, STATUSES));
+  found.push(...valueErrors(childPath(path, 'status'), status, STATUSES));
   // The reference server's path has the field name of other conditions.
   if (!lastUpdateTime) found.push(required(childPath(path, 'lastTransitionTime'), 'must be set'));
   const reasonPath = childPath(path, 'reason');

@@ -23,7 +23,7 @@ import type {
   MetricTarget,
 } from '../../../generated/autoscaling-v2.js';
 import type { HookContext } from '../../../kind.js';
-import { optionalOneOf } from '../../../shared/field-rules.js';
+import { optionalValueErrors } from '../../../shared/field-rules.js';
 import { goSyntaxQuantity } from '../../../shared/go-syntax.js';
 import { validateContainerResourceName, validateNonNegativeQuantity } from '../../../shared/resources.js';
 
@@ -233,7 +233,7 @@ function rulesProblems(path: string, rules: HPAScalingRules): FieldError[] {
     problems.push(invalid(windowPath, window, `must be less than or equal to ${MAX_WINDOW_SECONDS}`));
   }
   const selections = ['Disabled', 'Max', 'Min'];
-  problems.push(...optionalOneOf(childPath(path, 'selectPolicy'), selectPolicy, selections));
+  problems.push(...optionalValueErrors(childPath(path, 'selectPolicy'), selectPolicy, selections));
   if (policies.length === 0) problems.push(required(policiesPath, 'must specify at least one Policy'));
   return [
     ...problems,

@@ -22,7 +22,7 @@ import type {
   SuccessPolicy,
   SuccessPolicyRule,
 } from '../../../generated/batch-v1.js';
-import { nonNegative, oneOf, optionalOneOf } from '../../../shared/field-rules.js';
+import { nonNegative, optionalValueErrors, valueErrors } from '../../../shared/field-rules.js';
 import { countIndexes, IndexesError } from './indexes.js';
 
 /** An Invalid error without a value. */
@@ -68,7 +68,7 @@ function actionProblems(path: string, action: string, { backoffLimitPerIndex }: 
   if (action === 'FailIndex' && backoffLimitPerIndex === undefined) {
     return [invalid(path, action, 'requires the backoffLimitPerIndex to be set')];
   }
-  return oneOf(path, action, ACTIONS);
+  return valueErrors(path, action, ACTIONS);
 }
 
 function validValues(values: readonly string[]): string {
@@ -87,7 +87,7 @@ function exitCodeProblems(
   const valuesPath = childPath(path, 'values');
   const problems: FieldError[] = [];
   if (operator === '') problems.push(required(operatorPath, validValues(OPERATORS)));
-  else problems.push(...oneOf(operatorPath, operator, OPERATORS));
+  else problems.push(...valueErrors(operatorPath, operator, OPERATORS));
   if (containerName !== undefined && !containers.includes(containerName)) {
     const detail = 'must be one of the container or initContainer names in the pod template';
     problems.push(invalid(childPath(path, 'containerName'), containerName, detail));
@@ -118,7 +118,7 @@ function conditionProblems(path: string, patterns: readonly PodFailurePolicyOnPo
     for (const detail of qualifiedNameProblems(type)) {
       problems.push(invalid(childPath(patternPath, 'type'), type, detail));
     }
-    problems.push(...oneOf(childPath(patternPath, 'status'), status, STATUSES));
+    problems.push(...valueErrors(childPath(patternPath, 'status'), status, STATUSES));
   });
   return problems;
 }
@@ -128,7 +128,7 @@ export function podReplacementPolicyProblems(path: string, spec: JobSpec): Field
   const { podReplacementPolicy: policy, podFailurePolicy } = spec;
   // A failure policy needs the final state of a pod, so only `Failed` is allowed with it.
   const allowed = podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
-  return optionalOneOf(path, policy, allowed);
+  return optionalValueErrors(path, policy, allowed);
 }
 
 const MAX_INDEXES_LENGTH = 64 * 1024;

@@ -14,7 +14,7 @@ import type {
   CertificateSigningRequestStatus,
 } from '../../../generated/certificates-v1.js';
 import type { HookContext } from '../../../kind.js';
-import { oneOf } from '../../../shared/field-rules.js';
+import { valueErrors } from '../../../shared/field-rules.js';
 import { signerNameProblems } from '../../../shared/signer-name.js';
 
 /** The supported key usages, in message order. */
@@ -105,7 +105,7 @@ function specProblems(spec: CertificateSigningRequestSpec, { dialect }: HookCont
   if (wrong !== undefined) found.push(invalid('spec.request', dumpBytes(request), wrong));
   if (usages.length === 0) found.push(required('spec.usages'));
   usages.forEach((usage, index) => {
-    found.push(...oneOf(keyPath('spec.usages', index), usage, KEY_USAGES));
+    found.push(...valueErrors(keyPath('spec.usages', index), usage, KEY_USAGES));
   });
   const seen = new Set<string>();
   usages.forEach((usage, index) => {
@@ -170,7 +170,7 @@ function conditionProblems(conditions: readonly CertificateSigningRequestConditi
     const found: FieldError[] = type === '' ? [required(typePath)] : [];
     const allowed = DECISIVE.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
     if ((status as string) === '') found.push(required(childPath(path, 'status')));
-    else found.push(...oneOf(childPath(path, 'status'), status, allowed));
+    else found.push(...valueErrors(childPath(path, 'status'), status, allowed));
     if (APPROVAL.includes(type) && APPROVAL.some((other) => other !== type && seen.has(other))) {
       found.push(invalid(typePath, type, 'Approved and Denied conditions are mutually exclusive'));
     }

@@ -18,7 +18,7 @@ import type {
 } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
 import { deprecatedNodeLabels } from '../../../shared/deprecated-node-labels.js';
-import { oneOf } from '../../../shared/field-rules.js';
+import { valueErrors } from '../../../shared/field-rules.js';
 import { goSyntaxQuantity } from '../../../shared/go-syntax.js';
 import { validateNodeSelector } from '../../../shared/node-selector.js';
 import { validateBasicQuantity, validatePositiveQuantity } from '../../../shared/resources.js';
@@ -47,7 +47,7 @@ export function volumeProblems(volume: Volume, context: HookContext): FieldError
   found.push(...capacityProblems(childPath(path, 'capacity'), spec.capacity));
   const policy = spec.persistentVolumeReclaimPolicy;
   const policyPath = childPath(path, 'persistentVolumeReclaimPolicy');
-  found.push(...oneOf(policyPath, policy, RECLAIM_POLICIES));
+  found.push(...valueErrors(policyPath, policy, RECLAIM_POLICIES));
   if (nodeAffinity !== undefined) {
     const allowInvalidNodeValues = hasInvalidValue(live?.nodeAffinity);
     found.push(...nodeAffinityProblems(childPath(path, 'nodeAffinity'), nodeAffinity, { allowInvalidNodeValues }));

@@ -6,7 +6,7 @@ import { childPath, type FieldError, invalid, notSupported, required } from '../
 import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../generated/core-v1.js';
-import { oneOf } from '../../../shared/field-rules.js';
+import { valueErrors } from '../../../shared/field-rules.js';
 
 /** Fields that a volume can expose, in the order in which messages list them. */
 export const VOLUME_FIELDS: readonly string[] = [
@@ -64,7 +64,7 @@ export function fieldRefProblems(path: string, ref: ObjectFieldSelector, allowed
   // `spec.host` is the old name of `spec.nodeName`.
   const field = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath;
   if (!FIELDS.includes(field)) return conversionError(`field label not supported: ${fieldPath}`);
-  return oneOf(at, field, allowed);
+  return valueErrors(at, field, allowed);
 }
 
 /** Splits `metadata.labels['app']` into `metadata.labels` and `app`. */

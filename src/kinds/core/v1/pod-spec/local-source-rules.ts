@@ -17,7 +17,7 @@ import type {
   PersistentVolumeClaimVolumeSource,
 } from '../../../generated/core-v1.js';
 import { templateMetaProblems } from '../../../shared/annotations.js';
-import { oneOf } from '../../../shared/field-rules.js';
+import { valueErrors } from '../../../shared/field-rules.js';
 import { type ClaimSpecContext, claimSpecProblems } from '../claim-spec-rules.js';
 import { descendingPathProblems, noBackstepsProblems, requiredProblems } from './volume-paths.js';
 
@@ -41,7 +41,7 @@ export function hostPathProblems(path: string, { path: hostPath, type }: HostPat
   const at = childPath(path, 'path');
   if (hostPath === '') return [required(at)];
   const found = noBackstepsProblems(at, hostPath);
-  found.push(...oneOf(childPath(path, 'type'), type, HOST_PATH_TYPES));
+  found.push(...valueErrors(childPath(path, 'type'), type, HOST_PATH_TYPES));
   return found;
 }
 
@@ -87,7 +87,7 @@ export function imageProblems(
   const at = childPath(path, 'pullPolicy');
   const found = inPod ? requiredProblems(path, { reference }) : [];
   if (pullPolicy === undefined) found.push(required(at));
-  else found.push(...oneOf(at, pullPolicy, PULL_POLICIES));
+  else found.push(...valueErrors(at, pullPolicy, PULL_POLICIES));
   return found;
 }
 

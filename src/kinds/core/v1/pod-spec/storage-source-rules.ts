@@ -15,7 +15,7 @@ import type {
   StorageOSVolumeSource,
   Volume,
 } from '../../../generated/core-v1.js';
-import { oneOf } from '../../../shared/field-rules.js';
+import { valueErrors } from '../../../shared/field-rules.js';
 import { lunProblems, partitionProblems, requiredProblems } from './volume-paths.js';
 
 /** The rules by field. Each function takes the path of the source. */
@@ -182,8 +182,8 @@ const BLOB_URI = 'https://{account-name}.blob.core.windows.net/{container-name}/
 function azureDiskProblems(path: string, source: AzureDiskVolumeSource): FieldError[] {
   const { diskName, diskURI, cachingMode, kind } = source;
   const found = requiredProblems(path, { diskName, diskURI });
-  found.push(...oneOf(childPath(path, 'cachingMode'), cachingMode, CACHING_MODES));
-  found.push(...oneOf(childPath(path, 'kind'), kind, DISK_KINDS));
+  found.push(...valueErrors(childPath(path, 'cachingMode'), cachingMode, CACHING_MODES));
+  found.push(...valueErrors(childPath(path, 'kind'), kind, DISK_KINDS));
   const [prefix, format] = kind === 'Managed' ? ['/subscriptions/', MANAGED_URI] : ['https://', BLOB_URI];
   if (!diskURI.startsWith(prefix)) found.push(notSupported(childPath(path, 'diskURI'), diskURI, [format]));
   return found;

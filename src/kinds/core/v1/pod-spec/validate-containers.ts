@@ -21,7 +21,7 @@ import type {
   EphemeralContainer,
   PodSpec,
 } from '../../../generated/core-v1.js';
-import { oneOf, portNumberProblems } from '../../../shared/field-rules.js';
+import { portNumberProblems, valueErrors } from '../../../shared/field-rules.js';
 import { validateResourceRequirements } from '../../../shared/resources.js';
 import type { PodSpecContext } from './context.js';
 import { envFromProblems, envProblems } from './validate-env.js';
@@ -145,13 +145,13 @@ function commonProblems(path: string, container: AnyContainer, context: Containe
       ? [required(at('name'))]
       : dnsLabelProblems(name).map((problem) => invalid(at('name'), name, problem))),
     ...(image === '' ? [required(at('image'))] : []),
-    ...oneOf(at('terminationMessagePolicy'), policy, TERMINATION_POLICIES),
+    ...valueErrors(at('terminationMessagePolicy'), policy, TERMINATION_POLICIES),
     ...portsProblems(at('ports'), ports),
     ...envProblems(at('env'), env, features),
     ...envFromProblems(at('envFrom'), envFrom, features),
     ...volumeMountsProblems(at('volumeMounts'), volumeMounts, mounts),
     ...volumeDevicesProblems(at('volumeDevices'), volumeDevices, mounts),
-    ...oneOf(at('imagePullPolicy'), imagePullPolicy, PULL_POLICIES),
+    ...valueErrors(at('imagePullPolicy'), imagePullPolicy, PULL_POLICIES),
     ...validateResourceRequirements(at('resources'), container.resources, context),
     ...resizePolicyProblems(at('resizePolicy'), container.resizePolicy ?? [], restartPolicy),
     ...(securityContext === undefined
@@ -178,7 +178,7 @@ function portsProblems(path: string, ports: readonly ContainerPort[]): FieldErro
         ? [required(childPath(at, 'containerPort'))]
         : portNumberProblems(childPath(at, 'containerPort'), containerPort)),
       ...(hostPort === 0 ? [] : portNumberProblems(childPath(at, 'hostPort'), hostPort)),
-      ...oneOf(childPath(at, 'protocol'), protocol, PROTOCOLS),
+      ...valueErrors(childPath(at, 'protocol'), protocol, PROTOCOLS),
     ];
   });
 }

@@ -16,7 +16,7 @@ import type {
   SleepAction,
   TCPSocketAction,
 } from '../../../generated/core-v1.js';
-import { nonNegativeFields, oneOf, portNumberProblems } from '../../../shared/field-rules.js';
+import { nonNegativeFields, portNumberProblems, valueErrors } from '../../../shared/field-rules.js';
 
 const NAMED_SIGNALS = [
   ...['ABRT', 'ALRM', 'BUS', 'CHLD', 'CLD', 'CONT', 'FPE', 'HUP', 'ILL', 'INT', 'IO', 'IOT', 'KILL', 'PIPE', 'POLL'],
@@ -150,7 +150,7 @@ function httpGetProblems(path: string, { port, scheme, httpHeaders = [] }: HTTPG
   const headersPath = childPath(path, 'httpHeaders');
   return [
     ...portProblems(childPath(path, 'port'), port),
-    ...oneOf(childPath(path, 'scheme'), scheme, SCHEMES),
+    ...valueErrors(childPath(path, 'scheme'), scheme, SCHEMES),
     ...httpHeaders.flatMap(({ name }) =>
       httpHeaderNameProblems(name).map((problem) => invalid(headersPath, name, problem)),
     ),
@@ -184,5 +184,5 @@ function sleepProblems(
 function stopSignalProblems(path: string, signal: string, os: PodSpec['os']): FieldError[] {
   if (os === undefined) return [forbidden(path, 'may not be set for containers with empty `spec.os.name`')];
   const supported = os.name === 'windows' ? WINDOWS_SIGNALS : LINUX_SIGNALS;
-  return oneOf(path, signal, supported);
+  return valueErrors(path, signal, supported);
 }

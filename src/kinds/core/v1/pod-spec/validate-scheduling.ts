@@ -22,7 +22,7 @@ import type {
   PodSpec,
   TopologySpreadConstraint,
 } from '../../../generated/core-v1.js';
-import { oneOf, optionalOneOf } from '../../../shared/field-rules.js';
+import { optionalValueErrors, valueErrors } from '../../../shared/field-rules.js';
 import { EMPTY_PATH } from './annotations.js';
 import type { PodSpecContext } from './context.js';
 
@@ -39,11 +39,11 @@ export function spreadProblems(path: string, constraints: readonly TopologySprea
     return [
       ...(maxSkew > 0 ? [] : [invalid(at('maxSkew'), maxSkew, 'must be greater than zero')]),
       ...(topologyKey === '' ? [required(at('topologyKey'), 'can not be empty')] : []),
-      ...oneOf(at('whenUnsatisfiable'), action, UNSATISFIABLE),
+      ...valueErrors(at('whenUnsatisfiable'), action, UNSATISFIABLE),
       ...(repeated ? [duplicate(at('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${action}}`)] : []),
       ...minDomainsProblems(at('minDomains'), constraint),
-      ...optionalOneOf(at('nodeAffinityPolicy'), constraint.nodeAffinityPolicy, INCLUSION),
-      ...optionalOneOf(at('nodeTaintsPolicy'), constraint.nodeTaintsPolicy, INCLUSION),
+      ...optionalValueErrors(at('nodeAffinityPolicy'), constraint.nodeAffinityPolicy, INCLUSION),
+      ...optionalValueErrors(at('nodeTaintsPolicy'), constraint.nodeTaintsPolicy, INCLUSION),
       ...spreadKeysProblems(at('matchLabelKeys'), constraint),
       ...labelSelectorObjectErrors(constraint.labelSelector ?? {}, at('labelSelector')),
     ];

@@ -23,7 +23,7 @@ import type {
   Sysctl,
 } from '../../../generated/core-v1.js';
 import type { ClusterSettings } from '../../../shared/cluster-settings.js';
-import { optionalOneOf } from '../../../shared/field-rules.js';
+import { optionalValueErrors } from '../../../shared/field-rules.js';
 import { windowsOptionsProblems } from './validate-windows.js';
 import { descendingPathProblems } from './volume-paths.js';
 
@@ -44,12 +44,12 @@ export function podSecurityProblems(path: string, context: PodSecurityContext, s
     ...supplementalGroups.flatMap((group, index) => idProblems(keyPath(at('supplementalGroups'), index), group)),
     ...(isConflicting ? [invalid(at('shareProcessNamespace'), true, both)] : []),
     ...sysctlsProblems(at('sysctls'), sysctls, spec),
-    ...optionalOneOf(at('fsGroupChangePolicy'), context.fsGroupChangePolicy, FS_GROUP_POLICIES),
+    ...optionalValueErrors(at('fsGroupChangePolicy'), context.fsGroupChangePolicy, FS_GROUP_POLICIES),
     ...seccompProblems(at('seccompProfile'), context.seccompProfile),
     ...windowsOptionsProblems(at('windowsOptions'), context.windowsOptions),
     ...appArmorProblems(at('appArmorProfile'), context.appArmorProfile),
-    ...optionalOneOf(at('supplementalGroupsPolicy'), context.supplementalGroupsPolicy, GROUP_POLICIES),
-    ...optionalOneOf(at('seLinuxChangePolicy'), context.seLinuxChangePolicy, SELINUX_POLICIES),
+    ...optionalValueErrors(at('supplementalGroupsPolicy'), context.supplementalGroupsPolicy, GROUP_POLICIES),
+    ...optionalValueErrors(at('seLinuxChangePolicy'), context.seLinuxChangePolicy, SELINUX_POLICIES),
   ];
 }
 
@@ -69,7 +69,7 @@ export function containerSecurityProblems(
     ...(isDisallowed ? [forbidden(at('privileged'), 'disallowed by cluster policy')] : []),
     ...idProblems(at('runAsUser'), context.runAsUser),
     ...idProblems(at('runAsGroup'), context.runAsGroup),
-    ...optionalOneOf(at('procMount'), procMount, PROC_MOUNTS),
+    ...optionalValueErrors(at('procMount'), procMount, PROC_MOUNTS),
     ...(unmasked ? [invalid(at('procMount'), procMount, '`hostUsers` must be false to use `Unmasked`')] : []),
     ...seccompProblems(at('seccompProfile'), context.seccompProfile),
     ...escalationProblems(path, context),

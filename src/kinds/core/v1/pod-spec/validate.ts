@@ -8,7 +8,7 @@ import { dnsLabelProblems, qualifiedNameProblems } from '../../../../meta/names.
 import { Quantity } from '../../../../meta/quantity.js';
 import { own } from '../../../../util/json.js';
 import type { PodReadinessGate, PodSpec } from '../../../generated/core-v1.js';
-import { oneOf } from '../../../shared/field-rules.js';
+import { valueErrors } from '../../../shared/field-rules.js';
 import { validateAffinity } from '../../../shared/node-selector.js';
 import { isHugePages, validateResourceRequirements } from '../../../shared/resources.js';
 import { validateTolerations } from '../../../shared/tolerations.js';
@@ -51,8 +51,8 @@ export function podSpecProblems(path: string, spec: PodSpec, context: PodSpecCon
     ...ephemeralContainersProblems(at('ephemeralContainers'), spec, containerContext),
     ...podResourcesProblems(at('resources'), spec, context),
     ...hostNetworkProblems(path, spec, context),
-    ...oneOf(at('restartPolicy'), restartPolicy, RESTART_POLICIES),
-    ...oneOf(at('dnsPolicy'), dnsPolicy, DNS_POLICIES),
+    ...valueErrors(at('restartPolicy'), restartPolicy, RESTART_POLICIES),
+    ...valueErrors(at('dnsPolicy'), dnsPolicy, DNS_POLICIES),
     ...labelErrors(spec.nodeSelector ?? {}, at('nodeSelector')),
     ...podSecurityProblems(at('securityContext'), spec.securityContext, spec),
     ...(spec.affinity === undefined

@@ -14,7 +14,7 @@ import type {
   ResourceStatus,
 } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
-import { oneOf } from '../../../shared/field-rules.js';
+import { valueErrors } from '../../../shared/field-rules.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
 import { idProblems } from '../pod-spec/validate-security.js';
@@ -268,7 +268,7 @@ function deviceProblems(path: string, { resources = [] }: ResourceStatus): Field
     const at = keyPath(path, index);
     const isRepeated = resources.findIndex((other) => other.resourceID === resourceID) < index;
     return [
-      ...oneOf(childPath(at, 'health'), health, HEALTH_STATUSES),
+      ...valueErrors(childPath(at, 'health'), health, HEALTH_STATUSES),
       ...(isRepeated ? [duplicate(childPath(at, 'resourceID'), resourceID)] : []),
     ];
   });

@@ -6,7 +6,7 @@ import { duplicate, type FieldError, invalid, keyPath, required } from '../../..
 import { isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import type { ServiceSpec } from '../../../generated/core-v1.js';
-import { oneOf, optionalOneOf } from '../../../shared/field-rules.js';
+import { optionalValueErrors, valueErrors } from '../../../shared/field-rules.js';
 import { HEADLESS, isHeadless } from './needs.js';
 
 const ADDRESSES = 'spec.clusterIPs';
@@ -47,10 +47,10 @@ function familyProblems({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): Field
   const found: FieldError[] = [];
   ipFamilies.forEach((family, index) => {
     const path = keyPath('spec.ipFamilies', index);
-    found.push(...oneOf(path, family, FAMILIES));
+    found.push(...valueErrors(path, family, FAMILIES));
     if (ipFamilies.indexOf(family) < index) found.push(duplicate(path, family));
   });
-  found.push(...optionalOneOf('spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES));
+  found.push(...optionalValueErrors('spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES));
   return found;
 }
 

@@ -18,7 +18,7 @@ import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
 import type { ServicePort, ServiceSpec, ServiceStatus } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
-import { oneOf, portNumberProblems } from '../../../shared/field-rules.js';
+import { portNumberProblems, valueErrors } from '../../../shared/field-rules.js';
 import { isExternallyAccessible, isHeadless, needsHealthCheck } from './needs.js';
 import { addressUpdateProblems, clusterIPProblems } from './validate-addresses.js';
 
@@ -33,7 +33,7 @@ export function serviceProblems(object: ApiObject, context: HookContext): readon
     ...affinityProblems(spec),
     ...clusterIPProblems(spec),
     ...externalIPProblems(spec),
-    ...oneOf('spec.type', spec.type, ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']),
+    ...valueErrors('spec.type', spec.type, ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']),
     ...portUseProblems(spec),
     ...sourceRangeProblems(object, spec, context.dialect),
     ...loadBalancerProblems(spec),
@@ -76,7 +76,7 @@ export function serviceStatusProblems(object: ApiObject): readonly FieldError[] 
     } else if (ipMode !== undefined && ip === '') {
       found.push(forbidden(at('ipMode'), 'may not be specified when `ip` is not set'));
     } else if (ipMode !== undefined) {
-      found.push(...oneOf(at('ipMode'), ipMode, ['Proxy', 'VIP']));
+      found.push(...valueErrors(at('ipMode'), ipMode, ['Proxy', 'VIP']));
     }
     if (hostname === '') return found;
     found.push(...invalidEach(at('hostname'), hostname, dnsSubdomainProblems(hostname)));
@@ -133,7 +133,7 @@ function portListProblems({ ports = [] }: ServiceSpec): FieldError[] {
       found.push(required(childPath(path, 'name')));
     }
     found.push(...portNumberProblems(childPath(path, 'port'), port.port));
-    found.push(...oneOf(childPath(path, 'protocol'), port.protocol, ['SCTP', 'TCP', 'UDP']));
+    found.push(...valueErrors(childPath(path, 'protocol'), port.protocol, ['SCTP', 'TCP', 'UDP']));
     found.push(...targetProblems(childPath(path, 'targetPort'), targetPort ?? 0));
     if (appProtocol === undefined) return found;
     return [...found, ...invalidEach(childPath(path, 'appProtocol'), appProtocol, qualifiedNameProblems(appProtocol))];
@@ -147,7 +147,7 @@ function targetProblems(path: string, port: number | string): FieldError[] {
 const MAX_AFFINITY_SECONDS = 86400;
 
 function affinityProblems({ sessionAffinity, sessionAffinityConfig }: ServiceSpec): FieldError[] {
-  const found = oneOf('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
+  const found = valueErrors('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
   const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
   if (sessionAffinity !== 'ClientIP' || seconds === undefined) return found;
   if (seconds > 0 && seconds <= MAX_AFFINITY_SECONDS) return found;
@@ -241,7 +241,7 @@ function trafficPolicyProblems(spec: ServiceSpec): FieldError[] {
   const { externalTrafficPolicy: external = '', internalTrafficPolicy: internal, healthCheckNodePort: port = 0 } = spec;
   const found: FieldError[] = [];
   if (isExternallyAccessible(spec)) {
-    found.push(...oneOf('spec.externalTrafficPolicy', external, TRAFFIC_POLICIES));
+    found.push(...valueErrors('spec.externalTrafficPolicy', external, TRAFFIC_POLICIES));
   } else if (external !== '') {
     const detail = 'may only be set for externally-accessible services';
     found.push(invalid('spec.externalTrafficPolicy', external, detail));
@@ -253,7 +253,7 @@ function trafficPolicyProblems(spec: ServiceSpec): FieldError[] {
     found.push(invalid('spec.healthCheckNodePort', port, detail));
   }
   if (internal === undefined) return found;
-  return [...found, ...oneOf('spec.internalTrafficPolicy', internal, TRAFFIC_POLICIES)];
+  return [...found, ...valueErrors('spec.internalTrafficPolicy', internal, TRAFFIC_POLICIES)];
 }
 
 function trafficDistributionProblems({ trafficDistribution }: ServiceSpec, { features }: HookContext): FieldError[] {
@@ -261,7 +261,7 @@ function trafficDistributionProblems({ trafficDistribution }: ServiceSpec, { fea
   const supported = features.enabled('PreferSameTrafficDistribution')
     ? ['PreferClose', 'PreferSameNode', 'PreferSameZone']
     : ['PreferClose'];
-  return oneOf('spec.trafficDistribution', trafficDistribution, supported);
+  return valueErrors('spec.trafficDistribution', trafficDistribution, supported);
 }
 
 function invalidEach(path: string, value: string, details: readonly string[]): FieldError[] {
