@@ -350,7 +350,7 @@ describe('DaemonSet history', () => {
     const [first] = await world.revisions();
     const revisions = world.cluster.api(ControllerRevision);
     const labels = { app: 'x', 'controller-revision-hash': 'twin' };
-    const { ownerReferences } = first?.metadata ?? {};
+    const { ownerReferences = [] } = first?.metadata ?? {};
     await revisions.create({ metadata: { name: 'twin', labels, ownerReferences }, data: first?.data, revision: 7 });
     const names = async () => (await world.revisions()).map(({ metadata }) => metadata.name);
     expect(await names()).toEqual([first?.metadata.name, 'twin']);

@@ -308,7 +308,7 @@ describe('resize of pods in stages', () => {
   });
 
   test('restarts a container whose policy asks for it', async () => {
-    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
+    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
     const { before, after, reasons } = await resize({ resizePolicy }, sized('100m', '256Mi'));
     const [first] = before.status.containerStatuses ?? [];
     expect(after.status.containerStatuses?.[0]).toMatchObject({
@@ -323,7 +323,7 @@ describe('resize of pods in stages', () => {
   });
 
   test('does not restart a container if the resource with that policy does not change', async () => {
-    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
+    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
     const { after } = await resize({ resizePolicy }, sized('300m'));
     expect(after.status.containerStatuses?.[0]).toMatchObject({ restartCount: 0, resources: sized('300m') });
   });
