@@ -120,16 +120,39 @@ function chainProblem({ socket, certificate, anchors }: PresentedCertificate): s
 /** The limit of intermediate certificates. */
 const MAX_CHAIN = 10;
 
+/**
+ * Whether an authority issued the certificate, directly or through intermediate certificates that the client sent. Node
+ * does not tell which authority it verified the connection with, and the client may send any certificates after its own, so
+ * each signature is verified.
+ */
 function isIssuedBy(certificate: X509Certificate, anchors: readonly X509Certificate[]): boolean {
-  let current: X509Certificate | undefined = certificate;
-  for (let depth = 0; depth < MAX_CHAIN && current !== undefined; depth++) {
-    const child: X509Certificate = current;
-    const isSame = (other: X509Certificate | undefined): boolean => other?.fingerprint256 === child.fingerprint256;
-    if (anchors.some((anchor) => isSame(anchor))) return true;
-    if (anchors.some((anchor) => child.checkIssued(anchor) && child.verify(anchor.publicKey))) return true;
-    current = isSame(child.issuerCertificate) ? undefined : child.issuerCertificate;
+  if (anchors.some(({ raw }) => raw.equals(certificate.raw))) return true;
+  const sent: X509Certificate[] = [];
+  for (let next = certificate.issuerCertificate; next !== undefined && sent.length < MAX_CHAIN; ) {
+    sent.push(next);
+    next = next.issuerCertificate;
   }
-  return false;
+  const untried = new Set(sent.filter((each) => each.ca && isValidNow(each)));
+  const trusted = anchors.filter(isValidNow);
+  const leadsToAnchor = (child: X509Certificate): boolean => {
+    if (trusted.some((anchor) => isSignedBy(child, anchor))) return true;
+    for (const issuer of untried) {
+      if (!isSignedBy(child, issuer)) continue;
+      untried.delete(issuer);
+      if (leadsToAnchor(issuer)) return true;
+    }
+    return false;
+  };
+  return leadsToAnchor(certificate);
+}
+
+function isSignedBy(child: X509Certificate, issuer: X509Certificate): boolean {
+  return child.checkIssued(issuer) && child.verify(issuer.publicKey);
+}
+
+function isValidNow({ validFrom, validTo }: X509Certificate): boolean {
+  const now = systemClock.now();
+  return now >= Date.parse(validFrom) && now <= Date.parse(validTo);
 }
 
 function readProxy(presented: PresentedCertificate, options: RequestHeaderOptions | undefined) {

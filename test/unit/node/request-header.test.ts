@@ -104,6 +104,14 @@ describe('a proxy with an accepted certificate', () => {
     session.close();
   });
 
+  test('may have a certificate of an intermediate authority, which it sends', async () => {
+    const intermediate = await issue({ name: 'intermediate', issuer: proxyCa, ca: true });
+    const leaf = await issue({ name: 'front-proxy', issuer: intermediate, isForClients: true });
+    const chain = { ...leaf, pem: `${leaf.pem}\n${intermediate.pem}` };
+    expect((await whoAmI(chain, { 'X-Remote-User': 'bob' })).user).toMatchObject({ username: 'bob' });
+    expect((await whoAmI(leaf, { 'X-Remote-User': 'bob' })).code).toBe(401);
+  });
+
   test('needs another credential if it names no user', async () => {
     expect(await whoAmI(proxy, {})).toEqual({ code: 401, user: undefined });
     expect((await whoAmI(proxy, { authorization: 'Bearer admin-token' })).user).toMatchObject({ username: 'admin' });
@@ -139,6 +147,19 @@ describe('headers are ignored', () => {
       username: 'front-proxy',
       groups: ['system:authenticated'],
     });
+  });
+
+  test('of a certificate of the client CA that is sent together with certificates of the proxies', async () => {
+    const user = await issue({ name: 'front-proxy', issuer: userCa, isForClients: true });
+    for (const { pem } of [proxyCa, proxy]) {
+      const chain = { ...user, pem: `${user.pem}\n${pem}` };
+      expect((await whoAmI(chain, headers)).user).toMatchObject({
+        username: 'front-proxy',
+        groups: ['system:authenticated'],
+      });
+    }
+    const chain = { ...proxy, pem: `${proxy.pem}\n${userCa.pem}` };
+    expect((await whoAmI(chain, {})).code).toBe(401);
   });
 
   test('of a certificate of another authority, or for servers', async () => {
