@@ -78,13 +78,14 @@ run_packages() {
   [ "$sum_failed" = 0 ] && [ "$broken" = 0 ]
 }
 
-# serve_cluster PORT: serves a cluster with controllers and a ready node; sets KUBECONFIG_FILE. Ends with the script.
+# serve_cluster PORT [FLAG...]: serves a cluster with a ready node; sets KUBECONFIG_FILE. Ends with the script.
 serve_cluster() {
   local port=$1
+  shift
   KUBECONFIG_FILE=$WORK/kubeconfig-$port
   rm -f "$KUBECONFIG_FILE"
-  node "$ORCHPLANE" serve --port "$port" --token admin-token --controllers "${CONTROLLERS:-ready}" --kubeconfig "$KUBECONFIG_FILE" \
-    --apply "$HERE/node.yaml" >"$WORK/logs/serve-$port.log" 2>&1 &
+  node "$ORCHPLANE" serve --port "$port" --token admin-token --kubeconfig "$KUBECONFIG_FILE" --apply "$HERE/node.yaml" "$@" \
+    >"$WORK/logs/serve-$port.log" 2>&1 &
   SERVER=$!
   trap 'kill $SERVER 2>/dev/null' EXIT
   for _ in $(seq 100); do
