@@ -68,7 +68,7 @@ export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticatorFa
   return { createAuthenticator: (context) => cached(reviewer(settings, context), settings.cacheTtlMs, context.clock) };
 }
 
-type Settings = TokenWebhookOptions & Required<Pick<TokenWebhookOptions, 'version' | 'cacheTtlMs'>>;
+type Settings = TokenWebhookOptions & { readonly version: string; readonly cacheTtlMs: number };
 
 function reviewer(settings: Settings, { dialect, audiences: serverAudiences }: AuthenticatorContext) {
   return async (token: string, audiences: readonly string[]): Promise<TokenIdentity | undefined> => {

@@ -81,7 +81,7 @@ describe('createInProcessAgent', () => {
   test('rejects unknown options and tokens without users', () => {
     const misspelt = { token: 'secret' } as InProcessAgentOptions;
     expect(() => createInProcessAgent(createCluster(), misspelt)).toThrow(
-      'createInProcessAgent has no option "token"; it has tokens, authenticate, flowControl, log, codecs, aggregate, onError',
+      'createInProcessAgent has no option "token"; it has tokens, authenticate, flowControl, pacing, log, codecs, aggregate, showHiddenMetricsForVersion, onError',
     );
     const invalid = { tokens: { secret: 'alice' } } as unknown as InProcessAgentOptions;
     expect(() => createInProcessAgent(createCluster(), invalid)).toThrow(TypeError);

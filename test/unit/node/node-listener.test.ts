@@ -98,7 +98,7 @@ describe('createNodeListener', () => {
   test('rejects unknown options and tokens without users', () => {
     const misspelt = { port: 80 } as NodeListenerOptions;
     expect(() => createNodeListener(createCluster(), misspelt)).toThrow(
-      'createNodeListener has no option "port"; it has tokens, authenticate, flowControl, log, codecs, aggregate, onError',
+      'createNodeListener has no option "port"; it has tokens, authenticate, flowControl, pacing, log, codecs, aggregate, showHiddenMetricsForVersion, onError',
     );
     const invalid = { tokens: { secret: 'alice' } } as unknown as NodeListenerOptions;
     expect(() => createNodeListener(createCluster(), invalid)).toThrow(TypeError);

@@ -155,10 +155,10 @@ describe('tokens', () => {
     const pem = { type: 'pkcs8', format: 'pem' } as const;
     const old = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const current = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const oldKey = await file('old.key', old.privateKey.export(pem));
+    const oldKey = await file('old.key', String(old.privateKey.export(pem)));
     const oldPublic = old.publicKey.export({ type: 'spki', format: 'pem' });
     const keys = await file('keys.pem', `${current.privateKey.export(pem)}\n${oldPublic}`);
-    const currentKey = await file('current.key', current.privateKey.export({ type: 'pkcs1', format: 'pem' }));
+    const currentKey = await file('current.key', String(current.privateKey.export({ type: 'pkcs1', format: 'pem' })));
     const tokenOf = async (...args: string[]) => {
       await using site = await start(...args);
       await site.cluster.api(ServiceAccount).create({ metadata: { name: 'robot' } });
