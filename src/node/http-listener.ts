@@ -21,7 +21,9 @@ import {
   IncomingRequest,
   isHttp2,
   pathOfTarget,
+  ServerClosing,
 } from './incoming-request.js';
+import { closeWithConnection, tryAssignSocket } from './pipelined-responses.js';
 import { isOriginAllowed, isWebSocketRequest, sendMessages, type UpgradeRequest } from './web-socket.js';
 
 /** Handles a request. It rejects only for an internal error. */
@@ -102,12 +104,19 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
       void exchange.run();
     },
     upgrade(incoming, socket, head) {
-      if (!isWebSocketRequest(incoming)) return false;
       // A response other than a watch is sent as to any other request.
       const outgoing = new ServerResponse(incoming);
+      if (!tryAssignSocket(outgoing, socket as Socket)) {
+        // Another response is unfinished, and Node has given up its connection.
+        socket.destroy();
+        return true;
+      }
+      if (!isWebSocketRequest(incoming)) {
+        outgoing.detachSocket(socket as Socket);
+        return false;
+      }
       outgoing.shouldKeepAlive = false;
-      outgoing.assignSocket(socket as Socket);
-      outgoing.on('finish', () => socket.end());
+      outgoing.on('finish', () => (socket as Socket).destroySoon());
       socket.on('error', () => socket.destroy());
       const exchange = new Exchange(state, incoming, outgoing);
       exchange.upgrade = { socket, head };
@@ -157,6 +166,7 @@ class Exchange {
     if (state.options.onRequestEnd !== undefined) this.#startedAt = process.hrtime.bigint();
     state.active.add(this);
     outgoing.on('close', () => this.#onClose());
+    if (outgoing instanceof ServerResponse && outgoing.socket === null) closeWithConnection(outgoing, incoming.socket);
     // Over HTTP/2, a stream stays open until the client has sent its body, which was not read.
     if (isHttp2(incoming)) outgoing.on('finish', () => (incoming.complete ? undefined : incoming.stream.close()));
   }
@@ -214,6 +224,8 @@ class Exchange {
     if (this.upgrade !== undefined && code === 200 && body !== null && isByteSource(body)) {
       return this.#sendMessages(this.upgrade, body, headers);
     }
+    // Nothing else would notice that the client disconnects.
+    this.upgrade?.socket.resume();
     // 1. Send the headers.
     const head: string[] = [];
     for (const [name, value] of headers) head.push(name, value);
@@ -341,15 +353,6 @@ class Exchange {
       startedAt: this.#startedAt,
       isAborted: !outgoing.writableFinished,
     });
-  }
-}
-
-/** The abort reason of streams on shutdown. */
-class ServerClosing extends Error {
-  override readonly name = 'ServerClosing';
-
-  constructor() {
-    super('the server is closing');
   }
 }
 

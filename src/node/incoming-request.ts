@@ -31,6 +31,15 @@ export class ClientDisconnectedError extends Error {
   }
 }
 
+/** The abort reason of streams on shutdown. */
+export class ServerClosing extends Error {
+  override readonly name = 'ServerClosing';
+
+  constructor() {
+    super('the server is closing');
+  }
+}
+
 /** Middleware in front of the listener has already read the body. */
 class BodyAlreadyReadError extends Error {
   override readonly name = 'BodyAlreadyReadError';

@@ -4,7 +4,7 @@
  */
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
-import type { Http2SecureServer } from 'node:http2';
+import type { Http2SecureServer, Http2ServerResponse } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
 import { cbor } from '../codec/cbor/index.js';
@@ -130,8 +130,11 @@ export function attachCluster(
   const listener = createClusterListener(cluster, options);
   const events: EventEmitter = server;
   events.on('request', listener.request).on('checkContinue', listener.checkContinue);
-  // CONNECT is not supported.
-  events.on('connect', (_request, socket: Duplex) => rejectConnection(socket, '405 Method Not Allowed'));
+  // CONNECT is not supported. HTTP/2 has a response in the place of the connection.
+  events.on('connect', (_request, answer: Duplex | Http2ServerResponse) => {
+    if ('stream' in answer) answer.writeHead(405).end();
+    else rejectConnection(answer, '405 Method Not Allowed');
+  });
   events.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (listener.upgrade(incoming, socket, head)) return;
     // A server may ignore the header: the request starts again without it.

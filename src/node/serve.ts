@@ -248,6 +248,8 @@ function trackConnections(server: EventEmitter): Connections {
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   server.on('connection', (socket: Socket) => {
+    // A connection whose request asked for another protocol is announced again.
+    if (sockets.has(socket)) return;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });

@@ -25,8 +25,10 @@ export interface MessageStream {
 }
 
 /** Whether a request asks for a WebSocket. */
-export function isWebSocketRequest({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket' && /upgrade/i.test(headers.connection ?? '');
+export function isWebSocketRequest({ headers, method }: IncomingMessage): boolean {
+  return (
+    method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && /upgrade/i.test(headers.connection ?? '')
+  );
 }
 
 /**
@@ -60,6 +62,8 @@ function webSocketServer(): Promise<WebSocketServer> {
       new ws.WebSocketServer({
         noServer: true,
         maxPayload: MAX_MESSAGE_BYTES,
+        // It would queue any number of answers for a client that does not read them.
+        autoPong: false,
         // The caller has checked the subprotocols.
         handleProtocols: ([first]) => first ?? false,
       }),
@@ -93,6 +97,10 @@ export async function sendMessages(
 async function sendAll(webSocket: WebSocket, { source, isText, onMessage }: MessageStream): Promise<void> {
   // The 'close' event of the connection follows.
   webSocket.on('error', () => webSocket.terminate());
+  webSocket.on('ping', (data) => {
+    webSocket.pause();
+    webSocket.pong(data, false, () => webSocket.resume());
+  });
   for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) {
     if (webSocket.readyState !== webSocket.OPEN) return;
     onMessage(bytes.length);

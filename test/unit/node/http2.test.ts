@@ -128,6 +128,13 @@ describe('HTTP/2', () => {
     expect((await call({ ':path': '/healthz' })).body).toBe('ok');
   });
 
+  test('rejects CONNECT', async () => {
+    const stream = session.request({ ':method': 'CONNECT', ':authority': 'example.com:443' });
+    const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+    expect(headers[':status']).toBe(405);
+    stream.close();
+  });
+
   test('authenticates a client certificate', async () => {
     const certificate = await server.createClientCertificate({ user: 'alice', groups: ['dev'] });
     const own = connect(server.url, { ca: server.caCertificate, ...certificate });

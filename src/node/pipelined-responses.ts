@@ -1,0 +1,39 @@
+/**
+ * Responses of a client that sends the next request before it has received the response (pipelining). Node queues them: a
+ * response gets the connection when the earlier ones are finished.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** False if the connection has an unfinished response: the client did not wait for it. */
+export function tryAssignSocket(outgoing: ServerResponse, socket: Socket): boolean {
+  try {
+    outgoing.assignSocket(socket);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_HTTP_SOCKET_ASSIGNED') return false;
+    throw error;
+  }
+}
+
+/** The responses of a connection that wait for an earlier one. */
+const waitingResponses = new WeakMap<object, Set<ServerResponse>>();
+
+/** Node does not close a response that waits for an earlier one when the client disconnects. */
+export function closeWithConnection(outgoing: ServerResponse, socket: Socket): void {
+  let waiting = waitingResponses.get(socket);
+  if (waiting === undefined) {
+    const created = new Set<ServerResponse>();
+    waiting = created;
+    waitingResponses.set(socket, created);
+    socket.once('close', () => {
+      for (const each of created) {
+        if (each.socket !== null || each.writableFinished) continue;
+        each.destroy();
+        each.emit('close');
+      }
+    });
+  }
+  waiting.add(outgoing);
+  outgoing.once('close', () => waiting.delete(outgoing));
+}
