@@ -37,8 +37,26 @@ export interface CustomKinds {
   readonly storageKind: Kind;
 }
 
-/** Builds one kind per version of a CRD. */
-export function buildCustomKinds(crd: Crd, server: ReconcilerHost): CustomKinds {
+const kindsByDefinition = new WeakMap<
+  Crd,
+  Pick<ReconcilerHost, 'external' | 'clock' | 'objects'> & { readonly kinds: CustomKinds }
+>();
+
+/** The kinds of a CRD, one per version. Cached, because a fork of a cluster shares its CRDs. */
+export function customKindsOf(crd: Crd, server: ReconcilerHost): CustomKinds {
+  const cached = kindsByDefinition.get(crd);
+  const { external, clock, objects } = server;
+  // Webhook converters use the clock and the services of their own cluster, so they cannot be shared with a fork.
+  const usesWebhook = crd.spec.conversion?.strategy === 'Webhook';
+  const isReusable =
+    cached?.external === external && (!usesWebhook || (cached.clock === clock && cached.objects === objects));
+  if (isReusable) return cached.kinds;
+  const kinds = buildCustomKinds(crd, server);
+  kindsByDefinition.set(crd, { external, clock, objects, kinds });
+  return kinds;
+}
+
+function buildCustomKinds(crd: Crd, server: ReconcilerHost): CustomKinds {
   const { metadata, spec } = crd;
   const storage = spec.versions.find((version) => version.storage) ?? (spec.versions[0] as Version);
   const crdVersions: CrdVersions = {

@@ -18,6 +18,7 @@ import type { AccountTokenOptions } from '../auth/tokens/account-tokens.js';
 import { tokenWebhook } from '../auth/tokens/token-webhook.js';
 import type { ClusterOptions } from '../cluster/options.js';
 import { yamlBody } from '../codec/yaml.js';
+import { dialects, serviceGroup } from '../meta/dialect.js';
 import { BodyError } from '../protocol/body.js';
 import { pemBlocks } from '../text/x509/pem.js';
 import { isRecord } from '../util/json.js';
@@ -206,17 +207,18 @@ async function readAdmission(flags: ServerFlags): Promise<ClusterOptions['admiss
 
 const CONFIG_FLAG = 'admission-control-config-file';
 
-/** The groups and versions of an AdmissionConfiguration. */
-const ADMISSION_CONFIGURATIONS = /^apiserver\.(?:config\.)?(?:k8s\.io|orch\.io)\/v1(?:alpha1)?$/;
+/** Whether this is a version of AdmissionConfiguration, in either dialect. */
+function isAdmissionConfigVersion(apiVersion: unknown): boolean {
+  const groups = dialects.flatMap((dialect) =>
+    ['apiserver', 'apiserver.config'].map((name) => dialect.group(serviceGroup(name))),
+  );
+  return groups.some((group) => apiVersion === `${group}/v1` || apiVersion === `${group}/v1alpha1`);
+}
 
 /** The configurations of an AdmissionConfiguration, by plugin. A path is relative to the folder of the file. */
 async function readConfigurations(file: string): Promise<Record<string, unknown>> {
   const { apiVersion, kind, plugins = [] } = await readYaml(CONFIG_FLAG, file);
-  if (
-    kind !== 'AdmissionConfiguration' ||
-    !ADMISSION_CONFIGURATIONS.test(String(apiVersion)) ||
-    !Array.isArray(plugins)
-  ) {
+  if (kind !== 'AdmissionConfiguration' || !isAdmissionConfigVersion(apiVersion) || !Array.isArray(plugins)) {
     throw new UsageError(`--${CONFIG_FLAG} ${file}: the file is not an AdmissionConfiguration`);
   }
   const entries = plugins.map(async (plugin: unknown): Promise<[string, unknown]> => {

@@ -13,7 +13,7 @@ import { JournalError } from '../../storage/journal/types.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import { caBundleProblem } from '../../webhook/ca-bundle.js';
-import { buildCustomKinds, type CustomKinds } from '../custom-kinds.js';
+import { customKindsOf } from '../custom-kinds.js';
 import { approvalAnnotation, isProtectedGroup } from '../definition/approval.js';
 import {
   approvalCondition,
@@ -281,7 +281,7 @@ class CrdReconciler implements ServerReconciler {
     const inputs = [spec, status.acceptedNames, isTerminating(crd)];
     const before = this.#serving.get(name);
     if (before !== undefined && deepEqual(before.inputs, inputs)) return;
-    const kinds = cachedKinds(crd, this.#server);
+    const kinds = customKindsOf(crd, this.#server);
     const resource = resourceOf(crd);
     // A watch serves objects as the CRD was when it started, so it ends when the CRD changes. It continues while the
     // CRD is terminating, to deliver the deletions.
@@ -358,28 +358,6 @@ class CrdReconciler implements ServerReconciler {
     this.#server.endWatches(serving.resource);
     this.#server.serveCustomKinds(name, [], undefined);
   }
-}
-
-const kindsByDefinition = new WeakMap<
-  Crd,
-  Pick<ReconcilerHost, 'external' | 'clock' | 'objects'> & { readonly kinds: CustomKinds }
->();
-
-/**
- * Returns the cached kinds for the same CRD object: a fork of a cluster shares its CRDs and need not build the kinds
- * again.
- */
-function cachedKinds(crd: Crd, server: ReconcilerHost): CustomKinds {
-  const cached = kindsByDefinition.get(crd);
-  const { external, clock, objects } = server;
-  // Webhook converters use the clock and the services of their own cluster, so they cannot be shared with a fork.
-  const usesWebhook = crd.spec.conversion?.strategy === 'Webhook';
-  const isReusable =
-    cached?.external === external && (!usesWebhook || (cached.clock === clock && cached.objects === objects));
-  if (isReusable) return cached.kinds;
-  const kinds = buildCustomKinds(crd, server);
-  kindsByDefinition.set(crd, { external, clock, objects, kinds });
-  return kinds;
 }
 
 /** True if a CRD that is not established has an invalid conversion webhook CA bundle. */
