@@ -166,8 +166,9 @@ interface CachedResult {
   expiresAt: number | undefined;
 }
 
-/** The maximum number of cached results. */
+/** The maximum number of cached results, and of the characters of their tokens: unknown tokens are cached, too. */
 const MAX_CACHED = 32_768;
+const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
 
 /** Caches results but not errors. Requests with the same token at the same time share one call. */
 function cached(
@@ -176,17 +177,24 @@ function cached(
   clock: Clock,
 ): TokenAuthenticator {
   const results = new Map<string, CachedResult>();
+  let characters = 0;
+  const remove = (key: string): void => {
+    if (results.delete(key)) characters -= key.length;
+  };
   return (token, audiences) => {
     const key = JSON.stringify([token, ...audiences]);
     const known = results.get(key);
     if (known !== undefined && (known.expiresAt === undefined || clock.now() < known.expiresAt)) return known.result;
     const entry: CachedResult = { result: ask(token, audiences), expiresAt: undefined };
-    results.delete(key);
+    remove(key);
     results.set(key, entry);
-    const oldest = results.size > MAX_CACHED ? results.keys().next().value : undefined;
-    if (oldest !== undefined) results.delete(oldest);
+    characters += key.length;
+    for (const oldest of results.keys()) {
+      if (results.size <= MAX_CACHED && characters <= MAX_CACHED_CHARACTERS) break;
+      remove(oldest);
+    }
     const forget = (): void => {
-      if (results.get(key) === entry) results.delete(key);
+      if (results.get(key) === entry) remove(key);
     };
     entry.result.then(() => {
       if (ttlMs > 0) entry.expiresAt = clock.now() + ttlMs;

@@ -70,6 +70,23 @@ describe('a token webhook', () => {
     ]);
   });
 
+  test('forgets the oldest results when many long tokens are cached', async () => {
+    const asked: string[] = [];
+    const { authenticate } = webhook({
+      fetch: async (_url, init) => {
+        const { apiVersion, spec } = JSON.parse(String(init.body));
+        asked.push(spec.token.slice(0, 5));
+        return Response.json({ apiVersion, kind: 'TokenReview', status: { authenticated: false } });
+      },
+    });
+    await authenticate('short');
+    for (let index = 0; index < 20; index++) await authenticate(`${index}${'x'.repeat(900_000)}`);
+    await authenticate(`19${'x'.repeat(900_000)}`);
+    expect(asked).toHaveLength(21);
+    await authenticate('short');
+    expect(asked).toHaveLength(22);
+  });
+
   test('gets the version that the options name, and must answer in it', async () => {
     const { authenticate } = webhook({ version: 'v1' });
     await authenticate('secret');
