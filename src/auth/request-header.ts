@@ -60,6 +60,16 @@ export function userOfHeaders(headers: ImpersonationHeaders, options: RequestHea
   };
 }
 
+/** Removes the headers, which only the server's own proxies may send, so that no other server believes them. */
+export function removeUserHeaders(headers: Record<string, unknown>, options: RequestHeaderOptions): void {
+  const { usernameHeaders, uidHeaders, groupHeaders, extraHeadersPrefix } = options;
+  const names = new Set([usernameHeaders, uidHeaders, groupHeaders].flatMap(lowerCase));
+  const prefixes = lowerCase(extraHeadersPrefix);
+  for (const name of Object.keys(headers)) {
+    if (names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))) delete headers[name];
+  }
+}
+
 function firstOf(headers: ImpersonationHeaders, names: readonly string[] | undefined): string {
   for (const name of lowerCase(names)) {
     const value = firstValue(headers, name);

@@ -5,7 +5,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { Peer } from '../auth/authentication.js';
-import { type RequestHeaderOptions, userOfHeaders } from '../auth/request-header.js';
+import { type RequestHeaderOptions, removeUserHeaders, userOfHeaders } from '../auth/request-header.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { User } from '../protocol/request.js';
 import { readCertificateSubject } from '../text/x509/certificate.js';
@@ -65,7 +65,10 @@ export function createPeerReader(dialect: Dialect, trust: PeerTrust): (incoming:
       certificate = read(incoming.socket as TLSSocket) ?? 'nothing';
       certificates.set(connection, certificate);
     }
-    return certificate === 'nothing' ? undefined : peerOf(certificate, incoming, requestHeader);
+    const peer = certificate === 'nothing' ? undefined : peerOf(certificate, incoming, requestHeader);
+    // Also without a certificate: the aggregated API servers accept these headers from this server.
+    if (requestHeader !== undefined) removeUserHeaders(incoming.headers, requestHeader);
+    return peer;
   };
 }
 

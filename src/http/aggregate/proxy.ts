@@ -52,8 +52,11 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Set anew for the backend's connection; the client's credentials are replaced by identity headers. */
-const NOT_FORWARDED = new Set(['host', 'content-length', 'authorization']);
+/**
+ * Set anew for the backend's connection; the client's credentials are replaced by identity headers. A subprotocol may
+ * contain a token.
+ */
+const NOT_FORWARDED = new Set(['host', 'content-length', 'authorization', 'sec-websocket-protocol']);
 
 /** The aggregated API that serves a path; undefined: this server does. */
 export function remoteApiOf({ settings }: Exchange, route: Route): RemoteApi | undefined {

@@ -76,6 +76,7 @@ describe('a request for an aggregated API', () => {
         'content-type': 'application/json',
         'x-remote-user': 'forged',
         'x-remote-extra-y': 'forged',
+        'sec-websocket-protocol': 'v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.c2VjcmV0',
         accept: 'a/b',
       },
     });
@@ -87,6 +88,7 @@ describe('a request for an aggregated API', () => {
     expect(await seen?.text()).toBe('{"a":1}');
     const header = (name: string) => seen?.headers.get(name);
     expect(header('authorization')).toBeNull();
+    expect(header('sec-websocket-protocol')).toBeNull();
     expect(header('x-remote-user')).toBe('root');
     expect(header('x-remote-extra-y')).toBeNull();
     expect(header('accept')).toBe('a/b');

@@ -127,6 +127,21 @@ describe('a proxy with an accepted certificate', () => {
   });
 });
 
+test('the headers are not passed on, whoever sends them', async () => {
+  const seen: string[][] = [];
+  await using other = await serve(cluster, {
+    tls: true,
+    requestHeader: requestHeader(),
+    authenticate: ({ headers }) => {
+      seen.push([...headers].map(([name]) => name).filter((name) => name.startsWith('x-')));
+      return { user: 'alice' };
+    },
+  });
+  const headers = { 'X-Alternative-User': 'root', 'X-Remote-Group': 'g', 'X-Remote-Extra-A': 'b', 'X-Other': 'c' };
+  expect((await whoAmI(undefined, headers, other)).user).toMatchObject({ username: 'alice' });
+  expect(seen).toEqual([['x-other']]);
+});
+
 describe('headers are ignored', () => {
   const headers = { 'X-Remote-User': 'bob', 'X-Remote-Group': 'system:masters' };
 
