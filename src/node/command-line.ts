@@ -160,8 +160,10 @@ export function parseCommandLine(args: readonly string[]): Command {
 }
 
 /** With --anonymous every client is the administrator, so other users would have no effect. */
-function refuseCredentials({ tokenAuthFile, oidc, tokenWebhook, requestHeader, anonymousAuth }: ServerFlags): void {
+function refuseCredentials(flags: ServerFlags): void {
+  const { tokenAuthFile, clientCaFile, oidc, tokenWebhook, requestHeader, anonymousAuth } = flags;
   const users = [
+    [clientCaFile, '--client-ca-file'],
     [tokenAuthFile, '--token-auth-file'],
     [oidc, '--oidc-issuer-url'],
     [tokenWebhook, '--authentication-token-webhook-config-file'],

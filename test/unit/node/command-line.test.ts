@@ -101,6 +101,7 @@ describe('parseCommandLine', () => {
     ],
     ['serve --anonymous --token-auth-file a', '--anonymous and --token-auth-file contradict each other'],
     ['serve --anonymous --anonymous-auth=false', 'contradict'],
+    ['serve --anonymous --client-ca-file a', '--anonymous and --client-ca-file contradict each other'],
     ['serve --enable-admission-plugins "a', 'takes a list of values separated by commas'],
   ])('rejects "%s" with a one-line message', (line, problem) => {
     const args = line.split(' ').filter((arg) => arg !== '');
