@@ -128,10 +128,10 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
       signal: timeout.signal,
     };
     let response: Response;
-    let text: string;
+    let text: string | undefined;
     try {
       response = await send(target, request);
-      text = await response.text();
+      text = await readText(response);
     } catch (error) {
       throw new Error(
         `Post ${quote(url)}: ${error instanceof Timeout ? DEADLINE_EXCEEDED : networkProblem(error, target)}`,
@@ -140,11 +140,29 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
     } finally {
       undo();
     }
+    if (text === undefined) throw new Error('the webhook response is too large');
     if (response.status < 200 || response.status > 206) throw new WebhookStatusError(response, text);
-    if (text.length > MAX_RESPONSE) throw new Error('the webhook response is too large');
     if (text === '') throw new Error(`0-length response with ${responseSummary(response)}`);
     return parseDocument(text);
   };
+}
+
+/** Undefined if the body is too large; the rest is not read. */
+async function readText({ body }: Response): Promise<string | undefined> {
+  if (body === null) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  let length = 0;
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    length += part.value.length;
+    if (length > MAX_RESPONSE) {
+      await reader.cancel();
+      return undefined;
+    }
+    text += decoder.decode(part.value, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /** The webhook responded with the status of an error. */

@@ -56,8 +56,11 @@ function printTime(ms: number): string {
 /** Among the hosts of URLs, which are names or normalized addresses. */
 const IP_ADDRESS = /^[\d.]+$|:/;
 
+/** In a name with a wildcard, `*` is the whole first label. */
+const NAME_CHECK = { subject: 'never', partialWildcards: false } as const;
+
 function isValidFor(leaf: X509Certificate, host: string): boolean {
-  return (IP_ADDRESS.test(host) ? leaf.checkIP(host) : leaf.checkHost(host, { subject: 'never' })) !== undefined;
+  return (IP_ADDRESS.test(host) ? leaf.checkIP(host) : leaf.checkHost(host, NAME_CHECK)) !== undefined;
 }
 
 function nameProblem(leaf: X509Certificate, host: string): string {

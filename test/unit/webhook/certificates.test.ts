@@ -2,12 +2,14 @@
  * Webhooks over HTTPS: which certificates are accepted with a caBundle, and the messages of failures. The results and
  * messages are those of kube-apiserver 1.33.
  */
+import { X509Certificate } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
 import { ConfigMap, ValidatingWebhookConfiguration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { certificateProblem } from '../../../src/webhook/certificate-problem.js';
 import { bundle, type CertificateWish, type Issued, issue, listen, type TlsServer } from './tls-servers.js';
 
 const HOSTS = ['127.0.0.1', 'localhost'];
@@ -203,6 +205,33 @@ describe('a webhook with a caBundle', () => {
     expect(message.slice(0, prefix.length)).toBe(prefix);
     expect(message.slice(prefix.length)).toEqual(typeof why === 'string' ? why : expect.stringMatching(why));
     expect(urls).toEqual([]);
+  });
+
+  test.each([
+    ['*.example.com', undefined],
+    ['f*.example.com', 'x509: certificate is valid for f*.example.com, not foo.example.com'],
+  ])('may have a certificate with a wildcard, which is a whole label: %s', async (name, problem) => {
+    const { certificate } = await issue({ hosts: [name], issuer: ca });
+    const leaf = new X509Certificate(Buffer.from(certificate.rawData));
+    const received = { leaf, chainError: undefined, anchors: undefined, nowMs: Date.now() };
+    expect(certificateProblem({ ...received, hosts: ['foo.example.com'] })).toBe(problem);
+  });
+
+  test('is not read to the end if the response is too large', async () => {
+    let isOpen = true;
+    await using server = await listen(await issue({ hosts: HOSTS, issuer: ca }), (_request, response) => {
+      response.on('close', () => {
+        isOpen = false;
+      });
+      const send = (): void => {
+        while (isOpen && response.write('x'.repeat(65_536)));
+      };
+      response.on('drain', send);
+      send();
+    });
+    const message = await resultOf({ url: `https://127.0.0.1:${server.port}/x`, caBundle: bundle(ca) });
+    expect(message).toContain('the webhook response is too large');
+    await vi.waitFor(() => expect(isOpen).toBe(false));
   });
 
   test('is not called if its own certificate in the bundle is for clients only', async () => {
