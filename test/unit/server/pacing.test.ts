@@ -35,7 +35,7 @@ describe('pacing', () => {
     await send('POST', PODS, POD);
     const deleted = send('DELETE', `${PODS}/web`);
     let seen = await send('GET', `${PODS}/web`);
-    while (seen.status === 200 && !('deletionTimestamp' in (seen.body['metadata'] ?? {})))
+    while (seen.status === 200 && !('deletionTimestamp' in (seen.body?.['metadata'] ?? {})))
       seen = await send('GET', `${PODS}/web`);
     expect(seen).toMatchObject({ status: 200, body: { metadata: { deletionGracePeriodSeconds: 0 } } });
     expect(await deleted).toMatchObject({ status: 200 });
