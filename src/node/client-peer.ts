@@ -45,12 +45,14 @@ export function createPeerReader(dialect: Dialect, trust: PeerTrust): (incoming:
     users: trust.clientCa === undefined ? undefined : readCertificates(trust.clientCa, 'clientCa'),
     proxies: requestHeader === undefined ? undefined : readCertificates(requestHeader.ca, 'requestHeader.ca'),
   };
+  const readIntermediates = createIntermediateReader();
   const read = (socket: TLSSocket): PeerCertificate | undefined => {
     const certificate = socket.getPeerX509Certificate?.();
     if (certificate === undefined) return undefined;
+    const presented = { socket, certificate, intermediates: readIntermediates(socket, certificate) };
     return {
-      user: anchors.users && readUser({ socket, certificate, anchors: anchors.users }, dialect),
-      proxy: anchors.proxies && readProxy({ socket, certificate, anchors: anchors.proxies }, requestHeader),
+      user: anchors.users && readUser({ ...presented, anchors: anchors.users }, dialect),
+      proxy: anchors.proxies && readProxy({ ...presented, anchors: anchors.proxies }, requestHeader),
       validFrom: Date.parse(certificate.validFrom),
       validTo: Date.parse(certificate.validTo),
     };
@@ -110,32 +112,54 @@ function peerOf(
 interface PresentedCertificate {
   readonly socket: TLSSocket;
   readonly certificate: X509Certificate;
+  /** What the client sent after its certificate; none of it is verified. */
+  readonly intermediates: readonly X509Certificate[];
   readonly anchors: readonly X509Certificate[];
 }
 
 /** The connection is verified against the authorities of users and of proxies together. */
-function chainProblem({ socket, certificate, anchors }: PresentedCertificate): string | undefined {
+function chainProblem(presented: PresentedCertificate): string | undefined {
+  const { socket } = presented;
   if (!socket.authorized) return `verifying certificate failed: ${socket.authorizationError}`;
-  if (isIssuedBy(certificate, anchors)) return undefined;
+  if (isIssuedByAnchor(presented)) return undefined;
   return 'verifying certificate failed: x509: certificate signed by unknown authority';
 }
 
 /** The limit of intermediate certificates. */
 const MAX_CHAIN = 10;
 
+/** For so many client certificates, the intermediate certificates are remembered. */
+const MAX_REMEMBERED = 1_000;
+
+/** A resumed connection has only the client's own certificate, so those that came with it before are remembered. */
+function createIntermediateReader(): (socket: TLSSocket, certificate: X509Certificate) => readonly X509Certificate[] {
+  const remembered = new Map<string, readonly X509Certificate[]>();
+  return ({ authorized }, certificate) => {
+    const sent: X509Certificate[] = [];
+    for (let next = certificate.issuerCertificate; next !== undefined && sent.length < MAX_CHAIN; ) {
+      sent.push(next);
+      next = next.issuerCertificate;
+    }
+    const key = certificate.fingerprint256;
+    if (sent.length === 0) return remembered.get(key) ?? [];
+    // Anyone can create certificates; only those of the authorities take up memory.
+    if (!authorized) return sent;
+    remembered.delete(key);
+    remembered.set(key, sent);
+    const oldest = remembered.size > MAX_REMEMBERED ? remembered.keys().next().value : undefined;
+    if (oldest !== undefined) remembered.delete(oldest);
+    return sent;
+  };
+}
+
 /**
  * Whether an authority issued the certificate, directly or through intermediate certificates that the client sent. Node
  * does not tell which authority it verified the connection with, and the client may send any certificates after its own, so
  * each signature is verified.
  */
-function isIssuedBy(certificate: X509Certificate, anchors: readonly X509Certificate[]): boolean {
+function isIssuedByAnchor({ certificate, intermediates, anchors }: PresentedCertificate): boolean {
   if (anchors.some(({ raw }) => raw.equals(certificate.raw))) return true;
-  const sent: X509Certificate[] = [];
-  for (let next = certificate.issuerCertificate; next !== undefined && sent.length < MAX_CHAIN; ) {
-    sent.push(next);
-    next = next.issuerCertificate;
-  }
-  const untried = new Set(sent.filter((each) => each.ca && isValidNow(each)));
+  const untried = new Set(intermediates.filter((each) => each.ca && isValidNow(each)));
   const trusted = anchors.filter(isValidNow);
   const leadsToAnchor = (child: X509Certificate): boolean => {
     if (trusted.some((anchor) => isSignedBy(child, anchor))) return true;

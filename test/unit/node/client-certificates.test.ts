@@ -11,6 +11,7 @@ import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { createClientAuthority, createServerCertificate } from '../../../src/node/certificates.js';
 import { createPeerReader } from '../../../src/node/client-peer.js';
 import { type ClientCertificate, type ServedCluster, type ServeOptions, serve } from '../../../src/node/index.js';
+import { issue } from '../webhook/tls-servers.js';
 
 const REVIEW = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const cluster = createCluster({ dialect: 'kubernetes' });
@@ -75,6 +76,23 @@ describe('a certificate of the client CA', () => {
       groups: [...groups, 'system:authenticated'],
     });
   });
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'may have an intermediate issuer when it connects again: %s',
+    async (version) => {
+      const root = await issue({ name: 'root', ca: true });
+      const intermediate = await issue({ name: 'intermediate', ca: true, issuer: root });
+      const leaf = await issue({ name: 'alice', issuer: intermediate, isForClients: true });
+      await using to = await serve(cluster, { tls: true, clientCa: root.pem, token: 'admin-token' });
+      // The agent keeps sessions to resume them.
+      const cert = `${leaf.pem}\n${intermediate.pem}`;
+      const agent = new Agent({ cert, key: leaf.key, keepAlive: false, maxVersion: version });
+      for (let count = 0; count < 3; count++) {
+        expect((await whoAmI({ agent, to })).user).toMatchObject({ username: 'alice' });
+      }
+      agent.destroy();
+    },
+  );
 
   test('prefers a certificate over a token, which is ignored', async () => {
     const clientCertificate = await server.createClientCertificate({ user: 'alice' });
