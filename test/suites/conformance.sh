@@ -5,7 +5,7 @@
 #   PORT     default: 17443
 . "$(dirname "$0")/lib.sh"
 [ -x "${K8S_BIN:?set it to a folder with e2e.test and kubectl}/e2e.test" ] || die "$K8S_BIN/e2e.test is missing"
-serve_cluster "${PORT:-17443}" --controllers ready
+serve_cluster "${PORT:-17443}" --controllers ready --apply "$HERE/node.yaml"
 names=${NAMES:-$HERE/conformance-names.txt}
 log=$WORK/logs/conformance.log
 focus=$(sed 's/[][\.*^$()+?{}|\/]/\\&/g; s/$/$/' "$names" | paste -sd '|')

@@ -10,8 +10,11 @@
 PORT=${PORT:-17444}
 export TMPDIR=$WORK/kubectl
 mkdir -p "$TMPDIR/reports"
-# Two cases read the certificate of the server from the folder for temporary files.
-serve_cluster "$PORT" --controllers standard --cert-dir "$TMPDIR"
+# The flags of hack/make-rules/test-cmd.sh. Two cases read the certificate of the server from the folder for temporary files.
+serve_cluster "$PORT" --controllers standard --cert-dir "$TMPDIR" --authorization-mode RBAC,AlwaysAllow \
+  --enable-admission-plugins LimitRanger,ResourceQuota --disable-admission-plugins \
+  DefaultStorageClass,DefaultTolerationSeconds,MutatingAdmissionWebhook,ValidatingAdmissionWebhook,StorageObjectInUseProtection \
+  --service-cluster-ip-range 10.0.0.0/24 --client-ca-file "$K8S_SRC/hack/testdata/ca/ca.crt"
 if [ ! -x "$K8S_BIN/kubectl-convert" ] && [ ! -x "$WORK/bin/kubectl-convert" ]; then
   (cd "$K8S_SRC" && CGO_ENABLED=0 go build -o "$WORK/bin/kubectl-convert" ./cmd/kubectl-convert) || exit 2
 fi
@@ -19,9 +22,10 @@ log=$WORK/logs/kubectl.log
 (
   set +u
   cd "$K8S_SRC" || exit 2
-  export KUBE_ROOT=$K8S_SRC THIS_PLATFORM_BIN=$K8S_BIN ALLOW_SKEW=1 SECURE_API_PORT=$PORT KUBE_JUNIT_REPORT_DIR=$TMPDIR/reports
+  export KUBE_ROOT=$K8S_SRC ALLOW_SKEW=1 SECURE_API_PORT=$PORT KUBE_JUNIT_REPORT_DIR=$TMPDIR/reports
   KUBE_VERBOSE=1
   source hack/lib/init.sh
+  export THIS_PLATFORM_BIN=$K8S_BIN
   source hack/lib/test.sh
   source test/cmd/legacy-script.sh
   set +o errexit

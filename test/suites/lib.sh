@@ -78,18 +78,18 @@ run_packages() {
   [ "$sum_failed" = 0 ] && [ "$broken" = 0 ]
 }
 
-# serve_cluster PORT [FLAG...]: serves a cluster with a ready node; sets KUBECONFIG_FILE. Ends with the script.
+# serve_cluster PORT [FLAG...]: serves a cluster; sets KUBECONFIG_FILE. Ends with the script.
 serve_cluster() {
   local port=$1
   shift
   KUBECONFIG_FILE=$WORK/kubeconfig-$port
   rm -f "$KUBECONFIG_FILE"
-  node "$ORCHPLANE" serve --port "$port" --token admin-token --kubeconfig "$KUBECONFIG_FILE" --apply "$HERE/node.yaml" "$@" \
+  node "$ORCHPLANE" serve --port "$port" --token admin-token --kubeconfig "$KUBECONFIG_FILE" "$@" \
     >"$WORK/logs/serve-$port.log" 2>&1 &
   SERVER=$!
   trap 'kill $SERVER 2>/dev/null' EXIT
   for _ in $(seq 100); do
-    curl -sk "https://127.0.0.1:$port/readyz" | grep -q ok && return
+    curl -sk -H "Authorization: Bearer admin-token" "https://127.0.0.1:$port/readyz" | grep -q ok && return
     sleep 0.2
   done
   cat "$WORK/logs/serve-$port.log" >&2
