@@ -11,21 +11,22 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 475,
+  index: 477,
   // Includes journals, initial states and time travel, about 4 kB.
   core: 134,
   // Includes the schema-based copying of stored specs.
   kinds: 307,
   admission: 150,
-  // Two thirds of it are the kinds that controllers use.
-  controllers: 385,
+  // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
+  controllers: 394,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
   http: 112,
   'codec/protobuf': 40,
   'codec/cbor': 9,
   'service-worker': 106,
   'indexed-db': 4,
-  node: 282,
+  // HTTP/2, WebSockets, the flags of kube-apiserver and the stand-ins for envtest take 20 kB.
+  node: 307,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
   testing: 476,
   vitest: 483,

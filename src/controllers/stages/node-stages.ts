@@ -6,7 +6,7 @@ import { Node } from '../../kinds/core/v1/node/node.js';
 import type { NodeConditionInput, NodeInput, NodeStatusInput } from '../../kinds/generated/core-v1.js';
 import { REFERENCE_RELEASE } from '../../kinds/lifecycle.js';
 import type { Taint } from '../../kinds/shared/taints.js';
-import type { Dialect } from '../../meta/dialect.js';
+import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { hexDigitsFromText, uidFromText } from '../../util/ids.js';
 import { LOST_REASONS } from '../node-lifecycle/node-health.js';
 import { isNodeReady, type StoredNode } from '../workloads/daemon-set/placement.js';
@@ -29,7 +29,6 @@ const CAPACITY = {
 };
 const OPERATING_SYSTEM = 'linux';
 const ARCHITECTURE = 'amd64';
-const PAUSE_IMAGE = 'registry.k8s.io/pause';
 
 /**
  * Nodes without a Ready condition get one; nodes with a Ready condition of any status keep it, unless the node lifecycle
@@ -52,7 +51,7 @@ export function nodeStages({ afterMs = 0 }: NodeStagesOptions = {}): readonly St
       set: (node, { now, dialect }) => ({
         metadata: { labels: { ...labelsOf(node.metadata.name, dialect), ...node.metadata.labels } },
         status: {
-          ...(node.status.nodeInfo.kubeletVersion === '' ? systemOf(node.metadata.name) : {}),
+          ...(node.status.nodeInfo.kubeletVersion === '' ? systemOf(node.metadata.name, dialect) : {}),
           ...(node.status.capacity === undefined ? { capacity: CAPACITY } : {}),
           ...(node.status.allocatable === undefined ? { allocatable: node.status.capacity ?? CAPACITY } : {}),
           conditions: [...othersOf(node), ...conditions(now())],
@@ -96,7 +95,7 @@ export function readyNode(name: string, dialect: Dialect, now: string): NodeInpu
       allocatable: CAPACITY,
       conditions: conditions(now),
       addresses: addressesOf(name),
-      ...systemOf(name),
+      ...systemOf(name, dialect),
     },
   };
 }
@@ -113,8 +112,9 @@ function labelsOf(name: string, dialect: Dialect): Record<string, string> {
 }
 
 /** What kubelet reports about the machine. The identifiers depend only on the name. */
-function systemOf(name: string): Pick<NodeStatusInput, 'daemonEndpoints' | 'nodeInfo' | 'images'> {
-  const digest = hexDigitsFromText(PAUSE_IMAGE) + hexDigitsFromText(`${PAUSE_IMAGE} `);
+function systemOf(name: string, dialect: Dialect): Pick<NodeStatusInput, 'daemonEndpoints' | 'nodeInfo' | 'images'> {
+  const pauseImage = `${dialect.group(serviceGroup('registry'))}/pause`;
+  const digest = hexDigitsFromText(pauseImage) + hexDigitsFromText(`${pauseImage} `);
   return {
     daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
     nodeInfo: {
@@ -130,7 +130,7 @@ function systemOf(name: string): Pick<NodeStatusInput, 'daemonEndpoints' | 'node
       operatingSystem: OPERATING_SYSTEM,
       architecture: ARCHITECTURE,
     },
-    images: [{ names: [`${PAUSE_IMAGE}@sha256:${digest}`, `${PAUSE_IMAGE}:3.10`], sizeBytes: 320_368 }],
+    images: [{ names: [`${pauseImage}@sha256:${digest}`, `${pauseImage}:3.10`], sizeBytes: 320_368 }],
   };
 }
 

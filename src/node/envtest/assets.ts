@@ -107,7 +107,7 @@ if [ -z "$ORCHPLANE_KUBECTL" ]; then
     [ "$(cd "$folder" && pwd -P)" = "$own" ] || exec "$folder/kubectl" "$@"
   done
 fi
-echo 'orchplane contains no kubectl: install it (https://kubernetes.io/docs/tasks/tools/) and put it on the PATH' >&2
+echo 'orchplane contains no kubectl: install it and put it on the PATH' >&2
 exit 127
 `;
 

@@ -127,7 +127,7 @@ describe('a proxy with an accepted certificate', () => {
   });
 });
 
-test('the headers are not passed on, whoever sends them', async () => {
+test('the headers of a user are not passed on, with or without the certificate of a proxy', async () => {
   const seen: string[][] = [];
   await using other = await serve(cluster, {
     tls: true,
