@@ -44,8 +44,9 @@ log=$WORK/logs/kubectl.log
   set -o errexit
   runTests
 ) >"$log" 2>&1
-# The canary fails on purpose.
-results=$(awk '/^\+\+\+ command: /{name=$3} /^\+\+\+ exit code: /{print $4, name}' "$log" | grep -v record_command_canary)
+# A line may begin with escapes of colours. The canary fails on purpose.
+results=$(sed 's/\x1b\[[0-9;]*m//g; s/\x1b(B//g' "$log" |
+  awk '/^\+\+\+ command: /{name=$3} /^\+\+\+ exit code: /{print $4, name}' | grep -v record_command_canary)
 failed=$(grep -c '^[1-9]' <<<"$results")
 passed=$(grep -c '^0' <<<"$results")
 sed -n 's/^[1-9][0-9]* \(.*\)/  [FAIL] \1/p' <<<"$results"
