@@ -52,7 +52,7 @@ export function denyAll(): AuthorizerFactory {
  * Asks authorizers in order until one allows or explicitly denies.
  *
  * @example
- * createCluster({ authorizer: unionAuthorizer(rbac(), myAuthorizer) })
+ * createCluster({ authorizer: unionAuthorizer(rbac(), allowAuthenticated()) })
  */
 export function unionAuthorizer(...factories: readonly AuthorizerFactory[]): AuthorizerFactory {
   return (context) => {

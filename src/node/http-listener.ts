@@ -116,7 +116,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
         return false;
       }
       outgoing.shouldKeepAlive = false;
-      outgoing.on('finish', () => (socket as Socket).destroySoon());
+      outgoing.on('finish', () => socket.end(() => socket.destroy()));
       socket.on('error', () => socket.destroy());
       const exchange = new Exchange(state, incoming, outgoing);
       exchange.upgrade = { socket, head };
