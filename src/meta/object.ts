@@ -167,3 +167,22 @@ export interface ChangeEvent<Object = ApiObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: Object;
 }
+
+/** The fields of metadata in wire order. */
+export const METADATA_FIELDS: readonly string[] = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+];

@@ -111,7 +111,7 @@ export interface ConnectionInfo {
 export const MAX_HEADER_BYTES = 1024 * 1024;
 
 /** The limits of the reference server. None limits the duration of a response, so watches are not cut off. */
-export const SERVER_OPTIONS: ServerOptions = {
+export const SERVER_OPTIONS = {
   maxHeaderSize: MAX_HEADER_BYTES,
   // For an idle connection.
   keepAliveTimeout: 90_000,
@@ -119,7 +119,7 @@ export const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 32_000,
   requestTimeout: 300_000,
   noDelay: true,
-};
+} satisfies ServerOptions;
 
 /** Registers the cluster as the request listener of a server. */
 export function attachCluster(

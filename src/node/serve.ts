@@ -3,10 +3,10 @@
  * Serves a cluster on a TCP socket, for kubectl and client libraries.
  */
 import { randomBytes } from 'node:crypto';
-import { type EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
-import { type AddressInfo, isIPv6, type Socket } from 'node:net';
+import type { Http2SecureServer } from 'node:http2';
+import { type AddressInfo, isIPv6 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import type { TlsOptions } from 'node:tls';
 import type { TokenTable } from '../auth/authentication.js';
@@ -24,6 +24,7 @@ import {
   type ServerCertificate,
 } from './certificates.js';
 import { createPeerReader, readCertificates } from './client-peer.js';
+import { type Connections, trackConnections } from './connections.js';
 import type { Listener } from './http-listener.js';
 import { kubeconfigText, writeKubeconfig } from './kubeconfig.js';
 import {
@@ -128,7 +129,7 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
       ? createServer(SERVER_OPTIONS)
       : await createTlsServer({ cert: tls.cert, key: tls.key, ...clientTlsOptions(authority, options) });
   server.maxHeadersCount = 0;
-  const connections = trackConnections(server);
+  const connections = trackConnections(server, SERVER_OPTIONS.keepAliveTimeout);
   const tokenOptions = tokens === undefined ? {} : { tokens };
   const { requestHeader } = options;
   const trust = { clientCa: authority?.ca, requestHeader };
@@ -181,8 +182,14 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
 }
 
 /** The CA of client certificates; a generated one can also issue them. */
-async function clientAuthorityFor({ clientCa, requestHeader, tls }: ServeOptions): Promise<ClientCa | undefined> {
+async function clientAuthorityFor(options: ServeOptions): Promise<ClientCa | undefined> {
+  const { clientCa, requestHeader, tls, anonymous } = options;
   const hasTls = tls !== undefined && tls !== false;
+  if (anonymous === true && (clientCa ?? requestHeader) !== undefined) {
+    throw new TypeError(
+      'orchplane: clientCa and requestHeader have no effect with anonymous: every client is the administrator',
+    );
+  }
   if (requestHeader !== undefined) {
     if (!hasTls) throw new TypeError('orchplane: requestHeader requires tls');
     checkRequestHeaderOptions(requestHeader);
@@ -236,29 +243,6 @@ const STREAM_BUFFER_BYTES = 256 * 1024;
 
 /** Fields in a header; {@link MAX_HEADER_BYTES} limits them first. */
 const MAX_HEADER_PAIRS = 100_000;
-
-/** The open connections of a server. */
-interface Connections {
-  readonly sockets: ReadonlySet<Socket>;
-  readonly sessions: ReadonlySet<ServerHttp2Session>;
-}
-
-/** Includes connections on which TLS has not started, which the server itself does not know. */
-function trackConnections(server: EventEmitter): Connections {
-  const sockets = new Set<Socket>();
-  const sessions = new Set<ServerHttp2Session>();
-  server.on('connection', (socket: Socket) => {
-    // A connection whose request asked for another protocol is announced again.
-    if (sockets.has(socket)) return;
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  server.on('session', (session: ServerHttp2Session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
-  });
-  return { sockets, sessions };
-}
 
 async function shutDown(
   server: Server | Http2SecureServer,

@@ -5,7 +5,7 @@
 import { inWireOrder } from '../../crd/value/wire-order.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
 import { StatusError } from '../../meta/errors.js';
-import type { ApiObject, DraftObject } from '../../meta/object.js';
+import { type ApiObject, type DraftObject, METADATA_FIELDS } from '../../meta/object.js';
 import { arrange } from '../../schema/arrange.js';
 import { decode } from '../../schema/decode.js';
 import { formatTime } from '../../text/time/time.js';
@@ -70,28 +70,9 @@ export function wireObjectFor(
   );
 }
 
-/** The wire order of metadata. */
-const METADATA = [
-  'name',
-  'generateName',
-  'namespace',
-  'selfLink',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'labels',
-  'annotations',
-  'ownerReferences',
-  'finalizers',
-  'managedFields',
-];
-
 function wireMetadata(metadata: MutableRecord, isStruct: boolean): MutableRecord {
   const out: MutableRecord = {};
-  for (const name of METADATA) {
+  for (const name of METADATA_FIELDS) {
     // Structs print a null creationTimestamp before creation; documents omit it.
     if (name === 'creationTimestamp' && isStruct) out[name] = metadata[name] ?? null;
     else if (!isEmpty(metadata[name])) out[name] = metadata[name];

@@ -4,7 +4,7 @@
 import { childPath, type FieldError, forbidden, invalid, tooLong } from '../../meta/field-error.js';
 import { labelErrors } from '../../meta/labels.js';
 import { byteLength, qualifiedNameProblems } from '../../meta/names.js';
-import type { ObjectMetaInput } from '../../meta/object.js';
+import { METADATA_FIELDS, type ObjectMetaInput } from '../../meta/object.js';
 
 const MAX_BYTES = 256 * 1024;
 
@@ -21,28 +21,12 @@ export function annotationErrors(annotations: Readonly<Record<string, string>>, 
   return found;
 }
 
-/** All metadata fields except labels and annotations. */
-const FORBIDDEN_IN_TEMPLATES = [
-  'name',
-  'generateName',
-  'namespace',
-  'selfLink',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'ownerReferences',
-  'finalizers',
-  'managedFields',
-] as const;
-
 /** Validates the metadata of a claim template: it has only labels and annotations. */
 export function templateMetaProblems(path: string, metadata: ObjectMetaInput): FieldError[] {
   const all = metadata as Readonly<Record<string, unknown>>;
+  const forbiddenFields = METADATA_FIELDS.filter((field) => field !== 'labels' && field !== 'annotations');
   // An absent creationTimestamp is null.
-  const given = FORBIDDEN_IN_TEMPLATES.filter((field) => (all[field] ?? null) !== null);
+  const given = forbiddenFields.filter((field) => (all[field] ?? null) !== null);
   return [
     ...annotationErrors(metadata.annotations ?? {}, childPath(path, 'annotations')),
     ...labelErrors(metadata.labels ?? {}, childPath(path, 'labels')),

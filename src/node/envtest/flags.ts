@@ -32,7 +32,7 @@ const PASSED_ON = [...Object.keys(SERVER_FLAGS), 'feature-gates', 'runtime-confi
 /** All flags that an API server takes without a warning. */
 export const API_SERVER_FLAGS: readonly string[] = [...PASSED_ON, ...Object.keys(RENAMED), ...IGNORED].sort();
 
-/** The arguments of `orchplane` that stand for those of kube-apiserver, and the flags that have no meaning. */
+/** The arguments of `orchplane` that stand for those of kube-apiserver, and what of them is ignored with a warning. */
 export interface TranslatedArguments {
   readonly args: readonly string[];
   readonly ignored: readonly string[];
@@ -57,7 +57,9 @@ export function serveArguments(apiServerArgs: readonly string[]): TranslatedArgu
   }
   // From this verbosity on, the reference server logs requests.
   if (Number(flags.get('v')?.at(-1) ?? 0) >= 3) args.push('--log');
-  return { args, ignored: [...flags.keys()].filter((name) => !API_SERVER_FLAGS.includes(name)) };
+  const ignored = [...flags.keys()].filter((name) => !API_SERVER_FLAGS.includes(name));
+  if (listOf('authorization-mode').includes('Node')) ignored.push('authorization-mode=Node');
+  return { args, ignored };
 }
 
 function modesWithoutNode(modes: readonly string[]): readonly string[] {

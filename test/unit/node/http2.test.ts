@@ -4,13 +4,16 @@ import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
   connect,
+  createServer as createHttp2Server,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
+import { trackConnections } from '../../../src/node/connections.js';
 import { type ServedCluster, serve } from '../../../src/node/index.js';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
@@ -143,6 +146,21 @@ describe('HTTP/2', () => {
     expect(await ask()).toMatchObject({ status: { userInfo: { username: 'alice' } } });
     expect(await ask()).toMatchObject({ status: { userInfo: { username: 'alice' } } });
     own.destroy();
+  });
+
+  test('closes an idle session, but none with an open stream', async () => {
+    const own = createHttp2Server((_request, response) => response.writeHead(200).write('open')).listen(0, '127.0.0.1');
+    const { sessions } = trackConnections(own, 50);
+    await once(own, 'listening');
+    const client = connect(`http://127.0.0.1:${(own.address() as AddressInfo).port}`);
+    const stream = client.request({ ':path': '/' });
+    await once(stream, 'response');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(sessions.size).toBe(1);
+    stream.close();
+    await expect.poll(() => sessions.size).toBe(0);
+    client.destroy();
+    own.close();
   });
 
   test('ends watches and connections on shutdown', async () => {

@@ -69,6 +69,9 @@ describe('credentials', () => {
   test('rejects credentials that contradict each other or that a header cannot carry', async () => {
     const cluster = createCluster();
     await expect(serve(cluster, { token: 'a', anonymous: true })).rejects.toThrow('one of token, tokens and anonymous');
+    await expect(serve(cluster, { tls: true, clientCa: true, anonymous: true })).rejects.toThrow(
+      'clientCa and requestHeader have no effect with anonymous',
+    );
     await expect(serve(cluster, { token: '' })).rejects.toThrow(TypeError);
     await expect(serve(cluster, { token: 'a b' })).rejects.toThrow(TypeError);
   });

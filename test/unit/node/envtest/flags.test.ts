@@ -68,7 +68,8 @@ describe('serveArguments', () => {
     expect(settingsFor(...args)).toMatchObject({ log: true });
   });
 
-  test('leaves out the node authorizer', () => {
+  test('leaves out the node authorizer and names it as ignored', () => {
+    expect(serveArguments(['--authorization-mode=Node,RBAC']).ignored).toEqual(['authorization-mode=Node']);
     expect(settingsFor('--authorization-mode=Node,RBAC')?.flags.authorizationModes).toEqual(['RBAC']);
     expect(settingsFor('--authorization-mode=Node')?.flags.authorizationModes).toEqual(['RBAC']);
   });
