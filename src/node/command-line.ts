@@ -4,7 +4,14 @@
 import { parseArgs } from 'node:util';
 import type { FeatureGateSettings } from '../kinds/feature-gates.js';
 import type { DialectName } from '../meta/dialect.js';
-import { readServerFlags, SERVER_FLAGS, type ServerFlags, UsageError, withBooleanValues } from './server-flags.js';
+import {
+  CONTROLLER_FLAGS,
+  readServerFlags,
+  SERVER_FLAGS,
+  type ServerFlags,
+  UsageError,
+  withBooleanValues,
+} from './server-flags.js';
 
 /** A parsed command line. */
 export type Command =
@@ -89,6 +96,11 @@ Flags of serve that kube-apiserver has, too. Lists are separated by commas, flag
   --allow-privileged=false               reject pods with privileged containers
   --audit-policy-file FILE, --audit-log-path FILE     record requests; - is standard output
   --show-hidden-metrics-for-version VERSION           the previous release: print metrics that are hidden since then
+
+Flags of serve that kube-controller-manager has, too. They need --controllers.
+  --cluster-signing-cert-file FILE, --cluster-signing-key-file FILE
+                                         the authority that signs CertificateSigningRequests; default: a generated one
+  --cluster-signing-duration DURATION    the longest validity of a signed certificate; default: 8760h
 `;
 
 const OPTIONS = {
@@ -109,6 +121,7 @@ const OPTIONS = {
   'feature-gates': { type: 'string', multiple: true },
   'runtime-config': { type: 'string', multiple: true },
   ...SERVER_FLAGS,
+  ...CONTROLLER_FLAGS,
 } as const;
 
 /** Throws UsageError. */
@@ -138,6 +151,10 @@ export function parseCommandLine(args: readonly string[]): Command {
   }
   const flags = readServerFlags(values);
   if (values.anonymous === true) refuseCredentials(flags);
+  const controllers = readControllers(values.controllers ?? 'none');
+  if (controllers === 'none' && flags.signing !== undefined) {
+    throw new UsageError('flags that begin with --cluster-signing- need --controllers standard or ready');
+  }
   return {
     type: 'serve',
     settings: {
@@ -151,7 +168,7 @@ export function parseCommandLine(args: readonly string[]): Command {
       token: values.token,
       anonymous: values.anonymous === true,
       log: values.log === true,
-      controllers: readControllers(values.controllers ?? 'none'),
+      controllers,
       featureGates: readGates((values['feature-gates'] ?? []).join(',')),
       runtimeConfig: values['runtime-config']?.join(','),
       flags,

@@ -8,6 +8,7 @@ import process from 'node:process';
 import type { ControllerStarter } from '../client/host.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { createCluster } from '../cluster/full-cluster.js';
+import type { CertificateSigningOptions } from '../controllers/index.js';
 import { HELP, parseCommandLine, type ServedControllers, type ServeSettings, UsageError } from './command-line.js';
 import { type DataFolder, openDataFolder } from './data-folder.js';
 import { loadManifests, readManifestFiles } from './manifests.js';
@@ -70,7 +71,7 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     ...options.cluster,
     featureGates,
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
-    controllers: await loadControllers(settings.controllers),
+    controllers: await loadControllers(settings.controllers, options.signing),
   });
   const loaded = await applyFiles(cluster, settings.manifests, environment);
   const chosen = settings.kubeconfig ?? data?.kubeconfig;
@@ -113,10 +114,13 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
 }
 
 /** Loaded on demand: the controllers are a third of the program. */
-async function loadControllers(which: ServedControllers): Promise<ControllerStarter | undefined> {
+async function loadControllers(
+  which: ServedControllers,
+  certificateSigning: CertificateSigningOptions,
+): Promise<ControllerStarter | undefined> {
   if (which === 'none') return undefined;
   const { controllers, stages, standardControllers } = await import('../controllers/index.js');
-  return controllers([...standardControllers(), ...(which === 'ready' ? [stages()] : [])]);
+  return controllers([...standardControllers({ certificateSigning }), ...(which === 'ready' ? [stages()] : [])]);
 }
 
 /** Applies the files and returns the number of objects. Prints all errors; a single one prevents the start. */

@@ -1,5 +1,5 @@
 /**
- * Flags of `orchplane serve` with the names and the meaning of the reference server's flags. Values are checked here as
+ * Flags of `orchplane serve` with the names and the meaning of the reference server's and its controllers' flags. Values are checked here as
  * far as no file is needed; `server-options.ts` reads the files.
  */
 import { ID_TOKEN_ALGORITHMS, type IdTokenAlgorithm } from '../auth/openid/key-set.js';
@@ -52,7 +52,14 @@ export const SERVER_FLAGS = {
   'show-hidden-metrics-for-version': { type: 'string' },
 } as const;
 
-type FlagName = keyof typeof SERVER_FLAGS;
+/** Flags of kube-controller-manager, which a kube-apiserver does not have. */
+export const CONTROLLER_FLAGS = {
+  'cluster-signing-cert-file': { type: 'string' },
+  'cluster-signing-key-file': { type: 'string' },
+  'cluster-signing-duration': { type: 'string' },
+} as const;
+
+type FlagName = keyof typeof SERVER_FLAGS | keyof typeof CONTROLLER_FLAGS;
 
 /** The values of the command line. */
 export type FlagValues = { readonly [Name in FlagName]?: string | readonly string[] | undefined };
@@ -90,6 +97,14 @@ export interface ServerFlags {
   /** `-` is standard output. */
   readonly auditLogPath: string | undefined;
   readonly showHiddenMetricsForVersion: string | undefined;
+  readonly signing: SigningFlags | undefined;
+}
+
+/** The authority that signs approved CertificateSigningRequests. */
+export interface SigningFlags {
+  /** Undefined: a generated authority. */
+  readonly authority: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly durationMs: number | undefined;
 }
 
 export interface OidcFlags {
@@ -164,6 +179,7 @@ export function readServerFlags(values: FlagValues): ServerFlags {
     auditPolicyFile: flags.text('audit-policy-file'),
     auditLogPath: flags.text('audit-log-path'),
     showHiddenMetricsForVersion: readHiddenMetrics(flags),
+    signing: readSigning(flags),
   };
   if (read.serviceAccountKeyFiles.length > 0 && read.serviceAccountSigningKeyFile === undefined) {
     throw new UsageError('--service-account-key-file needs --service-account-signing-key-file');
@@ -298,16 +314,31 @@ function readTokenWebhook(flags: FlagReader): TokenWebhookFlags | undefined {
     throw new UsageError(`--authentication-token-webhook-version takes v1 or v1beta1, got "${version}"`);
   }
   const ttl = flags.text('authentication-token-webhook-cache-ttl');
-  const cacheTtlMs = ttl === undefined ? undefined : readDurationMs(ttl);
+  const cacheTtlMs = ttl === undefined ? undefined : readDurationMs('authentication-token-webhook-cache-ttl', ttl);
   const configFile = flags.text('authentication-token-webhook-config-file');
   return configFile === undefined ? undefined : { configFile, cacheTtlMs, version };
 }
 
-function readDurationMs(text: string): number {
+function readSigning(flags: FlagReader): SigningFlags | undefined {
+  const certFile = flags.text('cluster-signing-cert-file');
+  const keyFile = flags.text('cluster-signing-key-file');
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    throw new UsageError('--cluster-signing-cert-file and --cluster-signing-key-file must be given together');
+  }
+  const authority = certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
+  const duration = flags.text('cluster-signing-duration');
+  const durationMs = duration === undefined ? undefined : readDurationMs('cluster-signing-duration', duration);
+  if (durationMs !== undefined && durationMs <= 0) {
+    throw new UsageError(`--cluster-signing-duration must be positive, got "${duration}"`);
+  }
+  return authority === undefined && durationMs === undefined ? undefined : { authority, durationMs };
+}
+
+function readDurationMs(flag: FlagName, text: string): number {
   const nanoseconds = translateError(
     DurationError,
     () => parseDuration(text),
-    () => new UsageError(`--authentication-token-webhook-cache-ttl takes a duration such as 2m0s, got "${text}"`),
+    () => new UsageError(`--${flag} takes a duration such as 2m0s, got "${text}"`),
   );
   return Number(nanoseconds) / 1e6;
 }

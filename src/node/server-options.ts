@@ -2,7 +2,7 @@
  * Turns the flags of `orchplane serve` into options of `createCluster` and `serve`. Files are read once, when the server
  * starts.
  */
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -18,6 +18,7 @@ import type { AccountTokenOptions } from '../auth/tokens/account-tokens.js';
 import { tokenWebhook } from '../auth/tokens/token-webhook.js';
 import type { ClusterOptions } from '../cluster/options.js';
 import { yamlBody } from '../codec/yaml.js';
+import type { CertificateSigningOptions } from '../controllers/index.js';
 import { dialects, serviceGroup } from '../meta/dialect.js';
 import { BodyError } from '../protocol/body.js';
 import { pemBlocks } from '../text/x509/pem.js';
@@ -31,6 +32,7 @@ import {
   type AuthorizationMode,
   type OidcFlags,
   type ServerFlags,
+  type SigningFlags,
   type TokenWebhookFlags,
   UsageError,
 } from './server-flags.js';
@@ -54,6 +56,7 @@ export interface ServerOptions extends AsyncDisposable {
   readonly clientCa: string | undefined;
   readonly requestHeader: RequestHeaderOptions | undefined;
   readonly showHiddenMetricsForVersion: string | undefined;
+  readonly signing: CertificateSigningOptions;
 }
 
 /** Rejects with UsageError for files that cannot be read or used. */
@@ -68,6 +71,7 @@ export async function readServerOptions(flags: ServerFlags, context: ServerOptio
   const authentication = await readAuthentication(flags, context);
   const admission = await readAdmission(flags);
   const authorizer = authorizerOf(flags.authorizationModes);
+  const signing = await readSigning(flags.signing);
   const policy = await readPolicy(flags.auditPolicyFile);
   let file: AuditFile | undefined;
   if (flags.auditLogPath !== undefined) {
@@ -90,6 +94,7 @@ export async function readServerOptions(flags: ServerFlags, context: ServerOptio
     clientCa,
     requestHeader,
     showHiddenMetricsForVersion: flags.showHiddenMetricsForVersion,
+    signing,
     async [Symbol.asyncDispose]() {
       await file?.close();
     },
@@ -116,6 +121,30 @@ async function readTls(flags: ServerFlags, { tls, host }: ServerOptionsContext):
   // Go clients trust a certificate that is in the bundle itself, also if it is not that of an authority.
   return { cert, key, ca: cert };
 }
+
+async function readSigning(flags: SigningFlags | undefined): Promise<CertificateSigningOptions> {
+  const durationMs = flags?.durationMs;
+  if (flags?.authority === undefined) return { durationMs };
+  const certificate = await readText('cluster-signing-cert-file', flags.authority.certFile);
+  const keyText = await readText('cluster-signing-key-file', flags.authority.keyFile);
+  const own = asUsageError('cluster-signing-cert-file', () => new X509Certificate(certificate));
+  const key = asUsageError('cluster-signing-key-file', () => createPrivateKey(keyText));
+  if (!own.checkPrivateKey(key)) {
+    throw new UsageError('--cluster-signing-key-file is not the key of the certificate in --cluster-signing-cert-file');
+  }
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+  if (type !== 'rsa' && !(type === 'ec' && SIGNING_CURVES.includes(details?.namedCurve))) {
+    throw new UsageError('--cluster-signing-key-file takes an RSA key or an ECDSA key of curve P-256 or P-384');
+  }
+  const privateKey = key.export({ format: 'pem', type: 'pkcs8' }).toString();
+  // Loaded on demand, as by the command.
+  const { createCertificateAuthority } = await import('../controllers/index.js');
+  const authority = await createCertificateAuthority({ from: { certificate: own.toString(), privateKey } });
+  return { authority, durationMs };
+}
+
+/** OpenSSL's names of P-256 and P-384. */
+const SIGNING_CURVES: readonly unknown[] = ['prime256v1', 'secp384r1'];
 
 async function readAuthentication(flags: ServerFlags, context: ServerOptionsContext) {
   const authenticators: TokenAuthenticatorFactory[] = [];

@@ -10,11 +10,12 @@
 PORT=${PORT:-17444}
 export TMPDIR=$WORK/kubectl
 mkdir -p "$TMPDIR/reports"
-# The flags of hack/make-rules/test-cmd.sh. Two cases read the certificate of the server from the folder for temporary files.
+# The flags of hack/make-rules/test-cmd.sh, for the server and its controllers. Two cases read the certificate of the server from the folder for temporary files.
 serve_cluster "$PORT" --controllers standard --cert-dir "$TMPDIR" --authorization-mode RBAC,AlwaysAllow \
   --enable-admission-plugins LimitRanger,ResourceQuota --disable-admission-plugins \
   DefaultStorageClass,DefaultTolerationSeconds,MutatingAdmissionWebhook,ValidatingAdmissionWebhook,StorageObjectInUseProtection \
-  --service-cluster-ip-range 10.0.0.0/24 --client-ca-file "$K8S_SRC/hack/testdata/ca/ca.crt"
+  --service-cluster-ip-range 10.0.0.0/24 --client-ca-file "$K8S_SRC/hack/testdata/ca/ca.crt" \
+  --cluster-signing-cert-file "$K8S_SRC/hack/testdata/ca/ca.crt" --cluster-signing-key-file "$K8S_SRC/hack/testdata/ca/ca.key"
 if [ ! -x "$K8S_BIN/kubectl-convert" ] && [ ! -x "$WORK/bin/kubectl-convert" ]; then
   (cd "$K8S_SRC" && CGO_ENABLED=0 go build -o "$WORK/bin/kubectl-convert" ./cmd/kubectl-convert) || exit 2
 fi

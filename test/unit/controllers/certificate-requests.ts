@@ -23,7 +23,14 @@ const ALGORITHMS = {
   Ed25519: { name: 'Ed25519' },
 } as const;
 
-export async function requestFor(parts: RequestParts): Promise<{ pem: string; publicKey: ArrayBuffer }> {
+/** Keys in PEM or DER. */
+interface MadeRequest {
+  readonly pem: string;
+  readonly publicKey: ArrayBuffer;
+  readonly privateKey: string;
+}
+
+export async function requestFor(parts: RequestParts): Promise<MadeRequest> {
   const { commonName, organizations = [], keys = 'P-256', isForged = false } = parts;
   const algorithm = ALGORITHMS[keys];
   const make = async () => (await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as CryptoKeyPair;
@@ -40,5 +47,9 @@ export async function requestFor(parts: RequestParts): Promise<{ pem: string; pu
     signingAlgorithm: algorithm,
     extensions: names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)],
   });
-  return { pem: `${request.toString('pem')}\n`, publicKey: await crypto.subtle.exportKey('spki', pair.publicKey) };
+  return {
+    pem: `${request.toString('pem')}\n`,
+    publicKey: await crypto.subtle.exportKey('spki', pair.publicKey),
+    privateKey: x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', pair.privateKey), 'PRIVATE KEY'),
+  };
 }

@@ -1,5 +1,5 @@
 /** Flags of `serve` that read files, with real servers. */
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -9,11 +9,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
-import { Namespace, Pod, Service, ServiceAccount } from '../../../src/kinds/index.js';
+import { certificateSigning, controllers } from '../../../src/controllers/index.js';
+import { CertificateSigningRequest, Namespace, Pod, Service, ServiceAccount } from '../../../src/kinds/index.js';
 import { parseCommandLine, UsageError } from '../../../src/node/command-line.js';
 import { serve } from '../../../src/node/index.js';
 import { readServerOptions } from '../../../src/node/server-options.js';
 import { providerKey, signToken, startProvider } from '../auth/authentication/openid-provider.js';
+import { requestFor } from '../controllers/certificate-requests.js';
 import { type Issued, issue, listen } from '../webhook/tls-servers.js';
 
 let folder: string;
@@ -53,12 +55,13 @@ async function optionsOf(...args: string[]) {
 /** A server with these flags, as the command starts it. */
 async function start(...args: string[]) {
   const options = await optionsOf(...args);
-  const cluster = createCluster({ dialect: 'kubernetes', ...options.cluster });
+  const signing = controllers([certificateSigning(options.signing)]);
+  const cluster = createCluster({ dialect: 'kubernetes', controllers: signing, ...options.cluster });
   const { clientCa, requestHeader } = options;
   const server = await serve(cluster, { token: 'admin', tls: options.tls ?? true, clientCa, requestHeader });
   const call = async (
     path: string,
-    use: { token?: string; certificate?: Issued; headers?: object; body?: object } = {},
+    use: { token?: string; certificate?: Pick<Issued, 'pem' | 'key'>; headers?: object; body?: object } = {},
   ) => {
     const { token, certificate, headers = {}, body } = use;
     const outgoing = request(`${server.url}${path}`, {
@@ -133,6 +136,52 @@ describe('certificates', () => {
     const proxy = await issue({ name: 'front-proxy', issuer: proxies, isForClients: true });
     const headers = { 'X-Remote-User': 'bob' };
     expect(await site.whoAmI({ certificate: proxy, headers })).toMatchObject({ username: 'bob' });
+  });
+
+  test.each(['pkcs8', 'sec1'] as const)(
+    '--cluster-signing-… name the authority of signed requests (key format %s)',
+    async (type) => {
+      const users = await issue({ name: 'users', ca: true });
+      const ca = await file('users.crt', users.pem);
+      const key = await file('users.key', createPrivateKey(users.key).export({ format: 'pem', type }).toString());
+      await using site = await start(
+        `--client-ca-file=${ca}`,
+        `--cluster-signing-cert-file=${ca}`,
+        `--cluster-signing-key-file=${key}`,
+        '--cluster-signing-duration=2h',
+        '--controllers=standard',
+      );
+      const made = await requestFor({ commonName: 'alice', organizations: ['dev'] });
+      const requests = site.cluster.api(CertificateSigningRequest);
+      const stored = await requests.create({
+        metadata: { name: 'alice' },
+        spec: { request: btoa(made.pem), signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] },
+      });
+      const conditions = [{ type: 'Approved', status: 'True' }] as const;
+      await requests.subresource('approval').update('alice', { ...stored, status: { conditions } });
+      await site.cluster.settle();
+      const pem = atob((await requests.get('alice')).status.certificate ?? '');
+      const end = Date.parse(new X509Certificate(pem).validTo);
+      expect(Math.abs(end - Date.now() - 2 * 3_600_000)).toBeLessThan(60_000);
+      const user = await site.whoAmI({ certificate: { pem, key: made.privateKey } });
+      expect(user).toMatchObject({ username: 'alice', groups: ['dev', 'system:authenticated'] });
+    },
+  );
+
+  test('--cluster-signing-key-file must be the key of the certificate', async () => {
+    const own = await issue({ name: 'users', ca: true });
+    const cert = await file('ca.crt', own.pem);
+    const other = await file('other.key', (await issue({})).key);
+    const edwards = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    const signing = (key: string, ...more: string[]) =>
+      optionsOf('--controllers=ready', '--cluster-signing-cert-file', cert, '--cluster-signing-key-file', key, ...more);
+    await expect(signing(other)).rejects.toThrow('is not the key of the certificate');
+    await expect(signing(await file('edwards.key', edwards))).rejects.toThrow('is not the key of the certificate');
+    await expect(signing(cert)).rejects.toThrow(/^--cluster-signing-key-file: /);
+    await expect(signing(join(folder, 'no'))).rejects.toThrow('no such file or directory');
+    await expect(optionsOf('--cluster-signing-cert-file', cert)).rejects.toThrow('must be given together');
+    await expect(optionsOf('--cluster-signing-duration', '1h')).rejects.toThrow('need --controllers standard or ready');
+    await expect(signing(other, '--cluster-signing-duration=-1h')).rejects.toThrow('must be positive, got "-1h"');
   });
 });
 
