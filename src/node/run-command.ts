@@ -177,7 +177,7 @@ function banner({ settings, served, kubeconfig, loaded, data, version }: ServeSu
   const facts: [string, string][] = [
     ['address', url],
     ['dialect', dialect],
-    ['token', token ?? 'none is isStopping for'],
+    ['token', token ?? 'none is required'],
     [
       'kubeconfig',
       (settings.kubeconfig ?? data) === undefined ? `${kubeconfig} (until this process ends)` : kubeconfig,

@@ -64,6 +64,7 @@ describe('the orchplane command', () => {
     child.stdin.end('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n');
     const text = await printed(child, /Ctrl-C/);
     expect(text).toMatch(/dialect +kubernetes/);
+    expect(text).toMatch(/token +none is required/);
     expect(text).toMatch(/loaded +1 object from -/);
     expect(text).toMatch(/^Nothing runs behind the API \(--controllers\): /m);
     const url = /address +(\S+)/.exec(text)?.[1] ?? '';
