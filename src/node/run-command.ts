@@ -23,6 +23,8 @@ interface CommandEnvironment {
   readonly writeError: (text: string) => void;
   /** Resolves when the command is to stop. */
   readonly stop: Promise<void>;
+  /** False: a program has started it, which needs neither a banner nor the kubeconfig that the banner names. */
+  readonly hasBanner: boolean;
 }
 
 /** Runs the command line. Returns the exit code: 0, or 2 after printing a one-line error. */
@@ -75,9 +77,11 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
   });
   const loaded = await applyFiles(cluster, settings.manifests, environment);
   const chosen = settings.kubeconfig ?? data?.kubeconfig;
-  await using folder = chosen === undefined ? await temporaryFolder() : undefined;
+  // A busy disk can delay the start and the stop, so the folder is created only if it is used.
+  await using folder = chosen === undefined && environment.hasBanner ? await temporaryFolder() : undefined;
+  const file = chosen ?? (folder && join(folder.path, 'kubeconfig'));
   // Absolute, because it is printed for use in another terminal, which may be in another folder.
-  const kubeconfig = resolve(chosen ?? join(folder?.path ?? '', 'kubeconfig'));
+  const kubeconfig = file && resolve(file);
   const { anonymous } = settings;
   // The previous port, so that existing kubeconfigs keep working.
   const port = settings.port === 0 ? (credentials?.port ?? 0) : settings.port;
@@ -103,14 +107,16 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     );
   });
   await data?.saveCredentials(served.port);
-  environment.writeOut(banner({ settings, served, kubeconfig, loaded, data, version: environment.version }));
+  if (environment.hasBanner && kubeconfig !== undefined) {
+    environment.writeOut(banner({ settings, served, kubeconfig, loaded, data, version: environment.version }));
+  }
   if (settings.anonymous && !isLoopback(settings.host)) {
     environment.writeError(
       'orchplane: every client that reaches this port is the administrator (--anonymous with --host)\n',
     );
   }
   await environment.stop;
-  environment.writeOut('\nstopping: watches end, the port is free again\n');
+  if (environment.hasBanner) environment.writeOut('\nstopping: watches end, the port is free again\n');
 }
 
 /** Loaded on demand: the controllers are a third of the program. */
@@ -218,7 +224,11 @@ const CONTROLLER_NOTES: Readonly<Record<ServedControllers, string>> = {
 };
 
 /** Runs the command of this process; its exit code is that of the command. */
-export async function main(version: string, args: readonly string[] = process.argv.slice(2)): Promise<void> {
+export async function main(
+  version: string,
+  args: readonly string[] = process.argv.slice(2),
+  { hasBanner = true }: Partial<Pick<CommandEnvironment, 'hasBanner'>> = {},
+): Promise<void> {
   // The reader of standard output may exit (`… | head`); the cluster keeps running.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -229,6 +239,7 @@ export async function main(version: string, args: readonly string[] = process.ar
     writeOut: (text) => process.stdout.write(text),
     writeError: (text) => process.stderr.write(text),
     stop: untilSignal(),
+    hasBanner,
   });
 }
 

@@ -18,5 +18,5 @@ export async function runEnvtestProgram([command, ...args]: readonly string[], v
   const translated = serveArguments(args);
   for (const name of translated.ignored) process.stderr.write(`orchplane: the flag --${name} is ignored\n`);
   const { main } = await import('../run-command.js');
-  await main(version, translated.args);
+  await main(version, translated.args, { hasBanner: false });
 }

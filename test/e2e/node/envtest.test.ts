@@ -1,7 +1,7 @@
 /** The programs of `orchplane envtest` as processes, started and stopped as envtest does. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -34,13 +34,15 @@ async function freePort(): Promise<number> {
 }
 
 describe('the kube-apiserver of "orchplane envtest"', () => {
-  test('serves with a certificate in --cert-dir, runs no controllers and stops on SIGTERM', async () => {
+  test('serves with a certificate in --cert-dir, runs no controllers, writes no other files and stops on SIGTERM', async () => {
     const assets = join(folder, 'assets');
     const printed = execFileSync(process.execPath, [program, 'envtest', assets], { encoding: 'utf8' });
     expect(printed).toBe(`export KUBEBUILDER_ASSETS='${assets}'\n`);
     const port = await freePort();
     writeFileSync(join(certificates, 'tokens.csv'), 'secret,admin,1,"system:masters"\n');
-    const child = spawn(join(assets, 'kube-apiserver'), [
+    const temporary = join(folder, 'temporary');
+    mkdirSync(temporary);
+    const args = [
       `--secure-port=${port}`,
       '--bind-address=127.0.0.1',
       `--cert-dir=${certificates}`,
@@ -49,8 +51,10 @@ describe('the kube-apiserver of "orchplane envtest"', () => {
       '--disable-admission-plugins=ServiceAccount',
       '--etcd-servers=http://127.0.0.1:2379',
       '--unheard-of=1',
-    ]);
-    const errors = text(child.stderr);
+    ];
+    const env = { ...process.env, TMPDIR: temporary };
+    const child = spawn(join(assets, 'kube-apiserver'), args, { env });
+    const [output, errors] = [text(child.stdout), text(child.stderr)];
     const send = (method: string, path: string, options: { readonly token?: string; readonly body?: unknown } = {}) =>
       new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
         // The certificate file contains what a client must trust.
@@ -78,10 +82,12 @@ describe('the kube-apiserver of "orchplane envtest"', () => {
     expect(await send('DELETE', '/api/v1/namespaces/gone', { token })).toMatchObject({ status: 200 });
     const namespace = await send('GET', '/api/v1/namespaces/gone', { token });
     expect(JSON.parse(namespace.body)).toMatchObject({ status: { phase: 'Terminating' } });
+    expect(readdirSync(temporary)).toEqual([]);
     const start = performance.now();
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(performance.now() - start).toBeLessThan(5_000);
     expect(await errors).toBe('orchplane: the flag --unheard-of is ignored\n');
+    expect(await output).toBe('');
   }, 60_000);
 });
