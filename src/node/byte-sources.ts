@@ -1,6 +1,7 @@
 /**
- * Response bodies as byte sources, and their compression.
+ * Response bodies as byte sources, their compression, and the pauses between their pieces.
  */
+import type { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -50,4 +51,24 @@ export function gzipSource(source: ByteSource): ByteSource {
 
 async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
   for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) yield bytes;
+}
+
+/** Resolves after pending I/O callbacks. */
+export function nextEventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** Resolves when the socket has drained or closed. */
+export function waitForDrain(outgoing: Pick<EventEmitter, 'on' | 'off'>): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.off('drain', done);
+      outgoing.off('close', done);
+      resolve();
+    };
+    outgoing.on('drain', done);
+    outgoing.on('close', done);
+  });
 }

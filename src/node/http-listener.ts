@@ -12,7 +12,7 @@ import type { Answer, ByteSource, HttpRequest } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { readSubprotocols } from '../http/subprotocols.js';
 import { systemClock } from '../util/clock.js';
-import { gzipSource, isStream, toByteSource } from './byte-sources.js';
+import { gzipSource, isStream, nextEventLoopTurn, toByteSource, waitForDrain } from './byte-sources.js';
 import {
   announcesBody,
   ClientDisconnectedError,
@@ -126,8 +126,15 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     drain() {
       for (const exchange of state.active) exchange.endForShutdown();
       return new Promise((resolve) => {
-        state.draining = resolve;
-        if (state.active.size === 0) resolve();
+        const cutOff = (): void => {
+          for (const exchange of state.active) exchange.cutOffWatch();
+        };
+        const undo = systemClock.after(WATCH_GRACE_MS, cutOff, { background: true });
+        state.draining = () => {
+          undo();
+          resolve();
+        };
+        if (state.active.size === 0) state.draining();
       });
     },
   };
@@ -145,6 +152,8 @@ interface ListenerState {
 const MAX_DRAINED_BYTES = 256 * 1024;
 /** How long an uploading client has to read the response before the connection closes. */
 const LINGER_MS = 500;
+/** How long a client has to read the end of its watch on shutdown. One that does not read at all would never get it. */
+const WATCH_GRACE_MS = 200;
 
 class Exchange {
   readonly #state: ListenerState;
@@ -154,6 +163,7 @@ class Exchange {
   #request: IncomingRequest | undefined;
   #bytes = 0;
   #streaming = false;
+  #isWatch = false;
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue = false;
   /** Present when the client asks for a WebSocket. */
@@ -199,6 +209,10 @@ class Exchange {
   endForShutdown(): void {
     this.#closeConnectionAfterResponse();
     if (this.#streaming) this.#request?.abort(new ServerClosing());
+  }
+
+  cutOffWatch(): void {
+    if (this.#isWatch) (this.upgrade?.socket ?? this.#outgoing).destroy();
   }
 
   /** On shutdown, HTTP/2 closes whole sessions instead. */
@@ -266,6 +280,7 @@ class Exchange {
       return;
     }
     this.#streaming = true;
+    this.#isWatch = true;
     if (this.#state.draining !== undefined) this.endForShutdown();
     outgoing.statusCode = 101;
     outgoing.detachSocket(upgrade.socket as Socket);
@@ -315,6 +330,7 @@ class Exchange {
     const outgoing = this.#outgoing;
     outgoing.flushHeaders();
     this.#streaming = true;
+    this.#isWatch = isLive;
     if (this.#state.draining !== undefined) this.endForShutdown();
     // Also ends a stream that ignores the request's signal. A failed stream has already ended.
     outgoing.on('close', () => {
@@ -372,24 +388,4 @@ function writeHead(outgoing: Outgoing, code: number, head: string[]): void {
 
 function hasNonAscii(text: string): boolean {
   return /[\x80-\xff]/.test(text);
-}
-
-/** Resolves after pending I/O callbacks. */
-function nextEventLoopTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
-
-/** Resolves when the socket has drained or closed. */
-function waitForDrain(outgoing: Outgoing): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      outgoing.off('drain', done);
-      outgoing.off('close', done);
-      resolve();
-    };
-    outgoing.on('drain', done);
-    outgoing.on('close', done);
-  });
 }

@@ -1,7 +1,10 @@
 /** The listener between sockets and a request handler, with clients that send raw bytes. */
 import { once } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { connect, createServer as createHttp2Server } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test, vi } from 'vitest';
 import type { Answer, HttpRequest } from '../../../src/http/answer.js';
+import { createListener } from '../../../src/node/http-listener.js';
 import { ClientDisconnectedError } from '../../../src/node/incoming-request.js';
 import { exchange, openConnection, site, text } from './sockets.js';
 
@@ -277,6 +280,42 @@ describe('streaming responses', () => {
     connection.socket.destroy();
     await ended;
     expect(fake.errors).toEqual([]);
+  });
+
+  test('cuts off a watch that its client does not read on shutdown', async () => {
+    const chunk = new Uint8Array(64 * 1024);
+    let isEnded = false;
+    const body = {
+      read: async () => (isEnded ? undefined : chunk),
+      cancel: () => {
+        isEnded = true;
+      },
+    };
+    const errors: unknown[] = [];
+    const listener = createListener(
+      async ({ signal }) => {
+        signal.addEventListener('abort', body.cancel);
+        return { code: 200, headers: [], body };
+      },
+      { origin: () => 'http://site', onError: (error) => errors.push(error) },
+    );
+    // Over HTTP/2 the client limits what the server may send.
+    const server = createHttp2Server().on('request', listener.request as () => void);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const unread = client.request({ ':path': '/' });
+    const [, outgoing] = await once(server, 'request');
+    await vi.waitUntil(() => outgoing.stream.writableNeedDrain);
+    await listener.drain();
+    expect({ isEnded, errors, isCutOff: outgoing.stream.destroyed }).toEqual({
+      isEnded: true,
+      errors: [],
+      isCutOff: true,
+    });
+    unread.destroy();
+    client.destroy();
+    server.close();
   });
 
   test('closes the connection when a stream fails', async () => {
