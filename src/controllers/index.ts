@@ -85,6 +85,7 @@ export {
   serviceAccountTokens,
 } from './service-accounts.js';
 export { clusterAddresses, type ServiceRangesOptions, serviceRanges } from './service-ranges.js';
+export { debuggedPods } from './stages/debugged-pods.js';
 export { type NodeStagesOptions, nodeStages } from './stages/node-stages.js';
 export {
   type Completion,

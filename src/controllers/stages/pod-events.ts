@@ -7,7 +7,7 @@ import { hexDigitsFromText } from '../../util/ids.js';
 import type { StoredPod } from '../workloads/pod-state.js';
 import type { StageEvent } from './stage.js';
 
-type Container = StoredPod['spec']['containers'][number];
+type Container = Pick<StoredPod['spec']['containers'][number], 'name' | 'image' | 'imagePullPolicy'>;
 
 const SCHEDULER = 'default-scheduler';
 const KUBELET_COMPONENT = 'kubelet';
@@ -74,8 +74,8 @@ export function pullingEvents(pod: StoredPod): readonly StageEvent[] {
 
 /** The Events of containers that are stopped: those that run. */
 export function killingEvents(pod: StoredPod): readonly StageEvent[] {
-  const { containerStatuses = [], initContainerStatuses = [] } = pod.status;
-  return [...containerStatuses, ...initContainerStatuses]
+  const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = pod.status;
+  return [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses]
     .filter(({ state }) => state.running !== undefined)
     .map(({ name }) => containerEvent(pod, name, { reason: 'Killing', message: `Stopping container ${name}` }));
 }
@@ -86,9 +86,14 @@ export function containerEvent(
   container: string,
   { type = 'Normal', ...event }: Pick<StageEvent, 'reason' | 'message'> & Partial<Pick<StageEvent, 'type'>>,
 ): StageEvent {
-  const isInit = pod.spec.initContainers?.some(({ name }) => name === container) ?? false;
-  const fieldPath = `spec.${isInit ? 'initContainers' : 'containers'}{${container}}`;
-  return kubeletEvent(pod, { type, ...event, fieldPath });
+  const { initContainers, ephemeralContainers } = pod.spec;
+  const isNamed = ({ name }: { readonly name: string }) => name === container;
+  const list = initContainers?.some(isNamed)
+    ? 'initContainers'
+    : ephemeralContainers?.some(isNamed)
+      ? 'ephemeralContainers'
+      : 'containers';
+  return kubeletEvent(pod, { type, ...event, fieldPath: `spec.${list}{${container}}` });
 }
 
 function pullEvents(pod: StoredPod, container: Container, { tookMs }: ImagePull): readonly StageEvent[] {

@@ -81,13 +81,14 @@ export function creatingStatus(pod: StoredPod, { hostIP }: PodAddressPair, now: 
   };
 }
 
-/** The status after all running containers, including sidecars, exit with this code. Containers that exited before are unchanged. */
+/** The status after all running containers, including sidecars and ephemeral ones, exit with this code. Containers that exited before are unchanged. */
 export function endedStatus(pod: StoredPod, exitCode: number, now: string): PodStatusInput {
   const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
   const { containers, initContainers = [] } = pod.spec;
-  const { initContainerStatuses } = pod.status;
-  const sidecar = (status: NonNullable<typeof initContainerStatuses>[number]): ContainerStatusInput => {
-    const container = initContainers.find(({ name }) => name === status.name);
+  const { initContainerStatuses, ephemeralContainerStatuses } = pod.status;
+  const besides = [...initContainers, ...(pod.spec.ephemeralContainers ?? [])];
+  const stopped = (status: NonNullable<typeof initContainerStatuses>[number]): ContainerStatusInput => {
+    const container = besides.find(({ name }) => name === status.name);
     const { running } = status.state;
     if (container === undefined || running === undefined) return copyJson(status) as ContainerStatusInput;
     const state = terminated(exitCode, running.startedAt ?? now, now);
@@ -95,7 +96,10 @@ export function endedStatus(pod: StoredPod, exitCode: number, now: string): PodS
   };
   return {
     phase,
-    ...(initContainerStatuses === undefined ? {} : { initContainerStatuses: initContainerStatuses.map(sidecar) }),
+    ...(initContainerStatuses === undefined ? {} : { initContainerStatuses: initContainerStatuses.map(stopped) }),
+    ...(ephemeralContainerStatuses === undefined
+      ? {}
+      : { ephemeralContainerStatuses: ephemeralContainerStatuses.map(stopped) }),
     conditions: podConditions(pod, { hasSandbox: false, isInitialized: true, unready: [], ended: phase }, now),
     startTime: pod.status.startTime ?? now,
     containerStatuses: containers.map((container) => {

@@ -12,6 +12,7 @@ import { timeToMs } from '../../text/time/time.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { controllerOf } from '../runtime/owners.js';
 import { isPodFinished, podCondition, type StoredPod } from '../workloads/pod-state.js';
+import { debuggedPods } from './debugged-pods.js';
 import { isOnStoppedNode, leaseStages, nodesAffectWaitingPods } from './node-leases.js';
 import { readyNode } from './node-stages.js';
 import { type Completion, completes } from './pod-ends.js';
@@ -74,6 +75,7 @@ export function readyPods(options: ReadyPodsOptions = {}): readonly Stage[] {
     scheduledPods(options),
     startedPods(options),
     resizedPods(options),
+    debuggedPods(options),
     gatedPods(options),
     ...(jobs === false ? [] : completes({ ...jobs, ...selection(options), where: belongsToJob })),
     ...(bare === false ? [] : completes({ afterMs: BARE_MS, ...bare, ...selection(options), where: isBare })),
