@@ -17,6 +17,10 @@ export { createCluster, type FullCluster as Cluster } from './cluster/full-clust
 
 export * from './cluster/public-api.js';
 
+// Authorization of kubelets
+
+export { nodeAuthorizer } from './auth/node/node-authorizer.js';
+
 // Authentication by other servers
 
 export { type OpenIdConnectOptions, openIdConnect } from './auth/openid/openid-connect.js';

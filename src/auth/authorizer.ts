@@ -3,18 +3,23 @@
  * cluster, because its rules may be objects of the cluster.
  */
 
+import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { ObjectReader } from '../kinds/objects.js';
 import type { Dialect } from '../meta/dialect.js';
 import { errors, failure, type StatusError } from '../meta/errors.js';
 import type { GroupResource } from '../meta/gvk.js';
 import type { AccessAttributes, AccessDecision, AccessRules, ClusterAuthorizer } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
+import type { KeyIndex, KeysOf } from '../storage/types.js';
 import { quote } from '../text/go/go-text.js';
 
 /** What an authorizer may read of its cluster. */
 export interface AuthorizerContext {
   readonly dialect: Dialect;
+  readonly features: FeatureGates;
   readonly objects: ObjectReader;
+  /** An index of the stored objects by key, kept current. It is valid until the next `await`. */
+  index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key>;
   /** The number of writes to a resource so far; an unchanged number means an unchanged state. */
   lastChange(resource: GroupResource): number;
 }

@@ -44,6 +44,7 @@ const deprecatedSwitch: Gate = { stage: 'Deprecated', on: false };
 /** The implemented gates, with the stage that each has from a release on. */
 const GATES: Readonly<Record<string, Readonly<Record<string, Gate>>>> = {
   APIResponseCompression: { '1.8': alpha, '1.16': beta },
+  AuthorizeNodeWithSelectors: { '1.31': alpha, '1.32': beta },
   CBORServingAndStorage: { '1.32': alpha },
   ClusterTrustBundle: { '1.27': alpha, '1.33': betaOff },
   ClusterTrustBundleProjection: { '1.29': alpha, '1.33': betaOff },

@@ -90,7 +90,7 @@ Flags of serve that kube-apiserver has, too. Lists are separated by commas, flag
   --authentication-token-webhook-config-file FILE, --authentication-token-webhook-cache-ttl DURATION,
   --authentication-token-webhook-version VERSION
                                          users that a webhook knows
-  --authorization-mode LIST              AlwaysAllow, AlwaysDeny, RBAC; default: RBAC
+  --authorization-mode LIST              AlwaysAllow, AlwaysDeny, Node, RBAC; default: RBAC
   --enable-admission-plugins LIST, --disable-admission-plugins LIST, --admission-control-config-file FILE
   --service-cluster-ip-range LIST        the range of cluster IPs; two of different families: dual stack
   --allow-privileged=false               reject pods with privileged containers

@@ -136,7 +136,7 @@ export interface TokenWebhookFlags {
 
 const AUTHORIZATION_MODES = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
 /** The modes that are available here. */
-export type AuthorizationMode = Exclude<(typeof AUTHORIZATION_MODES)[number], 'ABAC' | 'Webhook' | 'Node'>;
+export type AuthorizationMode = Exclude<(typeof AUTHORIZATION_MODES)[number], 'ABAC' | 'Webhook'>;
 
 /** Only the previous release is allowed. */
 function readHiddenMetrics(flags: FlagReader): string | undefined {
@@ -350,7 +350,7 @@ function readModes(flags: FlagReader): readonly AuthorizationMode[] {
     if (mode === undefined) {
       throw new UsageError(`--authorization-mode takes ${AUTHORIZATION_MODES.join(', ')}, got "${text}"`);
     }
-    if (mode === 'ABAC' || mode === 'Webhook' || mode === 'Node') {
+    if (mode === 'ABAC' || mode === 'Webhook') {
       throw new UsageError(`--authorization-mode ${mode} is not available here; pass an authorizer to createCluster`);
     }
     if (modes.indexOf(text) < index) throw new UsageError(`--authorization-mode ${mode} is given twice`);

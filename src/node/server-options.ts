@@ -11,6 +11,7 @@ import { auditLog } from '../audit/log.js';
 import type { AuditPolicy } from '../audit/policy.js';
 import type { TokenAuthenticatorFactory, TokenTable } from '../auth/authentication.js';
 import { type AuthorizerFactory, allowAll, denyAll, unionAuthorizer } from '../auth/authorizer.js';
+import { nodeAuthorizer } from '../auth/node/node-authorizer.js';
 import { openIdConnect } from '../auth/openid/openid-connect.js';
 import { rbac } from '../auth/rbac/authorizer.js';
 import type { RequestHeaderOptions } from '../auth/request-header.js';
@@ -218,6 +219,7 @@ function publicKeyOf(type: string, bytes: Uint8Array): KeyObject | undefined {
 const AUTHORIZERS: Readonly<Record<AuthorizationMode, () => AuthorizerFactory>> = {
   AlwaysAllow: allowAll,
   AlwaysDeny: denyAll,
+  Node: nodeAuthorizer,
   RBAC: rbac,
 };
 

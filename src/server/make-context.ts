@@ -2,7 +2,7 @@
  * Builds the ServerContext, which every part of the server receives.
  */
 import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
-import { type AuthorizerFactory, createClusterAuthorizer } from '../auth/authorizer.js';
+import { type AuthorizerContext, type AuthorizerFactory, createClusterAuthorizer } from '../auth/authorizer.js';
 import {
   type AccountTokensFactory,
   type AuthenticationOptions,
@@ -18,7 +18,7 @@ import { BookmarkTicker } from './bookmark-ticker.js';
 import { clusterView, lastChangeOf } from './cluster-view.js';
 import type { AccessListener, ServerContext } from './context.js';
 import { type Plugins, pluginsOf } from './plugins.js';
-import { objectReader } from './strategy-context.js';
+import { keyIndex, objectReader } from './strategy-context.js';
 
 export interface ContextParts
   extends Pick<
@@ -37,7 +37,13 @@ export interface ContextParts
 export function makeContext(parts: ContextParts): ServerContext {
   const { store, registry, features, dialect, clock, ids, release } = parts;
   const objects = objectReader(store, registry);
-  const setting = { dialect, objects, lastChange: lastChangeOf(store, dialect) };
+  const setting: AuthorizerContext = {
+    dialect,
+    features,
+    objects,
+    index: (resource, keysOf) => keyIndex(resource, keysOf, { store, registry }),
+    lastChange: lastChangeOf(store, dialect),
+  };
   const access = createClusterAuthorizer(parts.authorizer, setting);
   const listeners = new Set<AccessListener>();
   const authorize = (user: User, attributes: AccessAttributes): AccessDecision => {

@@ -53,6 +53,16 @@ export function objectReader(store: Store, registry: Registry): ObjectReader {
   };
 }
 
+/** An index of the stored objects of a resource; empty for a kind that is not served. */
+export function keyIndex<Key>(
+  resource: GroupResource,
+  keysOf: KeysOf<Key>,
+  { store, registry }: { readonly store: Store; readonly registry: Registry },
+): KeyIndex<Key> {
+  const stored = registry.storageKindOf(resource);
+  return stored === undefined ? NO_KEYS : store.index(stored.storageKey, keysOf);
+}
+
 function readStored(address: ObjectAddress, store: Store, registry: Registry): ApiObject | undefined {
   const stored = registry.storageKindOf(address);
   if (stored === undefined) return undefined;
@@ -98,9 +108,7 @@ class WriteObjects implements Objects {
   }
 
   index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key> {
-    const { store, registry } = this.#write.server;
-    const stored = registry.storageKindOf(resource);
-    return stored === undefined ? NO_KEYS : store.index(stored.storageKey, keysOf);
+    return keyIndex(resource, keysOf, this.#write.server);
   }
 
   serves(resource: GroupResource): boolean {

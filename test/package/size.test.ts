@@ -11,7 +11,7 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 477,
+  index: 478,
   // Includes journals, initial states and time travel, about 4 kB.
   core: 134,
   // Includes the schema-based copying of stored specs.

@@ -5,6 +5,7 @@
  */
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { mirrorKey } from '../../kinds/core/v1/pod-spec/annotations.js';
+import { referencesSecret } from '../../kinds/core/v1/pod-spec/references.js';
 import type { ServiceAccount } from '../../kinds/core/v1/service-account.js';
 import type { Container, EphemeralContainer, PodSpec, Volume } from '../../kinds/generated/core-v1.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -15,7 +16,6 @@ import { nextTurn } from '../../util/clock.js';
 import { own } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
-import { referencesSecret } from './pod-references.js';
 import { type AnyRequest, builtIn, forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
 export const serviceAccount = /* @__PURE__ */ builtIn('ServiceAccount', {

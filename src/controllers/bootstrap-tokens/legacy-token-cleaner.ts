@@ -3,10 +3,10 @@
  * deleted after another period without use.
  */
 
-import { secretNames } from '../../admission/plugins/pod-references.js';
 import { mergePatch } from '../../client/patches.js';
 import { ConfigMap } from '../../kinds/core/v1/config-map.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import { secretNames } from '../../kinds/core/v1/pod-spec/references.js';
 import { Secret } from '../../kinds/core/v1/secret.js';
 import { ServiceAccount } from '../../kinds/core/v1/service-account.js';
 import { StatusError } from '../../meta/errors.js';

@@ -45,9 +45,7 @@ export function serveArguments(apiServerArgs: readonly string[]): TranslatedArgu
   const args = ['serve'];
   for (const [name, values] of flags) {
     const flag = RENAMED[name] ?? name;
-    // The node authorizer is not available; kubelets are rare in tests.
-    if (name === 'authorization-mode') args.push(...modesWithoutNode(listOf(name)));
-    else if (name in RENAMED || PASSED_ON.includes(name)) args.push(...values.map((value) => `--${flag}=${value}`));
+    if (name in RENAMED || PASSED_ON.includes(name)) args.push(...values.map((value) => `--${flag}=${value}`));
   }
   if (!flags.has('authorization-mode')) args.push('--authorization-mode=AlwaysAllow');
   if (!flags.has('bind-address')) args.push('--host=0.0.0.0');
@@ -58,11 +56,5 @@ export function serveArguments(apiServerArgs: readonly string[]): TranslatedArgu
   // From this verbosity on, the reference server logs requests.
   if (Number(flags.get('v')?.at(-1) ?? 0) >= 3) args.push('--log');
   const ignored = [...flags.keys()].filter((name) => !API_SERVER_FLAGS.includes(name));
-  if (listOf('authorization-mode').includes('Node')) ignored.push('authorization-mode=Node');
   return { args, ignored };
-}
-
-function modesWithoutNode(modes: readonly string[]): readonly string[] {
-  const others = modes.filter((mode) => mode !== 'Node');
-  return [`--authorization-mode=${others.length === 0 ? 'RBAC' : others.join(',')}`];
 }

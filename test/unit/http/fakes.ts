@@ -7,6 +7,7 @@ import { createAuthentication } from '../../../src/auth/cluster-authentication.j
 import type { FetchHandlerOptions, FetchTarget, ServedResource } from '../../../src/http/index.js';
 import { createFetchHandler } from '../../../src/http/index.js';
 import { defineKind } from '../../../src/kinds/define-kind.js';
+import { featureGates } from '../../../src/kinds/feature-gates.js';
 import { ConfigMap, Lease, Namespace } from '../../../src/kinds/index.js';
 import type { Kind } from '../../../src/kinds/kind.js';
 import { serveKind } from '../../../src/kinds/served-kind.js';
@@ -46,7 +47,9 @@ type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 /** Every named user is authorized for everything. */
 const access = createClusterAuthorizer(allowAuthenticated(), {
   dialect: kubernetesDialect,
+  features: featureGates(),
   objects: { get: () => undefined, list: () => [] },
+  index: () => ({ has: () => false, keys: () => [] }),
   lastChange: () => 0,
 });
 const ANY_PAGE = { type: 'path', verb: 'get', path: '/' } as const;

@@ -303,6 +303,13 @@ describe('authorization and admission', () => {
     const { code, body } = await closed.call('/api/v1/pods', { token: 'secret' });
     expect([code, body.message]).toEqual([403, expect.stringContaining('Everything is forbidden.')]);
     expect((await closed.call('/version')).code).toBe(200);
+    const kubelet = await file('kubelet.csv', 'secret,system:node:a,1,system:nodes\n');
+    await using nodes = await start('--authorization-mode=Node,RBAC', '--token-auth-file', kubelet);
+    const answer = await nodes.call('/api/v1/pods', { token: 'secret' });
+    expect([answer.code, answer.body.message]).toEqual([
+      403,
+      expect.stringMatching(/with spec.nodeName field selector$/),
+    ]);
   });
 
   test('plugins are enabled, disabled and configured', async () => {

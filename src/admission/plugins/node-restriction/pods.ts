@@ -7,6 +7,7 @@ import type { PersistentVolume } from '../../../kinds/core/v1/persistent-volume.
 import type { PersistentVolumeClaim } from '../../../kinds/core/v1/persistent-volume-claim.js';
 import type { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { mirrorKey } from '../../../kinds/core/v1/pod-spec/annotations.js';
+import { referencesConfigMap, referencesSecret } from '../../../kinds/core/v1/pod-spec/references.js';
 import type { PodSpec, Volume } from '../../../kinds/generated/core-v1.js';
 import type { CSIDriver } from '../../../kinds/storage/v1/csi-driver.js';
 import { serviceGroup } from '../../../meta/dialect.js';
@@ -15,7 +16,6 @@ import { aggregateText } from '../../../meta/field-error.js';
 import { quote } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import type { ClusterView } from '../../types.js';
-import { referencesConfigMap, referencesSecret } from '../pod-references.js';
 import type { NodeRequest } from './node-restriction.js';
 
 export function checkPod(nodeRequest: NodeRequest): string | undefined {

@@ -2,6 +2,7 @@
  * Roles and bindings in maps: the context of an authorizer, with methods to change it.
  */
 import type { AuthorizerContext } from '../../../../src/auth/authorizer.js';
+import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import type { ObjectAddress } from '../../../../src/kinds/objects.js';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../../../../src/kinds/rbac/role-rules.js';
 import { type Dialect, kubernetesDialect } from '../../../../src/meta/dialect.js';
@@ -29,7 +30,9 @@ export function fakeCluster(policies: Partial<PolicySet> = {}, dialect: Dialect 
   const mark = ({ resource }: GroupResource) => marks.set(resource, (marks.get(resource) ?? 0) + 1);
   const cluster: FakeCluster = {
     dialect,
+    features: featureGates(),
     lists,
+    index: () => ({ has: () => false, keys: () => [] }),
     objects: {
       get: (address: ObjectAddress) => tableOf(address).get(key(address.namespace, address.name)),
       list(resource, namespace) {

@@ -68,9 +68,15 @@ describe('serveArguments', () => {
     expect(settingsFor(...args)).toMatchObject({ log: true });
   });
 
-  test('leaves out the node authorizer and names it as ignored', () => {
-    expect(serveArguments(['--authorization-mode=Node,RBAC']).ignored).toEqual(['authorization-mode=Node']);
-    expect(settingsFor('--authorization-mode=Node,RBAC')?.flags.authorizationModes).toEqual(['RBAC']);
-    expect(settingsFor('--authorization-mode=Node')?.flags.authorizationModes).toEqual(['RBAC']);
+  test('takes the authorization modes that serve has', () => {
+    expect(serveArguments(['--authorization-mode=Node,RBAC']).ignored).toEqual([]);
+    expect(settingsFor('--authorization-mode=Node,RBAC')?.flags.authorizationModes).toEqual(['Node', 'RBAC']);
+    expect(() => settingsFor('--authorization-mode=ABAC')).toThrow('ABAC is not available here');
+  });
+
+  test('ignores the flags of kube-controller-manager, which a kube-apiserver does not have', () => {
+    const args = ['--cluster-signing-cert-file=ca.crt', '--cluster-signing-duration=1h'];
+    expect(serveArguments(args).ignored).toEqual(['cluster-signing-cert-file', 'cluster-signing-duration']);
+    expect(settingsFor(...args)?.flags.signing).toBeUndefined();
   });
 });

@@ -1,20 +1,18 @@
 /**
- * Whether a pod spec references Secrets or ConfigMaps. Indirect references do not count.
+ * The Secrets and ConfigMaps that a pod spec references. Indirect references do not count.
  */
-import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
-import type { PodSpec, Volume } from '../../kinds/generated/core-v1.js';
-import type { DeepReadonly } from '../../meta/object.js';
+import type { DeepReadonly } from '../../../../meta/object.js';
+import type { PodSpec, Volume } from '../../../generated/core-v1.js';
 
 export function referencesSecret(spec: PodSpec): boolean {
   return secretNames(spec).some(Boolean);
 }
 
-/** The names of the Secrets that the spec references. */
+/** The names of the Secrets that the spec references. An empty name is no reference. */
 export function secretNames(spec: DeepReadonly<PodSpec>): (string | undefined)[] {
-  const { initContainers = [], containers = [], ephemeralContainers = [] } = spec;
   return [
     ...(spec.imagePullSecrets ?? []).map(({ name }) => name),
-    ...[...initContainers, ...containers, ...ephemeralContainers].flatMap(({ env, envFrom }) => [
+    ...containersOf(spec).flatMap(({ env, envFrom }) => [
       ...(envFrom ?? []).map(({ secretRef }) => secretRef?.name),
       ...(env ?? []).map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
     ]),
@@ -35,13 +33,22 @@ function secretsOf(volume: DeepReadonly<Volume>): (string | undefined)[] {
 }
 
 export function referencesConfigMap(spec: PodSpec): boolean {
+  return configMapNames(spec).some(Boolean);
+}
+
+/** The names of the ConfigMaps that the spec references. An empty name is no reference. */
+export function configMapNames(spec: DeepReadonly<PodSpec>): (string | undefined)[] {
   return [
-    ...allContainers(spec).flatMap(({ env, envFrom }) => [
+    ...containersOf(spec).flatMap(({ env, envFrom }) => [
       ...(envFrom ?? []).map(({ configMapRef }) => configMapRef?.name),
       ...(env ?? []).map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
     ]),
     ...(spec.volumes ?? []).flatMap(({ projected, configMap }) =>
       projected ? (projected.sources ?? []).map((source) => source.configMap?.name) : [configMap?.name],
     ),
-  ].some(Boolean);
+  ];
+}
+
+function containersOf({ initContainers = [], containers = [], ephemeralContainers = [] }: DeepReadonly<PodSpec>) {
+  return [...initContainers, ...containers, ...ephemeralContainers];
 }
