@@ -3,6 +3,7 @@
  * The audit log of a cluster: `createCluster({ audit: auditLog({ policy }) })`. It keeps the newest events and delivers
  * them to readers; it never delays a request.
  */
+import { unsharedBytes } from '../util/json-bytes.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { AUDIT_LEVELS, type AuditEvent, type AuditLevel } from './event.js';
 import { type AuditPolicy, evaluatorOf } from './policy.js';
@@ -10,7 +11,7 @@ import { type AuditContext, type AuditedRequest, type AuditRecord, RequestRecord
 
 export interface AuditLogOptions {
   readonly policy: AuditPolicy;
-  /** The number of events kept for `events` and for slow readers. Default: 1000. */
+  /** The number of events kept for `events` and for slow readers; fewer if they are large. Default: 1000. */
   readonly limit?: number | undefined;
   /** Called with each event, in order, before the request continues. */
   readonly onEvent?: ((event: AuditEvent) => void) | undefined;
@@ -39,6 +40,8 @@ export interface AuditLog extends AsyncIterable<AuditEvent>, AsyncDisposable {
 }
 
 const DEFAULT_LIMIT = 1000;
+/** About the memory that kept events may use: at the level RequestResponse, each contains two objects. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Creates a log. Throws a TypeError for an invalid policy.
@@ -56,7 +59,7 @@ export function auditLog(options: AuditLogOptions): AuditLog {
     throw new TypeError(`orchplane: auditLog: limit must be a positive integer, not ${String(limit)}`);
   }
   const evaluate = evaluatorOf(policy);
-  const feed = new Feed<AuditEvent>(limit);
+  const feed = new Feed<AuditEvent>({ items: limit, bytes: MAX_KEPT_BYTES });
   const levels = Object.fromEntries(AUDIT_LEVELS.map((level) => [level, 0])) as Record<AuditLevel, number>;
   const write = (event: AuditEvent): void => {
     feed.add(event);
@@ -118,14 +121,22 @@ export interface FeedReader<Item> extends AsyncIterableIterator<Item, undefined>
  */
 export class Feed<Item> {
   readonly #limit: number;
-  readonly #slots: Item[] = [];
+  readonly #maxBytes: number;
+  /** Undefined where the item was dropped because of its size. */
+  readonly #slots: (Item | undefined)[] = [];
+  readonly #sizes: number[] = [];
+  #bytes = 0;
+  /** The position of the oldest kept item. */
+  #oldest = 0;
   #end = 0;
   #closed = false;
   /** Callbacks of readers that wait for an item. */
   readonly #waiting = new Set<() => void>();
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  /** The newest item is kept whatever its size. */
+  constructor(limits: { readonly items: number; readonly bytes: number }) {
+    this.#limit = limits.items;
+    this.#maxBytes = limits.bytes;
   }
 
   get isClosed(): boolean {
@@ -134,17 +145,20 @@ export class Feed<Item> {
 
   /** The kept items, oldest first. */
   items(): Item[] {
-    const first = this.#oldest();
-    const split = first % this.#limit;
-    return this.#end <= this.#limit
-      ? this.#slots.slice()
-      : [...this.#slots.slice(split), ...this.#slots.slice(0, split)];
+    const items: Item[] = [];
+    for (let at = this.#oldest; at < this.#end; at++) items.push(this.#slots[at % this.#limit] as Item);
+    return items;
   }
 
   add(item: Item): void {
     if (this.#closed) return;
+    if (this.#end - this.#oldest === this.#limit) this.#dropOldest();
+    const bytes = unsharedBytes(item);
     this.#slots[this.#end % this.#limit] = item;
+    this.#sizes[this.#end % this.#limit] = bytes;
+    this.#bytes += bytes;
     this.#end++;
+    while (this.#bytes > this.#maxBytes && this.#end - this.#oldest > 1) this.#dropOldest();
     this.#wake();
   }
 
@@ -164,7 +178,7 @@ export class Feed<Item> {
 
   /** The item at a position or, if it is lost, the oldest kept one; undefined if it does not exist yet. */
   at(position: number): { readonly item: Item; readonly position: number } | undefined {
-    const found = Math.max(position, this.#oldest());
+    const found = Math.max(position, this.#oldest);
     if (found >= this.#end) return undefined;
     return { item: this.#slots[found % this.#limit] as Item, position: found };
   }
@@ -175,8 +189,10 @@ export class Feed<Item> {
     return () => this.#waiting.delete(wake);
   }
 
-  #oldest(): number {
-    return Math.max(0, this.#end - this.#limit);
+  #dropOldest(): void {
+    const slot = this.#oldest++ % this.#limit;
+    this.#slots[slot] = undefined;
+    this.#bytes -= this.#sizes[slot] ?? 0;
   }
 
   #wake(): void {

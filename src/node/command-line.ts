@@ -4,6 +4,8 @@
 import { parseArgs } from 'node:util';
 import type { FeatureGateSettings } from '../kinds/feature-gates.js';
 import type { DialectName } from '../meta/dialect.js';
+import { Quantity } from '../meta/quantity.js';
+import { heapSizeLimit } from './heap-guard.js';
 import {
   CONTROLLER_FLAGS,
   readServerFlags,
@@ -34,6 +36,8 @@ export interface ServeSettings {
   readonly token: string | undefined;
   readonly anonymous: boolean;
   readonly log: boolean;
+  /** The bytes that the heap may use. */
+  readonly maxHeap: number;
   readonly featureGates: FeatureGateSettings;
   readonly runtimeConfig: string | undefined;
   readonly controllers: ServedControllers;
@@ -66,6 +70,8 @@ Options of serve
   --token T              the bearer token of the administrator; default: a random one
   --anonymous            require no token
   --controllers WHICH    none (the default); standard: all controllers; ready: also make every pod ready
+  --max-heap SIZE        the memory for objects and their history (512Mi); default: what Node allows on this machine.
+                         When it is nearly used up, writes are refused until objects are deleted
   --log                  log every request
   --feature-gates LIST   A=true,B=false
   --runtime-config LIST  api/all=true, GROUP/VERSION=true, …
@@ -118,6 +124,7 @@ const OPTIONS = {
   anonymous: { type: 'boolean' },
   log: { type: 'boolean' },
   controllers: { type: 'string' },
+  'max-heap': { type: 'string' },
   'feature-gates': { type: 'string', multiple: true },
   'runtime-config': { type: 'string', multiple: true },
   ...SERVER_FLAGS,
@@ -168,12 +175,29 @@ export function parseCommandLine(args: readonly string[]): Command {
       token: values.token,
       anonymous: values.anonymous === true,
       log: values.log === true,
+      maxHeap: readMaxHeap(values['max-heap']),
       controllers,
       featureGates: readGates((values['feature-gates'] ?? []).join(',')),
       runtimeConfig: values['runtime-config']?.join(','),
       flags,
     },
   };
+}
+
+/** The least heap in which a server with controllers starts. */
+const MIN_HEAP = 64 * 1024 * 1024;
+
+function readMaxHeap(text: string | undefined): number {
+  const limit = heapSizeLimit();
+  if (text === undefined) return limit;
+  const parsed = Quantity.tryParse(text);
+  const size = parsed.ok ? Number(parsed.quantity.value()) : Number.NaN;
+  if (!(size >= MIN_HEAP)) throw new UsageError(`--max-heap takes a size of at least 64Mi, not "${text}"`);
+  if (size <= limit) return size;
+  const megabytes = Math.ceil(size / (1024 * 1024));
+  throw new UsageError(
+    `--max-heap ${text} is more than Node allows this process; set NODE_OPTIONS=--max-old-space-size=${megabytes}`,
+  );
 }
 
 /** With --anonymous every client is the administrator, so other users would have no effect. */

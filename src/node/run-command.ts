@@ -9,8 +9,10 @@ import type { ControllerStarter } from '../client/host.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { createCluster } from '../cluster/full-cluster.js';
 import type { CertificateSigningOptions } from '../controllers/index.js';
+import { memoryStorage } from '../storage/memory-storage.js';
 import { HELP, parseCommandLine, type ServedControllers, type ServeSettings, UsageError } from './command-line.js';
 import { type DataFolder, openDataFolder } from './data-folder.js';
+import { guardHeap } from './heap-guard.js';
 import { loadManifests, readManifestFiles } from './manifests.js';
 import { type ServedCluster, serve } from './serve.js';
 import { readServerOptions } from './server-options.js';
@@ -71,10 +73,13 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     dialect,
     ...(data === undefined ? {} : { journal: data.journal }),
     ...options.cluster,
+    storage: memoryStorage({ historyBytes: settings.maxHeap * HISTORY_SHARE }),
     featureGates,
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
     controllers: await loadControllers(settings.controllers, options.signing),
   });
+  const warn = (text: string): void => environment.writeError(`orchplane: ${text}\n`);
+  using _guard = guardHeap(cluster, { maxHeap: settings.maxHeap, warn });
   const loaded = await applyFiles(cluster, settings.manifests, environment);
   const chosen = settings.kubeconfig ?? data?.kubeconfig;
   // A busy disk can delay the start and the stop, so the folder is created only if it is used.
@@ -118,6 +123,9 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
   await environment.stop;
   if (environment.hasBanner) environment.writeOut('\nstopping: watches end, the port is free again\n');
 }
+
+/** The part of the memory that old events may use. */
+const HISTORY_SHARE = 1 / 8;
 
 /** Loaded on demand: the controllers are a third of the program. */
 async function loadControllers(

@@ -6,10 +6,11 @@
  */
 import type { ApiObject, ChangeEvent } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
+import { unsharedBytes } from '../util/json-bytes.js';
 import { getOrInsertComputed } from '../util/once.js';
 import type { CursorFilter } from './cursor.js';
 import { Cursor } from './cursor.js';
-import { countUpTo, noRetiredEvents, type RetiredEvents, retireEvents } from './retired-events.js';
+import { countUpTo, dropRetired, noRetiredEvents, type RetiredEvents, retireEvents } from './retired-events.js';
 import type { StoredEvent } from './types.js';
 import { CompactedError } from './types.js';
 
@@ -20,6 +21,20 @@ export interface LogBounds {
   readonly maxAgeMs: number;
   /** The number of events per resource to keep for histories, beyond what watches can reach; absent: none. */
   readonly keepEvents?: number;
+  /** The memory that the events of all resources together may keep in use; absent: unlimited. */
+  readonly maxBytes?: number;
+}
+
+/** An event without its objects. */
+const EVENT_BYTES = 400;
+
+/**
+ * About the memory that could be freed without an event: what its change replaced. The current objects are in use anyway,
+ * so a creation adds nothing, and an update only what the new object does not share with the previous one.
+ */
+function retainedBytes({ type, object, previous }: StoredEvent): number {
+  if (previous === undefined) return EVENT_BYTES;
+  return EVENT_BYTES + unsharedBytes(previous, type === 'DELETED' ? undefined : object);
 }
 
 /** An event in the log, with the watch events that cursors share. */
@@ -31,6 +46,8 @@ export class LogEntry implements StoredEvent {
   readonly object: ApiObject;
   readonly previous: ApiObject | undefined;
   readonly time: number;
+  /** The memory that the event keeps in use. */
+  readonly bytes: number;
   /** The watch event for watchers without selectors; all of them share this object. */
   readonly watchEvent: ChangeEvent;
   #deletedWatchEvent: ChangeEvent | undefined;
@@ -43,6 +60,7 @@ export class LogEntry implements StoredEvent {
     this.object = event.object;
     this.previous = event.previous;
     this.time = event.time;
+    this.bytes = retainedBytes(event);
     this.watchEvent = Object.freeze({ type: event.type, object: event.object });
   }
 
@@ -138,7 +156,8 @@ export class EventLog {
     return entry;
   }
 
-  append(event: StoredEvent): void {
+  /** Adds an event and returns how much memory it keeps in use. */
+  append(event: StoredEvent): number {
     const entry = new LogEntry(event);
     if (this.#isShared) this.#retireCompacted();
     this.#entries.push(entry);
@@ -147,6 +166,7 @@ export class EventLog {
     for (const cursor of this.#cursors) cursor.offer(entry, position);
     const ofNamespace = this.#cursorsByNamespace.get(event.namespace);
     if (ofNamespace !== undefined) for (const cursor of ofNamespace) cursor.offer(entry, position);
+    return entry.bytes;
   }
 
   /** Compacts events beyond the bounds. */
@@ -163,6 +183,23 @@ export class EventLog {
     this.#head = head;
     // Reclaims in large steps, so that compaction costs O(1) per event.
     if (head > 1024 && head * 2 > this.#entries.length) this.#retireCompacted();
+  }
+
+  /** All events that are in memory, in no particular order. */
+  *eventsInMemory(): Iterable<LogEntry> {
+    for (const chunk of this.#retired.chunks) yield* chunk;
+    yield* this.#entries;
+  }
+
+  /** Drops all events up to a revision, and those that were compacted. Watches that have not read them expire. */
+  dropUpTo(revision: number): void {
+    const end = countUpTo(this.#entries, revision);
+    if (end > this.#head) {
+      this.#compactRevision = this.#entries[end - 1]?.revision ?? this.#compactRevision;
+      this.#head = end;
+    }
+    this.#retireCompacted();
+    this.#retired = dropRetired(this.#retired, revision);
   }
 
   /** Moves the live entries to a new array and retires the rest. */

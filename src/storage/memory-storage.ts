@@ -4,6 +4,7 @@
 import type { LogBounds } from './event-log.js';
 
 const FIVE_MINUTES_MS = 5 * 60_000;
+const MEBIBYTE = 1024 * 1024;
 
 export interface MemoryStorageOptions {
   /** Events per resource for watches and reads at older revisions; default: 10,000. */
@@ -15,6 +16,11 @@ export interface MemoryStorageOptions {
    * reach them, as on a real server. Default: the same events as `history`.
    */
   readonly keepHistory?: number;
+  /**
+   * About how many bytes of memory old events may keep in use, over all resources; default: 128 MiB. Beyond it, the oldest
+   * are dropped whatever the other limits say, and watches and pages that need them are Expired.
+   */
+  readonly historyBytes?: number;
   /** How long continue tokens are valid; default: five minutes. */
   readonly continueMs?: number;
 }
@@ -32,9 +38,11 @@ export interface StorageSettings extends LogBounds {
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): StorageSettings {
   const { history = 10_000, historyMs = FIVE_MINUTES_MS, continueMs = FIVE_MINUTES_MS, keepHistory } = options;
+  const { historyBytes = 128 * MEBIBYTE } = options;
   return {
     maxEvents: atLeast(1, history, 'history'),
     maxAgeMs: atLeast(0, historyMs, 'historyMs'),
+    maxBytes: atLeast(0, historyBytes, 'historyBytes'),
     continueTokenMs: atLeast(0, continueMs, 'continueMs'),
     ...(keepHistory === undefined ? {} : { keepEvents: atLeast(0, keepHistory, 'keepHistory') }),
   };

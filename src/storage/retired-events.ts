@@ -47,6 +47,18 @@ export function retireEvents(retired: RetiredEvents, entries: readonly LogEntry[
   return { chunks: chunks.slice(gone), count, droppedRevision };
 }
 
+/** Drops all events up to a revision. */
+export function dropRetired(retired: RetiredEvents, revision: number): RetiredEvents {
+  const chunks: (readonly LogEntry[])[] = [];
+  let { droppedRevision } = retired;
+  for (const chunk of retired.chunks) {
+    const gone = countUpTo(chunk, revision);
+    droppedRevision = chunk[gone - 1]?.revision ?? droppedRevision;
+    if (gone < chunk.length) chunks.push(chunk.slice(gone));
+  }
+  return { chunks, count: chunks.reduce((sum, { length }) => sum + length, 0), droppedRevision };
+}
+
 /** The oldest revision that can be reconstructed. */
 export function oldestKeptRevision(history: History, bounds: LogBounds): number {
   const { entries, head, compactRevision, retired } = history;

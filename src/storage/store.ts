@@ -38,6 +38,9 @@ export interface ChangeCounter {
 
 export class Store {
   readonly #options: StoreOptions;
+  readonly #maxHistoryBytes: number;
+  /** The memory that the events of all resources keep in use, or more: compaction does not lower it. */
+  #historyBytes = 0;
   #revision: number;
   /** The highest revision ever used; above the current one after a restore. */
   #highestRevision: number;
@@ -59,6 +62,7 @@ export class Store {
 
   constructor(options: StoreOptions, from?: StoreSnapshot) {
     this.#options = options;
+    this.#maxHistoryBytes = options.maxBytes ?? Number.POSITIVE_INFINITY;
     this.#revision = from?.revision ?? 0;
     this.#highestRevision = this.#revision;
     if (from === undefined) return;
@@ -122,7 +126,25 @@ export class Store {
     if (type === 'DELETED') table.delete(key);
     else table.set(key, object);
     this.#countChange(table, key.storageKey);
-    table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, previous, time });
+    const { namespace, name } = key;
+    this.#historyBytes += table.log.append({ revision, type, namespace, name, object, previous, time });
+    if (this.#historyBytes > this.#maxHistoryBytes) this.#limitHistory();
+  }
+
+  /** Drops the oldest events of all resources, so many that this is rarely necessary. */
+  #limitHistory(): void {
+    const events: LogEntry[] = [];
+    for (const { log } of this.#tables.values()) for (const event of log.eventsInMemory()) events.push(event);
+    events.sort((left, right) => left.revision - right.revision);
+    let bytes = events.reduce((sum, event) => sum + event.bytes, 0);
+    let dropUpTo = 0;
+    for (const event of events) {
+      if (bytes <= this.#maxHistoryBytes * HISTORY_FILL) break;
+      bytes -= event.bytes;
+      dropUpTo = event.revision;
+    }
+    this.#historyBytes = bytes;
+    for (const table of this.#tables.values()) table.dropHistoryUpTo(dropUpTo);
   }
 
   /** From now on, writes go to the journal first. */
@@ -347,6 +369,8 @@ export class Store {
 }
 
 const NO_TABLES: StoreSnapshot['tables'] = new Map();
+/** The part of the limit that dropping events leaves in use. */
+const HISTORY_FILL = 0.8;
 const EVENT_TYPE = { create: 'ADDED', update: 'MODIFIED', delete: 'DELETED' } as const;
 
 /** The state right after a revision, with the history that it had then. Throws CompactedError. */

@@ -131,6 +131,12 @@ export class Table {
     for (const [revision, held] of this.#heldStates) if (held.until < now) this.#heldStates.delete(revision);
   }
 
+  /** Drops events and held states up to a revision. */
+  dropHistoryUpTo(revision: number): void {
+    this.log.dropUpTo(revision);
+    for (const held of this.#heldStates.keys()) if (held <= revision) this.#heldStates.delete(held);
+  }
+
   state(): TableState {
     return { tree: this.#tree.clone(), counts: new Map(this.#counts), history: this.log.shareHistory() };
   }

@@ -39,6 +39,8 @@ describe('the orchplane command', () => {
     [['serve', '--feature-gates', 'Nonsense=true'], 'unrecognized feature gate: Nonsense'],
     [['serve', '--runtime-config', 'api/some=true'], 'unknown key "api/some"'],
     [['serve', '--apply', 'nowhere.yaml'], '--apply nowhere.yaml: no such file or directory'],
+    [['serve', '--max-heap', '1Mi'], '--max-heap takes a size of at least 64Mi, not "1Mi"'],
+    [['serve', '--max-heap', '900Gi'], '--max-heap 900Gi is more than Node allows this process'],
     [['serve', '--host', '256.0.0.1', '--no-tls'], '256.0.0.1'],
   ])('fails with a one-line error for the arguments %j', async (args, problem) => {
     const { code, out, err } = await finished(start(...args));
@@ -94,6 +96,52 @@ describe('the orchplane command', () => {
     expect(existsSync(kubeconfig)).toBe(true);
   });
 
+  test('refuses writes instead of running out of memory', async () => {
+    const child = startNode(['--max-old-space-size=192'], 'serve', '--no-tls', '--anonymous', '--max-heap', '160Mi');
+    const address = /address +(\S+)/.exec(await printed(child, /Ctrl-C/))?.[1] ?? '';
+    const collection = `${address}/api/v1/namespaces/default/configmaps`;
+    const send = async (method: string, url: string, name: string, text = ''): Promise<Response> => {
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { text } };
+      const headers = { 'content-type': 'application/json' };
+      return fetch(url, method === 'DELETE' ? { method } : { method, headers, body: JSON.stringify(object) });
+    };
+    const megabyte = (count: number): string => `${count}`.padEnd(1_000_000, 'x');
+    // 1. Old versions of one object do not fill the memory.
+    expect((await send('POST', collection, 'one')).status).toBe(201);
+    for (let count = 0; count < 150; count++) {
+      const response = await send('PUT', `${collection}/one`, 'one', megabyte(count));
+      expect([count, response.status]).toEqual([count, 200]);
+      await response.arrayBuffer();
+    }
+    // 2. New objects do, until they are refused. Everything else continues.
+    let status = 201;
+    let created = 0;
+    for (; status === 201 && created < 400; created++) {
+      const response = await send('POST', collection, `of-${created}`, megabyte(created));
+      status = response.status;
+      if (status !== 201) {
+        expect(await response.json()).toMatchObject({
+          reason: 'ServiceUnavailable',
+          message: expect.stringMatching(/^the memory of the server is exhausted: \d+ of 160 MiB are in use; delete/),
+        });
+      } else await response.arrayBuffer();
+    }
+    expect(status).toBe(503);
+    expect((await fetch(`${collection}/one`)).status).toBe(200);
+    // 3. Deletions make room.
+    for (let index = 0; index < created - 1; index++) {
+      expect((await send('DELETE', `${collection}/of-${index}`, '')).status).toBe(200);
+    }
+    await expect
+      .poll(async () => (await send('POST', collection, 'new')).status, { timeout: 20_000, interval: 1_000 })
+      .toBe(201);
+    child.kill('SIGTERM');
+    expect(await finished(child)).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('memory is available; writes are allowed again'),
+    });
+  }, 120_000);
+
   test('reports every rejected manifest and does not start', async () => {
     const file = join(folder, 'bad.yaml');
     writeFileSync(
@@ -110,7 +158,11 @@ describe('the orchplane command', () => {
 });
 
 function start(...args: string[]): Child {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  return startNode([], ...args);
+}
+
+function startNode(nodeArgs: readonly string[], ...args: string[]): Child {
+  const child = spawn(process.execPath, [...nodeArgs, program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   running.add(child);
   const seen = { out: '', err: '' };
   outputs.set(child, seen);

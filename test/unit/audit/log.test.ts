@@ -149,7 +149,7 @@ test('delivers to every reader all events that the reader has not lost', async (
   );
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), async (limit, steps) => {
-      const feed = new Feed<number>(limit);
+      const feed = new Feed<number>({ items: limit, bytes: 1_000 });
       const readers = [feed.read(), feed.read(), feed.read()];
       // The next event of each reader if none were dropped.
       const expected = [0, 0, 0];
@@ -179,4 +179,21 @@ test('calls onEvent with each event, in order', () => {
   const audit = auditLog({ policy, limit: 1, onEvent: ({ auditID }) => seen.push(auditID) });
   recordRequests(audit, 'a', 'b', 'c');
   expect(seen).toEqual(['a', 'b', 'c']);
+});
+
+test('drops the oldest items of a feed beyond its memory limit, but never the newest', async () => {
+  const feed = new Feed<string>({ items: 10, bytes: 1_000 });
+  const reader = feed.read();
+  const item = (name: string, length: number): string => name.padEnd(length);
+  feed.add(item('a', 200));
+  feed.add(item('b', 200));
+  expect(feed.items().map((text) => text.trim())).toEqual(['a', 'b']);
+  feed.add(item('c', 200));
+  expect(feed.items().map((text) => text.trim())).toEqual(['b', 'c']);
+  feed.add(item('d', 2_000));
+  expect(feed.items().map((text) => text.trim())).toEqual(['d']);
+  feed.add(item('e', 100));
+  expect(feed.items().map((text) => text.trim())).toEqual(['e']);
+  expect((await reader.next()).value?.trim()).toBe('e');
+  expect(reader.lost).toBe(4);
 });

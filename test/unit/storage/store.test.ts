@@ -155,6 +155,77 @@ describe('a watch on the store', () => {
   });
 });
 
+describe('the memory limit of the history', () => {
+  /** Replaces an object's text of 10,000 characters. */
+  function replaceText(store: Store, expected: ApiObject, resource = 'things'): ApiObject {
+    const key = keyOf(expected.metadata.name, resource);
+    const makeObject = (revision: string) =>
+      object(expected.metadata.name, Number(revision), { data: { text: revision.padEnd(10_000) } });
+    return store.commit({ type: 'update', key, expected, makeObject });
+  }
+
+  function bytesInMemory(store: Store): number {
+    const changes = store.changesOf(keyOf('a'));
+    return changes.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  test('drops the oldest events beyond the limit', () => {
+    const { store } = newStore({ historyBytes: 1_000_000 });
+    let live = create(store, 'a');
+    for (let count = 0; count < 500; count++) {
+      live = replaceText(store, live);
+      expect(bytesInMemory(store)).toBeLessThan(1_000_000);
+    }
+    expect(store.changesOf(keyOf('a')).length).toBeGreaterThan(30);
+    expect(() => store.watch({ storageKey: 'things', after: 1 })).toThrow(CompactedError);
+    expect(() => names(store, 1)).toThrow(CompactedError);
+    expect(store.get(keyOf('a'))).toBe(live);
+  });
+
+  test('drops old events of a resource because of those of another', () => {
+    const { store } = newStore({ historyBytes: 1_000_000 });
+    create(store, 'b', 'others');
+    const cursor = store.watch({ storageKey: 'others', after: 0 });
+    const caughtUp = store.watch({ storageKey: 'others', after: 1 });
+    let live = create(store, 'a');
+    for (let count = 0; count < 100; count++) live = replaceText(store, live);
+    expect(() => cursor.poll()).toThrow(CompactedError);
+    create(store, 'c', 'others');
+    expect(caughtUp.poll()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'c' } } });
+  });
+
+  test('drops held list pages with the events', () => {
+    const { store, clock } = newStore({ historyBytes: 1_000_000 });
+    let live = create(store, 'a');
+    store.hold('things', 1, clock.now() + 1_000);
+    live = replaceText(store, live);
+    expect(names(store, 1)).toEqual(['a']);
+    for (let count = 0; count < 100; count++) live = replaceText(store, live);
+    expect(() => names(store, 1)).toThrow(CompactedError);
+  });
+
+  test('applies to events that are kept for histories, too', () => {
+    const { store } = newStore({ history: 10, keepHistory: 100_000, historyBytes: 1_000_000 });
+    let live = create(store, 'a');
+    for (let count = 0; count < 3_000; count++) live = replaceText(store, live);
+    expect(store.changesOf(keyOf('a')).length).toBeGreaterThan(30);
+    expect(bytesInMemory(store)).toBeLessThan(1_000_000);
+    expect(() => store.snapshotAt(1)).toThrow(CompactedError);
+    expect(store.snapshotAt(store.oldestRevision()).revision).toBe(store.oldestRevision());
+  });
+
+  test('does not count parts of an object that a change keeps', () => {
+    const { store } = newStore({ historyBytes: 1_000_000 });
+    let live = replaceText(store, create(store, 'a'));
+    const { data } = live as unknown as { data: object };
+    for (let count = 0; count < 1_000; count++) {
+      const makeObject = (revision: string) => object('a', Number(revision), { data });
+      live = store.commit({ type: 'update', key: keyOf('a'), expected: live, makeObject });
+    }
+    expect(store.changesOf(keyOf('a')).length).toBe(1_002);
+  });
+});
+
 describe('a store snapshot', () => {
   test('restores objects and revision of a snapshot, and the next write takes the following revision', () => {
     const { store } = newStore();

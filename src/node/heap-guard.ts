@@ -1,0 +1,84 @@
+/**
+ * Keeps a server from running out of memory, which would end the process: when the heap is nearly full, writes are
+ * refused until objects have been deleted. Reads, watches and deletions continue.
+ */
+import { constants, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { errors } from '../meta/errors.js';
+import type { Middleware } from '../server/middleware.js';
+import { systemClock } from '../util/clock.js';
+
+export interface HeapGuardOptions {
+  /** The bytes that the heap may use. */
+  readonly maxHeap: number;
+  readonly warn: (text: string) => void;
+}
+
+/** What a guard needs of a cluster. */
+interface GuardedCluster {
+  use(middleware: Middleware): () => void;
+}
+
+/** Writes are refused above this part of the limit, and allowed again below the other. */
+const FULL = 0.85;
+const FREE = 0.75;
+/** How long after a refused write the next one collects garbage, which takes up to a second. */
+const COLLECT_AFTER_MS = 5_000;
+const MEBIBYTE = 1024 * 1024;
+const GROWING_VERBS: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
+
+/** The largest heap that this process can have. Node derives it from the memory of the machine. */
+export function heapSizeLimit(): number {
+  return getHeapStatistics().heap_size_limit;
+}
+
+/** Measures the heap after each full garbage collection, when it contains little else than what is in use. */
+export function guardHeap(cluster: GuardedCluster, { maxHeap, warn }: HeapGuardOptions): Disposable {
+  let allowWrites: (() => void) | undefined;
+  let collectedAt = 0;
+  const check = (): void => {
+    const used = getHeapStatistics().used_heap_size;
+    if (allowWrites === undefined && used > maxHeap * FULL) {
+      const usage = `${inMebibytes(used)} of ${inMebibytes(maxHeap)} MiB are in use`;
+      warn(`memory is nearly exhausted (${usage}); writes are refused until objects are deleted`);
+      allowWrites = cluster.use((request, next) => {
+        if (!GROWING_VERBS.has(request.verb)) return next();
+        // Deletions alone do not cause a garbage collection.
+        if (systemClock.now() > collectedAt + COLLECT_AFTER_MS) {
+          collectGarbage();
+          collectedAt = systemClock.now();
+          check();
+        }
+        if (allowWrites === undefined) return next();
+        throw errors.serviceUnavailable(`the memory of the server is exhausted: ${usage}; delete objects first`);
+      });
+    } else if (allowWrites !== undefined && used < maxHeap * FREE) {
+      warn('memory is available; writes are allowed again');
+      allowWrites();
+      allowWrites = undefined;
+    }
+  };
+  const observer = new PerformanceObserver((list) => {
+    const isFull = ({ detail }: { entryType: string; detail?: unknown }): boolean =>
+      (detail as { kind: number }).kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+    if (list.getEntries().some(isFull)) check();
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return {
+    [Symbol.dispose]() {
+      observer.disconnect();
+      allowWrites?.();
+    },
+  };
+}
+
+/** Node provides the function only with this flag. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
+function inMebibytes(bytes: number): number {
+  return Math.round(bytes / MEBIBYTE);
+}

@@ -1,0 +1,23 @@
+/**
+ * Estimates of the memory that JSON values use.
+ */
+
+/** An object or array without its members. */
+const CONTAINER_BYTES = 40;
+const MEMBER_BYTES = 16;
+/** A character, and the same character in an encoding that is kept with the object. */
+const CHARACTER_BYTES = 2;
+
+/**
+ * The memory of the parts of a value that another value does not share. Strings count even if the other value has equal
+ * ones, because they can be two copies.
+ */
+export function unsharedBytes(value: unknown, other?: unknown): number {
+  if (typeof value === 'string') return value.length * CHARACTER_BYTES;
+  if (typeof value !== 'object' || value === null || value === other) return 0;
+  const members = value as Readonly<Record<string, unknown>>;
+  const others = (typeof other === 'object' && other !== null ? other : {}) as Readonly<Record<string, unknown>>;
+  let bytes = CONTAINER_BYTES;
+  for (const key in members) bytes += MEMBER_BYTES + unsharedBytes(members[key], others[key]);
+  return bytes;
+}
