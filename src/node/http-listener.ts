@@ -20,6 +20,7 @@ import {
   IncomingHeaders,
   IncomingRequest,
   isHttp2,
+  mayLackHeaders,
   pathOfTarget,
   ServerClosing,
 } from './incoming-request.js';
@@ -155,6 +156,10 @@ const LINGER_MS = 500;
 /** How long a client has to read the end of its watch on shutdown. One that does not read at all would never get it. */
 const WATCH_GRACE_MS = 200;
 
+function textAnswer(code: number, body: string): Answer {
+  return { code, headers: [['Content-Type', 'text/plain; charset=utf-8']], body };
+}
+
 class Exchange {
   readonly #state: ListenerState;
   readonly #incoming: Incoming;
@@ -184,6 +189,7 @@ class Exchange {
   async run(): Promise<void> {
     const { handler, options } = this.#state;
     try {
+      if (mayLackHeaders(this.#incoming)) return this.#send(textAnswer(431, '431 Request Header Fields Too Large'));
       const path = pathOfTarget(this.#incoming.url ?? '');
       if (path === undefined) return this.#send(this.#answerWithoutPath());
       const onRead = (): void => {
@@ -223,10 +229,9 @@ class Exchange {
 
   /** The response to a target without a path: `OPTIONS *`, or 400. */
   #answerWithoutPath(): Answer {
-    if (this.#incoming.url === '*' && this.#incoming.method === 'OPTIONS') {
-      return { code: 200, headers: [], body: '' };
-    }
-    return { code: 400, headers: [['Content-Type', 'text/plain; charset=utf-8']], body: '400 Bad Request' };
+    const { url, method } = this.#incoming;
+    const isForServer = url === '*' && method === 'OPTIONS';
+    return isForServer ? { code: 200, headers: [], body: '' } : textAnswer(400, '400 Bad Request');
   }
 
   async #send({ code, headers, body, compress }: Answer): Promise<void> {

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Peer } from '../auth/authentication.js';
 import type { HttpHeaders, HttpRequest } from '../http/answer.js';
+import { errors, type StatusError } from '../meta/errors.js';
 
 /** A request over HTTP/1.1 or HTTP/2. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
@@ -40,13 +41,9 @@ export class ServerClosing extends Error {
   }
 }
 
-/** Middleware in front of the listener has already read the body. */
-class BodyAlreadyReadError extends Error {
-  override readonly name = 'BodyAlreadyReadError';
-
-  constructor() {
-    super('orchplane: the body of the request was read before it came here; put the listener in front of body parsers');
-  }
+/** Middleware in front of the listener has read the body. An error of the server's author, who reads the response. */
+function bodyAlreadyRead(): StatusError {
+  return errors.internal('the body was read before the request came here: put the listener in front of body parsers');
 }
 
 /** A message as an HttpRequest. */
@@ -145,6 +142,20 @@ function headerText(value: string | string[] | undefined): string {
   return Array.isArray(value) ? value.join(', ') : (value ?? '');
 }
 
+/** The limit of a node:http server whose `maxHeadersCount` is not set. */
+const DEFAULT_MAX_HEADERS = 1000;
+
+/**
+ * Whether Node may have dropped headers: it does so silently above the server's `maxHeadersCount`. Among them could be
+ * one that changes whom the request acts as.
+ */
+export function mayLackHeaders(message: Incoming): boolean {
+  if (isHttp2(message)) return false;
+  const { server } = message.socket as { server?: { maxHeadersCount?: number | null } };
+  const limit = server?.maxHeadersCount ?? DEFAULT_MAX_HEADERS;
+  return limit > 0 && message.rawHeaders.length / 2 >= limit;
+}
+
 /** Whether the headers announce a body; a Content-Length of zero does not. */
 export function announcesBody(message: Incoming): boolean {
   const { headers } = message;
@@ -192,7 +203,7 @@ function readWholeBody(message: Incoming, limit: number, onRead: () => void): Pr
     const settle = (): void => {
       message.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
     };
-    if (isBodyRead(message)) return reject(new BodyAlreadyReadError());
+    if (isBodyRead(message)) return reject(bodyAlreadyRead());
     if (message.destroyed && !message.readableEnded) return reject(new ClientDisconnectedError());
     onRead();
     message.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
@@ -206,7 +217,7 @@ function readWholeBody(message: Incoming, limit: number, onRead: () => void): Pr
 function bodyStream(message: Incoming, onRead: () => void): ReadableStream<Uint8Array> {
   let settle: (() => void) | undefined;
   const listen = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    if (isBodyRead(message)) throw new BodyAlreadyReadError();
+    if (isBodyRead(message)) throw bodyAlreadyRead();
     const onData = (chunk: Uint8Array): void => {
       message.pause();
       controller.enqueue(chunk);

@@ -69,20 +69,39 @@ describe('createNodeListener', () => {
   });
 
   test('reports a body that middleware has already read', async () => {
-    const failures: unknown[] = [];
-    const listener = createNodeListener(createCluster(), { onError: (error) => failures.push(error) });
+    const listener = createNodeListener(createCluster());
     await using site = await open(async (incoming, outgoing) => {
       await textOf(incoming);
       listener(incoming, outgoing);
     });
     const response = await post(site.url + CONFIG_MAPS);
     expect(response.status).toBe(500);
-    await response.text();
-    expect(failures).toEqual([
-      expect.objectContaining({ message: expect.stringContaining('in front of body parsers') }),
-    ]);
+    expect(await response.json()).toMatchObject({
+      reason: 'InternalError',
+      message: expect.stringContaining('put the listener in front of body parsers'),
+    });
     expect((await fetch(site.url + CONFIG_MAPS)).status).toBe(200);
   });
+
+  test.each([undefined, 50])(
+    'rejects a request whose header count reaches the limit of its server (%s)',
+    async (limit) => {
+      const server = createServer(createNodeListener(createCluster())).listen(0, '127.0.0.1');
+      if (limit !== undefined) server.maxHeadersCount = limit;
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const status = async (count: number): Promise<string | undefined> => {
+        const others = Array.from({ length: count - 3 }, (_, at) => `X-${at}: a\r\n`).join('');
+        const head = `GET ${CONFIG_MAPS} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${others}Impersonate-User: alice\r\n\r\n`;
+        return (await exchange(port, head)).split('\r\n')[0];
+      };
+      const most = limit ?? 1000;
+      expect(await status(most - 1)).toBe('HTTP/1.1 403 Forbidden');
+      expect(await status(most)).toBe('HTTP/1.1 431 Request Header Fields Too Large');
+      expect(await status(most + 500)).toBe('HTTP/1.1 431 Request Header Fields Too Large');
+      server.close();
+    },
+  );
 
   test('uses the Host header as the origin unless it is invalid', async () => {
     await using site = await open(createNodeListener(createCluster()));
