@@ -37,7 +37,9 @@ function resolvingCaller(resolver: WebhookResolver | undefined, context: Webhook
       return withTimeLimit(call, { clock, address, timeoutSeconds });
     }
     const send = senderOf(address, { sendTo: found, fetch: resolver?.fetch }, context);
-    return fetchWebhooks(clock, { fetch: send, sendTo: found })(address, review, timeoutSeconds);
+    // A page must not set it: the webhook would have to allow the header.
+    const userAgent = canConnectToAddresses() ? USER_AGENT : undefined;
+    return fetchWebhooks(clock, { fetch: send, sendTo: found, userAgent })(address, review, timeoutSeconds);
   };
 }
 
@@ -111,11 +113,16 @@ interface FetchOptions {
   readonly fetch?: Send | undefined;
   /** The actual address of the webhook; messages name the configured one. */
   readonly sendTo?: string | undefined;
+  readonly userAgent?: string | undefined;
 }
+
+/** The User-Agent of the reference server in calls for admission and conversion. */
+const USER_AGENT = 'kube-apiserver-admission';
 
 /** Calls webhooks at their configured addresses. Services are addressed by their cluster DNS names. */
 export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): WebhookCaller {
   const send = options.fetch ?? fetch;
+  const { userAgent } = options;
   return async (address, review, timeoutSeconds) => {
     const url = postUrl(address, timeoutSeconds);
     const target = options.sendTo === undefined ? url : withTimeout(options.sendTo, timeoutSeconds);
@@ -123,7 +130,11 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
     const undo = clock.after(timeoutSeconds * 1000, () => timeout.abort(new Timeout()), { background: true });
     const request = {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, */*' },
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, */*',
+        ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
+      },
       body: escapeForPages(printJson(review)),
       signal: timeout.signal,
     };

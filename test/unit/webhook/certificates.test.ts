@@ -89,6 +89,16 @@ describe('a webhook with a caBundle', () => {
     expect(await resultOf({ url: `https://localhost:${server.port}`, caBundle: bundle(ca) })).toBe(REACHED);
   });
 
+  test('gets the User-Agent of the reference server', async () => {
+    const agents: (string | undefined)[] = [];
+    await using server = await listen(await issue({ hosts: HOSTS, issuer: ca }), (request, response) => {
+      agents.push(request.headers['user-agent']);
+      response.writeHead(500).end();
+    });
+    await resultOf({ url: `https://127.0.0.1:${server.port}/`, caBundle: bundle(ca) });
+    expect(agents).toEqual(['kube-apiserver-admission']);
+  });
+
   test('is called at a URL whose path starts with two slashes', async () => {
     const urls: (string | undefined)[] = [];
     await using server = await denying({ hosts: HOSTS, issuer: ca }, urls);
