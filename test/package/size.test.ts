@@ -11,9 +11,9 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 478,
+  index: 479,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 134,
+  core: 135,
   // Includes the schema-based copying of stored specs.
   kinds: 307,
   admission: 150,
