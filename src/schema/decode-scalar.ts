@@ -3,7 +3,7 @@
  */
 import { Quantity } from '../meta/quantity.js';
 import { isCanonicalTime, parseMicroTime, parseTime, ZERO_TIME } from '../text/time/time.js';
-import { canonicalBase64 } from '../util/base64.js';
+import { canonicalBase64, encodeBase64 } from '../util/base64.js';
 import { NumberText } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
 import type { ScalarNode } from './schema-node.js';
@@ -41,6 +41,7 @@ export function decodeScalar(
       if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, position, node.goType);
       return Number(raw);
     case 'bytes':
+      if (Array.isArray(raw)) return encodeBase64(decodeByteList(raw, position));
       if (typeof raw !== 'string') throw typeError(raw, position, node.goType);
       return parseScalar(() => canonicalBase64(raw));
     case 'time':
@@ -88,6 +89,16 @@ function decodeTime(scalar: 'time' | 'microTime', raw: string): string | null {
   } catch (error) {
     throw toDecodeError(error);
   }
+}
+
+/** Bytes as a list of numbers, which the decoder accepts as well as base64. Libraries of Rust send patches in this form. */
+function decodeByteList(list: readonly unknown[], position: FieldPosition | undefined): Uint8Array {
+  return Uint8Array.from(list, (each) => {
+    if (each === null) return 0;
+    if (typeof each === 'number' && Number.isInteger(each) && each >= 0 && each <= 255) return each;
+    const literal = each instanceof NumberText ? each.text : jsonType(each) === 'number' ? String(each) : '';
+    throw typeError(each, position, 'uint8', literal);
+  });
 }
 
 const ZERO_SECOND = ZERO_TIME.slice(0, -1);

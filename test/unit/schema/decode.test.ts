@@ -262,6 +262,25 @@ describe('types', () => {
     expect(() => decoded({ data: bytes() }, { data: 'not base64' })).toThrow('illegal base64 data at input byte 3');
   });
 
+  test('accepts bytes as a list of numbers', () => {
+    expect(decoded({ data: bytes() }, { data: [97, 98, 255] })).toEqual({ data: 'YWL/' });
+    expect(decoded({ data: bytes() }, { data: [null, 97] })).toEqual({ data: 'AGE=' });
+  });
+
+  test.each([
+    [300, 'number 300'],
+    [-1, 'number -1'],
+    [1.5, 'number 1.5'],
+    ['x', 'string'],
+    [true, 'bool'],
+    [[1], 'array'],
+    [new NumberText('1.0'), 'number 1.0'],
+  ])('rejects %j in a list of bytes', (element, what) => {
+    expect(() => decoded({ data: bytes() }, { data: [97, element] })).toThrow(
+      new RegExp(`json: cannot unmarshal ${what} into Go struct field .* of type uint8`),
+    );
+  });
+
   test('stores times in UTC and whole seconds, and micro times with six digits', () => {
     const shape = { at: time(), exactly: microTime() };
     expect(decoded(shape, { at: '2030-01-01T02:00:00.9+02:00', exactly: '2030-01-01T00:00:00.123456Z' })).toEqual({
