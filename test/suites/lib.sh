@@ -78,6 +78,17 @@ run_packages() {
   [ "$sum_failed" = 0 ] && [ "$broken" = 0 ]
 }
 
+# report NAME LOG: prints the results in a log. The exit code is that of the suite.
+report() {
+  local summary passed failed
+  summary=$(node "$HERE/summarize.mjs" "$2")
+  [ -n "$summary" ] || die "no result, see $2"
+  read -r passed failed <<<"$summary"
+  sed 1d <<<"$summary"
+  echo "$1: $((passed + failed)) tests, $passed passed, $failed failed, ${SECONDS}s (log: $2)"
+  [ "$failed" = 0 ]
+}
+
 # serve_cluster PORT [FLAG...]: serves a cluster; sets KUBECONFIG_FILE. Ends with the script.
 serve_cluster() {
   local port=$1

@@ -1,6 +1,6 @@
 /**
- * Counts the results in the log of a Go test program (`-test.v`): specs of Ginkgo and plain tests. Prints
- * "PASSED FAILED", or nothing for a log without results, and then a line for each failure.
+ * Counts the results in the log of a test program: Go (`-test.v`; specs of Ginkgo and plain tests), cargo or Maven's
+ * Surefire. Prints "PASSED FAILED", or nothing for a log without results, and then a line for each failure.
  */
 import { readFileSync } from 'node:fs';
 
@@ -30,6 +30,22 @@ for (const line of lines) {
   }
   const [, result, name] = /^ *--- (PASS|FAIL): (\S+)/.exec(line) ?? [];
   if (name !== undefined) results.set(name, result);
+  // cargo
+  const [, test, outcome] = /^test (.+) \.\.\. (ok|FAILED)$/.exec(line) ?? [];
+  if (outcome === 'ok') passed++;
+  if (outcome === 'FAILED') {
+    failed++;
+    failures.push(`[FAIL] ${test}`);
+  }
+  // Surefire: the sum of a class, and the names of its failures.
+  const sum = /Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+), Time elapsed: .* in \S+$/.exec(line);
+  if (sum !== null) {
+    const [run, failing, erring, skipped] = sum.slice(1).map(Number);
+    passed += run - failing - erring - skipped;
+    failed += failing + erring;
+  }
+  const [, method] = /^\[ERROR\] (\S+) -- Time elapsed: .* <<< (?:FAILURE|ERROR)!$/.exec(line) ?? [];
+  if (method !== undefined) failures.push(`[FAIL] ${method}`);
 }
 // Without -test.v the name of the running test is unknown, and there are only specs.
 if (runners.has('')) results.clear();
