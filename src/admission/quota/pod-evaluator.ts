@@ -111,11 +111,14 @@ function isOver({ metadata, status }: Pod, { clock }: EvaluatorContext): boolean
 
 /** Whether the status of an existing container reports other resources. */
 function isResized({ status: before }: Pod, { status: after }: Pod): boolean {
-  const haveChanged = (was: readonly ContainerStatus[] = [], is: readonly ContainerStatus[] = []) =>
-    was.some(({ name, resources }) => {
-      const now = is.find((other) => other.name === name);
+  const haveChanged = (was: readonly ContainerStatus[] = [], is: readonly ContainerStatus[] = []) => {
+    // Of several with one name, the first counts.
+    const byName = new Map(is.toReversed().map((status) => [status.name, status]));
+    return was.some(({ name, resources }) => {
+      const now = byName.get(name);
       return now !== undefined && !deepEqual(now.resources, resources);
     });
+  };
   return (
     haveChanged(before.containerStatuses, after.containerStatuses) ||
     haveChanged(before.initContainerStatuses, after.initContainerStatuses)

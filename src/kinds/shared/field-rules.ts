@@ -23,6 +23,17 @@ export function portNumberProblems(path: string, port: number): FieldError[] {
   return port >= 1 && port <= 65535 ? [] : [invalid(path, port, 'must be between 1 and 65535, inclusive')];
 }
 
+/** The indexes of values that occur earlier in the list, too. */
+export function repeatedIndexes(values: readonly unknown[]): ReadonlySet<number> {
+  const seen = new Set<unknown>();
+  const repeated = new Set<number>();
+  for (const [index, value] of values.entries()) {
+    if (seen.has(value)) repeated.add(index);
+    seen.add(value);
+  }
+  return repeated;
+}
+
 /** Requires a value from a list. */
 export function valueErrors(path: string, value: string, supported: readonly string[]): FieldError[] {
   return supported.includes(value) ? [] : [notSupported(path, value, supported)];

@@ -279,15 +279,17 @@ function validateLabelKeys(path: string, term: PodAffinityTerm): FieldError[] {
   // The selector already has an expression for each of matchLabelKeys. An earlier occurrence of the key was written by
   // the client and is a duplicate. As in the reference server, the path is the term with the key's index.
   const selected = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+  const lastIndex = new Map(matchLabelKeys.map((key, index) => [key, index]));
   for (const { key } of labelSelector?.matchExpressions ?? []) {
-    const index = matchLabelKeys.lastIndexOf(key);
-    if (index >= 0 && selected.has(key)) {
+    const index = lastIndex.get(key);
+    if (index !== undefined && selected.has(key)) {
       found.push(invalid(keyPath(path, index), key, 'exists in both matchLabelKeys and labelSelector'));
     }
     selected.add(key);
   }
+  const mismatched = new Set(mismatchLabelKeys);
   for (const [index, key] of matchLabelKeys.entries()) {
-    if (!mismatchLabelKeys.includes(key)) continue;
+    if (!mismatched.has(key)) continue;
     found.push(invalid(keyPath(matchPath, index), key, 'exists in both matchLabelKeys and mismatchLabelKeys'));
   }
   return found;

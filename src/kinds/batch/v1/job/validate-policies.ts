@@ -22,7 +22,7 @@ import type {
   SuccessPolicy,
   SuccessPolicyRule,
 } from '../../../generated/batch-v1.js';
-import { nonNegative, optionalValueErrors, valueErrors } from '../../../shared/field-rules.js';
+import { nonNegative, optionalValueErrors, repeatedIndexes, valueErrors } from '../../../shared/field-rules.js';
 import { countIndexes, IndexesError } from './indexes.js';
 
 /** An Invalid error without a value. */
@@ -95,12 +95,13 @@ function exitCodeProblems(
   if (values.length === 0) {
     problems.push(invalid(valuesPath, dumpNumbers(requirement.values), 'at least one value is required'));
   } else if (values.length > MAX_EXIT_CODES) problems.push(tooMany(valuesPath, values.length, MAX_EXIT_CODES));
+  const repeated = repeatedIndexes(values);
   values.forEach((value, index) => {
     const valuePath = keyPath(valuesPath, index);
     if (operator === 'In' && value === 0) {
       problems.push(invalid(valuePath, value, 'must not be 0 for the In operator'));
     }
-    if (values.indexOf(value) < index) problems.push(duplicate(valuePath, value));
+    if (repeated.has(index)) problems.push(duplicate(valuePath, value));
   });
   const isOrdered = values.every((value, index) => index === 0 || (values[index - 1] ?? value) <= value);
   return isOrdered ? problems : [...problems, invalid(valuesPath, dumpNumbers(values), 'must be ordered')];

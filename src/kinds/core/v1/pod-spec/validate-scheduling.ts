@@ -31,11 +31,13 @@ const INCLUSION = ['Honor', 'Ignore'];
 
 /** Validates `topologySpreadConstraints`. */
 export function spreadProblems(path: string, constraints: readonly TopologySpreadConstraint[]): FieldError[] {
+  const pairOf = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint) =>
+    JSON.stringify([topologyKey, whenUnsatisfiable]);
+  const lastIndex = new Map(constraints.map((constraint, index) => [pairOf(constraint), index]));
   return constraints.flatMap((constraint, index) => {
     const at = (field: string) => childPath(keyPath(path, index), field);
     const { maxSkew, topologyKey, whenUnsatisfiable: action } = constraint;
-    const later = constraints.slice(index + 1);
-    const repeated = later.some((other) => other.topologyKey === topologyKey && other.whenUnsatisfiable === action);
+    const repeated = (lastIndex.get(pairOf(constraint)) ?? index) > index;
     return [
       ...(maxSkew > 0 ? [] : [invalid(at('maxSkew'), maxSkew, 'must be greater than zero')]),
       ...(topologyKey === '' ? [required(at('topologyKey'), 'can not be empty')] : []),

@@ -5,6 +5,7 @@ import { childPath, keyPath } from '../../../../meta/field-error.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
+import { getOrInsertComputed } from '../../../../util/once.js';
 import type { PersistentVolumeClaimSpec, Volume, VolumeProjection } from '../../../generated/core-v1.js';
 
 /** Warnings about the volumes at `path` (`spec.volumes`). */
@@ -58,10 +59,10 @@ interface VolumeFile {
 
 function overlapWarnings(volume: Volume): string[] {
   const { name, configMap, secret, downwardAPI, projected } = volume;
-  const warn = (what: string, files: readonly VolumeFile[]) =>
-    files.flatMap((file, index) =>
-      overlaps(file, files.slice(0, index)).map((overlap) => overlapText(name, what, overlap)),
-    );
+  const warn = (what: string, files: readonly VolumeFile[]) => {
+    const tree = new FileTree();
+    return files.flatMap((file) => tree.add(file).map((overlap) => overlapText(name, what, overlap)));
+  };
   const found: string[] = [];
   if (configMap !== undefined) found.push(...warn(`ConfigMap ${quote(configMap.name ?? '')}`, filesOf(configMap, '')));
   if (secret !== undefined) found.push(...warn(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret, '')));
@@ -80,7 +81,7 @@ function filesOf({ items = [] }: { readonly items?: readonly { path: string }[] 
 
 function projectedWarnings(name: string, sources: readonly VolumeProjection[]): string[] {
   const found: string[] = [];
-  const earlier: VolumeFile[] = [];
+  const tree = new FileTree();
   // The reference server reuses the files of the previous source for a source without items, which then overlap themselves.
   let files: VolumeFile[] = [];
   for (const source of sources) {
@@ -89,10 +90,7 @@ function projectedWarnings(name: string, sources: readonly VolumeProjection[]): 
       continue;
     }
     files = projectionFiles(source) ?? files;
-    for (const file of files) {
-      found.push(...overlaps(file, earlier).map((overlap) => overlapText(name, 'Projected', overlap)));
-      earlier.push(file);
-    }
+    for (const file of files) found.push(...tree.add(file).map((overlap) => overlapText(name, 'Projected', overlap)));
   }
   return found;
 }
@@ -115,16 +113,52 @@ function volumeFile(path: string, origin: string): VolumeFile {
   return { path: path.slice(0, end), origin };
 }
 
-/** `"a/b" with "a"` for each other file whose path is equal, a parent or a child. */
-function overlaps(file: VolumeFile, others: readonly VolumeFile[]): string[] {
-  return others
-    .filter((other) => isOverlapping(file.path, other.path))
-    .map((other) => `${printed(file)} with ${printed(other)}`);
+/** Clients get 4,096 characters of warnings at most. The number of overlaps grows with the square of that of equal paths. */
+const MAX_OVERLAPS = 1_000;
+
+/** A file and its position in the order in which files were added. */
+interface AddedFile {
+  readonly file: VolumeFile;
+  readonly order: number;
 }
 
-function isOverlapping(one: string, other: string): boolean {
-  if (one === '' || other === '') return false;
-  return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+interface FileTreeNode {
+  readonly children: Map<string, FileTreeNode>;
+  /** The files with this path. */
+  readonly here: AddedFile[];
+  /** The files with this path or below it. */
+  readonly inside: AddedFile[];
+}
+
+function newNode(): FileTreeNode {
+  return { children: new Map(), here: [], inside: [] };
+}
+
+/** Finds files whose paths are equal, or one a parent of the other. */
+class FileTree {
+  readonly #root = newNode();
+  #added = 0;
+  #overlaps = 0;
+
+  /** Adds a file and returns `"a/b" with "a"` for each earlier file that it overlaps, in the order of the files. */
+  add(file: VolumeFile): string[] {
+    if (file.path === '') return [];
+    const added = { file, order: this.#added++ };
+    const found: AddedFile[] = [];
+    const steps = file.path.split('/');
+    let node = this.#root;
+    for (const [index, step] of steps.entries()) {
+      node = getOrInsertComputed(node.children, step, newNode);
+      const overlapping = index === steps.length - 1 ? node.inside : node.here;
+      if (overlapping.length > 0) found.push(...overlapping.slice(0, MAX_OVERLAPS - this.#overlaps));
+      node.inside.push(added);
+    }
+    node.here.push(added);
+    found.sort((one, other) => one.order - other.order);
+    const reported = found.slice(0, MAX_OVERLAPS - this.#overlaps);
+    this.#overlaps += reported.length;
+    return reported.map((other) => `${printed(file)} with ${printed(other.file)}`);
+  }
 }
 
 function printed({ path, origin }: VolumeFile): string {

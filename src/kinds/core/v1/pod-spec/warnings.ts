@@ -8,6 +8,7 @@ import { labelValueProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
+import { getOrInsertComputed } from '../../../../util/once.js';
 import type {
   Container,
   ContainerPort,
@@ -16,6 +17,7 @@ import type {
   PodSpec,
 } from '../../../generated/core-v1.js';
 import { labelDeprecation } from '../../../shared/deprecated-node-labels.js';
+import { repeatedIndexes } from '../../../shared/field-rules.js';
 import { type Annotations, appArmorPrefix, seccompKeys } from './annotations.js';
 import { type ContainerWithPath, containersWithPaths } from './defaults.js';
 import { volumesWarnings } from './volume-warnings.js';
@@ -84,12 +86,7 @@ export function podSpecWarnings(
 
 /** The second and later occurrences of texts, with their indexes. */
 function repeats(texts: readonly string[]): [text: string, index: number][] {
-  const seen = new Set<string>();
-  return texts.flatMap((text, index): [string, number][] => {
-    if (seen.has(text)) return [[text, index]];
-    seen.add(text);
-    return [];
-  });
+  return [...repeatedIndexes(texts)].map((index) => [texts[index] ?? '', index]);
 }
 
 function annotationWarnings(path: string, annotations: Annotations, dialect: Dialect): string[] {
@@ -156,23 +153,50 @@ function envWarnings(path: string, { env = [] }: Container | EphemeralContainer)
   });
 }
 
+/** Clients get 4,096 characters of warnings at most. The number of clashes grows with the square of that of equal ports. */
+const MAX_PORT_WARNINGS = 1_000;
+
 function portWarnings(containers: readonly ContainerWithPath[]): string[] {
-  const seen: { readonly where: string; readonly port: ContainerPort }[] = [];
+  const seen = new Map<string, PlacedPort[]>();
   const warnings: string[] = [];
+  let order = 0;
   for (const { path: containerPath, container } of containers) {
     for (const [index, port] of (container.ports ?? []).entries()) {
-      const where = keyPath(childPath(containerPath, 'ports'), index);
+      const placed = { port, where: keyPath(childPath(containerPath, 'ports'), index), order: order++ };
       if (port.hostIP !== undefined && (port.hostPort ?? 0) === 0) {
-        warnings.push(`${where}: hostIP set without hostPort: ${goValueOfPort(port)}`);
+        warnings.push(`${placed.where}: hostIP set without hostPort: ${goValueOfPort(port)}`);
       }
-      for (const other of seen) {
-        const clash = portClash(port, other.port);
-        if (clash !== undefined) warnings.push(`${where}: ${clash} port definition with ${other.where}`);
+      const room = Math.max(0, MAX_PORT_WARNINGS - warnings.length);
+      const { ownKeys, clashingKeys } = portKeys(port);
+      const others = clashingKeys.flatMap((key) => (seen.get(key) ?? []).slice(0, room));
+      others.sort((one, other) => one.order - other.order);
+      for (const other of others.slice(0, room)) {
+        warnings.push(`${placed.where}: ${portClash(port, other.port)} port definition with ${other.where}`);
       }
-      seen.push({ where, port });
+      for (const key of ownKeys) getOrInsertComputed(seen, key, () => []).push(placed);
     }
   }
   return warnings;
+}
+
+interface PlacedPort {
+  readonly port: ContainerPort;
+  readonly where: string;
+  readonly order: number;
+}
+
+/**
+ * The keys under which a port is found, and the keys of the ports that it clashes with: those with the same number and
+ * protocol, unless both have host ports that differ, or the same host port on different addresses.
+ */
+function portKeys({ containerPort, protocol, hostPort = 0, hostIP = '' }: ContainerPort) {
+  const key = (host: string): string => `${containerPort}/${protocol}/${host}`;
+  const [every, sameHostPort, same] = [key(''), key(`${hostPort}`), key(`${hostPort}/${hostIP}`)];
+  const elsewhere = hostIP === '' ? [sameHostPort] : [same, key(`${hostPort}/`)];
+  return {
+    ownKeys: [every, sameHostPort, same],
+    clashingKeys: hostPort === 0 ? [every] : [...elsewhere, key('0')],
+  };
 }
 
 /** Warns about duplicate port names, of which lookups find only the first. */
@@ -196,13 +220,11 @@ function goValueOfPort({ name = '', containerPort, protocol, hostIP = '' }: Cont
   return `{Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
 }
 
-function portClash(port: ContainerPort, other: ContainerPort): string | undefined {
-  if (port.containerPort !== other.containerPort || port.protocol !== other.protocol) return undefined;
+/** How two ports clash. */
+function portClash(port: ContainerPort, other: ContainerPort): string {
   const [hostPort, otherPort] = [port.hostPort ?? 0, other.hostPort ?? 0];
-  const [ip, otherIp] = [port.hostIP ?? '', other.hostIP ?? ''];
-  if (hostPort === otherPort && ip === otherIp) return 'duplicate';
-  if (hostPort === 0 || otherPort === 0) return 'overlapping';
-  return hostPort === otherPort && (ip === '') !== (otherIp === '') ? 'dangerously ambiguous' : undefined;
+  if (hostPort === otherPort && (port.hostIP ?? '') === (other.hostIP ?? '')) return 'duplicate';
+  return hostPort === 0 || otherPort === 0 ? 'overlapping' : 'dangerously ambiguous';
 }
 
 /**

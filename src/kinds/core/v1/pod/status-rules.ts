@@ -14,7 +14,7 @@ import type {
   ResourceStatus,
 } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
-import { valueErrors } from '../../../shared/field-rules.js';
+import { repeatedIndexes, valueErrors } from '../../../shared/field-rules.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
 import { idProblems } from '../pod-spec/validate-security.js';
@@ -108,31 +108,37 @@ function containerStateProblems(pod: Pod, before: Pod): FieldError[] {
   ];
 }
 
+/** One error per container with the name, as in the reference server; without a limit they could grow quadratically. */
+const MAX_REPEATS = 10;
+
 function transitionProblems(
   list: (typeof STATUS_LISTS)[number],
   pod: Pod,
   before: Pod,
   mayRestart: (status: ContainerStatus) => boolean,
 ): FieldError[] {
-  const now = pod.status[list] ?? [];
+  const running = new Map<string, number>();
+  for (const { name, state } of pod.status[list] ?? []) {
+    if (state.terminated === undefined) running.set(name, (running.get(name) ?? 0) + 1);
+  }
   return (before.status[list] ?? []).flatMap((status, index) => {
     if (status.state.terminated === undefined || mayRestart(status)) return [];
-    const revived = now.filter(({ name, state }) => name === status.name && state.terminated === undefined);
     const at = childPath(keyPath(`status.${list}`, index), 'state');
-    return revived.map(() => forbidden(at, 'may not be transitioned to non-terminated state'));
+    const revived = forbidden(at, 'may not be transitioned to non-terminated state');
+    return Array.from({ length: Math.min(running.get(status.name) ?? 0, MAX_REPEATS) }, () => revived);
   });
 }
 
 function claimsProblems({ spec, status }: Pod): FieldError[] {
   const claimNames = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   const statuses = status.resourceClaimStatuses ?? [];
+  const repeated = repeatedIndexes(statuses.map(({ name }) => name));
   return statuses.flatMap(({ name, resourceClaimName }, index) => {
     const at = keyPath('status.resourceClaimStatuses', index);
     const unknown = 'must match the name of an entry in `spec.resourceClaims`';
-    const isRepeated = statuses.findIndex((other) => other.name === name) < index;
     return [
       ...(claimNames.has(name) ? [] : [invalid(childPath(at, 'name'), name, unknown)]),
-      ...(isRepeated ? [duplicate(childPath(at, 'name'), name)] : []),
+      ...(repeated.has(index) ? [duplicate(childPath(at, 'name'), name)] : []),
       ...(resourceClaimName === undefined
         ? []
         : dnsSubdomainProblems(resourceClaimName).map((problem) =>
@@ -264,12 +270,12 @@ function resourceNameProblems(path: string, { name }: ResourceStatus, { resource
 }
 
 function deviceProblems(path: string, { resources = [] }: ResourceStatus): FieldError[] {
+  const repeated = repeatedIndexes(resources.map(({ resourceID }) => resourceID));
   return resources.flatMap(({ resourceID, health = '' }, index) => {
     const at = keyPath(path, index);
-    const isRepeated = resources.findIndex((other) => other.resourceID === resourceID) < index;
     return [
       ...valueErrors(childPath(at, 'health'), health, HEALTH_STATUSES),
-      ...(isRepeated ? [duplicate(childPath(at, 'resourceID'), resourceID)] : []),
+      ...(repeated.has(index) ? [duplicate(childPath(at, 'resourceID'), resourceID)] : []),
     ];
   });
 }

@@ -6,7 +6,7 @@ import { duplicate, type FieldError, invalid, keyPath, required } from '../../..
 import { isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import type { ServiceSpec } from '../../../generated/core-v1.js';
-import { optionalValueErrors, valueErrors } from '../../../shared/field-rules.js';
+import { optionalValueErrors, repeatedIndexes, valueErrors } from '../../../shared/field-rules.js';
 import { HEADLESS, isHeadless } from './needs.js';
 
 const ADDRESSES = 'spec.clusterIPs';
@@ -45,10 +45,11 @@ const POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
 function familyProblems({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): FieldError[] {
   const found: FieldError[] = [];
+  const repeated = repeatedIndexes(ipFamilies);
   ipFamilies.forEach((family, index) => {
     const path = keyPath('spec.ipFamilies', index);
     found.push(...valueErrors(path, family, FAMILIES));
-    if (ipFamilies.indexOf(family) < index) found.push(duplicate(path, family));
+    if (repeated.has(index)) found.push(duplicate(path, family));
   });
   found.push(...optionalValueErrors('spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES));
   return found;
