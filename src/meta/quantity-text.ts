@@ -31,6 +31,11 @@ export const SAFE_DIGITS = 18;
  */
 export const MAX_SPREAD = 10_000;
 
+/** Before the point. The reference server accepts more, at a cost that grows with the square of their number. */
+const MAX_DIGITS = 20_000;
+/** Further digits of a fraction are below a nano, to which quantities are rounded up, even if multiplied by 2^60. */
+const MAX_FRACTION_DIGITS = 30;
+
 export const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
 export const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
@@ -47,6 +52,7 @@ export function parseParts(text: string): Parts | string {
   if (!SUFFIX.test(suffixText)) return WRONG_FORMAT;
   const suffix = interpretSuffix(suffixText);
   if (suffix === undefined) return WRONG_SUFFIX;
+  if (digits.length > MAX_DIGITS) return WRONG_NUMBER;
   const written = { negative: sign === '-', digits: digits || '0', fraction, suffix };
   const narrow = narrowParts(written, text);
   if (narrow !== undefined) return narrow;
@@ -101,10 +107,17 @@ function narrowParts({ negative, digits, fraction, suffix }: Written, text: stri
   return { mantissa: BigInt(negative ? `-${all}` : all), scale, format, wide: false, ...kept };
 }
 
+function shortFraction(fraction: string): string {
+  const isRounded = /[1-9]/.test(fraction.slice(MAX_FRACTION_DIGITS));
+  return fraction.slice(0, MAX_FRACTION_DIGITS) + (isRounded ? '1' : '');
+}
+
 function wideParts({ negative, digits, fraction, suffix }: Written): Parts {
-  let all = digits + fraction;
-  if (suffix.base === 2) all = (BigInt(all) << BigInt(suffix.exponent)).toString();
-  const scale = (suffix.base === 10 ? suffix.exponent : 0) - fraction.length;
+  const isBinary = suffix.base === 2;
+  const kept = isBinary ? shortFraction(fraction) : fraction;
+  let all = digits + kept;
+  if (isBinary) all = (BigInt(all) << BigInt(suffix.exponent)).toString();
+  const scale = (isBinary ? 0 : suffix.exponent) - kept.length;
   const rounded = atNano(all, scale);
   let { magnitude } = rounded;
   let resultScale = rounded.scale;

@@ -89,6 +89,13 @@ describe('canonical text of a quantity', () => {
     },
   );
 
+  test('rejects a quantity of absurd length before it computes with it', () => {
+    expect(Quantity.parse('9'.repeat(20_000)).sign()).toBe(1);
+    expect(() => Quantity.parse('9'.repeat(20_001))).toThrow(
+      new QuantityError('unable to parse numeric part of quantity'),
+    );
+  });
+
   test('does not keep the original text in arithmetic', () => {
     expect(Quantity.parse('+5').add(Quantity.zero).toString()).toBe('5');
   });
