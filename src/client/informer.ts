@@ -9,7 +9,7 @@ import type { Undo } from '../util/clock.js';
 import { deepEqual } from '../util/json.js';
 import type { Endpoint } from './endpoint.js';
 import { type Indexes, metaOf, ObjectCache } from './object-cache.js';
-import { type AbortOptions, type SelectOptions, selectOptions } from './options.js';
+import { type AbortOptions, informerOptions, type SelectOptions } from './options.js';
 import { type Observer, reflect } from './reflector.js';
 
 /** A change, delivered after the informer has been updated. */
@@ -84,7 +84,7 @@ export class CachingInformer<Object, IndexName extends string>
 
   /** Starts the informer. Throws BadRequest for invalid selectors. */
   constructor(endpoint: Endpoint, options: InformerOptions<Object, IndexName>) {
-    const selectors = selectOptions(options);
+    const selectors = informerOptions(options);
     this.#endpoint = endpoint;
     this.#cache = new ObjectCache(options.indexes ?? {});
     this.#onError = options.onError ?? ((error) => console.error(`orchplane: ${this.#describe()}:`, error));

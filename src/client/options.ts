@@ -122,37 +122,121 @@ const RENAMED_OPTIONS: Readonly<Record<string, string>> = {
   propagationPolicy: 'propagation',
 };
 
+/** What each option takes. Values that are only wrong for the server, such as a malformed selector, are left to it. */
+const OPTION_TYPES = {
+  labels: 'a selector',
+  fields: 'a selector',
+  signal: 'an AbortSignal',
+  resourceVersion: 'a string',
+  resourceVersionMatch: 'a string',
+  limit: 'a whole number',
+  pageSize: 'a positive number',
+  continue: 'a string',
+  sendInitialEvents: 'a boolean',
+  allowWatchBookmarks: 'a boolean',
+  timeoutSeconds: 'a whole number',
+  dryRun: 'a boolean',
+  fieldManager: 'a string',
+  fieldValidation: 'a string',
+  attempts: 'a positive number',
+  force: 'a boolean',
+  propagation: 'a string',
+  gracePeriodSeconds: 'a whole number',
+  preconditions: 'an object with uid and resourceVersion',
+  timeoutMs: 'a number of milliseconds',
+  indexes: 'an object',
+  onError: 'a function',
+  namespace: 'a string',
+  as: 'an object',
+  onWarning: 'a function',
+} as const;
+
+type OptionName = keyof typeof OPTION_TYPES;
+
+const TYPE_TESTS: Readonly<Record<(typeof OPTION_TYPES)[OptionName], (value: unknown) => boolean>> = {
+  'a boolean': (value) => typeof value === 'boolean',
+  'a string': (value) => typeof value === 'string',
+  'a function': (value) => typeof value === 'function',
+  'an object': isObject,
+  'an object with uid and resourceVersion': (value) =>
+    isObject(value) && Object.entries(value).every(([name, each]) => PRECONDITIONS.has(name) && isTextOrAbsent(each)),
+  'a selector': (value) => typeof value === 'string' || isObject(value),
+  // Not `instanceof`: a test environment may have its own class.
+  'an AbortSignal': (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value,
+  'a number of milliseconds': (value) => typeof value === 'number' && value >= 0,
+  'a whole number': (value) => Number.isSafeInteger(value),
+  'a positive number': (value) => Number.isSafeInteger(value) && (value as number) > 0,
+};
+
+const PRECONDITIONS: ReadonlySet<string> = new Set<keyof Preconditions>(['uid', 'resourceVersion']);
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /**
- * Rejects unknown options: a selector under a wrong name would select everything. TypeScript checks this too, but
- * JavaScript callers have no such check.
+ * Rejects unknown options and values of a wrong type: a selector under a wrong name would select everything, and
+ * `dryRun: 'All'` would write. TypeScript checks this too, but JavaScript callers have no such check.
  */
-function requireKnownOptions<Options extends object>(options: Options, names: readonly string[]): Options {
-  for (const name of Object.keys(options)) {
-    if (names.includes(name)) continue;
-    const here = Object.hasOwn(RENAMED_OPTIONS, name) ? RENAMED_OPTIONS[name] : undefined;
-    const hint = here === undefined ? `there are: ${names.join(', ')}` : `it is called ${here} here`;
-    throw new TypeError(`orchplane: there is no option ${name}; ${hint}`);
+function requireOptions<Options extends object>(options: Options, names: readonly OptionName[]): Options {
+  if (!isObject(options)) throw new TypeError(`orchplane: options must be an object, not ${printed(options)}`);
+  for (const [name, value] of Object.entries(options)) {
+    const known = names.find((each) => each === name);
+    if (known === undefined) {
+      const here = Object.hasOwn(RENAMED_OPTIONS, name) ? RENAMED_OPTIONS[name] : undefined;
+      const hint = here === undefined ? `there are: ${names.join(', ')}` : `it is called ${here} here`;
+      throw new TypeError(`orchplane: there is no option ${name}; ${hint}`);
+    }
+    const type = OPTION_TYPES[known];
+    if (value !== undefined && !TYPE_TESTS[type](value)) {
+      throw new TypeError(`orchplane: the option ${name} takes ${type}, not ${printed(value)}`);
+    }
   }
   return options;
 }
 
-const SELECT = ['labels', 'fields', 'signal'];
+function printed(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
+
+const SELECT = ['labels', 'fields', 'signal'] as const;
 
 const VERSION = ['resourceVersion', 'resourceVersionMatch'] as const;
 
-const LIST = [...SELECT, ...VERSION, 'limit', 'continue', 'pageSize'];
+const GET = ['resourceVersion', 'signal'] as const;
+
+const LIST = [...SELECT, ...VERSION, 'limit', 'continue', 'pageSize'] as const;
 
 const WATCH_ONLY = [...VERSION, 'sendInitialEvents', 'allowWatchBookmarks', 'timeoutSeconds'] as const;
 
-const WATCH = [...SELECT, ...WATCH_ONLY];
+const WATCH = [...SELECT, ...WATCH_ONLY] as const;
 
-const WRITE = ['dryRun', 'fieldManager', 'fieldValidation', 'signal', 'attempts'];
+const WRITE = ['dryRun', 'fieldManager', 'fieldValidation', 'signal', 'attempts'] as const;
 
-const APPLY = [...WRITE, 'force'];
+const APPLY = [...WRITE, 'force'] as const;
 
-const DELETE = ['propagation', 'gracePeriodSeconds', 'preconditions', 'dryRun', 'signal'];
+const DELETE = ['propagation', 'gracePeriodSeconds', 'preconditions', 'dryRun', 'signal'] as const;
 
-const DELETE_COLLECTION = [...SELECT, ...DELETE, 'limit'];
+const DELETE_COLLECTION = [...SELECT, ...DELETE, 'limit'] as const;
+
+const WAIT_FOR = ['timeoutMs', 'signal'] as const;
+
+const INFORMER = [...SELECT, 'indexes', 'onError'] as const;
+
+const CLIENT_DEFAULTS = [
+  'namespace',
+  'fieldManager',
+  'dryRun',
+  'fieldValidation',
+  'as',
+  'onWarning',
+] as const satisfies readonly (keyof ClientDefaults)[];
 
 type Draft<Options> = { -readonly [Name in keyof Options]: Options[Name] };
 
@@ -161,8 +245,9 @@ const NO_OPTIONS: RequestOptions = Object.freeze({});
 
 const DRY_RUN_ALL: readonly string[] = Object.freeze(['All']);
 
-/** The options of a write without options; computed once per client. */
+/** The options of a write without options; computed once per client. Throws TypeError for wrong defaults. */
 export function writeDefaults(client: ClientDefaults): RequestOptions {
+  requireOptions(client, CLIENT_DEFAULTS);
   return Object.freeze(withWriteOptions({}, client));
 }
 
@@ -172,16 +257,36 @@ export function deleteDefaults(client: ClientDefaults): RequestOptions {
 }
 
 export function writeOptions(defaults: RequestOptions, options: WriteOptions | undefined): RequestOptions {
-  return options === undefined ? defaults : withWriteOptions({ ...defaults }, requireKnownOptions(options, WRITE));
+  return options === undefined ? defaults : withWriteOptions({ ...defaults }, requireOptions(options, WRITE));
+}
+
+export function editOptions(options: EditOptions | undefined): EditOptions {
+  return options === undefined ? {} : requireOptions(options, WRITE);
 }
 
 export function applyOptions(defaults: RequestOptions, options: ApplyOptions | undefined): RequestOptions {
   if (options === undefined) return defaults;
-  return copyDefined(withWriteOptions({ ...defaults }, requireKnownOptions(options, APPLY)), options, ['force']);
+  return copyDefined(withWriteOptions({ ...defaults }, requireOptions(options, APPLY)), options, ['force']);
+}
+
+/** The options of `explain` for an apply. */
+export function planOptions(options: ApplyOptions): ApplyOptions {
+  return requireOptions(options, APPLY);
 }
 
 export function getOptions(options: GetOptions | undefined): RequestOptions {
-  return options?.resourceVersion === undefined ? NO_OPTIONS : { resourceVersion: options.resourceVersion };
+  if (options === undefined) return NO_OPTIONS;
+  const { resourceVersion } = requireOptions(options, GET);
+  return resourceVersion === undefined ? NO_OPTIONS : { resourceVersion };
+}
+
+export function waitForOptions(options: WaitForOptions): WaitForOptions {
+  return requireOptions(options, WAIT_FOR);
+}
+
+/** The selectors of an informer. */
+export function informerOptions(options: SelectOptions): RequestOptions {
+  return withSelectors({}, requireOptions(options, INFORMER));
 }
 
 export function selectOptions(options: SelectOptions): RequestOptions {
@@ -190,17 +295,17 @@ export function selectOptions(options: SelectOptions): RequestOptions {
 
 export function listOptions(options: ListOptions | undefined): RequestOptions {
   if (options === undefined) return NO_OPTIONS;
-  const request = withSelectors({}, requireKnownOptions(options, LIST));
+  const request = withSelectors({}, requireOptions(options, LIST));
   return copyDefined(request, options, ['limit', 'continue', ...VERSION]);
 }
 
 export function watchOptions(options: WatchOptions | undefined): RequestOptions {
   if (options === undefined) return NO_OPTIONS;
-  return copyDefined(withSelectors({}, requireKnownOptions(options, WATCH)), options, WATCH_ONLY);
+  return copyDefined(withSelectors({}, requireOptions(options, WATCH)), options, WATCH_ONLY);
 }
 
 export function deleteOptions(defaults: RequestOptions, options: DeleteOptions | undefined): RequestOptions {
-  return options === undefined ? defaults : withDeleteOptions(defaults, requireKnownOptions(options, DELETE));
+  return options === undefined ? defaults : withDeleteOptions(defaults, requireOptions(options, DELETE));
 }
 
 function withDeleteOptions(defaults: RequestOptions, options: DeleteOptions): Draft<RequestOptions> {
@@ -214,7 +319,7 @@ export function deleteCollectionOptions(
   options: DeleteCollectionOptions | undefined,
 ): RequestOptions {
   if (options === undefined) return defaults;
-  const request = withDeleteOptions(defaults, requireKnownOptions(options, DELETE_COLLECTION));
+  const request = withDeleteOptions(defaults, requireOptions(options, DELETE_COLLECTION));
   return copyDefined(withSelectors(request, options), options, ['limit']);
 }
 

@@ -14,6 +14,7 @@ import {
   type ApplyOptions,
   applyOptions,
   type EditOptions,
+  editOptions,
   type GetOptions,
   getOptions,
   type WriteOptions,
@@ -106,7 +107,7 @@ export async function editObject<Stored, Object>(
   change: { readonly name: string; readonly recipe: Recipe<Object> },
   options?: EditOptions,
 ): Promise<Stored> {
-  const { signal, attempts = DEFAULT_EDIT_ATTEMPTS } = options ?? {};
+  const { signal, attempts = DEFAULT_EDIT_ATTEMPTS } = editOptions(options);
   for (let attempt = 1; ; attempt++) {
     const live = await sendGet<Stored>(endpoints.read, change.name, signal === undefined ? {} : { signal });
     let returned: unknown;

@@ -7,7 +7,7 @@ import { onAbort } from '../util/abort.js';
 import { printJson } from '../util/json.js';
 import type { Endpoint } from './endpoint.js';
 import { metaOf } from './object-cache.js';
-import type { WaitForOptions } from './options.js';
+import { type WaitForOptions, waitForOptions } from './options.js';
 import { type Observer, reflect } from './reflector.js';
 import { fieldSelectorText } from './selectors.js';
 
@@ -39,14 +39,10 @@ export interface WaitRequest<Object> {
  * signal's reason on abort, with what the predicate throws, and with any failure of the server except Expired, after
  * which it lists again.
  */
-export function waitFor<Object>(endpoint: Endpoint, wait: WaitRequest<Object>): Promise<Object | undefined> {
+export async function waitFor<Object>(endpoint: Endpoint, wait: WaitRequest<Object>): Promise<Object | undefined> {
   const { predicate, options } = wait;
   const { clock } = endpoint.config.transport;
-  const { signal, timeoutMs } = options;
-  if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
-    const why = new TypeError(`orchplane: waitFor: timeoutMs is a number of milliseconds, not ${timeoutMs}`);
-    return Promise.reject(why);
-  }
+  const { signal, timeoutMs } = waitForOptions(options);
   return new Promise((resolve, reject) => {
     const stop = new AbortController();
     let seen: Object | undefined;

@@ -28,7 +28,7 @@ import type { StatusCause } from '../../meta/status.js';
 import { schemaInDialect } from '../../schema/in-dialect.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
 import type { Endpoint } from '../endpoint.js';
-import type { ApplyOptions } from '../options.js';
+import { type ApplyOptions, planOptions } from '../options.js';
 import { sendApply, sendGet } from '../requests.js';
 import { FieldReader, hasPath, INSPECT, nodeAt, type Path, printRows, printValue, walkPaths } from './field-values.js';
 import { type FieldOwner, ownerOf, printOwner } from './ownership.js';
@@ -90,16 +90,17 @@ export async function explainApply<Object>(
   change: { readonly name?: string; readonly input: unknown },
   options: ApplyOptions,
 ): Promise<ApplyPlan<Object>> {
+  const { signal, force = false } = planOptions(options);
   const { input } = change;
   const given = (input as { readonly metadata?: { readonly name?: unknown } } | null)?.metadata?.name;
   const name = endpoint.checkName(change.name ?? given, 'explain');
-  const live = await findObject(endpoint, name, options.signal);
-  const rehearse = async (force: boolean): Promise<ApiObject> =>
-    sendApply<ApiObject>(endpoint, { name, input }, { ...options, force, dryRun: true });
+  const live = await findObject(endpoint, name, signal);
+  const rehearse = async (isForced: boolean): Promise<ApiObject> =>
+    sendApply<ApiObject>(endpoint, { name, input }, { ...options, force: isForced, dryRun: true });
   let conflict: StatusError | undefined;
   let object: ApiObject;
   try {
-    object = await rehearse(options.force === true);
+    object = await rehearse(force);
   } catch (error) {
     if (!isOwnershipConflict(error)) throw error;
     conflict = error;
