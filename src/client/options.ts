@@ -164,7 +164,7 @@ const TYPE_TESTS: Readonly<Record<(typeof OPTION_TYPES)[OptionName], (value: unk
   // Not `instanceof`: a test environment may have its own class.
   'an AbortSignal': (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value,
   'a number of milliseconds': (value) => typeof value === 'number' && value >= 0,
-  'a whole number': (value) => Number.isSafeInteger(value),
+  'a whole number': (value) => Number.isSafeInteger(value) || typeof value === 'bigint',
   'a positive number': (value) => Number.isSafeInteger(value) && (value as number) > 0,
 };
 

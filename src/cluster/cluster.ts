@@ -29,6 +29,7 @@ import { Registry } from '../registry/registry.js';
 import { ReusableParts } from '../schema/reuse.js';
 import { checkUserParts } from '../server/check-user-parts.js';
 import type { AccessListener, ServerContext } from '../server/context.js';
+import { createDialectNameCheck } from '../server/dialect-names.js';
 import { dispatch } from '../server/dispatch.js';
 import { closeJournalOnError } from '../server/durable.js';
 import { type HistoryOptions, historyOf, type ObjectReference } from '../server/history.js';
@@ -119,6 +120,7 @@ export function assembleCluster<Extra extends object = object>(
     accountTokens: defaults.accountTokens,
     isFork: false,
     settings: clusterSettings(options),
+    dialectNames: createDialectNameCheck({ dialect, registry, isStrict: options.strict === true, warn }),
     reconcilers: (options.policyStatus === true ? defaults.policyStatus : undefined) ?? (() => new Map()),
     audit: options.audit,
     client: options.client ?? {},

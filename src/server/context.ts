@@ -19,6 +19,7 @@ import { formatTime } from '../text/time/time.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
 import type { BookmarkTicker } from './bookmark-ticker.js';
+import type { DialectNameCheck } from './dialect-names.js';
 import type { Plugins } from './plugins.js';
 import type { RunningWatch } from './watch-stream.js';
 
@@ -52,6 +53,7 @@ export interface ServerContext {
   readonly watches: Set<RunningWatch>;
   readonly bookmarks: BookmarkTicker;
   readonly settings: ClusterSettings;
+  readonly dialectNames: DialectNameCheck;
   /** Cache of {@link hookContext}. */
   readonly hookContextCache: HookContextCache;
   /** Parts of stored objects that are reused without decoding when a client sends them back. */

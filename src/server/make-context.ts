@@ -23,7 +23,16 @@ import { keyIndex, objectReader } from './strategy-context.js';
 export interface ContextParts
   extends Pick<
     ServerContext,
-    'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'release' | 'reusableParts' | 'settings'
+    | 'store'
+    | 'registry'
+    | 'features'
+    | 'dialect'
+    | 'dialectNames'
+    | 'clock'
+    | 'ids'
+    | 'release'
+    | 'reusableParts'
+    | 'settings'
   > {
   readonly admission: readonly AdmissionPlugin[];
   readonly storage: StorageSettings;
@@ -75,6 +84,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     hookContextCache: { second: Number.NaN, context: undefined },
     reusableParts: parts.reusableParts,
     settings: parts.settings,
+    dialectNames: parts.dialectNames,
   };
   return context;
 }

@@ -6,11 +6,13 @@
  * synchronous unless an admission plugin or a conversion returns a promise. Then another write may change the live
  * object in the meantime; the commit fails with a StorageError, and the write starts again from the new live object.
  */
+
 import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
 import type { SubresourceStrategy } from '../kinds/subresource.js';
 import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
+import { append } from '../util/arrays.js';
 import { copyJson } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
@@ -230,7 +232,8 @@ function addWarnings(draft: DraftObject, { live, subresource }: WriteTarget, wri
     subresource === undefined || live === undefined
       ? write.served.kind.strategy.write.warnings?.(object, live, write.hookContext)
       : subresource.warnings?.(object, live, write.hookContext);
-  if (warnings !== undefined) write.warnings.push(...warnings);
+  if (warnings !== undefined) append(write.warnings, warnings);
+  if (subresource === undefined) append(write.warnings, write.server.dialectNames(write.served, object));
 }
 
 /**

@@ -4,6 +4,7 @@
 
 import { createCluster, type FullCluster } from '../cluster/full-cluster.js';
 import type { ClusterOptions, ForkOptions } from '../cluster/options.js';
+import type { DialectName } from '../meta/dialect.js';
 import { memoryStorage } from '../storage/memory-storage.js';
 import type { ClusterState } from '../storage/state.js';
 import type { Ids } from '../util/ids.js';
@@ -18,7 +19,10 @@ export interface TestCluster extends FullCluster {
   at(resourceVersion: string, options?: ForkOptions & { readonly clock?: FakeClock }): TestCluster;
 }
 
-/** The options of `createCluster` without the clock. */
+/**
+ * The options of `createCluster` without the clock. The environment variable ORCHPLANE_DIALECT sets the default of
+ * `dialect` for all tests of a project.
+ */
 export interface TestClusterOptions extends Omit<ClusterOptions, 'clock'> {
   /** The start time in milliseconds since the epoch. Defaults to 2030-01-01T00:00:00Z. */
   readonly now?: number | undefined;
@@ -43,8 +47,15 @@ export function testCluster({ now, seed, ...options }: TestClusterOptions = {}):
   }
   const clock = fakeClock({ now, seed });
   const storage = { keepEvents: KEPT_EVENTS, ...(options.storage ?? memoryStorage()) };
-  const cluster = createCluster({ ids: idsAfter(options.from), ...options, storage, clock });
+  const dialect = options.dialect ?? projectDialect();
+  const cluster = createCluster({ ids: idsAfter(options.from), ...options, dialect, storage, clock });
   return cluster as TestCluster;
+}
+
+/** The dialect of the project; undefined in a browser. `createCluster` rejects an unknown one. */
+function projectDialect(): DialectName | undefined {
+  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
+  return process?.env?.['ORCHPLANE_DIALECT'] as DialectName | undefined;
 }
 
 /** Continues after the identifiers of a state, which may come from another test cluster. */

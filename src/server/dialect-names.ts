@@ -1,0 +1,84 @@
+/**
+ * Warns about names of the other dialect in written objects: labels, annotations, finalizers, types, taints, selectors and
+ * groups that have no effect here. A strict cluster refuses them.
+ */
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { Dialect } from '../meta/dialect.js';
+import { failure } from '../meta/errors.js';
+import type { ApiObject } from '../meta/object.js';
+import { translatorTo } from '../meta/other-dialect.js';
+import type { Registry } from '../registry/registry.js';
+import { once } from '../util/once.js';
+
+/** The warnings about an object that is about to be written. Throws in a strict cluster. */
+export type DialectNameCheck = (served: ServedKind, object: ApiObject) => readonly string[];
+
+export interface DialectNameOptions {
+  readonly dialect: Dialect;
+  readonly registry: Registry;
+  readonly isStrict: boolean;
+  /** Called with the first warning about each name, because clients often do not show warnings. */
+  readonly warn: (warning: string) => void;
+}
+
+const NONE: readonly string[] = Object.freeze([]);
+
+/** Content of users, in which any text may occur, and what the server itself writes. */
+const SKIPPED: ReadonlySet<string> = new Set([
+  'data',
+  'stringData',
+  'binaryData',
+  'managedFields',
+  'status',
+  'env',
+  'command',
+  'args',
+]);
+
+/** More names than anyone uses by mistake; bounds the memory. */
+const MAX_REPORTED = 1_000;
+
+export function createDialectNameCheck({ dialect, registry, isStrict, warn }: DialectNameOptions): DialectNameCheck {
+  const translate = once(() => translatorTo(dialect, new Set(registry.installed().map(({ kind }) => kind.group))));
+  const reported = new Set<string>();
+  return (served, object) => {
+    const found = new Map<string, string>();
+    // The content of a custom resource belongs to its author.
+    const isCustom = served.kind.representation === 'document';
+    collectNames(isCustom ? object.metadata : object, translate(), found);
+    if (found.size === 0) return NONE;
+    const warnings = [...found].map(([name, own]) => messageOf(name, own, dialect));
+    if (isStrict) throw failure({ reason: 'BadRequest', message: warnings.join('; ') });
+    for (const warning of warnings) {
+      if (reported.has(warning) || reported.size >= MAX_REPORTED) continue;
+      reported.add(warning);
+      warn(warning);
+    }
+    return warnings;
+  };
+}
+
+function messageOf(name: string, own: string, { name: dialect }: Dialect): string {
+  const other = dialect === 'orch' ? 'kubernetes' : 'orch';
+  return `"${name}" has no effect in this cluster: it is spelled "${own}" in the dialect ${dialect}; createCluster({ dialect: '${other}' }) uses the other names`;
+}
+
+function collectNames(
+  value: unknown,
+  translate: (text: string) => string | undefined,
+  found: Map<string, string>,
+): void {
+  if (typeof value === 'string') {
+    const own = translate(value);
+    if (own !== undefined) found.set(value, own);
+  } else if (Array.isArray(value)) {
+    for (const item of value) collectNames(item, translate, found);
+  } else if (typeof value === 'object' && value !== null) {
+    const record = value as Readonly<Record<string, unknown>>;
+    for (const key in record) {
+      if (SKIPPED.has(key)) continue;
+      if (key.includes('/') || key.includes('.')) collectNames(key, translate, found);
+      if (typeof record[key] !== 'number') collectNames(record[key], translate, found);
+    }
+  }
+}
