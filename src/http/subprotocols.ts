@@ -1,6 +1,7 @@
 /**
  * The subprotocols that a WebSocket request offers. A browser cannot set the Authorization header of a WebSocket, so
- * one of them may carry a bearer token. Upstream: apiserver/pkg/authentication/request/websocket/protocol.go.
+ * one of them may carry a bearer token.
+ * upstream: apiserver/pkg/authentication/request/websocket/protocol.go ProtocolAuthenticator.AuthenticateRequest
  */
 import { errors } from '../meta/errors.js';
 import { decodeBase64Url } from '../util/base64.js';

@@ -38,7 +38,7 @@ function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
     streams++;
     stream.once('close', () => {
       streams--;
-      // Starts again: it has ended if a watch had no events for that long.
+      // Restarts the timer, which has expired if a watch had no events for that long.
       if (!session.destroyed) session.setTimeout(idleMs);
     });
   });

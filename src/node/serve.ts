@@ -217,8 +217,8 @@ function clientTlsOptions(trust: ClientCa | undefined, { requestHeader }: ServeO
 const SHUTDOWN_GRACE_MS = 2_000;
 
 /**
- * A server of HTTP/2 and HTTP/1.1; the client chooses during the handshake. Upstream:
- * apiserver/pkg/server/secure_serving.go.
+ * A server of HTTP/2 and HTTP/1.1; the client chooses during the handshake.
+ * upstream: apiserver/pkg/server/secure_serving.go SecureServingInfo.Serve
  */
 async function createTlsServer(tls: TlsOptions): Promise<Http2SecureServer & Pick<Server, 'maxHeadersCount'>> {
   const { createSecureServer } = await import('node:http2');

@@ -1,6 +1,6 @@
 /**
- * Flags of `orchplane serve` with the names and the meaning of the reference server's and its controllers' flags. Values are checked here as
- * far as no file is needed; `server-options.ts` reads the files.
+ * Flags of `orchplane serve` with the names and the meaning of flags of kube-apiserver and kube-controller-manager. Values
+ * are checked here as far as no file is needed; `server-options.ts` reads the files.
  */
 import { ID_TOKEN_ALGORITHMS, type IdTokenAlgorithm } from '../auth/openid/key-set.js';
 import { parseRelease, REFERENCE_RELEASE } from '../kinds/lifecycle.js';

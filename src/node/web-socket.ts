@@ -1,5 +1,6 @@
 /**
- * Watches over WebSocket: each event is one message. Upstream: apiserver/pkg/endpoints/handlers/watch.go (HandleWS).
+ * Watches over WebSocket: each event is one message.
+ * upstream: apiserver/pkg/endpoints/handlers/watch.go WatchServer.HandleWS
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -35,7 +35,7 @@ const SKIPPED: ReadonlySet<string> = new Set([
   'args',
 ]);
 
-/** More names than anyone uses by mistake; bounds the memory. */
+/** Bounds the memory: clients choose the names. */
 const MAX_REPORTED = 1_000;
 
 export function createDialectNameCheck({ dialect, registry, isStrict, warn }: DialectNameOptions): DialectNameCheck {
@@ -47,7 +47,7 @@ export function createDialectNameCheck({ dialect, registry, isStrict, warn }: Di
     const isCustom = served.kind.representation === 'document';
     collectNames(isCustom ? object.metadata : object, translate(), found);
     if (found.size === 0) return NONE;
-    const warnings = [...found].map(([name, own]) => messageOf(name, own, dialect));
+    const warnings = [...found].map(([name, own]) => warningAbout(name, own, dialect));
     if (isStrict) throw failure({ reason: 'BadRequest', message: warnings.join('; ') });
     for (const warning of warnings) {
       if (reported.has(warning) || reported.size >= MAX_REPORTED) continue;
@@ -58,7 +58,7 @@ export function createDialectNameCheck({ dialect, registry, isStrict, warn }: Di
   };
 }
 
-function messageOf(name: string, own: string, { name: dialect }: Dialect): string {
+function warningAbout(name: string, own: string, { name: dialect }: Dialect): string {
   const other = dialect === 'orch' ? 'kubernetes' : 'orch';
   return `"${name}" has no effect in this cluster: it is spelled "${own}" in the dialect ${dialect}; createCluster({ dialect: '${other}' }) uses the other names`;
 }

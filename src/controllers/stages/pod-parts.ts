@@ -81,7 +81,10 @@ export function creatingStatus(pod: StoredPod, { hostIP }: PodAddressPair, now: 
   };
 }
 
-/** The status after all running containers, including sidecars and ephemeral ones, exit with this code. Containers that exited before are unchanged. */
+/**
+ * The status after all running containers, including sidecars and ephemeral ones, exit with this code. Containers that
+ * exited before are unchanged.
+ */
 export function endedStatus(pod: StoredPod, exitCode: number, now: string): PodStatusInput {
   const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
   const { containers, initContainers = [] } = pod.spec;

@@ -1,6 +1,6 @@
 /**
- * Turns the command lines of kube-apiserver and etcd, as envtest writes them, into those of this program. Upstream:
- * controller-runtime pkg/internal/testing/controlplane.
+ * Turns the command lines of kube-apiserver and etcd, as envtest writes them, into those of this program. They come from
+ * `pkg/internal/testing/controlplane` of controller-runtime.
  */
 import { SERVER_FLAGS } from '../server-flags.js';
 
