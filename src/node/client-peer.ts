@@ -11,6 +11,7 @@ import type { User } from '../protocol/request.js';
 import { readCertificateSubject } from '../text/x509/certificate.js';
 import { pemBlocks } from '../text/x509/pem.js';
 import { systemClock } from '../util/clock.js';
+import { chainProblem, createIntermediateReader, type PresentedCertificate } from './client-chain.js';
 import { type Incoming, IncomingHeaders, isHttp2 } from './incoming-request.js';
 
 /** Which certificates identify which kind of client. */
@@ -45,7 +46,7 @@ export function createPeerReader(dialect: Dialect, trust: PeerTrust): (incoming:
     users: trust.clientCa === undefined ? undefined : readCertificates(trust.clientCa, 'clientCa'),
     proxies: requestHeader === undefined ? undefined : readCertificates(requestHeader.ca, 'requestHeader.ca'),
   };
-  const readIntermediates = createIntermediateReader();
+  const readIntermediates = createIntermediateReader([...(anchors.users ?? []), ...(anchors.proxies ?? [])]);
   const read = (socket: TLSSocket): PeerCertificate | undefined => {
     const certificate = socket.getPeerX509Certificate?.();
     if (certificate === undefined) return undefined;
@@ -106,80 +107,6 @@ function peerOf(
     if (named !== undefined) return { type: 'known', user: named };
   }
   return user ?? (proxy?.type === 'refused' ? proxy : undefined);
-}
-
-/** The certificate of a connection, and the authorities that may have issued it. */
-interface PresentedCertificate {
-  readonly socket: TLSSocket;
-  readonly certificate: X509Certificate;
-  /** What the client sent after its certificate; none of it is verified. */
-  readonly intermediates: readonly X509Certificate[];
-  readonly anchors: readonly X509Certificate[];
-}
-
-/** The connection is verified against the authorities of users and of proxies together. */
-function chainProblem(presented: PresentedCertificate): string | undefined {
-  const { socket } = presented;
-  if (!socket.authorized) return `verifying certificate failed: ${socket.authorizationError}`;
-  if (isIssuedByAnchor(presented)) return undefined;
-  return 'verifying certificate failed: x509: certificate signed by unknown authority';
-}
-
-/** The limit of intermediate certificates. */
-const MAX_CHAIN = 10;
-
-/** For so many client certificates, the intermediate certificates are remembered. */
-const MAX_REMEMBERED = 1_000;
-
-/** A resumed connection has only the client's own certificate, so those that came with it before are remembered. */
-function createIntermediateReader(): (socket: TLSSocket, certificate: X509Certificate) => readonly X509Certificate[] {
-  const remembered = new Map<string, readonly X509Certificate[]>();
-  return ({ authorized }, certificate) => {
-    const sent: X509Certificate[] = [];
-    for (let next = certificate.issuerCertificate; next !== undefined && sent.length < MAX_CHAIN; ) {
-      sent.push(next);
-      next = next.issuerCertificate;
-    }
-    const key = certificate.fingerprint256;
-    if (sent.length === 0) return remembered.get(key) ?? [];
-    // Anyone can create certificates; only those of the authorities take up memory.
-    if (!authorized) return sent;
-    remembered.delete(key);
-    remembered.set(key, sent);
-    const oldest = remembered.size > MAX_REMEMBERED ? remembered.keys().next().value : undefined;
-    if (oldest !== undefined) remembered.delete(oldest);
-    return sent;
-  };
-}
-
-/**
- * Whether an authority issued the certificate, directly or through intermediate certificates that the client sent. Node
- * does not tell which authority it verified the connection with, and the client may send any certificates after its own, so
- * each signature is verified.
- */
-function isIssuedByAnchor({ certificate, intermediates, anchors }: PresentedCertificate): boolean {
-  if (anchors.some(({ raw }) => raw.equals(certificate.raw))) return true;
-  const untried = new Set(intermediates.filter((each) => each.ca && isValidNow(each)));
-  const trusted = anchors.filter(isValidNow);
-  const leadsToAnchor = (child: X509Certificate): boolean => {
-    if (trusted.some((anchor) => isSignedBy(child, anchor))) return true;
-    for (const issuer of untried) {
-      if (!isSignedBy(child, issuer)) continue;
-      untried.delete(issuer);
-      if (leadsToAnchor(issuer)) return true;
-    }
-    return false;
-  };
-  return leadsToAnchor(certificate);
-}
-
-function isSignedBy(child: X509Certificate, issuer: X509Certificate): boolean {
-  return child.checkIssued(issuer) && child.verify(issuer.publicKey);
-}
-
-function isValidNow({ validFrom, validTo }: X509Certificate): boolean {
-  const now = systemClock.now();
-  return now >= Date.parse(validFrom) && now <= Date.parse(validTo);
 }
 
 function readProxy(presented: PresentedCertificate, options: RequestHeaderOptions | undefined) {

@@ -11,7 +11,7 @@ import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { createClientAuthority, createServerCertificate } from '../../../src/node/certificates.js';
 import { createPeerReader } from '../../../src/node/client-peer.js';
 import { type ClientCertificate, type ServedCluster, type ServeOptions, serve } from '../../../src/node/index.js';
-import { issue } from '../webhook/tls-servers.js';
+import { type Issued, issue } from '../webhook/tls-servers.js';
 
 const REVIEW = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const cluster = createCluster({ dialect: 'kubernetes' });
@@ -210,6 +210,69 @@ describe('an invalid certificate', () => {
     expect(await whoAmI({ clientCertificate, headers: { authorization: 'Bearer wrong' } })).toMatchObject(unauthorized);
     // Another header that is not a credential does not help.
     expect(await whoAmI({ clientCertificate, headers: { authorization: 'Basic YTpi' } })).toMatchObject(unauthorized);
+  });
+});
+
+describe('extended key usages of a client certificate', () => {
+  const ANY = '2.5.29.37.0';
+  const [SERVER, CLIENT] = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2'];
+
+  /** The code for a client whose certificate comes from `root`, maybe through intermediate certificates. */
+  async function codeFor(root: Issued, leaf: Issued, ...intermediates: readonly Issued[]): Promise<unknown> {
+    await using to = await serve(cluster, { tls: true, clientCa: root.pem, token: 'admin-token' });
+    const cert = [leaf, ...intermediates].map(({ pem }) => pem).join('\n');
+    // OpenSSL refuses to load a client certificate with a weak signature otherwise.
+    const agent = new Agent({ cert, key: leaf.key, keepAlive: false, ciphers: 'DEFAULT@SECLEVEL=0' });
+    // The second connection resumes the session of the first one.
+    const [{ code }, again] = [await whoAmI({ agent, to }), await whoAmI({ agent, to })];
+    agent.destroy();
+    expect(again.code).toBe(code);
+    return code;
+  }
+
+  test.each([
+    [[ANY], 201],
+    [[SERVER, ANY], 201],
+    [[CLIENT], 201],
+    [[SERVER, CLIENT], 201],
+    [[SERVER], 401],
+    [['1.3.6.1.5.5.7.3.3'], 401],
+  ])('of %j have the result %d', async (usages, code) => {
+    const root = await issue({ name: 'root', ca: true });
+    expect(await codeFor(root, await issue({ name: 'alice', issuer: root, usages }))).toBe(code);
+  });
+
+  test('may be any usage in the whole chain', async () => {
+    const root = await issue({ name: 'root', ca: true, usages: [ANY] });
+    const intermediate = await issue({ name: 'intermediate', ca: true, issuer: root, usages: [ANY] });
+    const leaf = await issue({ name: 'alice', issuer: intermediate, usages: [ANY] });
+    expect(await codeFor(root, leaf, intermediate)).toBe(201);
+  });
+
+  test('must allow clients in every certificate of the chain', async () => {
+    const root = await issue({ name: 'root', ca: true });
+    const intermediate = await issue({ name: 'intermediate', ca: true, issuer: root, usages: [SERVER] });
+    const leaf = await issue({ name: 'alice', issuer: intermediate, usages: [ANY] });
+    expect(await codeFor(root, leaf, intermediate)).toBe(401);
+  });
+
+  test('do not make other certificates valid', async () => {
+    const root = await issue({ name: 'root', ca: true, usages: [ANY] });
+    const usages = [ANY];
+    const alice = { name: 'alice', usages };
+    expect(await codeFor(root, await issue(alice)), 'self-signed').toBe(401);
+    const foreign = await issue({ name: 'root', ca: true });
+    expect(await codeFor(root, await issue({ ...alice, issuer: foreign }), foreign), 'other authority').toBe(401);
+    const expired = { ...alice, issuer: root, notAfter: new Date(Date.now() - 60_000) };
+    expect(await codeFor(root, await issue(expired)), 'expired').toBe(401);
+    const plain = await issue({ name: 'plain', issuer: root, usages });
+    expect(await codeFor(root, await issue({ ...alice, issuer: plain }), plain), 'issuer is no authority').toBe(401);
+    const weak = await issue({ ...alice, issuer: root, signatureHash: 'SHA-1' });
+    expect(await codeFor(root, weak), 'weak signature').toBe(401);
+    const short = await issue({ name: 'short', ca: true, issuer: root, usages, pathLength: 0 });
+    const below = await issue({ name: 'below', ca: true, issuer: short, usages });
+    expect(await codeFor(root, await issue({ ...alice, issuer: below }), below, short), 'path too long').toBe(401);
+    expect(await codeFor(root, await issue({ ...alice, issuer: short }), short), 'path of that length').toBe(201);
   });
 });
 

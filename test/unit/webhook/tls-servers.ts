@@ -30,6 +30,12 @@ export interface CertificateWish {
   readonly issuer?: Issued;
   /** The certificate is for clients, not for servers. */
   readonly isForClients?: boolean;
+  /** The extended key usages; absent: by the other fields. */
+  readonly usages?: readonly string[];
+  /** The pathLenConstraint of a certificate that may sign others. */
+  readonly pathLength?: number;
+  /** Default: SHA-256. */
+  readonly signatureHash?: string;
   readonly notAfter?: Date;
 }
 
@@ -38,6 +44,7 @@ export async function issue({ name = 'server', hosts, ca = false, issuer, ...mor
   const { isForClients = false, notAfter = new Date(Date.now() + DAY_MS) } = more;
   const names = hosts?.map((value) => ({ type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const), value }));
   const { clientAuth, serverAuth } = x509.ExtendedKeyUsage;
+  const { usages = ca ? [] : [isForClients ? clientAuth : serverAuth], pathLength, signatureHash = 'SHA-256' } = more;
   const certificate = await x509.X509CertificateGenerator.create(
     {
       serialNumber: `01${Buffer.from(webcrypto.getRandomValues(new Uint8Array(8))).toString('hex')}`,
@@ -47,10 +54,10 @@ export async function issue({ name = 'server', hosts, ca = false, issuer, ...mor
       notAfter,
       publicKey: keys.publicKey,
       signingKey: issuer?.keys.privateKey ?? keys.privateKey,
-      signingAlgorithm: ALGORITHM,
+      signingAlgorithm: { ...ALGORITHM, hash: signatureHash },
       extensions: [
-        new x509.BasicConstraintsExtension(ca, undefined, true),
-        ...(ca ? [] : [new x509.ExtendedKeyUsageExtension([isForClients ? clientAuth : serverAuth])]),
+        new x509.BasicConstraintsExtension(ca, pathLength, true),
+        ...(usages.length === 0 ? [] : [new x509.ExtendedKeyUsageExtension([...usages])]),
         ...(names === undefined ? [] : [new x509.SubjectAlternativeNameExtension(names)]),
       ],
     },
