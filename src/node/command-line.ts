@@ -140,7 +140,7 @@ export function parseCommandLine(args: readonly string[]): Command {
   if (command === undefined)
     throw new UsageError('a command is missing; use "orchplane serve", or see "orchplane --help"');
   if (command === 'envtest') return { type: 'envtest', folder: readEnvtestFolder(rest, values) };
-  if (command !== 'serve') throw new UsageError(`unknown command "${command}"; see "orchplane --help"`);
+  if (command !== 'serve') throw unknownCommandError(command);
   // A shell expands `--apply *.yaml` to one option value and further arguments.
   if (rest.length > 0 && values.apply === undefined) {
     throw new UsageError(`unexpected "${rest[0]}"; manifests are given with --apply`);
@@ -221,8 +221,17 @@ function parseArguments(args: readonly string[]) {
   } catch (error) {
     // Keep only the first sentence; the rest explains how to pass arguments that begin with a dash.
     if (!(error instanceof TypeError)) throw error;
+    // The options of another command are unknown, too: kubectl has `apply -f`.
+    const [command = '-'] = args;
+    if (!command.startsWith('-') && !COMMANDS.includes(command)) throw unknownCommandError(command);
     throw new UsageError(`${error.message.split(/\. |\n/, 1)[0]}; see "orchplane --help"`);
   }
+}
+
+const COMMANDS: readonly string[] = ['serve', 'envtest'];
+
+function unknownCommandError(command: string): UsageError {
+  return new UsageError(`unknown command "${command}"; see "orchplane --help"`);
 }
 
 function readPort(text: string): number {

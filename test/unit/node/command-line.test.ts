@@ -1,4 +1,5 @@
 /** Parsing of the command line. */
+import { getHeapStatistics } from 'node:v8';
 import { describe, expect, test } from 'vitest';
 import { parseCommandLine, UsageError } from '../../../src/node/command-line.js';
 
@@ -9,7 +10,7 @@ const settingsWithFlags = (...args: string[]) => {
 };
 
 const settingsOf = (...args: string[]) => {
-  const { flags: _, ...others } = settingsWithFlags(...args);
+  const { flags: _flags, maxHeap: _maxHeap, ...others } = settingsWithFlags(...args);
   return others;
 };
 
@@ -55,6 +56,11 @@ describe('parseCommandLine', () => {
     expect(settingsOf('--anonymous', '--tls')).toMatchObject({ anonymous: true, tls: true });
   });
 
+  test('reads the memory, which by default is that of Node', () => {
+    expect(settingsWithFlags('--max-heap', '128Mi').maxHeap).toBe(128 * 1024 * 1024);
+    expect(settingsWithFlags().maxHeap).toBe(getHeapStatistics().heap_size_limit);
+  });
+
   test('gives --help and --version precedence over everything else', () => {
     expect(parseCommandLine(['serve', '--help'])).toEqual({ type: 'help' });
     expect(parseCommandLine(['-v'])).toEqual({ type: 'version' });
@@ -63,6 +69,8 @@ describe('parseCommandLine', () => {
   test.each([
     ['', 'a command is missing'],
     ['start', 'unknown command "start"'],
+    ['apply -f x', 'unknown command "apply"'],
+    ['--colour apply', `Unknown option '--colour'`],
     ['serve --port x', '--port takes a number from 0 to 65535, got "x"'],
     ['serve --port 65536', 'got "65536"'],
     ['serve --port=-1', 'got "-1"'],
