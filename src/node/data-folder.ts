@@ -7,14 +7,14 @@
  *   kubeconfig
  */
 import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Journal } from '../storage/journal/types.js';
 import { systemClock } from '../util/clock.js';
 import { messageOf } from '../util/message-of.js';
 import { UsageError } from './command-line.js';
 import { fileJournal } from './journal/file-journal.js';
-import { nodeFiles } from './journal/files.js';
+import { readPrivateFile, writePrivateFile } from './private-file.js';
 import { certificateForHost, type TlsFiles } from './serve.js';
 
 /** An open data folder. */
@@ -78,9 +78,9 @@ export async function openDataFolder(folder: string, options: DataFolderOptions)
 async function readCredentials(path: string): Promise<Partial<Credentials>> {
   const file = join(path, CREDENTIALS);
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Partial<Credentials>;
+    const text = await readPrivateFile(file);
+    return text === undefined ? {} : (JSON.parse(text) as Partial<Credentials>);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
     throw new UsageError(`${file} cannot be read: ${messageOf(error)}`);
   }
 }
@@ -110,19 +110,4 @@ async function createAccountKey(): Promise<JsonWebKey> {
   const form = { name: 'ECDSA', namedCurve: 'P-256' };
   const { privateKey } = (await webcrypto.subtle.generateKey(form, true, ['sign', 'verify'])) as CryptoKeyPair;
   return webcrypto.subtle.exportKey('jwk', privateKey);
-}
-
-/** Writes a file atomically, readable by its owner only. */
-async function writePrivateFile(file: string, text: string): Promise<void> {
-  const draft = `${file}.tmp`;
-  const handle = await open(draft, 'w', 0o600);
-  try {
-    await handle.chmod(0o600);
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(draft, file);
-  nodeFiles.syncFolder(dirname(file));
 }

@@ -1,7 +1,7 @@
 /**
  * Builds and writes kubeconfig files for served clusters.
  */
-import { open, readFile, stat } from 'node:fs/promises';
+import { readPrivateFile, writePrivateFile } from './private-file.js';
 
 /** The content of a kubeconfig. */
 export interface KubeconfigParts {
@@ -49,30 +49,12 @@ export function kubeconfigText({ url, caCertificate, token }: KubeconfigParts): 
 
 /**
  * Writes the file, readable by its owner only. Rejects rather than replace a file that orchplane did not write, such as
- * the user's own kubeconfig.
+ * the user's own kubeconfig, or a symbolic link.
  */
 export async function writeKubeconfig(file: string, text: string): Promise<void> {
-  const present = await readIfPresent(file);
+  const present = await readPrivateFile(file);
   if (present !== undefined && present !== '' && !present.startsWith(FIRST_LINE)) {
     throw new Error(`${file} exists and was not written by orchplane; it is left as it is`);
   }
-  const handle = await open(file, 'w', 0o600);
-  try {
-    // The mode above applies only to new files; the token must not be readable even briefly.
-    await handle.chmod(0o600);
-    await handle.writeFile(text);
-  } finally {
-    await handle.close();
-  }
-}
-
-async function readIfPresent(file: string): Promise<string | undefined> {
-  try {
-    // Reading a device or a pipe may never end, and its permissions must not change.
-    if (!(await stat(file)).isFile()) throw new Error(`${file} is no regular file; it is left as it is`);
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
+  await writePrivateFile(file, text);
 }

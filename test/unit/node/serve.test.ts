@@ -1,5 +1,5 @@
 /** serve: credentials, options, kubeconfig, requests and shutdown. */
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -167,6 +167,17 @@ describe('the kubeconfig', () => {
     await writeFile(theirs, 'apiVersion: v1\nkind: Config\n');
     await expect(serve(createCluster(), { kubeconfig: theirs })).rejects.toThrow('was not written by orchplane');
     expect(await readFile(theirs, 'utf8')).toBe('apiVersion: v1\nkind: Config\n');
+  });
+
+  test('does not write a kubeconfig through a symbolic link, and leaves no other file', async () => {
+    const place = await mkdtemp(join(folder, 'link-'));
+    const [target, link] = [join(place, 'target'), join(place, 'config')];
+    await symlink(target, link);
+    await expect(serve(createCluster(), { kubeconfig: link })).rejects.toThrow(`${link} is a symbolic link`);
+    await writeFile(target, '');
+    await expect(serve(createCluster(), { kubeconfig: link })).rejects.toThrow(`${link} is a symbolic link`);
+    expect(await readFile(target, 'utf8')).toBe('');
+    expect((await readdir(place)).sort()).toEqual(['config', 'target']);
   });
 });
 
