@@ -16,7 +16,8 @@ export {
   type KubeConfigLike,
   type RequestContextLike,
 } from './in-process-agent.js';
-export { type FileJournalOptions, fileJournal } from './journal/file-journal.js';
+export { fileJournal } from './journal/file-journal.js';
+export type { FileJournalOptions } from './journal/options.js';
 export {
   type KubeconfigTransport,
   type KubeconfigTransportOptions,

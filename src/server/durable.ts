@@ -2,7 +2,7 @@
  * Responses of a cluster with a journal: no client learns of a write that a crash could still undo, neither the writer nor
  * a reader.
  */
-import { errors } from '../meta/errors.js';
+import { failure } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { type Journal, JournalError } from '../storage/journal/types.js';
@@ -56,7 +56,9 @@ function failWhenDurable(journal: Journal, error: unknown): MaybePromise<never> 
 
 /** The Status for a failure of the journal. */
 export function journalErrorToStatus(error: unknown): unknown {
-  return error instanceof JournalError ? errors.internal(error.message.replace(/^orchplane: /, ''), error) : error;
+  return error instanceof JournalError
+    ? failure({ reason: 'ServiceUnavailable', message: error.message.replace(/^orchplane: /, ''), cause: error })
+    : error;
 }
 
 /** Runs `make`; if it fails, closes the journal so that another cluster can open it. */

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { JournalError } from '../../src/index.js';
-import type { FileJournalOptions } from '../../src/node/journal/file-journal.js';
+import type { FileJournalOptions } from '../../src/node/journal/options.js';
 import { Driver, fingerprintOf, openStore, simulatedJournal } from '../unit/storage/journal/driver.js';
 import { Random } from '../unit/storage/journal/random.js';
 import { type DiskFaults, PowerLoss, SimulatedDisk } from '../unit/storage/journal/simulated-disk.js';

@@ -14,41 +14,13 @@ import {
   type JournalState,
 } from '../../storage/journal/types.js';
 import { messageOf } from '../../util/message-of.js';
-import { refuseUnknownOptions } from '../../util/options.js';
 import { type JournalFiles, nodeFiles } from './files.js';
 import { NEXT_MARK, readFolder, removeObsoleteFiles } from './folder.js';
 import { FrameWriter } from './frame.js';
 import { lockFolder, type Unlock } from './lock.js';
+import { type FileJournalOptions, type JournalSettings, readOptions } from './options.js';
+import { DISK_FULL, isDeletion, isOutOfSpace, releaseForLock, SpaceReserve } from './reserve.js';
 import { PartialWriteError, Segment, writeCheckpoint, writeCheckpointSync } from './writers.js';
-
-/** The options of {@link fileJournal}. */
-export interface FileJournalOptions {
-  /**
-   * When writes are synced to disk. `group` (the default): before they are acknowledged, many at once. `each`: one by
-   * one. `never`: the operating system decides; a killed process loses nothing, a power loss may lose the last seconds.
-   */
-  readonly sync?: 'group' | 'each' | 'never' | undefined;
-  /**
-   * Opens a damaged journal with its intact part and saves a copy of the damaged files. By default damage is an error.
-   */
-  readonly salvage?: boolean | undefined;
-  /**
-   * The size of the journal, in bytes, after which a checkpoint of the whole state is written: at least this, and at
-   * least the size of the last checkpoint. 1 MiB by default.
-   */
-  readonly compactAfter?: number | undefined;
-  /** Called with problems that have no consequences yet. Absent: they are logged to the console. */
-  readonly onWarning?: ((warning: string) => void) | undefined;
-}
-
-const OPTIONS = [
-  'sync',
-  'salvage',
-  'compactAfter',
-  'onWarning',
-] as const satisfies readonly (keyof FileJournalOptions)[];
-const SYNCS = ['group', 'each', 'never'];
-const MEBIBYTE = 1024 * 1024;
 
 /**
  * Creates a journal in a folder, which is created if necessary. Only one cluster at a time may use it.
@@ -71,11 +43,13 @@ export class FileJournal implements Journal {
   readonly #folder: string;
   readonly #files: JournalFiles;
   readonly #lock: JournalPlatform['lock'];
-  readonly #options: FileJournalOptions;
-  readonly #sync: 'group' | 'each' | 'never';
+  readonly #settings: JournalSettings;
   readonly #writer = new FrameWriter();
   #unlock: Unlock | undefined;
   #segment: Segment | undefined;
+  #reserve: SpaceReserve | undefined;
+  /** The last warning about refused writes. */
+  #refusal: string | undefined;
   #group: GroupSync;
   /** Why the journal accepts no writes. */
   #failure: JournalError | undefined = CLOSED_ERROR;
@@ -91,28 +65,23 @@ export class FileJournal implements Journal {
   readonly #retiredSegments: Segment[] = [];
 
   constructor(folder: string, options: FileJournalOptions, { files, lock }: JournalPlatform) {
-    refuseUnknownOptions('fileJournal', options, OPTIONS);
     if (typeof folder !== 'string' || folder === '') throw new TypeError('orchplane: fileJournal takes a folder');
-    const { sync = 'group', compactAfter = MEBIBYTE } = options;
-    if (!SYNCS.includes(sync)) throw new TypeError(`orchplane: sync of fileJournal is one of ${SYNCS.join(', ')}`);
-    if (!(compactAfter > 0)) throw new RangeError('orchplane: compactAfter of fileJournal is a number of bytes');
     this.#folder = folder;
     this.#files = files;
     this.#lock = lock;
-    this.#options = options;
-    this.#sync = sync;
+    this.#settings = readOptions(options);
     this.#group = this.#newGroup();
   }
 
   get durableRevision(): number {
-    return this.#sync === 'never' ? Number.POSITIVE_INFINITY : this.#group.durableRevision;
+    return this.#settings.sync === 'never' ? Number.POSITIVE_INFINITY : this.#group.durableRevision;
   }
 
   load(): JournalContent | undefined {
     if (this.#unlock !== undefined) throw new JournalError('orchplane: this journal is in use by another cluster');
     return wrapErrors(`journal ${this.#folder} could not be opened`, () => {
       this.#files.makeFolder(this.#folder);
-      this.#unlock = this.#lock(this.#folder);
+      this.#unlock = this.#lockFolder();
       try {
         return this.#read();
       } catch (error) {
@@ -122,10 +91,20 @@ export class FileJournal implements Journal {
     });
   }
 
+  /** A lock file needs space, which the cluster may have used up before it ended. */
+  #lockFolder(): Unlock {
+    try {
+      return this.#lock(this.#folder);
+    } catch (error) {
+      if (!isOutOfSpace(error) || !releaseForLock({ files: this.#files, folder: this.#folder })) throw error;
+      return this.#lock(this.#folder);
+    }
+  }
+
   #read(): JournalContent | undefined {
     const place = { files: this.#files, folder: this.#folder };
-    const { salvage = false } = this.#options;
-    const content = readFolder({ ...place, salvage, warn: (warning) => this.#warn(warning) });
+    const { salvage, warn } = this.#settings;
+    const content = readFolder({ ...place, salvage, warn });
     this.#failure = undefined;
     this.#group = this.#newGroup();
     if (content === undefined) {
@@ -139,6 +118,7 @@ export class FileJournal implements Journal {
     removeObsoleteFiles(place, oldest, generation);
     this.#startFrom(content.checkpointBytes, checkpoint.revision + records.length);
     this.#olderBytes = content.journalBytes - size;
+    this.#openReserve();
     return { checkpoint, records };
   }
 
@@ -158,27 +138,90 @@ export class FileJournal implements Journal {
       this.#switchTo(segment);
       removeObsoleteFiles(place, generation, generation);
       this.#startFrom(size, state.revision);
+      this.#openReserve();
     } catch (error) {
       // The folder may contain the new state while the cluster continues with the old one.
       if (isBegun || error instanceof PartialWriteError) throw this.#fail(error);
-      wrapErrors(WRITE_FAILED, () => segment?.discard(this.#files, this.#folder));
+      wrapErrors(WRITE_FAILED, () => segment?.discard(this.#files));
       throw journalError(WRITE_FAILED, error);
     }
   }
 
   append(record: JournalRecord, stateBefore: () => JournalState): void {
     if (this.#failure !== undefined) throw this.#failure;
+    this.#requireInPlace();
     if (this.#isTooLong()) this.#compact(stateBefore);
-    const segment = this.#current();
+    const text = encodeRecord(record);
     try {
-      if (this.#sync === 'each') segment.appendAndSync(encodeRecord(record), this.#writer);
-      else segment.append(encodeRecord(record), this.#writer);
+      if (isDeletion(record)) this.#appendDeletion(text);
+      else {
+        this.#fillReserve();
+        this.#append(text);
+        this.#refusal = undefined;
+      }
     } catch (error) {
       if (error instanceof PartialWriteError) throw this.#fail(error);
-      throw journalError(WRITE_FAILED, error);
+      throw this.#refuse(isOutOfSpace(error) ? DISK_FULL : WRITE_FAILED, error);
     }
-    if (this.#sync === 'group') this.#group.noteWritten(record.revision);
+    // It may have been removed since the check above.
+    if (this.#settings.sync === 'each') this.#requireInPlace((error) => this.#fail(error));
+    if (this.#settings.sync === 'group') this.#group.noteWritten(record.revision);
     else this.#group.noteDurable(record.revision);
+  }
+
+  #append(text: string): void {
+    const segment = this.#current();
+    if (this.#settings.sync === 'each') segment.appendAndSync(text, this.#writer);
+    else segment.append(text, this.#writer);
+  }
+
+  /** Takes space from the reserve if necessary. */
+  #appendDeletion(text: string): void {
+    for (;;) {
+      try {
+        this.#append(text);
+        return;
+      } catch (error) {
+        if (!isOutOfSpace(error)) throw error;
+        this.#abortCheckpoint(error);
+        if (this.#reserve?.release(Buffer.byteLength(text)) !== true) throw error;
+        this.#refuse(DISK_FULL, error);
+      }
+    }
+  }
+
+  /** Other writes are refused while the reserve is not full. */
+  #fillReserve(): void {
+    if (this.#reserve?.isFull !== false) return;
+    this.#reserve.fill();
+    this.#retryBytes = 0;
+    this.#settings.warn(`the disk of ${this.#folder} has space again`);
+  }
+
+  #openReserve(): void {
+    try {
+      this.#reserve ??= new SpaceReserve({ files: this.#files, folder: this.#folder }, this.#settings.reserve);
+      this.#reserve.fill();
+    } catch (error) {
+      if (!isOutOfSpace(error)) throw error;
+      this.#refuse(DISK_FULL, error);
+    }
+  }
+
+  /** Whether the folder is there: without the check, writes to a removed file would be acknowledged. */
+  #requireInPlace(fail = (error: unknown) => this.#refuse(WRITE_FAILED, error)): void {
+    try {
+      this.#current().requireInPlace();
+    } catch (error) {
+      throw fail(error);
+    }
+  }
+
+  /** The error for one write. The first of several equal ones is also a warning. */
+  #refuse(what: string, error: unknown): JournalError {
+    if (this.#refusal !== what) this.#settings.warn(`${what}: ${messageOf(error)}`);
+    this.#refusal = what;
+    return journalError(what, error);
   }
 
   whenDurable(): Promise<void> | undefined {
@@ -199,11 +242,13 @@ export class FileJournal implements Journal {
 
   /** Syncs everything and marks the end of the journal: any later deviation is damage. */
   #markClosed(): void {
+    // There is nothing to mark in a removed file, but writes may wait for it.
+    if (this.#group.wait() !== undefined) this.#requireInPlace((error) => this.#fail(error));
     try {
       const problem = this.#segment?.markClosed(this.#writer);
       if (problem instanceof PartialWriteError) throw problem;
       if (problem !== undefined)
-        this.#warn(`the journal in ${this.#folder} has no mark at its end: ${messageOf(problem)}`);
+        this.#settings.warn(`the journal in ${this.#folder} has no mark at its end: ${messageOf(problem)}`);
     } catch (error) {
       throw this.#fail(error);
     }
@@ -213,6 +258,8 @@ export class FileJournal implements Journal {
   #release(): void {
     this.#segment?.close();
     this.#segment = undefined;
+    this.#reserve?.close();
+    this.#reserve = undefined;
     this.#failure ??= CLOSED_ERROR;
     this.#unlock?.();
     this.#unlock = undefined;
@@ -233,6 +280,8 @@ export class FileJournal implements Journal {
       sync: async () => {
         try {
           await this.#current().sync();
+          // Of a segment that was replaced meanwhile, the path may be removed.
+          this.#current().requireInPlace();
         } finally {
           for (const segment of this.#retiredSegments.splice(0)) segment.close();
         }
@@ -252,7 +301,7 @@ export class FileJournal implements Journal {
 
   #isTooLong(): boolean {
     if (this.#checkpointing !== undefined) return false;
-    const { compactAfter = MEBIBYTE } = this.#options;
+    const { compactAfter } = this.#settings;
     const bytes = this.#olderBytes + this.#current().size;
     return bytes > Math.max(compactAfter, this.#checkpointBytes, this.#retryBytes);
   }
@@ -267,7 +316,7 @@ export class FileJournal implements Journal {
       old.append(NEXT_MARK, this.#writer);
     } catch (error) {
       if (error instanceof PartialWriteError) throw this.#fail(error);
-      wrapErrors(WRITE_FAILED, () => segment?.discard(this.#files, this.#folder));
+      wrapErrors(WRITE_FAILED, () => segment?.discard(this.#files));
       this.#postponeCheckpoint(error);
       return;
     }
@@ -304,10 +353,17 @@ export class FileJournal implements Journal {
     }
   }
 
+  /** An unfinished checkpoint takes space that a deletion needs. */
+  #abortCheckpoint(error: unknown): void {
+    if (this.#checkpointing === undefined) return;
+    this.#epoch++;
+    this.#postponeCheckpoint(error);
+  }
+
   /** A failed checkpoint only makes the journal longer. */
   #postponeCheckpoint(error: unknown): void {
     this.#retryBytes = 2 * (this.#olderBytes + this.#current().size);
-    this.#warn(`a checkpoint of the journal in ${this.#folder} is put off: ${messageOf(error)}`);
+    this.#settings.warn(`a checkpoint of the journal in ${this.#folder} is put off: ${messageOf(error)}`);
   }
 
   #current(): Segment {
@@ -321,11 +377,6 @@ export class FileJournal implements Journal {
     this.#failure ??= journalError(`${WRITE_FAILED}, and nothing is written until it is opened again`, error);
     this.#group.break(this.#failure);
     return this.#failure;
-  }
-
-  #warn(warning: string): void {
-    const { onWarning = (text: string) => console.warn(`orchplane: ${text}`) } = this.#options;
-    onWarning(warning);
   }
 }
 

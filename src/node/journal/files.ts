@@ -5,6 +5,7 @@ import {
   closeSync,
   fdatasync,
   fdatasyncSync,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   mkdirSync,
@@ -13,6 +14,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -41,6 +43,9 @@ export interface JournalFile {
   /** Syncs content and size to disk. */
   syncNow(): void;
   sync(): Promise<void>;
+  size(): number;
+  /** Whether its path still leads to it: a file that was removed can be written and synced without an error. */
+  isInPlace(): boolean;
   close(): void;
 }
 
@@ -60,11 +65,17 @@ export const nodeFiles: JournalFiles = {
   read: (path) => readFileSync(path),
   open(path, how) {
     const descriptor = openSync(path, how === 'new' ? 'w' : 'r+', MODE);
+    const { dev, ino } = fstatSync(descriptor);
     return {
       write: (bytes, position) => writeSync(descriptor, bytes, 0, bytes.length, position),
       truncate: (size) => ftruncateSync(descriptor, size),
       syncNow: () => fdatasyncSync(descriptor),
       sync: () => syncData(descriptor),
+      size: () => fstatSync(descriptor).size,
+      isInPlace: () => {
+        const present = statSync(path, { throwIfNoEntry: false });
+        return present !== undefined && present.ino === ino && present.dev === dev;
+      },
       close: () => closeSync(descriptor),
     };
   },

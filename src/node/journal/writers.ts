@@ -27,6 +27,7 @@ export interface SegmentEnd {
 /** A journal file that is appended to. */
 export class Segment {
   readonly generation: number;
+  readonly path: string;
   readonly #file: JournalFile;
   #size: number;
   /** The length of the durable part. */
@@ -34,8 +35,9 @@ export class Segment {
   /** Whether the segment ends with a closed mark. */
   #isMarked: boolean;
 
-  private constructor(generation: number, file: JournalFile, end: { size: number; isMarked: boolean }) {
-    this.generation = generation;
+  private constructor(path: string, file: JournalFile, end: SegmentEnd) {
+    this.generation = end.generation;
+    this.path = path;
     this.#file = file;
     this.#size = end.size;
     this.#synced = end.size;
@@ -55,14 +57,15 @@ export class Segment {
       files.remove(path);
       throw error;
     }
-    return new Segment(generation, file, { size: FILE_HEADER.length, isMarked: false });
+    return new Segment(path, file, { generation, size: FILE_HEADER.length, isMarked: false });
   }
 
   /** Opens an existing segment and truncates it to `size`. */
   static open(files: JournalFiles, folder: string, end: SegmentEnd): Segment {
     const { generation, size } = end;
     if (size === 0) return Segment.create(files, folder, generation);
-    const file = files.open(join(folder, journalName(generation)), 'existing');
+    const path = join(folder, journalName(generation));
+    const file = files.open(path, 'existing');
     try {
       file.truncate(size);
       // The existing content may come from a process that was killed before it synced.
@@ -72,11 +75,16 @@ export class Segment {
       file.close();
       throw error;
     }
-    return new Segment(generation, file, end);
+    return new Segment(path, file, end);
   }
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Throws if the file was removed, moved or replaced, or cannot be reached. */
+  requireInPlace(): void {
+    if (!this.#file.isInPlace()) throw new Error(`${this.path} was removed or replaced`);
   }
 
   /**
@@ -143,9 +151,9 @@ export class Segment {
   }
 
   /** Removes a segment that was never written to. */
-  discard(files: JournalFiles, folder: string): void {
+  discard(files: JournalFiles): void {
     this.#file.close();
-    files.remove(join(folder, journalName(this.generation)));
+    files.remove(this.path);
   }
 
   #rollBack(size: number, why: unknown): void {

@@ -231,7 +231,7 @@ export const journalCases: JournalCases = {
     const cluster = createCluster({ journal });
     await journal.close();
     const error = await failure(() => cluster.api(ConfigMap).create({ metadata: { name: 'a' } }));
-    same([StatusError.is(error, 'InternalError'), error.message.includes('the journal is closed')], [true, true]);
+    same([StatusError.is(error, 'ServiceUnavailable'), error.message.includes('the journal is closed')], [true, true]);
     same((await cluster.api(ConfigMap).list()).items, []);
   },
 };

@@ -3,7 +3,8 @@
  * restores.
  */
 import type { ApiObject } from '../../../../src/index.js';
-import { FileJournal, type FileJournalOptions } from '../../../../src/node/journal/file-journal.js';
+import { FileJournal } from '../../../../src/node/journal/file-journal.js';
+import type { FileJournalOptions } from '../../../../src/node/journal/options.js';
 import { beginJournal, resumeJournal } from '../../../../src/storage/journal/attach.js';
 import type { Journal, JournalContent } from '../../../../src/storage/journal/types.js';
 import { memoryStorage } from '../../../../src/storage/memory-storage.js';
@@ -19,7 +20,7 @@ export type Fingerprint = string;
 
 export function simulatedJournal(disk: SimulatedDisk, options: FileJournalOptions = {}): FileJournal {
   const machine = { files: disk, lock: () => () => undefined };
-  return new FileJournal('data', { onWarning: () => undefined, ...options }, machine);
+  return new FileJournal('data', { onWarning: () => undefined, reserve: 2_000, ...options }, machine);
 }
 
 export function newStore(): Store {

@@ -41,7 +41,7 @@ describe('a file journal', () => {
     await createCluster({ journal: fileJournal(path) }).close();
     expect(statSync(path).mode & 0o777).toBe(0o700);
     const files = readdirSync(path);
-    expect(files.sort()).toEqual(['checkpoint-1', 'journal-1']);
+    expect(files.sort()).toEqual(['checkpoint-1', 'journal-1', 'reserve']);
     for (const name of files) expect(statSync(join(path, name)).mode & 0o777).toBe(0o600);
   });
 
@@ -192,7 +192,7 @@ describe('a file journal on a simulated disk', () => {
     });
   }
 
-  test('rejects a write that does not fit on the disk with 500, and accepts the next one', async () => {
+  test('rejects a write that does not fit on the disk with 503, and accepts the next one', async () => {
     const disk = new SimulatedDisk();
     const cluster = createCluster({ journal: simulatedJournal(disk) });
     disk.faults = { capacity: 1 };
@@ -201,9 +201,10 @@ describe('a file journal on a simulated disk', () => {
       .api(ConfigMap)
       .create({ metadata: { name: 'a' } })
       .catch((failure: unknown) => failure);
-    expect(StatusError.is(error, 'InternalError') && error.message).toBe(
-      'Internal error occurred: the journal could not be written: ENOSPC: no space left on device, write',
-    );
+    expect(StatusError.is(error, 'ServiceUnavailable') && [error.code, error.message]).toEqual([
+      503,
+      'the disk is full, and until it has space, objects can only be deleted: ENOSPC: no space left on device, write',
+    ]);
     expect([cluster.resourceVersion, (await cluster.api(ConfigMap).list()).items]).toEqual([version, []]);
     disk.faults = {};
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });

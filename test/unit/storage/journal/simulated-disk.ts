@@ -28,6 +28,8 @@ export interface DiskFaults {
   /** The numbers of the syncs, from 1, that fail. */
   readonly failSyncs?: (count: number) => boolean;
   readonly failTruncates?: boolean;
+  /** A file that another process removes during each sync. */
+  readonly removedBySync?: string;
   /** The maximum number of bytes per write. */
   readonly shortWrites?: number;
 }
@@ -64,7 +66,7 @@ export class SimulatedDisk implements JournalFiles {
       this.#names.set(path, inode);
       this.#changes.push({ type: 'add', path, inode });
     }
-    return this.#handle(this.#inode(path));
+    return this.#handle(path, this.#inode(path));
   }
 
   rename(from: string, to: string): void {
@@ -126,7 +128,7 @@ export class SimulatedDisk implements JournalFiles {
     return this.#inode(path).bytes;
   }
 
-  #handle(inode: Inode): JournalFile {
+  #handle(path: string, inode: Inode): JournalFile {
     return {
       write: (bytes, position) => this.#write(inode, bytes, position),
       truncate: (size) => {
@@ -147,6 +149,8 @@ export class SimulatedDisk implements JournalFiles {
         this.#failSync();
         inode.durable = bytes;
       },
+      size: () => inode.bytes.length,
+      isInPlace: () => this.#names.get(path) === inode,
       close: () => undefined,
     };
   }
@@ -155,7 +159,7 @@ export class SimulatedDisk implements JournalFiles {
     let length = Math.min(bytes.length, this.faults.shortWrites ?? bytes.length);
     const used = [...this.#names.values()].reduce((sum, each) => sum + each.bytes.length, 0);
     const room = Math.max(0, (this.faults.capacity ?? Number.POSITIVE_INFINITY) - used);
-    if (room === 0) throw new Error('ENOSPC: no space left on device, write');
+    if (room === 0) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
     length = Math.min(length, room);
     const put = (count: number) => {
       const before = inode.bytes.subarray(0, position);
@@ -173,6 +177,7 @@ export class SimulatedDisk implements JournalFiles {
 
   #failSync(): void {
     this.syncs++;
+    if (this.faults.removedBySync !== undefined) this.#names.delete(this.faults.removedBySync);
     if (this.faults.failSyncs?.(this.syncs) === true) throw new Error('EIO: i/o error, fdatasync');
   }
 

@@ -1,0 +1,103 @@
+/**
+ * Disk space for deletions when the disk is full: a file that is filled in advance. A deletion that does not fit takes from
+ * it. Other writes fill it again first, so they cannot use the space that is left for deletions.
+ */
+import { randomFillSync } from 'node:crypto';
+import { join } from 'node:path';
+import type { JournalRecord } from '../../storage/journal/types.js';
+import type { JournalFile, JournalFiles } from './files.js';
+
+const RESERVE_NAME = 'reserve';
+
+/** Written at once, and released in addition to what a record needs: file systems allocate in blocks. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** Random bytes, because some file systems store zeros without space. Shared by all journals. */
+let chunk: Buffer | undefined;
+
+export class SpaceReserve {
+  readonly #file: JournalFile;
+  #wanted: number;
+  #size: number;
+
+  /** Opens the file or creates it, without filling it. */
+  constructor({ files, folder }: ReservePlace, wanted: number) {
+    const isPresent = files.list(folder).includes(RESERVE_NAME);
+    this.#file = files.open(join(folder, RESERVE_NAME), isPresent ? 'existing' : 'new');
+    this.#wanted = wanted;
+    this.#size = this.#file.size();
+    if (this.#size > wanted) this.#truncate(wanted);
+  }
+
+  get isFull(): boolean {
+    return this.#size >= this.#wanted;
+  }
+
+  /** Throws the error of the file system; what has been written until then remains. */
+  fill(): void {
+    try {
+      while (this.#size < this.#wanted) this.#size += this.#file.write(this.#nextChunk(), this.#size);
+    } catch (error) {
+      if (codeOf(error) !== 'EFBIG') throw error;
+      // Files of this process must not be larger.
+      this.#wanted = this.#size;
+    }
+  }
+
+  #nextChunk(): Buffer {
+    chunk ??= randomFillSync(Buffer.allocUnsafe(CHUNK_BYTES));
+    return chunk.subarray(0, Math.min(chunk.length, this.#wanted - this.#size));
+  }
+
+  /** Releases space for `bytes`. Returns false if nothing is left. */
+  release(bytes: number): boolean {
+    if (this.#size === 0) return false;
+    this.#truncate(Math.max(0, this.#size - bytes - CHUNK_BYTES));
+    // Some file systems reuse blocks only when their release is durable.
+    this.#file.syncNow();
+    return true;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #truncate(size: number): void {
+    this.#file.truncate(size);
+    this.#size = size;
+  }
+}
+
+interface ReservePlace {
+  readonly files: JournalFiles;
+  readonly folder: string;
+}
+
+/** Releases some space before the folder is locked, for the lock file. Returns false if there is none. */
+export function releaseForLock(place: ReservePlace): boolean {
+  if (!place.files.list(place.folder).includes(RESERVE_NAME)) return false;
+  const reserve = new SpaceReserve(place, Number.POSITIVE_INFINITY);
+  try {
+    return reserve.release(0);
+  } finally {
+    reserve.close();
+  }
+}
+
+export const DISK_FULL = 'the disk is full, and until it has space, objects can only be deleted';
+
+/** Whether a write may use the reserve. Objects with a deletion timestamp are written to be deleted: finalizers are removed, containers end. */
+export function isDeletion({ type, object }: JournalRecord): boolean {
+  return type === 'DELETED' || object.metadata.deletionTimestamp !== undefined;
+}
+
+const NO_SPACE_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+
+/** Whether the disk, or the quota of the user, is used up. */
+export function isOutOfSpace(error: unknown): boolean {
+  return NO_SPACE_CODES.has(codeOf(error));
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
