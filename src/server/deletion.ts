@@ -11,6 +11,7 @@ import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftMeta } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
 import { formatTime, timeToMs } from '../text/time/time.js';
+import { append } from '../util/arrays.js';
 import { systemClock } from '../util/clock.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { runAdmissionPhase, runCommitEffects } from './steps/admit.js';
@@ -41,7 +42,7 @@ const MAX_ATTEMPTS = 100;
 
 /** Adds the kind's warnings about the deletion, whether or not it succeeds. */
 export function warnOfDeletion(deletion: DeletionRequest, { served, warnings }: WriteOperation): void {
-  warnings.push(...(served.kind.strategy.delete.warnings?.(deletion) ?? []));
+  append(warnings, served.kind.strategy.delete.warnings?.(deletion) ?? []);
 }
 
 /** Deletes one object by name; starts again when another write came first. */

@@ -3,7 +3,7 @@
  */
 import { type AdmissionPlugin, createCluster, defineKind, memoryStorage, mergePatch, StatusError } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
-import { ConfigMap, Lease } from 'orchplane/kinds';
+import { ConfigMap, CustomResourceDefinition, Lease } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
@@ -253,4 +253,23 @@ test('accepts a watch timeout longer than the longest timer', async () => {
   } finally {
     vi.useRealTimers();
   }
+});
+
+describe('an object with more errors than arguments of a function can be', () => {
+  test('is rejected with its errors', async () => {
+    const allOf = Array.from({ length: 50_000 }, () => ({ type: 'string', default: 'a', nullable: true }));
+    const version = { name: 'v1', served: true, storage: true };
+    const create = createCluster()
+      .api(CustomResourceDefinition)
+      .create({
+        metadata: { name: 'things.example.com' },
+        spec: {
+          group: 'example.com',
+          scope: 'Namespaced',
+          names: { plural: 'things', kind: 'Thing' },
+          versions: [{ ...version, schema: { openAPIV3Schema: { type: 'object', allOf } } }],
+        },
+      });
+    await expect(create).rejects.toMatchObject({ reason: 'Invalid', code: 422 });
+  });
 });

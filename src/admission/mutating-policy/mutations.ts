@@ -29,6 +29,7 @@ import { fieldElement, type PathElement, printElement } from '../../merge/apply/
 import { hasItems, hasMembers, ItemError, itemElement, memberNode } from '../../merge/apply/typed.js';
 import type { ScalarNode, SchemaNode } from '../../schema/schema-node.js';
 import { quote } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
 import { encodeBase64 } from '../../util/base64.js';
 import { recoverFrom, translateError } from '../../util/catch-error.js';
 import { isRecord, type MutableRecord, setOwn } from '../../util/json.js';
@@ -79,7 +80,7 @@ function typeNameProblems(value: CelValue, expected: string): string[] {
       const why = 'which matches field name path from root Object type';
       found.push(`unexpected type name ${quote(value.typeName)}, expected ${quote(expected)}, ${why}`);
     }
-    for (const [name, field] of value.fields) found.push(...typeNameProblems(field, `${expected}.${name}`));
+    for (const [name, field] of value.fields) append(found, typeNameProblems(field, `${expected}.${name}`));
     return found;
   }
   // Lists and maps in between add no name.

@@ -2,11 +2,13 @@
  * The MutatingAdmissionPolicy plugin. It first determines the policies that match, then runs their mutations one after the
  * other, in the order of policy and binding names. spec: MutatingAdmissionPolicy
  */
+
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors, failure, StatusError } from '../../meta/errors.js';
 import { printGvk } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
+import { append } from '../../util/arrays.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { evaluateSet, POLICY_BUDGET, type Scope, scopeOf } from '../cel/evaluate.js';
 import { type ExpressionInput, namespaceObject, variablesOf } from '../cel/input.js';
@@ -68,7 +70,7 @@ class Session {
 
   async run(): Promise<void> {
     const invocations: Invocation[] = [];
-    for (const policy of mutatingPolicies(this.#view)) invocations.push(...(await this.#invocationsOf(policy)));
+    for (const policy of mutatingPolicies(this.#view)) append(invocations, await this.#invocationsOf(policy));
     if (invocations.length > 0) await this.#runAll(invocations);
     this.#throwDenials();
   }

@@ -2,10 +2,12 @@
  * The checks of the pod security level `baseline`, which prevent known privilege escalations. `evaluate.ts` says in which
  * releases each applies.
  */
+
 import { appArmorPrefix, seccompKeys } from '../../kinds/core/v1/pod-spec/annotations.js';
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
 import type { SELinuxOptions } from '../../kinds/generated/core-v1.js';
 import { quote } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
 import { own } from '../../util/json.js';
 import {
   type Check,
@@ -78,7 +80,7 @@ export function addedCapabilities(pod: ReviewedPod, isAllowed: (name: string) =>
   const forbidden: string[] = [];
   const containers = containersWhere(pod, (context) => {
     const names = (context?.capabilities?.add ?? []).filter((name) => !isAllowed(name));
-    forbidden.push(...names);
+    append(forbidden, names);
     return names.length > 0;
   });
   if (containers.length === 0) return undefined;
@@ -101,7 +103,7 @@ export const hostPorts: Check = (pod) => {
   const used: string[] = [];
   const containers = containersWhere(pod, (_, { ports }) => {
     const taken = (ports ?? []).flatMap(({ hostPort }) => (hostPort ? [String(hostPort)] : []));
-    used.push(...taken);
+    append(used, taken);
     return taken.length > 0;
   });
   if (containers.length === 0) return undefined;

@@ -6,6 +6,7 @@ import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
 import { evaluatePod, printReasons } from './evaluate.js';
@@ -61,7 +62,7 @@ function warnOfPods(request: AdmissionRequest, enforce: LevelVersion, { view, se
     return runtimeClassName === undefined || !settings.runtimeClasses.has(runtimeClassName);
   });
   const review = (pod: ApiObject) => toReviewedPod(pod as unknown as PodLike, view);
-  request.warnings.push(...warningsAboutPods(pods, { namespace, enforce, review }));
+  append(request.warnings, warningsAboutPods(pods, { namespace, enforce, review }));
 }
 
 /** Warns about labels without effect: the namespace is exempt. */

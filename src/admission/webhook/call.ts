@@ -27,6 +27,7 @@ import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
 import { quote } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
 import { decodeBase64Text } from '../../util/base64.js';
 import { translateError } from '../../util/catch-error.js';
 import { messageOf } from '../../util/message-of.js';
@@ -76,7 +77,10 @@ export async function callWebhook(
   }
   for (const [key, value] of Object.entries(verdict.auditAnnotations))
     annotate(request, `${webhook.name}/${key}`, value);
-  request.warnings.push(...verdict.warnings.filter((text) => text !== ''));
+  append(
+    request.warnings,
+    verdict.warnings.filter((text) => text !== ''),
+  );
   if (!verdict.allowed) throw deniedError(webhook.name, verdict.status);
   return verdict;
 }

@@ -8,6 +8,7 @@ import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import { stringSlice } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
 import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 import { findField } from './field-path.js';
 import { itemListGoSyntax } from './go-syntax.js';
@@ -44,7 +45,7 @@ function nodeErrors(node: StructuralSchema, position: NodePosition): FieldError[
   const { raw } = node;
   const found = keywordErrors(node, position);
   const inside = (schema: StructuralSchema | undefined, at: string, more: Partial<NodePosition> = {}) => {
-    if (schema !== undefined) found.push(...nodeErrors(schema, { ...position, isRoot: false, ...more, path: at }));
+    if (schema !== undefined) append(found, nodeErrors(schema, { ...position, isRoot: false, ...more, path: at }));
   };
   const insideEach = (schemas: readonly StructuralSchema[], at: string) => {
     for (const [index, schema] of schemas.entries()) inside(schema, keyPath(at, index));
@@ -132,7 +133,7 @@ function extensionErrors(node: StructuralSchema, { path, extensionName }: NodePo
     found.push(notSupported(`${path}.${extensionName('map-type')}`, mapType, MAP_TYPES));
   }
   if (listType !== undefined && type !== 'array') wantType('array', 'list-type');
-  else if (listType === 'set') found.push(...setItemErrors(node, path, extensionName));
+  else if (listType === 'set') append(found, setItemErrors(node, path, extensionName));
   const listTypePath = `${path}.${extensionName('list-type')}`;
   if (listType !== undefined && !LIST_TYPES.includes(listType)) {
     found.push(notSupported(listTypePath, listType, LIST_TYPES));
@@ -141,7 +142,7 @@ function extensionErrors(node: StructuralSchema, { path, extensionName }: NodePo
     const detail = `must be map if ${extensionName('list-map-keys')} is non-empty`;
     found.push(listType === undefined ? required(listTypePath, detail) : invalid(listTypePath, listType, detail));
   }
-  if (listType === 'map') found.push(...mapListErrors(node, path, extensionName));
+  if (listType === 'map') append(found, mapListErrors(node, path, extensionName));
   return [...found, ...mergeableItemErrors(node, path, extensionName)];
 }
 
@@ -182,13 +183,13 @@ function mapListErrors(node: StructuralSchema, path: string, extensionName: Exte
   for (const key of keys) {
     const property = items.properties.get(key);
     if (property === undefined) {
-      found.push(...report('entries must all be names of item properties'));
+      append(found, report('entries must all be names of item properties'));
     } else if (property.type === 'array' || property.type === 'object') {
       const at = `${keyPath(`${path}.items.properties`, key)}.type`;
       // The reference server reports the type of the items, not of the key.
       found.push(invalid(at, items.type, `must be a scalar type if parent array's ${isMap}`));
     }
-    if (seen.has(key)) found.push(...report('must not contain duplicate entries'));
+    if (seen.has(key)) append(found, report('must not contain duplicate entries'));
     seen.add(key);
   }
   return found;

@@ -8,6 +8,7 @@ import type { CustomResourceValidation } from '../../kinds/generated/apiextensio
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { aggregateText, forbidden, invalid, keyPath, printFieldError } from '../../meta/field-error.js';
+import { append } from '../../util/arrays.js';
 import type { MutableRecord } from '../../util/json.js';
 import { copyJson, deepEqual, setOwn } from '../../util/json.js';
 import { compileRules } from '../rules/compile.js';
@@ -55,7 +56,7 @@ export function versionSchemaErrors(
     // Defaults are validated only if the schema is structural, and rules only if the defaults are valid.
     const ofValues = structure.length > 0 ? structure : defaultErrors(root, path, defaultRuleEvaluator());
     validatesRules = ofValues.length === 0;
-    found.push(...ofValues);
+    append(found, ofValues);
   }
   const validNodes = new Set<StructuralSchema>();
   const ofNodes = schemaErrors(root, path, { extensionName: dialect.extension, validNodes });
@@ -162,12 +163,12 @@ function nodeDefaultErrors(node: StructuralSchema, given: DefaultPosition): Fiel
     ? oneDefaultErrors(node, node.raw.default, { ...position, path: `${path}.default` })
     : [];
   if (node.items !== undefined) {
-    found.push(...nodeDefaultErrors(node.items, { ...position, path: `${path}.items`, steps: [...steps, undefined] }));
+    append(found, nodeDefaultErrors(node.items, { ...position, path: `${path}.items`, steps: [...steps, undefined] }));
   }
   for (const [name, property] of node.properties) {
     const insideMeta = position.insideMeta || (node.embeddedResource && META_FIELDS.includes(name));
     const at = keyPath(`${path}.properties`, name);
-    found.push(...nodeDefaultErrors(property, { ...position, path: at, steps: [...steps, name], insideMeta }));
+    append(found, nodeDefaultErrors(property, { ...position, path: at, steps: [...steps, name], insideMeta }));
   }
   return found;
 }

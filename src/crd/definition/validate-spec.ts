@@ -15,6 +15,7 @@ import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
 import { byteLength, dns1035LabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import { isPrintable } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
 import { deepEqual } from '../../util/json.js';
 import { caBundleProblem } from '../../webhook/ca-bundle.js';
 import { PreexistingExpressions } from '../rules/preexisting-expressions.js';
@@ -203,11 +204,11 @@ function conversionErrors(
   }
   if (webhook?.clientConfig === undefined) found.push(required(clientPath, 'required when strategy is set to Webhook'));
   else {
-    found.push(...webhookClientErrors(webhook.clientConfig, clientPath));
+    append(found, webhookClientErrors(webhook.clientConfig, clientPath));
     const { caBundle } = webhook.clientConfig;
     // A CRD with a bad bundle can be created but is not established. An update may replace one bad bundle by another.
     const isFree = before?.isEstablished !== true || caBundleProblem(caBundleOf(before.spec)) !== undefined;
-    if (!isFree) found.push(...caBundleErrors(caBundle, `${clientPath}.caBundle`));
+    if (!isFree) append(found, caBundleErrors(caBundle, `${clientPath}.caBundle`));
   }
   return [
     ...found,

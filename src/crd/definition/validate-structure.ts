@@ -2,9 +2,11 @@
  * Checks that a schema is structural: every field has its own type, and schemas inside `allOf`, `anyOf`, `oneOf` and
  * `not` only restrict values. The errors are sorted by their text.
  */
+
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, printFieldError, required } from '../../meta/field-error.js';
 import { re2Problem } from '../../text/re2/index.js';
+import { append } from '../../util/arrays.js';
 import { deepEqual } from '../../util/json.js';
 import { additionalSchema, innerSchemas, type StructuralSchema } from '../structural-schema.js';
 
@@ -42,14 +44,14 @@ function nodeErrors(node: StructuralSchema, position: StructurePosition): FieldE
   const found: FieldError[] = [];
   if (node.type === 'array' && node.items === undefined) found.push(required(`${path}.items`, 'must be specified'));
   if (node.items !== undefined) {
-    found.push(...nodeErrors(node.items, { path: `${path}.items`, extensionName, level: 'items' }));
+    append(found, nodeErrors(node.items, { path: `${path}.items`, extensionName, level: 'items' }));
   }
   for (const [name, property] of node.properties) {
-    found.push(...nodeErrors(property, { path: keyPath(`${path}.properties`, name), extensionName, level: 'field' }));
+    append(found, nodeErrors(property, { path: keyPath(`${path}.properties`, name), extensionName, level: 'field' }));
   }
   const additional = additionalSchema(node);
   if (additional !== undefined) {
-    found.push(...nodeErrors(additional, { path: `${path}.additionalProperties`, extensionName, level: 'field' }));
+    append(found, nodeErrors(additional, { path: `${path}.additionalProperties`, extensionName, level: 'field' }));
   }
   if (node.additionalProperties !== undefined && level === 'root') {
     found.push(forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
@@ -151,7 +153,7 @@ function combinatorErrors(
   const { path } = position;
   const found: FieldError[] = [];
   const inside = (schema: StructuralSchema, at: string, inner = NO_EXCEPTIONS) =>
-    found.push(...nestedErrors(schema, { ...position, path: at }, inner));
+    append(found, nestedErrors(schema, { ...position, path: at }, inner));
   if (!exceptions.anyOf) {
     for (const [index, schema] of node.anyOf.entries()) inside(schema, keyPath(`${path}.anyOf`, index));
   }
@@ -177,7 +179,7 @@ function nestedErrors(
   const { path, extensionName } = position;
   const found = combinatorErrors(node, position, exceptions);
   const inside = (schema: StructuralSchema | undefined, at: string) => {
-    if (schema !== undefined) found.push(...nestedErrors(schema, { ...position, path: at }, NO_EXCEPTIONS));
+    if (schema !== undefined) append(found, nestedErrors(schema, { ...position, path: at }, NO_EXCEPTIONS));
   };
   inside(node.items, `${path}.items`);
   for (const [name, property] of node.properties) inside(property, keyPath(`${path}.properties`, name));
@@ -218,7 +220,7 @@ function completenessErrors(
   const found = nested.not === undefined ? [] : coveredErrors(nested.not, main, mainPath, `${path}.not`);
   for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
     for (const [index, schema] of nested[name].entries()) {
-      found.push(...coveredErrors(schema, main, mainPath, keyPath(`${path}.${name}`, index)));
+      append(found, coveredErrors(schema, main, mainPath, keyPath(`${path}.${name}`, index)));
     }
   }
   return found;
@@ -233,11 +235,11 @@ function coveredErrors(
   if (main === undefined) return [required(mainPath, `because it is defined in ${path}`)];
   const found = completenessErrors(nested, main, mainPath, path);
   if (nested.items !== undefined) {
-    found.push(...coveredErrors(nested.items, main.items, `${mainPath}.items`, `${path}.items`));
+    append(found, coveredErrors(nested.items, main.items, `${mainPath}.items`, `${path}.items`));
   }
   for (const [name, property] of nested.properties) {
     const [mainAt, at] = [keyPath(`${mainPath}.properties`, name), keyPath(`${path}.properties`, name)];
-    found.push(...coveredErrors(property, main.properties.get(name), mainAt, at));
+    append(found, coveredErrors(property, main.properties.get(name), mainAt, at));
   }
   return found;
 }

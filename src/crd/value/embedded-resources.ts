@@ -21,6 +21,7 @@ import type { DeepReadonly, ObjectMeta } from '../../meta/object.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
+import { append } from '../../util/arrays.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
@@ -155,7 +156,7 @@ function decodeMetadataFields(value: unknown, drop: boolean): ReadMetadata | str
       if (drop) continue;
       return one;
     }
-    unknown.push(...one.unknown);
+    append(unknown, one.unknown);
     for (const name of Object.keys(one.metadata)) setOwn(metadata, name, one.metadata[name]);
   }
   return { metadata: inWireOrder(metadata), unknown };
@@ -182,8 +183,8 @@ function resourceErrors(resource: Readonly<Record<string, unknown>>, path: strin
   const found = ['apiVersion', 'kind']
     .filter((name) => !Object.hasOwn(resource, name))
     .map((name) => required(childPath(path, name), 'must not be empty'));
-  found.push(...textErrors(resource, 'apiVersion', path, apiVersionProblem));
-  found.push(...textErrors(resource, 'kind', path, kindProblem));
+  append(found, textErrors(resource, 'apiVersion', path, apiVersionProblem));
+  append(found, textErrors(resource, 'kind', path, kindProblem));
   if (!Object.hasOwn(resource, 'metadata')) return found;
   const at = childPath(path, 'metadata');
   const read = decodeMetadataFields(resource['metadata'], false);

@@ -1,10 +1,12 @@
 /**
  * Uniqueness of list items: of `set` lists by value, of `map` lists by their keys.
  */
+
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath } from '../../meta/field-error.js';
 import { verbatim } from '../../text/go/go-text.js';
 import { compareUtf8, goSyntax } from '../../text/go/go-value.js';
+import { append } from '../../util/arrays.js';
 import type { MutableRecord } from '../../util/json.js';
 import { encodeSorted, isRecord, setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
@@ -44,11 +46,14 @@ function objectErrors(schema: StructuralSchema, value: Record<string, unknown>, 
   const found: FieldError[] = [];
   if (additional !== undefined && hasListTypes(additional)) {
     const keys = Object.keys(value).sort(compareUtf8);
-    found.push(...keys.flatMap((key) => errorsOf(additional, value[key], keyPath(path, key))));
+    append(
+      found,
+      keys.flatMap((key) => errorsOf(additional, value[key], keyPath(path, key))),
+    );
   }
   for (const [name, property] of schema.properties) {
     if (!hasListTypes(property) || !Object.hasOwn(value, name)) continue;
-    found.push(...errorsOf(property, value[name], childPath(path, name)));
+    append(found, errorsOf(property, value[name], childPath(path, name)));
   }
   return found;
 }

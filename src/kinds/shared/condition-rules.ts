@@ -1,9 +1,11 @@
 /**
  * Validation of `metav1.Condition` lists, for kinds that validate the conditions in their status.
  */
+
 import type { FieldError } from '../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../meta/names.js';
+import { append } from '../../util/arrays.js';
 import { valueErrors } from './field-rules.js';
 
 /** A condition before validation: every field may be absent. */
@@ -35,7 +37,7 @@ export function conditionErrors(conditions: readonly UnvalidatedCondition[] | un
     const { type = '' } = condition;
     if (seen.has(type)) found.push(duplicate(`${at}.type`, type));
     seen.add(type);
-    found.push(...oneConditionErrors(condition, at));
+    append(found, oneConditionErrors(condition, at));
   }
   return found;
 }
@@ -43,7 +45,7 @@ export function conditionErrors(conditions: readonly UnvalidatedCondition[] | un
 function oneConditionErrors(condition: UnvalidatedCondition, at: string): FieldError[] {
   const { type = '', status = '', observedGeneration = 0, lastTransitionTime, reason = '', message = '' } = condition;
   const found = qualifiedNameProblems(type).map((detail) => invalid(`${at}.type`, type, detail));
-  found.push(...valueErrors(`${at}.status`, status, STATUSES));
+  append(found, valueErrors(`${at}.status`, status, STATUSES));
   if (observedGeneration < 0) {
     found.push(invalid(`${at}.observedGeneration`, observedGeneration, 'must be greater than or equal to zero'));
   }

@@ -1,10 +1,12 @@
 /**
  * Validation of DeleteOptions, of a delete request or of an Eviction.
  */
+
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import { type FieldError, invalid, notSupported } from '../../meta/field-error.js';
 import { stringSlice } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
 import type { DeletionRequest, PropagationPolicy } from '../deletion.js';
 
 /** DeleteOptions before validation. */
@@ -32,7 +34,7 @@ export function checkDeleteOptions(
   if (policy !== undefined && !PROPAGATION.includes(policy)) {
     problems.push(notSupported('propagationPolicy', policy, [...PROPAGATION, 'nil']));
   }
-  problems.push(...dryRunProblems(options.dryRun));
+  append(problems, dryRunProblems(options.dryRun));
   if (problems.length > 0) {
     throw errors.invalid({ group: dialect.group(serviceGroup('meta')), kind: 'DeleteOptions' }, '', problems);
   }

@@ -2,10 +2,12 @@
  * Validation of node selectors, node affinity and pod affinity, for Pods and volumes. Matching is not part of this file.
  * The plain `nodeSelector` of a Pod is a map of labels and is validated as labels.
  */
+
 import { childPath, type FieldError, forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
 import type { LabelSelectorExpression, LabelSelectorObject } from '../../meta/labels.js';
 import { labelSelectorObjectErrors } from '../../meta/labels.js';
 import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
+import { append } from '../../util/arrays.js';
 
 export interface NodeSelector {
   readonly nodeSelectorTerms?: readonly NodeSelectorTerm[] | undefined;
@@ -209,11 +211,17 @@ function validateExpression(
 ): FieldError[] {
   const { key = '', values = [] } = requirement;
   const found = validateOperator(path, requirement);
-  found.push(...qualifiedNameProblems(key).map((problem) => invalid(childPath(path, 'key'), key, problem)));
+  append(
+    found,
+    qualifiedNameProblems(key).map((problem) => invalid(childPath(path, 'key'), key, problem)),
+  );
   if (options.allowInvalidNodeValues === true) return found;
   for (const [index, value] of values.entries()) {
     const at = keyPath(childPath(path, 'values'), index);
-    found.push(...labelValueProblems(value).map((problem) => invalid(at, value, problem)));
+    append(
+      found,
+      labelValueProblems(value).map((problem) => invalid(at, value, problem)),
+    );
   }
   return found;
 }
@@ -255,7 +263,10 @@ function validateField(path: string, requirement: NodeSelectorRequirement): Fiel
     return found;
   }
   for (const [index, value] of values.entries()) {
-    found.push(...dnsSubdomainProblems(value).map((problem) => invalid(keyPath(valuesPath, index), value, problem)));
+    append(
+      found,
+      dnsSubdomainProblems(value).map((problem) => invalid(keyPath(valuesPath, index), value, problem)),
+    );
   }
   return found;
 }

@@ -5,12 +5,14 @@
  * Decoding has parsed all quantities before; a text that does not parse here is a bug. Maps are validated in the order of
  * their keys, because the reference server's order is random.
  */
+
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
 import { dnsLabelProblems, qualifiedNameProblems } from '../../meta/names.js';
 import { Quantity } from '../../meta/quantity.js';
 import { verbatim } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
 import { setOwn } from '../../util/json.js';
 import { sortedEntries } from '../../util/order.js';
 import { goSyntaxQuantity } from './go-syntax.js';
@@ -197,20 +199,20 @@ export function validateResourceRequirements(
   const contextOf = (name: string) => ({ dialect, podClaimNames, allowIndivisibleHugePages, name, limits });
   for (const [name, quantity] of sortedEntries(limits)) {
     const at = keyPath(childPath(path, 'limits'), name);
-    found.push(...validateAmount(at, quantity, contextOf(name)));
-    found.push(...validateHugePages(at, quantity, contextOf(name)));
+    append(found, validateAmount(at, quantity, contextOf(name)));
+    append(found, validateHugePages(at, quantity, contextOf(name)));
   }
   for (const [name, quantity] of sortedEntries(requests)) {
     const at = keyPath(childPath(path, 'requests'), name);
-    found.push(...validateAmount(at, quantity, contextOf(name)));
-    found.push(...validateRequest(path, quantity, contextOf(name)));
-    found.push(...validateHugePages(at, quantity, contextOf(name)));
+    append(found, validateAmount(at, quantity, contextOf(name)));
+    append(found, validateRequest(path, quantity, contextOf(name)));
+    append(found, validateHugePages(at, quantity, contextOf(name)));
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
     found.push(forbidden(path, 'HugePages require cpu or memory'));
   }
-  found.push(...validateClaims(childPath(path, 'claims'), claims, podClaimNames ?? []));
+  append(found, validateClaims(childPath(path, 'claims'), claims, podClaimNames ?? []));
   return found;
 }
 
@@ -273,7 +275,7 @@ function validateClaims(
       found.push(required(at));
       continue;
     }
-    found.push(...validateClaimUse(at, claim, seen));
+    append(found, validateClaimUse(at, claim, seen));
     if (!podClaimNames.includes(name))
       found.push(fieldError('notFound', at, { value: name, detail: mustBeOneOf(podClaimNames) }));
   }
@@ -291,7 +293,10 @@ function validateClaimUse(at: string, { name = '', request = '' }: ResourceClaim
   if (seen.has(key)) found.push(duplicate(at, key));
   // A reference to the whole claim overlaps with each earlier reference to one of its requests.
   else if (request === '') {
-    found.push(...[...seen].filter((used) => used.startsWith(`${name}/`)).map(() => duplicate(at, name)));
+    append(
+      found,
+      [...seen].filter((used) => used.startsWith(`${name}/`)).map(() => duplicate(at, name)),
+    );
   }
   seen.add(key);
   return found;

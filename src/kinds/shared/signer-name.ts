@@ -2,9 +2,11 @@
  * Validation of certificate signer names and ClusterTrustBundle names. CertificateSigningRequests, ClusterTrustBundles
  * and projected volumes share these rules.
  */
+
 import { type FieldError, invalid, required, tooLong } from '../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import { quote } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
 
 const MAX_DOMAIN = 253;
 /** A domain, a slash, a label, a dot and a subdomain. */
@@ -20,11 +22,11 @@ export function signerNameProblems(path: string, name: string): FieldError[] {
   }
   const found = byteLength(domain) > MAX_DOMAIN ? [tooLong(path, MAX_DOMAIN)] : [];
   const labels = domain.split('.');
-  found.push(...firstBadLabel(path, labels, dnsLabelProblems));
+  append(found, firstBadLabel(path, labels, dnsLabelProblems));
   if (labels.length < 2) {
     found.push(invalid(path, domain, 'should be a domain with at least two segments separated by dots'));
   }
-  found.push(...firstBadLabel(path, rest.split('.'), dnsSubdomainProblems));
+  append(found, firstBadLabel(path, rest.split('.'), dnsSubdomainProblems));
   if (byteLength(name) > MAX_NAME) found.push(tooLong(path, MAX_NAME));
   return found;
 }

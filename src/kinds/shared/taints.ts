@@ -7,6 +7,7 @@ import { childPath, fieldError, invalid, keyPath, required } from '../../meta/fi
 import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
 import { quote, type Verbatim, verbatim } from '../../text/go/go-text.js';
 import { goTimeSyntax } from '../../text/time/time.js';
+import { append } from '../../util/arrays.js';
 import { valueErrors } from './field-rules.js';
 
 export interface Taint {
@@ -26,10 +27,13 @@ export function validateNodeTaints(path: string, taints: readonly Taint[]): Fiel
   for (const [index, taint] of taints.entries()) {
     const at = keyPath(path, index);
     const { key = '', value = '', effect = '' } = taint;
-    found.push(...qualifiedNameProblems(key).map((problem) => invalid(childPath(at, 'key'), key, problem)));
+    append(
+      found,
+      qualifiedNameProblems(key).map((problem) => invalid(childPath(at, 'key'), key, problem)),
+    );
     const problems = labelValueProblems(value);
     if (problems.length > 0) found.push(invalid(childPath(at, 'value'), value, problems.join(';')));
-    found.push(...validateTaintEffect(childPath(at, 'effect'), effect));
+    append(found, validateTaintEffect(childPath(at, 'effect'), effect));
     // Unambiguous: a valid effect contains no slash.
     const pair = `${effect}/${key}`;
     if (seen.has(pair)) {

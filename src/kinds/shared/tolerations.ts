@@ -2,8 +2,10 @@
  * Tolerations of Pods and RuntimeClasses: validation, validation of updates, and merging of two lists.
  * Matching tolerations against taints is the scheduler's task and not part of this file.
  */
+
 import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported } from '../../meta/field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
+import { append } from '../../util/arrays.js';
 import { validateTaintEffect } from './taints.js';
 
 export interface Toleration {
@@ -31,7 +33,10 @@ function validateToleration(path: string, toleration: Toleration): FieldError[] 
   const effectPath = childPath(path, 'effect');
   const found: FieldError[] = [];
   if (key !== '') {
-    found.push(...qualifiedNameProblems(key).map((problem) => invalid(childPath(path, 'key'), key, problem)));
+    append(
+      found,
+      qualifiedNameProblems(key).map((problem) => invalid(childPath(path, 'key'), key, problem)),
+    );
   } else if (operator !== 'Exists') {
     const detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
     found.push(invalid(operatorPath, operator, detail));
@@ -48,7 +53,7 @@ function validateToleration(path: string, toleration: Toleration): FieldError[] 
   } else {
     found.push(notSupported(operatorPath, operator, OPERATORS));
   }
-  if (effect !== '') found.push(...validateTaintEffect(effectPath, effect));
+  if (effect !== '') append(found, validateTaintEffect(effectPath, effect));
   return found;
 }
 

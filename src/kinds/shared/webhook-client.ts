@@ -2,10 +2,12 @@
  * WebhookClientConfig: the fields and the validation that admission webhooks and conversion webhooks share. A webhook is
  * called by URL or through a Service.
  */
+
 import { childPath, type FieldError, invalid, keyPath, required } from '../../meta/field-error.js';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import { stringSlice } from '../../text/go/go-text.js';
 import { parseGoUrl } from '../../text/go/go-url.js';
+import { append } from '../../util/arrays.js';
 
 interface WebhookClient {
   readonly url?: string;
@@ -63,7 +65,10 @@ function servicePathErrors(path: string, at: string): FieldError[] {
   for (const [index, segment] of segments.entries()) {
     if (segment === '') found.push(invalid(at, path, `segment[${index}] may not be empty`));
     else
-      found.push(...dnsSubdomainProblems(segment).map((problem) => invalid(at, path, `segment[${index}]: ${problem}`)));
+      append(
+        found,
+        dnsSubdomainProblems(segment).map((problem) => invalid(at, path, `segment[${index}]: ${problem}`)),
+      );
   }
   return found;
 }
@@ -78,7 +83,11 @@ export function reviewVersionErrors(versions: readonly string[], path: string): 
   for (const [index, version] of versions.entries()) {
     const at = keyPath(path, index);
     if (seen.has(version)) found.push(invalid(at, version, 'duplicate version'));
-    else found.push(...dns1035LabelProblems(version).map((detail) => invalid(at, version, detail)));
+    else
+      append(
+        found,
+        dns1035LabelProblems(version).map((detail) => invalid(at, version, detail)),
+      );
     seen.add(version);
   }
   if (!REVIEW_VERSIONS.some((version) => seen.has(version))) {

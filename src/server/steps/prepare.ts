@@ -2,10 +2,12 @@
  * Fields that the server owns: identity, timestamps, generation, and fields that a client may not set. Runs after
  * mutating admission. spec: ObjectMeta
  */
+
 import { keepLive } from '../../kinds/shared/strategies.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
 import type { ObjectNode } from '../../schema/schema-node.js';
+import { append } from '../../util/arrays.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
 import type { WriteOperation, WriteTarget } from '../write-operation.js';
 
@@ -38,7 +40,7 @@ function prepareForCreate(draft: DraftObject, write: WriteOperation): void {
   if (strategy.write.separateStatus) resetStatus(draft, write);
   strategy.create.prepare?.(draft, write.hookContext);
   const warnings = strategy.create.warnings?.(draft as unknown as ApiObject);
-  if (warnings !== undefined) write.warnings.push(...warnings);
+  if (warnings !== undefined) append(write.warnings, warnings);
 }
 
 /** Cuts the prefix so that the name is at most as long as a DNS label, and appends five random characters. */

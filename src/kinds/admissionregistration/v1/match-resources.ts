@@ -2,11 +2,13 @@
  * Validation of the match rules that policies, bindings and webhooks share: rules of operations and resources,
  * selectors and CEL match conditions.
  */
+
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required, tooMany } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { pathSegmentProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import type {
   MatchCondition,
   MatchResources,
@@ -48,7 +50,10 @@ function namedRuleErrors(rule: NamedRuleWithOperations, path: string): FieldErro
   const seen = new Set<string>();
   for (const [index, name] of (rule.resourceNames ?? []).entries()) {
     const at = keyPath(`${path}.resourceNames`, index);
-    found.push(...pathSegmentProblems(name).map((detail) => invalid(at, name, detail)));
+    append(
+      found,
+      pathSegmentProblems(name).map((detail) => invalid(at, name, detail)),
+    );
     if (seen.has(name)) found.push(duplicate(at, name));
     seen.add(name);
   }
@@ -147,9 +152,12 @@ export function matchConditionErrors(
     const at = keyPath(path, index);
     const text = expression.trim();
     if (text === '') found.push(required(`${at}.expression`));
-    else found.push(...conditionErrors(text, `${at}.expression`, { params, stored: accepted.has(text) }));
+    else append(found, conditionErrors(text, `${at}.expression`, { params, stored: accepted.has(text) }));
     if (name === '') found.push(required(`${at}.name`));
-    found.push(...(name === '' ? [] : qualifiedNameProblems(name)).map((why) => invalid(`${at}.name`, name, why)));
+    append(
+      found,
+      (name === '' ? [] : qualifiedNameProblems(name)).map((why) => invalid(`${at}.name`, name, why)),
+    );
     if (seen.has(name)) found.push(duplicate(`${at}.name`, name));
     if (name !== '') seen.add(name);
   }

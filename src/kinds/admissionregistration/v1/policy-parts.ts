@@ -2,9 +2,11 @@
  * Validation rules that validating and mutating policies and their bindings share: parameter kinds, variables and
  * parameter references.
  */
+
 import { type FieldError, forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import type {
@@ -71,22 +73,22 @@ export function policySpecErrors(
   more: (match: MatchResources) => FieldError[] = () => [],
 ): FieldError[] {
   const found = optionalValueErrors('spec.failurePolicy', spec.failurePolicy, FAILURE_POLICIES);
-  if (spec.paramKind !== undefined) found.push(...paramKindErrors(spec.paramKind, 'spec.paramKind'));
+  if (spec.paramKind !== undefined) append(found, paramKindErrors(spec.paramKind, 'spec.paramKind'));
   if (spec.matchConstraints === undefined) found.push(required('spec.matchConstraints'));
   else {
-    found.push(...matchResourcesErrors(spec.matchConstraints, 'spec.matchConstraints'));
+    append(found, matchResourcesErrors(spec.matchConstraints, 'spec.matchConstraints'));
     // The types of the expressions' variables come from the resource rules, so one is required.
     if ((spec.matchConstraints.resourceRules ?? []).length === 0) {
       found.push(required('spec.matchConstraints.resourceRules'));
     }
-    found.push(...more(spec.matchConstraints));
+    append(found, more(spec.matchConstraints));
   }
   if (!ignoresConditions) {
     const scope = { params: spec.paramKind !== undefined, accepted: accepted.conditions };
-    found.push(...matchConditionErrors(spec.matchConditions, 'spec.matchConditions', scope));
+    append(found, matchConditionErrors(spec.matchConditions, 'spec.matchConditions', scope));
   }
   for (const [index, one] of (spec.variables ?? []).entries()) {
-    found.push(...variableErrors(one, keyPath('spec.variables', index), { expressions, accepted: accepted.variables }));
+    append(found, variableErrors(one, keyPath('spec.variables', index), { expressions, accepted: accepted.variables }));
   }
   return found;
 }
@@ -165,8 +167,8 @@ export function bindingSpecErrors({
     policyName === ''
       ? [required('spec.policyName')]
       : dnsSubdomainProblems(policyName).map((detail) => invalid('spec.policyName', policyName, detail));
-  if (ref !== undefined) found.push(...paramRefErrors(ref, 'spec.paramRef'));
-  if (match !== undefined) found.push(...matchResourcesErrors(match, 'spec.matchResources'));
+  if (ref !== undefined) append(found, paramRefErrors(ref, 'spec.paramRef'));
+  if (match !== undefined) append(found, matchResourcesErrors(match, 'spec.matchResources'));
   return found;
 }
 
@@ -209,11 +211,14 @@ function paramRefErrors(ref: ParamRef, path: string): FieldError[] {
   const action: string = ref.parameterNotFoundAction ?? '';
   const found: FieldError[] = [];
   if (name !== '') {
-    found.push(...pathSegmentProblems(name).map((detail) => invalid(`${path}.name`, name, detail)));
+    append(
+      found,
+      pathSegmentProblems(name).map((detail) => invalid(`${path}.name`, name, detail)),
+    );
     if (selector !== undefined) found.push(forbidden(`${path}.name`, NOT_BOTH));
   }
   if (selector !== undefined) {
-    found.push(...labelSelectorObjectErrors(selector, `${path}.selector`));
+    append(found, labelSelectorObjectErrors(selector, `${path}.selector`));
     if (name !== '') found.push(forbidden(`${path}.selector`, NOT_BOTH));
   }
   if (name === '' && selector === undefined) found.push(required(path, 'one of name or selector must be specified'));
@@ -221,7 +226,7 @@ function paramRefErrors(ref: ParamRef, path: string): FieldError[] {
   const known = ['Deny', 'Allow'];
   // The action has no default.
   if (action === '') found.push(required(actionPath));
-  else found.push(...valueErrors(actionPath, action, known));
+  else append(found, valueErrors(actionPath, action, known));
   return found;
 }
 

@@ -5,6 +5,7 @@
 
 import { duplicate, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ValidatingAdmissionPolicyBindingKind,
@@ -42,7 +43,7 @@ function validate(object: ValidatingAdmissionPolicyBinding): readonly FieldError
   const found = bindingSpecErrors(spec);
   const seen = new Set<string>();
   for (const [index, action] of actions.entries()) {
-    found.push(...optionalValueErrors(keyPath(path, index), action, ACTIONS));
+    append(found, optionalValueErrors(keyPath(path, index), action, ACTIONS));
     if (seen.has(action)) found.push(duplicate(keyPath(path, index), action));
     seen.add(action);
   }

@@ -7,6 +7,7 @@ import { duplicate, type FieldError, invalid, keyPath, required } from '../../..
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { JsonPathError, parseJsonPath } from '../../../text/json-path/json-path.js';
+import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type AuditAnnotation,
@@ -109,21 +110,21 @@ function validationErrors(rule: Validation, path: string, { expressions, accepte
   if (expression.trim() === '') found.push(required(`${path}.expression`, 'expression is not specified'));
   else {
     const scope = { authorizer: true, stored: accepted.variables.has(expression) };
-    found.push(...expressions.check(expression, { path: `${path}.expression`, results: CONDITION, scope }));
+    append(found, expressions.check(expression, { path: `${path}.expression`, results: CONDITION, scope }));
   }
   if (messageExpression !== '' && messageExpression.trim() === '') {
     found.push(invalid(`${path}.messageExpression`, messageExpression, 'must be non-empty if specified'));
   } else if (messageExpression !== '') {
     const scope = { stored: accepted.messages.has(messageExpression) };
     const at = { path: `${path}.messageExpression`, results: MESSAGE, scope };
-    found.push(...expressions.check(messageExpression, at));
+    append(found, expressions.check(messageExpression, at));
   }
   if (message !== '' && message.trim() === '') {
     found.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'));
   } else if (/[\n\r]/.test(message.trim())) {
     found.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
   }
-  found.push(...optionalValueErrors(`${path}.reason`, reason, REASONS));
+  append(found, optionalValueErrors(`${path}.reason`, reason, REASONS));
   return found;
 }
 
@@ -144,7 +145,10 @@ function auditAnnotationErrors(
   for (const [index, { key, valueExpression }] of annotations.entries()) {
     const at = keyPath(path, index);
     const fullKey = `${name}/${key}`;
-    found.push(...qualifiedNameProblems(fullKey).map((detail) => invalid(`${at}.key`, fullKey, detail)));
+    append(
+      found,
+      qualifiedNameProblems(fullKey).map((detail) => invalid(`${at}.key`, fullKey, detail)),
+    );
     const text = valueExpression.trim();
     const valuePath = `${at}.valueExpression`;
     if (text === '') found.push(required(valuePath, 'valueExpression is not specified'));
@@ -153,7 +157,7 @@ function auditAnnotationErrors(
     } else {
       const scope = { authorizer: true, stored: accepted.annotations.has(valueExpression) };
       const expected = { path: valuePath, results: ANNOTATION, scope, shown: valueExpression };
-      found.push(...expressions.check(text, expected));
+      append(found, expressions.check(text, expected));
     }
     if (seen.has(key)) found.push(duplicate(`${at}.key`, key));
     seen.add(key);
@@ -175,7 +179,7 @@ function validateStatus(next: ValidatingAdmissionPolicy): readonly FieldError[] 
   for (const [index, { warning, fieldRef }] of (checked?.expressionWarnings ?? []).entries()) {
     const at = keyPath('status.typeChecking.expressionWarnings', index);
     if (warning === '') found.push(required(`${at}.warning`));
-    found.push(...fieldRefErrors(fieldRef.trim(), `${at}.fieldRef`));
+    append(found, fieldRefErrors(fieldRef.trim(), `${at}.fieldRef`));
   }
   return [...found, ...conditionErrors(conditions, 'status.conditions')];
 }

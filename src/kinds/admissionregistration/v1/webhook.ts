@@ -1,10 +1,12 @@
 /**
  * Validation and columns of the webhooks in both webhook configuration kinds.
  */
+
 import { duplicate, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import type { ValidatingWebhook } from '../../generated/admissionregistration-v1.js';
@@ -50,9 +52,9 @@ export function webhookErrors(webhooks: readonly AnyWebhook[], live?: readonly A
   const seen = new Set<string>();
   for (const [index, webhook] of webhooks.entries()) {
     const path = keyPath('webhooks', index);
-    found.push(...oneWebhookErrors(webhook, path));
-    found.push(...conditions(webhook, `${path}.matchConditions`));
-    found.push(...versionErrors(webhook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`));
+    append(found, oneWebhookErrors(webhook, path));
+    append(found, conditions(webhook, `${path}.matchConditions`));
+    append(found, versionErrors(webhook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`));
     if (seen.has(webhook.name)) found.push(duplicate(`${path}.name`, webhook.name));
     if (webhook.name !== '') seen.add(webhook.name);
   }
@@ -85,7 +87,7 @@ function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
   ];
   if (sideEffects === undefined) {
     found.push(required(`${path}.sideEffects`, `must specify one of ${SIDE_EFFECTS.join(', ')}`));
-  } else found.push(...valueErrors(`${path}.sideEffects`, sideEffects, SIDE_EFFECTS));
+  } else append(found, valueErrors(`${path}.sideEffects`, sideEffects, SIDE_EFFECTS));
   if (timeoutSeconds < 1 || timeoutSeconds > MAX_TIMEOUT_SECONDS) {
     const detail = 'the timeout value must be between 1 and 30 seconds';
     found.push(invalid(`${path}.timeoutSeconds`, timeoutSeconds, detail));

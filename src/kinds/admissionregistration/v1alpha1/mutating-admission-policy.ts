@@ -5,6 +5,7 @@
 
 import { listOf } from '../../../cel/index.js';
 import { type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { append } from '../../../util/arrays.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
@@ -79,10 +80,13 @@ function validate(
   const judged = validationOptions(spec, live?.spec);
   const found = policySpecErrors(spec, judged, (match) => operationErrors(match, 'spec.matchConstraints'));
   if (mutations.length === 0) found.push(required('spec.mutations', 'mutations must contain at least one item'));
-  found.push(...mutations.flatMap((one, index) => mutationErrors(one, keyPath('spec.mutations', index), judged)));
+  append(
+    found,
+    mutations.flatMap((one, index) => mutationErrors(one, keyPath('spec.mutations', index), judged)),
+  );
   // An empty value counts as absent.
   if (!reinvocationPolicy) found.push(required('spec.reinvocationPolicy'));
-  else found.push(...valueErrors('spec.reinvocationPolicy', reinvocationPolicy, REINVOCATION_POLICIES));
+  else append(found, valueErrors('spec.reinvocationPolicy', reinvocationPolicy, REINVOCATION_POLICIES));
   return found;
 }
 
@@ -109,7 +113,7 @@ function mutationErrors(mutation: Mutation, path: string, { expressions, patches
     const text = expression.trim();
     const at = `${path}.${field}.expression`;
     const scope = { authorizer: true, patches: true, stored: patches.has(expression) };
-    found.push(...(text === '' ? [required(at)] : expressions.check(text, { path: at, results, scope })));
+    append(found, text === '' ? [required(at)] : expressions.check(text, { path: at, results, scope }));
   }
   const stranger = field === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch';
   if (mutation[stranger] !== undefined) {

@@ -6,6 +6,7 @@
 import { type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import { quote } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
@@ -80,11 +81,18 @@ function validate(object: APIService): FieldError[] {
   const { spec } = object;
   const { group = '', version = '', groupPriorityMinimum, versionPriority } = spec;
   const found = nameProblems(object, `${version}.${group}`);
-  if (group !== '') found.push(...dnsSubdomainProblems(group).map((detail) => invalid('spec.group', group, detail)));
+  if (group !== '')
+    append(
+      found,
+      dnsSubdomainProblems(group).map((detail) => invalid('spec.group', group, detail)),
+    );
   else if (version !== 'v1') {
     found.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'));
   }
-  found.push(...dns1035LabelProblems(version).map((detail) => invalid('spec.version', version, detail)));
+  append(
+    found,
+    dns1035LabelProblems(version).map((detail) => invalid('spec.version', version, detail)),
+  );
   if (groupPriorityMinimum <= 0 || groupPriorityMinimum > MAX_GROUP_PRIORITY) {
     const detail = `must be positive and less than ${MAX_GROUP_PRIORITY}`;
     found.push(invalid('spec.groupPriorityMinimum', groupPriorityMinimum, detail));

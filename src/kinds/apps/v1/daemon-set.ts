@@ -7,6 +7,7 @@ import { dumpIntOrString } from '../../../meta/int-or-string.js';
 import { labelSelectorFrom, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
 import type { DraftObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import {
   dropDisabledTemplateFields,
@@ -175,7 +176,7 @@ function specProblems(
 function selectionProblems(spec: SelectorAndTemplate): FieldError[] {
   const { selector } = spec;
   const problems = selector === undefined ? [] : labelSelectorObjectErrors(selector, 'spec.selector');
-  if (isValidSelector(selector)) problems.push(...mismatchProblems('spec', spec));
+  if (isValidSelector(selector)) append(problems, mismatchProblems('spec', spec));
   if (selector !== undefined && isEmptySelector(selector)) {
     problems.push(invalid('spec.selector', goSyntaxLabelSelector(selector), 'empty selector is invalid for daemonset'));
   }

@@ -7,6 +7,7 @@ import { dumpIntOrString, type IntOrString } from '../../../meta/int-or-string.j
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { podAnnotationsProblems } from '../../core/v1/pod-spec/annotations.js';
@@ -161,7 +162,7 @@ function rollingUpdateProblems(path: string, rollingUpdate: RollingUpdateStatefu
   const problems = nonNegative(childPath(path, 'partition'), partition);
   if (maxUnavailable === undefined) return problems;
   const unavailable = childPath(path, 'maxUnavailable');
-  problems.push(...countOrPercentProblems(unavailable, maxUnavailable));
+  append(problems, countOrPercentProblems(unavailable, maxUnavailable));
   if (amountOf(maxUnavailable) === 0) {
     problems.push(invalid(unavailable, dumpIntOrString(maxUnavailable), 'cannot be 0'));
   }

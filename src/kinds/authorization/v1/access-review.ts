@@ -2,12 +2,14 @@
  * The access review kinds: whether a user may perform an action. They are computed and not stored. spec:
  * SubjectAccessReview
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import type { DraftObject } from '../../../meta/object.js';
 import type { User } from '../../../protocol/request.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type LocalSubjectAccessReviewKind,
@@ -66,7 +68,7 @@ export const LocalSubjectAccessReview: LocalSubjectAccessReviewKind<LocalSubject
       const { spec } = draft;
       const { resourceAttributes: resource, nonResourceAttributes: other } = spec;
       const problems = subjectProblems(spec);
-      problems.push(...metadataProblems(draft, 'must be empty except for namespace'));
+      append(problems, metadataProblems(draft, 'must be empty except for namespace'));
       if (resource !== undefined && (resource.namespace ?? '') !== context.namespace) {
         const detail = 'must match metadata.namespace';
         problems.push(invalid('spec.resourceAttributes.namespace', resource.namespace ?? '', detail));

@@ -2,10 +2,12 @@
  * Validates and decodes the selectors in access reviews. Validation is strict except for unknown operators: a newer
  * client may send them, and to ignore one only makes the reviewed request broader.
  */
+
 import { type FieldError, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { SelectorError } from '../../../meta/label-selector-text.js';
 import { labelExpressionErrors } from '../../../meta/labels.js';
 import type { SelectorRequirement } from '../../../protocol/access.js';
+import { append } from '../../../util/arrays.js';
 import type {
   FieldSelectorAttributes,
   FieldSelectorRequirement,
@@ -59,7 +61,7 @@ function problemsAt<Requirement>(
     problems.push(required(`${path}.requirements`, detail));
   }
   for (const [index, requirement] of requirements.entries()) {
-    problems.push(...problemsOf(requirement, keyPath(`${path}.requirements`, index)));
+    append(problems, problemsOf(requirement, keyPath(`${path}.requirements`, index)));
   }
   return problems;
 }

@@ -4,6 +4,7 @@
 
 import { type FieldError, forbidden, invalid } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import { type LeaseKind, type LeaseObject, leaseBase } from '../../generated/coordination-v1.js';
 import type { HookContext } from '../../kind.js';
@@ -54,8 +55,8 @@ function validate({ spec }: Lease): readonly FieldError[] {
   if (leaseDurationSeconds <= 0) {
     problems.push(invalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'));
   }
-  problems.push(...nonNegative('spec.leaseTransitions', leaseTransitions));
-  if (strategy !== undefined) problems.push(...strategyProblems(strategy));
+  append(problems, nonNegative('spec.leaseTransitions', leaseTransitions));
+  if (strategy !== undefined) append(problems, strategyProblems(strategy));
   // Empty values count as absent.
   if (preferredHolder && !strategy) {
     problems.push(forbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined'));

@@ -12,6 +12,7 @@ import { childPath, forbidden, invalid, keyPath, notSupported, required } from '
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../../meta/names.js';
 import { verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { own } from '../../../util/json.js';
 import type { FeatureGates } from '../../feature-gates.js';
 import type { PersistentVolumeClaimSpec } from '../../generated/core-v1.js';
@@ -57,21 +58,21 @@ export function claimSpecProblems(
   }
   if (selector !== undefined) {
     const allowInvalidValues = context.allowInvalidSelectorValues === true;
-    found.push(...labelSelectorObjectErrors(selector, childPath(path, 'selector'), { allowInvalidValues }));
+    append(found, labelSelectorObjectErrors(selector, childPath(path, 'selector'), { allowInvalidValues }));
   }
-  found.push(...accessModeProblems(childPath(path, 'accessModes'), accessModes));
-  found.push(...requestProblems(keyPath(childPath(path, 'resources'), 'storage'), spec, context));
-  if (storageClassName) found.push(...classNameProblems(childPath(path, 'storageClassName'), storageClassName));
-  if (volumeMode !== undefined) found.push(...volumeModeProblems(childPath(path, 'volumeMode'), volumeMode));
-  if (dataSource !== undefined) found.push(...dataSourceProblems(childPath(path, 'dataSource'), dataSource, context));
+  append(found, accessModeProblems(childPath(path, 'accessModes'), accessModes));
+  append(found, requestProblems(keyPath(childPath(path, 'resources'), 'storage'), spec, context));
+  if (storageClassName) append(found, classNameProblems(childPath(path, 'storageClassName'), storageClassName));
+  if (volumeMode !== undefined) append(found, volumeModeProblems(childPath(path, 'volumeMode'), volumeMode));
+  if (dataSource !== undefined) append(found, dataSourceProblems(childPath(path, 'dataSource'), dataSource, context));
   if (dataSourceRef !== undefined) {
-    found.push(...dataSourceRefProblems(childPath(path, 'dataSourceRef'), dataSourceRef, context));
+    append(found, dataSourceRefProblems(childPath(path, 'dataSourceRef'), dataSourceRef, context));
   }
-  found.push(...bothSourcesProblems(path, dataSource, dataSourceRef));
+  append(found, bothSourcesProblems(path, dataSource, dataSourceRef));
   const { volumeAttributesClassName } = spec;
   const classChecked = context.checkAttributesClass ?? context.features.enabled('VolumeAttributesClass');
   if (volumeAttributesClassName && classChecked) {
-    found.push(...classNameProblems(childPath(path, 'volumeAttributesClassName'), volumeAttributesClassName));
+    append(found, classNameProblems(childPath(path, 'volumeAttributesClassName'), volumeAttributesClassName));
   }
   return found;
 }
@@ -115,7 +116,10 @@ function dataSourceProblems(path: string, source: DataSource, context: ClaimSpec
   }
   if (apiGroup && context.allowInvalidApiGroup !== true) {
     const at = childPath(path, 'apiGroup');
-    found.push(...dnsSubdomainProblems(apiGroup).map((problem) => invalid(at, apiGroup, problem)));
+    append(
+      found,
+      dnsSubdomainProblems(apiGroup).map((problem) => invalid(at, apiGroup, problem)),
+    );
   }
   return found;
 }

@@ -4,6 +4,7 @@
 
 import { type FieldError, invalid, keyPath, tooLong } from '../../../meta/field-error.js';
 import { byteLength, configMapKeyProblems } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import { type ConfigMapKind, type ConfigMapObject, configMapBase } from '../../generated/core-v1.js';
@@ -39,12 +40,12 @@ function validate(object: ConfigMap): readonly FieldError[] {
   const { data = {}, binaryData = {} } = object;
   const problems: FieldError[] = [];
   for (const key of Object.keys(data)) {
-    problems.push(...keyProblems('data', key));
+    append(problems, keyProblems('data', key));
     if (Object.hasOwn(binaryData, key)) {
       problems.push(invalid(keyPath('data', key), key, 'duplicate of key present in binaryData'));
     }
   }
-  for (const key of Object.keys(binaryData)) problems.push(...keyProblems('binaryData', key));
+  for (const key of Object.keys(binaryData)) append(problems, keyProblems('binaryData', key));
   // The reference server reports this error at an empty path, which prints as `[]`.
   if (isTooLarge(Object.values(data), Object.values(binaryData))) problems.push(tooLong('[]', MAX_BYTES));
   return problems;

@@ -6,6 +6,7 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import { childPath, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { ipWarnings, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
@@ -67,11 +68,17 @@ function validateAddress(path: string, address: EndpointAddress): FieldError[] {
   const problems = validIpProblems(ip).map((detail) => invalid(childPath(path, 'ip'), ip, detail));
   if (hostname !== '') {
     const at = childPath(path, 'hostname');
-    problems.push(...dnsLabelProblems(hostname).map((detail) => invalid(at, hostname, detail)));
+    append(
+      problems,
+      dnsLabelProblems(hostname).map((detail) => invalid(at, hostname, detail)),
+    );
   }
   if (nodeName !== undefined) {
     const at = childPath(path, 'nodeName');
-    problems.push(...dnsSubdomainProblems(nodeName).map((detail) => invalid(at, nodeName, detail)));
+    append(
+      problems,
+      dnsSubdomainProblems(nodeName).map((detail) => invalid(at, nodeName, detail)),
+    );
   }
   return [...problems, ...specialIpProblems(ip).map((detail) => invalid(childPath(path, 'ip'), ip, detail))];
 }
@@ -84,15 +91,22 @@ function validatePort(
   const { name = '', port: number, protocol, appProtocol } = port;
   const problems: FieldError[] = [];
   const namePath = childPath(path, 'name');
-  if (name !== '') problems.push(...dnsLabelProblems(name).map((detail) => invalid(namePath, name, detail)));
+  if (name !== '')
+    append(
+      problems,
+      dnsLabelProblems(name).map((detail) => invalid(namePath, name, detail)),
+    );
   else if (isNameRequired) problems.push(required(namePath));
   if (number < 1 || number > 65535) {
     problems.push(invalid(childPath(path, 'port'), number, 'must be between 1 and 65535, inclusive'));
   }
-  problems.push(...valueErrors(childPath(path, 'protocol'), protocol, PROTOCOLS));
+  append(problems, valueErrors(childPath(path, 'protocol'), protocol, PROTOCOLS));
   if (appProtocol !== undefined) {
     const at = childPath(path, 'appProtocol');
-    problems.push(...qualifiedNameProblems(appProtocol).map((detail) => invalid(at, appProtocol, detail)));
+    append(
+      problems,
+      qualifiedNameProblems(appProtocol).map((detail) => invalid(at, appProtocol, detail)),
+    );
   }
   return problems;
 }
@@ -107,7 +121,7 @@ function warnings(object: Endpoints, _live: Endpoints | undefined, { dialect }: 
   for (const [index, subset] of subsets.entries()) {
     for (const list of ['addresses', 'notReadyAddresses'] as const) {
       for (const [place, { ip }] of (subset[list] ?? []).entries()) {
-        found.push(...ipWarnings(`subsets[${index}].${list}[${place}].ip`, ip));
+        append(found, ipWarnings(`subsets[${index}].${list}[${place}].ip`, ip));
       }
     }
   }

@@ -2,11 +2,13 @@
  * The LimitRange kind: limits and defaults for the resources of one pod, container or claim in a namespace. This file has
  * its defaulting and validation; the LimitRanger admission plugin enforces it. spec: LimitRange
  */
+
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import type { DraftObject } from '../../../meta/object.js';
 import { Quantity } from '../../../meta/quantity.js';
+import { append } from '../../../util/arrays.js';
 import { own } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -181,7 +183,7 @@ function validateQuantitiesOf(path: string, name: string, quantities: Quantities
   compare(['default request', request], ['default limit', limit], ['defaultRequest', request]);
   compare(['min', min], ['default', limit], ['default', min]);
   compare(['default', limit], ['max', max], ['default', max]);
-  problems.push(...validateRatio(at('maxLimitRequestRatio'), ratio, { min, max }));
+  append(problems, validateRatio(at('maxLimitRequestRatio'), ratio, { min, max }));
   if (!quantities.mayOvercommit && limit !== undefined && request !== undefined && !isEqualQuantity(limit, request)) {
     const detail = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`;
     problems.push(invalid(at('defaultRequest'), goSyntaxQuantity(request), detail));

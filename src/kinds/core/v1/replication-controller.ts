@@ -6,6 +6,7 @@ import { type FieldError, fieldError, forbidden, invalid, notSupported, required
 import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { replicaStatusProblems } from '../../apps/v1/workload.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
@@ -175,7 +176,7 @@ function templateProblems(
     problems.push(invalid('spec.template.metadata.labels', reported, '`selector` does not match template `labels`'));
   }
   const before = live === undefined ? undefined : live.spec.template?.spec;
-  problems.push(...podTemplateProblems('spec.template', template, { ...context, live: before }));
+  append(problems, podTemplateProblems('spec.template', template, { ...context, live: before }));
   const { restartPolicy = '', activeDeadlineSeconds } = template.spec;
   if (restartPolicy !== 'Always') {
     problems.push(notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']));

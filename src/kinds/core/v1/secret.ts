@@ -8,6 +8,7 @@ import { configMapKeyProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { jsonType } from '../../../schema/decode-scalar.js';
 import { parseJson } from '../../../text/json/parse-json.js';
+import { append } from '../../../util/arrays.js';
 import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';
 import { isRecord, own } from '../../../util/json.js';
 import { messageOf } from '../../../util/message-of.js';
@@ -59,7 +60,10 @@ function validate(object: Secret, { dialect }: HookContext): readonly FieldError
   const problems: FieldError[] = [];
   let total = 0;
   for (const key of Object.keys(data)) {
-    problems.push(...configMapKeyProblems(key).map((detail) => invalid(keyPath('data', key), key, detail)));
+    append(
+      problems,
+      configMapKeyProblems(key).map((detail) => invalid(keyPath('data', key), key, detail)),
+    );
     total += base64ByteLength(data[key] ?? '');
   }
   if (total > MAX_BYTES) problems.push(tooLong('data', MAX_BYTES));

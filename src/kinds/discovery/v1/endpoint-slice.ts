@@ -13,6 +13,7 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -139,10 +140,13 @@ function portsProblems(ports: readonly EndpointSlicePort[]): FieldError[] {
     const problems = name === '' ? [] : dnsLabelProblems(name).map((detail) => invalid(namePath, name, detail));
     if (names.has(name)) problems.push(duplicate(namePath, name));
     names.add(name);
-    problems.push(...valueErrors(childPath(path, 'protocol'), protocol, PROTOCOLS));
+    append(problems, valueErrors(childPath(path, 'protocol'), protocol, PROTOCOLS));
     if (appProtocol !== undefined) {
       const at = childPath(path, 'appProtocol');
-      problems.push(...qualifiedNameProblems(appProtocol).map((detail) => invalid(at, appProtocol, detail)));
+      append(
+        problems,
+        qualifiedNameProblems(appProtocol).map((detail) => invalid(at, appProtocol, detail)),
+      );
     }
     return problems;
   });
@@ -163,15 +167,18 @@ function validateEndpoint(path: string, item: Endpoint, addressType: AddressType
   if (addresses.length === 0) problems.push(required(at, 'must contain at least 1 address'));
   if (addresses.length > MAX_ADDRESSES) problems.push(tooMany(at, addresses.length, MAX_ADDRESSES));
   for (const [index, address] of addresses.entries()) {
-    problems.push(...validateAddress(at, address, { index, addressType }));
+    append(problems, validateAddress(at, address, { index, addressType }));
   }
-  if (nodeName !== undefined) problems.push(...nodeNameProblems(childPath(path, 'nodeName'), nodeName));
-  problems.push(...topologyProblems(childPath(path, 'deprecatedTopology'), item.deprecatedTopology));
+  if (nodeName !== undefined) append(problems, nodeNameProblems(childPath(path, 'nodeName'), nodeName));
+  append(problems, topologyProblems(childPath(path, 'deprecatedTopology'), item.deprecatedTopology));
   if (hostname !== undefined) {
     const hostPath = childPath(path, 'hostname');
-    problems.push(...dnsLabelProblems(hostname).map((detail) => invalid(hostPath, hostname, detail)));
+    append(
+      problems,
+      dnsLabelProblems(hostname).map((detail) => invalid(hostPath, hostname, detail)),
+    );
   }
-  if (hints !== undefined) problems.push(...validateHints(childPath(path, 'hints'), hints));
+  if (hints !== undefined) append(problems, validateHints(childPath(path, 'hints'), hints));
   return problems;
 }
 

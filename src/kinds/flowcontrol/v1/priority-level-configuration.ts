@@ -6,6 +6,7 @@
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
@@ -82,11 +83,11 @@ function validateSpec(spec: PriorityLevelConfigurationSpec, name: string): Field
   switch (spec.type) {
     case 'Exempt':
       if (spec.limited !== undefined) found.push(forbidden('spec.limited', 'must be nil if the type is not Limited'));
-      if (spec.exempt !== undefined) found.push(...validateShares('spec.exempt', spec.exempt));
+      if (spec.exempt !== undefined) append(found, validateShares('spec.exempt', spec.exempt));
       return found;
     case 'Limited':
       if (spec.exempt !== undefined) found.push(forbidden('spec.exempt', 'must be nil if the type is Limited'));
-      if (spec.limited !== undefined) found.push(...validateLimited('spec.limited', spec.limited));
+      if (spec.limited !== undefined) append(found, validateLimited('spec.limited', spec.limited));
       else found.push(required('spec.limited', 'must not be empty when type is Limited'));
       return found;
     default:
@@ -104,8 +105,8 @@ function validateShares(
 function validateLimited(path: string, level: LimitedPriorityLevelConfiguration): FieldError[] {
   const { nominalConcurrencyShares: shares, lendablePercent, borrowingLimitPercent: borrowed } = level;
   const found = validateNominal(path, shares);
-  found.push(...validateResponse(childPath(path, 'limitResponse'), level.limitResponse));
-  found.push(...validateLendable(path, lendablePercent));
+  append(found, validateResponse(childPath(path, 'limitResponse'), level.limitResponse));
+  append(found, validateLendable(path, lendablePercent));
   if (borrowed !== undefined && borrowed < 0) {
     const detail = 'if specified, must be a non-negative integer';
     found.push(invalid(childPath(path, 'borrowingLimitPercent'), borrowed, detail));

@@ -10,6 +10,7 @@ import {
   qualifiedNameProblems,
 } from '../../../meta/names.js';
 import { stringSlice } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type ServerStorageVersion,
@@ -97,7 +98,7 @@ function serverProblems(path: string, server: ServerStorageVersion): FieldError[
   }
   servedVersions.forEach((version, index) => {
     const at = keyPath(childPath(path, 'servedVersions'), index);
-    found.push(...versionProblems(at, version));
+    append(found, versionProblems(at, version));
     if (decodableVersions.includes(version)) return;
     const list = `[${decodableVersions.join(' ')}]`;
     const detail = `individual served version : ${version} must be included in decodableVersions : ${list}`;
@@ -153,8 +154,14 @@ function conditionProblems(path: string, conditions: readonly StorageVersionCond
       found.push(invalid(typePath, named, detail));
     }
     places.set(named, index);
-    found.push(...qualifiedNameProblems(named).map((problem) => invalid(typePath, named, problem)));
-    found.push(...qualifiedNameProblems(status).map((problem) => invalid(childPath(at, 'status'), named, problem)));
+    append(
+      found,
+      qualifiedNameProblems(named).map((problem) => invalid(typePath, named, problem)),
+    );
+    append(
+      found,
+      qualifiedNameProblems(status).map((problem) => invalid(childPath(at, 'status'), named, problem)),
+    );
     if (reason === '') found.push(required(childPath(at, 'reason'), 'reason cannot be empty'));
     if (message === '') found.push(required(childPath(at, 'message'), 'message cannot be empty'));
     return found;

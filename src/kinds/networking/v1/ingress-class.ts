@@ -5,6 +5,7 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type IngressClassKind,
@@ -52,7 +53,7 @@ const MAX_CONTROLLER_BYTES = 250;
 function specProblems({ controller = '', parameters }: IngressClassSpec): FieldError[] {
   const found: FieldError[] = [];
   if (byteLength(controller) > MAX_CONTROLLER_BYTES) found.push(tooLong('spec.controller', MAX_CONTROLLER_BYTES));
-  found.push(...domainPrefixedPathProblems('spec.controller', controller));
+  append(found, domainPrefixedPathProblems('spec.controller', controller));
   return parameters === undefined ? found : [...found, ...parametersProblems('spec.parameters', parameters)];
 }
 
@@ -66,7 +67,11 @@ function parametersProblems(path: string, parameters: IngressClassParametersRefe
       break;
     case 'Namespace':
       if (namespace === undefined) found.push(required(namespacePath, "`parameters.scope` is set to 'Namespace'"));
-      else found.push(...dnsLabelProblems(namespace).map((detail) => invalid(namespacePath, namespace, detail)));
+      else
+        append(
+          found,
+          dnsLabelProblems(namespace).map((detail) => invalid(namespacePath, namespace, detail)),
+        );
       break;
     default:
       found.push(notSupported(childPath(path, 'scope'), parameters.scope, ['Cluster', 'Namespace']));

@@ -2,6 +2,7 @@
  * The Ingress kind: routes external hosts and paths to backends. Errors are in the reference server's order. spec:
  * Ingress
  */
+
 import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { parseIpSloppy, validIpProblems } from '../../../meta/ip.js';
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -120,15 +122,15 @@ function ingressSpecProblems(spec: IngressSpec): FieldError[] {
     const shown = verbatim('[]networking.IngressRule(nil)');
     found.push(invalid('spec', shown, 'either `defaultBackend` or `rules` must be specified'));
   }
-  if (defaultBackend !== undefined) found.push(...backendProblems('spec.defaultBackend', defaultBackend));
+  if (defaultBackend !== undefined) append(found, backendProblems('spec.defaultBackend', defaultBackend));
   rules.forEach((rule, index) => {
-    found.push(...ruleProblems(keyPath('spec.rules', index), rule));
+    append(found, ruleProblems(keyPath('spec.rules', index), rule));
   });
   tls.forEach((entry, index) => {
-    found.push(...tlsProblems(keyPath('spec.tls', index), entry));
+    append(found, tlsProblems(keyPath('spec.tls', index), entry));
   });
   if (ingressClassName !== undefined) {
-    found.push(...each('spec.ingressClassName', ingressClassName, dnsSubdomainProblems(ingressClassName)));
+    append(found, each('spec.ingressClassName', ingressClassName, dnsSubdomainProblems(ingressClassName)));
   }
   return found;
 }
@@ -139,7 +141,7 @@ function ingressStatusProblems(status: IngressLoadBalancerStatus): FieldError[] 
     const path = keyPath('status.loadBalancer.ingress', index);
     const found = ip === '' ? [] : each(childPath(path, 'ip'), ip, validIpProblems(ip));
     if (hostname === '') return found;
-    found.push(...each(childPath(path, 'hostname'), hostname, dnsSubdomainProblems(hostname)));
+    append(found, each(childPath(path, 'hostname'), hostname, dnsSubdomainProblems(hostname)));
     if (parseIpSloppy(hostname) !== undefined) found.push(invalid(childPath(path, 'hostname'), hostname, NOT_A_NAME));
     return found;
   });
@@ -151,7 +153,7 @@ function ruleProblems(path: string, rule: IngressRule): FieldError[] {
   const found: FieldError[] = [];
   if (host !== '') {
     if (parseIpSloppy(host) !== undefined) found.push(invalid(hostPath, host, NOT_A_NAME));
-    found.push(...hostProblems(hostPath, host));
+    append(found, hostProblems(hostPath, host));
   }
   return [...found, ...httpProblems(path, rule)];
 }
@@ -209,9 +211,9 @@ function backendProblems(path: string, { resource, service }: IngressBackend): F
   if (portName !== '' && number !== 0) {
     found.push(invalid(path, '', 'cannot set both port name & port number'));
   } else if (portName !== '') {
-    found.push(...each(childPath(path, 'service.port.name'), portName, portNameProblems(portName)));
+    append(found, each(childPath(path, 'service.port.name'), portName, portNameProblems(portName)));
   } else if (number !== 0) {
-    found.push(...portNumberProblems(childPath(path, 'service.port.number'), number));
+    append(found, portNumberProblems(childPath(path, 'service.port.number'), number));
   } else {
     found.push(required(path, 'port name or number is required'));
   }

@@ -9,6 +9,7 @@ import { cidrWarnings, contains, parseCidrSloppy, validCidrProblems } from '../.
 import { labelSelectorFromObject, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
 import { portNameProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type {
   IPBlock,
@@ -66,10 +67,10 @@ function networkPolicyProblems(spec: NetworkPolicySpec): FieldError[] {
   const found = labelSelectorObjectErrors(spec.podSelector, 'spec.podSelector');
   for (const { path, ports, peers, peersPath } of rulesOf(spec)) {
     ports.forEach((port, index) => {
-      found.push(...portProblems(keyPath(childPath(path, 'ports'), index), port));
+      append(found, portProblems(keyPath(childPath(path, 'ports'), index), port));
     });
     peers.forEach((peer, index) => {
-      found.push(...peerProblems(keyPath(peersPath, index), peer));
+      append(found, peerProblems(keyPath(peersPath, index), peer));
     });
   }
   const { policyTypes = [] } = spec;
@@ -78,7 +79,7 @@ function networkPolicyProblems(spec: NetworkPolicySpec): FieldError[] {
     return [...found, invalid('spec.policyTypes', shown, 'may not specify more than two policyTypes')];
   }
   policyTypes.forEach((type, index) => {
-    found.push(...valueErrors(keyPath('spec.policyTypes', index), type, POLICY_TYPES));
+    append(found, valueErrors(keyPath('spec.policyTypes', index), type, POLICY_TYPES));
   });
   return found;
 }
@@ -116,9 +117,9 @@ function portProblems(path: string, { protocol, port, endPort }: NetworkPolicyPo
   const portPath = childPath(path, 'port');
   const endPath = childPath(path, 'endPort');
   const found: FieldError[] = [];
-  found.push(...valueErrors(childPath(path, 'protocol'), protocol, PROTOCOLS));
+  append(found, valueErrors(childPath(path, 'protocol'), protocol, PROTOCOLS));
   if (typeof port === 'number') {
-    found.push(...portNumberProblems(portPath, port));
+    append(found, portNumberProblems(portPath, port));
     if (endPort === undefined) return found;
     // The reference server reports the port and not endPort as the value.
     if (endPort < port) found.push(invalid(endPath, port, 'must be greater than or equal to `port`'));
@@ -134,13 +135,13 @@ function portProblems(path: string, { protocol, port, endPort }: NetworkPolicyPo
 
 function peerProblems(path: string, { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer): FieldError[] {
   const found: FieldError[] = [];
-  if (podSelector !== undefined) found.push(...labelSelectorObjectErrors(podSelector, childPath(path, 'podSelector')));
+  if (podSelector !== undefined) append(found, labelSelectorObjectErrors(podSelector, childPath(path, 'podSelector')));
   if (namespaceSelector !== undefined) {
-    found.push(...labelSelectorObjectErrors(namespaceSelector, childPath(path, 'namespaceSelector')));
+    append(found, labelSelectorObjectErrors(namespaceSelector, childPath(path, 'namespaceSelector')));
   }
   const hasSelector = podSelector !== undefined || namespaceSelector !== undefined;
   if (ipBlock === undefined) return hasSelector ? found : [...found, required(path, 'must specify a peer')];
-  found.push(...ipBlockProblems(childPath(path, 'ipBlock'), ipBlock));
+  append(found, ipBlockProblems(childPath(path, 'ipBlock'), ipBlock));
   if (hasSelector) found.push(forbidden(path, 'may not specify both ipBlock and another peer'));
   return found;
 }
@@ -154,7 +155,10 @@ function ipBlockProblems(path: string, { cidr: text, except = [] }: IPBlock): Fi
   except.forEach((part, index) => {
     const partPath = keyPath(childPath(path, 'except'), index);
     const inner = parseCidrSloppy(part);
-    found.push(...validCidrProblems(part).map((detail) => invalid(partPath, part, detail)));
+    append(
+      found,
+      validCidrProblems(part).map((detail) => invalid(partPath, part, detail)),
+    );
     if (inner !== undefined && (!contains(cidr, inner.network) || cidr.prefix >= inner.prefix)) {
       found.push(invalid(partPath, part, 'must be a strict subset of `cidr`'));
     }

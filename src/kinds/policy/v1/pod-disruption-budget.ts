@@ -7,6 +7,7 @@ import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -88,10 +89,10 @@ function specProblems(object: PodDisruptionBudget): readonly FieldError[] {
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
     problems.push(invalid('spec', dumpSpec(spec), 'minAvailable and maxUnavailable cannot be both set'));
   }
-  if (minAvailable !== undefined) problems.push(...amountProblems('spec.minAvailable', minAvailable));
-  if (maxUnavailable !== undefined) problems.push(...amountProblems('spec.maxUnavailable', maxUnavailable));
-  problems.push(...labelSelectorObjectErrors(selector ?? {}, 'spec.selector'));
-  problems.push(...optionalValueErrors('spec.unhealthyPodEvictionPolicy', policy, POLICIES));
+  if (minAvailable !== undefined) append(problems, amountProblems('spec.minAvailable', minAvailable));
+  if (maxUnavailable !== undefined) append(problems, amountProblems('spec.maxUnavailable', maxUnavailable));
+  append(problems, labelSelectorObjectErrors(selector ?? {}, 'spec.selector'));
+  append(problems, optionalValueErrors('spec.unhealthyPodEvictionPolicy', policy, POLICIES));
   return problems;
 }
 

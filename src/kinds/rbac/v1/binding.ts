@@ -1,10 +1,12 @@
 /**
  * The strategy that RoleBinding and ClusterRoleBinding share.
  */
+
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import type { ClusterRoleBindingObject, Subject } from '../../generated/rbac-v1.js';
 import type { HookContext, StrategyDefinition } from '../../kind.js';
 import { authorizeBinding } from '../escalation.js';
@@ -61,9 +63,13 @@ function validateBinding({ roleRef: ref, subjects = [] }: Binding, rules: Bindin
   if (ref.apiGroup !== group) found.push(notSupported('roleRef.apiGroup', ref.apiGroup, [group]));
   if (!rules.roleKinds.includes(ref.kind)) found.push(notSupported('roleRef.kind', ref.kind, rules.roleKinds));
   if (ref.name === '') found.push(required('roleRef.name'));
-  else found.push(...rbacName(ref.name, false).map((detail) => invalid('roleRef.name', ref.name, detail)));
+  else
+    append(
+      found,
+      rbacName(ref.name, false).map((detail) => invalid('roleRef.name', ref.name, detail)),
+    );
   for (const [index, one] of subjects.entries()) {
-    found.push(...validateSubject(keyPath('subjects', index), one, { ...rules, group }));
+    append(found, validateSubject(keyPath('subjects', index), one, { ...rules, group }));
   }
   return found;
 }
@@ -74,7 +80,11 @@ function validateSubject(path: string, one: Subject, options: BindingRules & { r
   const groupPath = childPath(path, 'apiGroup');
   const found: FieldError[] = name === '' ? [required(namePath)] : [];
   if (kind === 'ServiceAccount') {
-    if (name !== '') found.push(...dnsSubdomainProblems(name).map((detail) => invalid(namePath, name, detail)));
+    if (name !== '')
+      append(
+        found,
+        dnsSubdomainProblems(name).map((detail) => invalid(namePath, name, detail)),
+      );
     if (apiGroup !== '') found.push(notSupported(groupPath, apiGroup, ['']));
     if (!options.isNamespaced && namespace === '') found.push(required(childPath(path, 'namespace')));
   } else if (USERS_AND_GROUPS.includes(kind)) {

@@ -7,6 +7,7 @@ import { type FieldError, invalid, keyPath, required } from '../../../meta/field
 import type { LabelSelectorExpression, LabelSelectorObject } from '../../../meta/labels.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import { type ClusterRoleKind, type ClusterRoleObject, clusterRoleBase } from '../../generated/rbac-v1.js';
 import { clusterRolesFor } from '../bootstrap/objects.js';
@@ -46,7 +47,7 @@ function validate(object: ClusterRole, options: { allowInvalidValues?: boolean }
   }
   for (const [index, selector] of selectors.entries()) {
     const at = keyPath(path, index);
-    found.push(...labelSelectorObjectErrors(selector, at, options));
+    append(found, labelSelectorObjectErrors(selector, at, options));
     // The reference server reports a selector that cannot be parsed with a null value.
     if (!canBeMade(selector)) found.push(invalid(at, null, 'invalid label selector.'));
   }

@@ -1,11 +1,13 @@
 /**
  * Validates the status of a ResourceClaim: allocation, consumers and device status.
  */
+
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong, tooMany } from '../../../meta/field-error.js';
 import { parseCidrSloppy, printIp } from '../../../meta/ip.js';
 import { byteLength } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import type {
@@ -148,7 +150,7 @@ function allocatedConfigurationProblems(
   const source: string = config.source;
   const at = childPath(path, 'source');
   const found = referencesProblems(childPath(path, 'requests'), config.requests, names);
-  found.push(...configurationProblems(path, config));
+  append(found, configurationProblems(path, config));
   if (source === '') return [required(at), ...found];
   return SOURCES.includes(source) ? found : [notSupported(at, source, SOURCES), ...found];
 }
@@ -165,9 +167,9 @@ function deviceStatusProblems(
   if (!allocated.has(id)) found.push(invalid(path, verbatim(id), 'must be an allocated device in the claim'));
   const at = childPath(path, 'conditions');
   if (conditions.length > MAX_CONDITIONS) found.push(tooMany(at, conditions.length, MAX_CONDITIONS));
-  found.push(...conditionErrors(conditions, at));
-  if (data !== undefined && data !== null) found.push(...documentProblems(childPath(path, 'data'), data));
-  if (networkData !== undefined) found.push(...networkProblems(childPath(path, 'networkData'), networkData));
+  append(found, conditionErrors(conditions, at));
+  if (data !== undefined && data !== null) append(found, documentProblems(childPath(path, 'data'), data));
+  if (networkData !== undefined) append(found, networkProblems(childPath(path, 'networkData'), networkData));
   return found;
 }
 
@@ -180,7 +182,7 @@ function networkProblems(path: string, network: NetworkDeviceData): FieldError[]
   if (byteLength(hardwareAddress) > MAX_HARDWARE_ADDRESS) {
     found.push(tooLong(childPath(path, 'hardwareAddress'), MAX_HARDWARE_ADDRESS));
   }
-  found.push(...stringSetProblems(childPath(path, 'ips'), ips, { max: MAX_ADDRESSES, item: interfaceAddressProblems }));
+  append(found, stringSetProblems(childPath(path, 'ips'), ips, { max: MAX_ADDRESSES, item: interfaceAddressProblems }));
   return found;
 }
 

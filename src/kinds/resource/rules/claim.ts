@@ -1,7 +1,9 @@
 /**
  * Validates the device requests of claims, with the paths of v1beta2 for all versions, as in the reference server.
  */
+
 import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { append } from '../../../util/arrays.js';
 import type {
   DeviceClaim,
   DeviceClaimConfiguration,
@@ -70,7 +72,7 @@ function requestProblems(path: string, request: DeviceRequest, options: StoredOp
       }),
     );
   }
-  if (exactly !== undefined) found.push(...requestFieldProblems(childPath(path, 'exactly'), exactly, options));
+  if (exactly !== undefined) append(found, requestFieldProblems(childPath(path, 'exactly'), exactly, options));
   if (exactly === undefined && firstAvailable.length === 0) found.push(required(path, ONE_OF));
   if (exactly !== undefined && firstAvailable.length > 0) {
     found.push(invalid(path, undefined, `${ONE_OF}, but multiple fields are set`));

@@ -1,6 +1,7 @@
 /**
  * Validates device selectors, opaque configurations, taints and tolerations.
  */
+
 import { compileDeviceSelector, MAX_SELECTOR_COST } from '../../../cel/index.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import {
@@ -13,6 +14,7 @@ import {
   tooLong,
 } from '../../../meta/field-error.js';
 import { byteLength, labelValueProblems, qualifiedNameProblems } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import { isRecord, printJson } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import type {
@@ -106,7 +108,7 @@ export function deviceTolerationProblems(path: string, toleration: DeviceTolerat
   if (operator === 'Exists') {
     if (value !== '') found.push(invalid(childPath(path, 'value'), value, 'must be empty for operator `Exists`'));
   } else if (operator === 'Equal') {
-    found.push(...nameErrors(childPath(path, 'value'), value, labelValueProblems));
+    append(found, nameErrors(childPath(path, 'value'), value, labelValueProblems));
   } else {
     found.push(notSupported(childPath(path, 'operator'), operator, OPERATORS));
   }

@@ -1,8 +1,10 @@
 /**
  * Validates the spec of a ResourceSlice: node selection, pool, shared counters and devices.
  */
+
 import { childPath, type FieldError, invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import type { NodeSelectorTerm } from '../../generated/core-v1.js';
 import type {
@@ -111,14 +113,14 @@ function placeProblems(path: string, spec: ResourceSliceSpec): FieldError[] {
     found.push(invalid(childPath(path, 'nodeName'), nodeName, detail));
   } else if (nodeName !== undefined) {
     given.push('`nodeName`');
-    found.push(...nodeNameProblems(childPath(path, 'nodeName'), nodeName));
+    append(found, nodeNameProblems(childPath(path, 'nodeName'), nodeName));
   }
   if (nodeSelector !== undefined) {
     given.push('`nodeSelector`');
     const at = childPath(path, 'nodeSelector');
     // The list is null if a client omits it.
     const terms: readonly NodeSelectorTerm[] | null = nodeSelector.nodeSelectorTerms;
-    found.push(...validateNodeSelector(at, nodeSelector));
+    append(found, validateNodeSelector(at, nodeSelector));
     if (terms?.length !== 1) {
       const detail = 'must have exactly one node selector term';
       found.push(invalid(childPath(at, 'nodeSelectorTerms'), dumpNodeSelectorTerms(terms), detail));
@@ -199,7 +201,7 @@ function attributeProblems(path: string, attribute: DeviceAttribute): FieldError
   if (string !== undefined && byteLength(string) > MAX_ATTRIBUTE_VALUE) {
     found.push(tooLong(childPath(path, 'string'), MAX_ATTRIBUTE_VALUE));
   }
-  if (version !== undefined) found.push(...versionProblems(childPath(path, 'version'), version));
+  if (version !== undefined) append(found, versionProblems(childPath(path, 'version'), version));
   const given = [attribute.int, attribute.bool, string, version].filter((value) => value !== undefined);
   if (given.length === 0) found.push(required(path, ONE_VALUE));
   if (given.length > 1) found.push(invalid(path, dumpAttribute(attribute), ONE_VALUE));
@@ -243,7 +245,7 @@ function consumptionProblems(path: string, { consumesCounters = [] }: Device, co
     found.push(invalid(path, total, `the total number of counters must not exceed ${MAX_COUNTERS}`));
   }
   for (const [index, consumption] of consumesCounters.entries()) {
-    found.push(...unknownCounterProblems(keyPath(at, index), consumption, context));
+    append(found, unknownCounterProblems(keyPath(at, index), consumption, context));
   }
   return found;
 }
@@ -278,11 +280,11 @@ function ownPlaceProblems(path: string, device: Device): FieldError[] {
   if (nodeName === '') found.push(invalid(childPath(path, 'nodeName'), nodeName, 'must not be empty'));
   else if (nodeName !== undefined) {
     given.push('`nodeName`');
-    found.push(...nodeNameProblems(childPath(path, 'nodeName'), nodeName));
+    append(found, nodeNameProblems(childPath(path, 'nodeName'), nodeName));
   }
   if (nodeSelector !== undefined) {
     given.push('`nodeSelector`');
-    found.push(...validateNodeSelector(childPath(path, 'nodeSelector'), nodeSelector));
+    append(found, validateNodeSelector(childPath(path, 'nodeSelector'), nodeSelector));
   }
   if (allNodes === true) given.push('`allNodes`');
   if (allNodes === false) {

@@ -6,6 +6,7 @@
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import { type FieldError, forbidden, required } from '../../../meta/field-error.js';
+import { append } from '../../../util/arrays.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { DeletionDecision, DeletionRequest } from '../../deletion.js';
@@ -86,7 +87,7 @@ function validate(object: PriorityClass): FieldError[] {
     found.push(forbidden('value', `maximum allowed value of a user defined priority is ${HIGHEST_VALUE}`));
   }
   if ((preemptionPolicy as string) === '') found.push(required('preemptionPolicy'));
-  else found.push(...valueErrors('preemptionPolicy', preemptionPolicy, POLICIES));
+  else append(found, valueErrors('preemptionPolicy', preemptionPolicy, POLICIES));
   return found;
 }
 

@@ -4,6 +4,7 @@
 
 import { childPath, duplicate, type FieldError, invalid, keyPath } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
@@ -55,10 +56,10 @@ const SHORTEST_PERIOD = 10;
 function specProblems(path: string, spec: CSIDriverSpec): FieldError[] {
   const { fsGroupPolicy, tokenRequests = [], volumeLifecycleModes, nodeAllocatableUpdatePeriodSeconds: period } = spec;
   const found: FieldError[] = [];
-  found.push(...valueErrors(childPath(path, 'fsGroupPolicy'), fsGroupPolicy, FS_GROUP_POLICIES));
-  found.push(...tokenRequestProblems(childPath(path, 'tokenRequests'), tokenRequests));
+  append(found, valueErrors(childPath(path, 'fsGroupPolicy'), fsGroupPolicy, FS_GROUP_POLICIES));
+  append(found, tokenRequestProblems(childPath(path, 'tokenRequests'), tokenRequests));
   for (const mode of volumeLifecycleModes) {
-    found.push(...valueErrors(childPath(path, 'volumeLifecycleModes'), mode, LIFECYCLE_MODES));
+    append(found, valueErrors(childPath(path, 'volumeLifecycleModes'), mode, LIFECYCLE_MODES));
   }
   if (period !== undefined && period < SHORTEST_PERIOD) {
     const at = childPath(path, 'nodeAllocatableUpdatePeriodSeconds');

@@ -5,6 +5,7 @@
 import { childPath, duplicate, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
 import { quote, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -53,7 +54,7 @@ function driverProblems(path: string, driver: CSINodeDriver, names: Set<string>)
   if (byteLength(nodeID) > MAX_NODE_ID) {
     found.push(invalid(childPath(path, 'nodeID'), nodeID, `must be ${MAX_NODE_ID} characters or less`));
   }
-  found.push(...nonNegative(childPath(path, 'allocatable.count'), allocatable?.count));
+  append(found, nonNegative(childPath(path, 'allocatable.count'), allocatable?.count));
   if (names.has(name)) found.push(duplicate(childPath(path, 'name'), name));
   names.add(name);
   return [...found, ...topologyKeyProblems(path, topologyKeys ?? [])];

@@ -13,6 +13,7 @@ import {
   required,
 } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { byKey } from '../../../util/order.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -59,7 +60,7 @@ function classProblems(object: StorageClass): FieldError[] {
   if (![...RECLAIM_POLICIES, ''].includes(reclaimPolicy)) {
     found.push(notSupported('reclaimPolicy', reclaimPolicy, RECLAIM_POLICIES));
   }
-  found.push(...valueErrors('volumeBindingMode', volumeBindingMode, BINDING_MODES));
+  append(found, valueErrors('volumeBindingMode', volumeBindingMode, BINDING_MODES));
   return [...found, ...topologyProblems('allowedTopologies', rest.allowedTopologies ?? [])];
 }
 
@@ -92,8 +93,11 @@ function termProblems(path: string, term: TopologySelectorTerm): { content: stri
   const found: FieldError[] = [];
   for (const [index, { key, values }] of (term.matchLabelExpressions ?? []).entries()) {
     const at = keyPath(path, index);
-    found.push(...valueProblems(childPath(at, 'values'), values ?? []));
-    found.push(...qualifiedNameProblems(key).map((problem) => invalid(childPath(at, 'key'), key, problem)));
+    append(found, valueProblems(childPath(at, 'values'), values ?? []));
+    append(
+      found,
+      qualifiedNameProblems(key).map((problem) => invalid(childPath(at, 'key'), key, problem)),
+    );
     if (valuesByKey.has(key)) found.push(duplicate(childPath(at, 'key'), key));
     valuesByKey.set(key, [...new Set(values ?? [])].sort());
   }

@@ -8,6 +8,7 @@ import { childPath, duplicate, invalid, keyPath, required, tooLong } from '../..
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
 import { quote, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { goTimeSyntax } from '../../../text/time/time.js';
+import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type GroupVersionResource,
@@ -75,7 +76,7 @@ function statusProblems(
   const { conditions, resourceVersion = '' } = next;
   const versionPath = childPath(path, 'resourceVersion');
   const found = resourceVersionProblems(versionPath, resourceVersion);
-  found.push(...conditionsProblems(childPath(path, 'conditions'), conditions ?? []));
+  append(found, conditionsProblems(childPath(path, 'conditions'), conditions ?? []));
   if (live.resourceVersion && live.resourceVersion !== resourceVersion) {
     found.push(invalid(versionPath, resourceVersion, 'resourceVersion cannot be updated'));
   }
@@ -125,7 +126,7 @@ function conditionsProblems(path: string, conditions: readonly MigrationConditio
 function conditionProblems(path: string, condition: MigrationCondition): FieldError[] {
   const { type: named, status, lastUpdateTime, reason = '', message = '' } = condition;
   const found = qualifiedNameProblems(named).map((problem) => invalid(childPath(path, 'type'), named, problem));
-  found.push(...valueErrors(childPath(path, 'status'), status, STATUSES));
+  append(found, valueErrors(childPath(path, 'status'), status, STATUSES));
   // The reference server's path has the field name of other conditions.
   if (!lastUpdateTime) found.push(required(childPath(path, 'lastTransitionTime'), 'must be set'));
   const reasonPath = childPath(path, 'reason');

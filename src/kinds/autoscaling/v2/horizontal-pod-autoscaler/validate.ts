@@ -1,6 +1,7 @@
 /**
  * Validates the spec of a HorizontalPodAutoscaler, in the reference server's message order.
  */
+
 import {
   childPath,
   type FieldError,
@@ -12,6 +13,7 @@ import {
 } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, pathSegmentProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
+import { append } from '../../../../util/arrays.js';
 import type {
   CrossVersionObjectReference,
   HorizontalPodAutoscalerBehavior,
@@ -96,14 +98,14 @@ function metricProblems(path: string, metric: MetricSpec, context: HookContext):
   const unknown = wanted === undefined ? [notSupported(typePath, type, [...SOURCE_OF.keys()])] : [];
   const present = SOURCES.filter((source) => metric[source] !== undefined);
   const problems = type === '' ? [required(typePath, 'must specify a metric source type')] : [];
-  problems.push(...unknown);
+  append(problems, unknown);
   const [first] = present;
-  if (first !== undefined) problems.push(...sourceProblems(childPath(path, first), first, { metric, context }));
+  if (first !== undefined) append(problems, sourceProblems(childPath(path, first), first, { metric, context }));
   if (wanted !== undefined && metric[wanted] === undefined) {
     problems.push(required(childPath(path, wanted), 'must populate information for the given metric source'));
   }
   // The reference server reports this twice.
-  problems.push(...unknown);
+  append(problems, unknown);
   if (present.length === 1) return problems;
   const superfluous = present.filter((source) => source !== wanted);
   return [
@@ -233,7 +235,7 @@ function rulesProblems(path: string, rules: HPAScalingRules): FieldError[] {
     problems.push(invalid(windowPath, window, `must be less than or equal to ${MAX_WINDOW_SECONDS}`));
   }
   const selections = ['Disabled', 'Max', 'Min'];
-  problems.push(...optionalValueErrors(childPath(path, 'selectPolicy'), selectPolicy, selections));
+  append(problems, optionalValueErrors(childPath(path, 'selectPolicy'), selectPolicy, selections));
   if (policies.length === 0) problems.push(required(policiesPath, 'must specify at least one Policy'));
   return [
     ...problems,

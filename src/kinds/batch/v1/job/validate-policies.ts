@@ -1,6 +1,7 @@
 /**
  * Validates the pod failure policy and the success policy of a Job.
  */
+
 import {
   childPath,
   duplicate,
@@ -13,6 +14,7 @@ import {
 } from '../../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import type {
   JobSpec,
   PodFailurePolicy,
@@ -51,9 +53,9 @@ function failureRuleProblems(path: string, rule: PodFailurePolicyRule, spec: Job
   if (onExitCodes !== undefined) {
     const { containers = [], initContainers = [] } = spec.template.spec;
     const names = [...(containers ?? []), ...initContainers].map(({ name }) => name);
-    problems.push(...exitCodeProblems(childPath(path, 'onExitCodes'), onExitCodes, names));
+    append(problems, exitCodeProblems(childPath(path, 'onExitCodes'), onExitCodes, names));
   }
-  problems.push(...conditionProblems(childPath(path, 'onPodConditions'), onPodConditions));
+  append(problems, conditionProblems(childPath(path, 'onPodConditions'), onPodConditions));
   if (onExitCodes !== undefined && onPodConditions.length > 0) {
     problems.push(invalidWithoutValue(path, 'specifying both OnExitCodes and OnPodConditions is not supported'));
   }
@@ -87,7 +89,7 @@ function exitCodeProblems(
   const valuesPath = childPath(path, 'values');
   const problems: FieldError[] = [];
   if (operator === '') problems.push(required(operatorPath, validValues(OPERATORS)));
-  else problems.push(...valueErrors(operatorPath, operator, OPERATORS));
+  else append(problems, valueErrors(operatorPath, operator, OPERATORS));
   if (containerName !== undefined && !containers.includes(containerName)) {
     const detail = 'must be one of the container or initContainer names in the pod template';
     problems.push(invalid(childPath(path, 'containerName'), containerName, detail));
@@ -119,7 +121,7 @@ function conditionProblems(path: string, patterns: readonly PodFailurePolicyOnPo
     for (const detail of qualifiedNameProblems(type)) {
       problems.push(invalid(childPath(patternPath, 'type'), type, detail));
     }
-    problems.push(...valueErrors(childPath(patternPath, 'status'), status, STATUSES));
+    append(problems, valueErrors(childPath(patternPath, 'status'), status, STATUSES));
   });
   return problems;
 }
@@ -172,7 +174,7 @@ function successRuleProblems(path: string, rule: SuccessPolicyRule, completions:
   }
   if (succeededCount === undefined) return problems;
   const countPath = childPath(path, 'succeededCount');
-  problems.push(...nonNegative(countPath, succeededCount));
+  append(problems, nonNegative(countPath, succeededCount));
   if (succeededCount > completions) {
     const detail = `must be less than or equal to ${completions} (the number of specified completions)`;
     problems.push(invalid(countPath, succeededCount, detail));

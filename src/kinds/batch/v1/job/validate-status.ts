@@ -3,9 +3,11 @@
  * terminal conditions stay, counters do not decrease, fields are consistent. Most rules apply only to what an update
  * changes, so that an invalid live status does not block other updates.
  */
+
 import { childPath, duplicate, type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { goTimeString, timeToMs } from '../../../../text/time/time.js';
+import { append } from '../../../../util/arrays.js';
 import { deepEqual } from '../../../../util/json.js';
 import type { JobCondition, JobSpec, JobStatus, UncountedTerminatedPods } from '../../../generated/batch-v1.js';
 import { nonNegative } from '../../../shared/field-rules.js';
@@ -107,8 +109,8 @@ function endProblems({ status, now, ends, changed }: Comparison): FieldError[] {
   if ((ends('complete') || ends('failureTarget')) && now.complete && now.failureTarget) {
     condition('cannot set Complete=True and FailureTarget=true conditions');
   }
-  if (ends('complete') || changed('completionTime')) problems.push(...completionTimeProblems(completionTime, now));
-  if (changed('startTime') || changed('completionTime')) problems.push(...timeOrderProblems(startTime, completionTime));
+  if (ends('complete') || changed('completionTime')) append(problems, completionTimeProblems(completionTime, now));
+  if (changed('startTime') || changed('completionTime')) append(problems, timeOrderProblems(startTime, completionTime));
   if ((ends('failed') || changed('failedIndexes')) && now.failed && !now.failureTarget) {
     condition('cannot set Failed=True condition without the FailureTarget=true condition');
   }

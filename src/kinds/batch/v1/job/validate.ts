@@ -2,11 +2,13 @@
  * Validates the spec of a Job and its changes, in the reference server's message order, and computes warnings. CronJobs
  * share the rules of the template.
  */
+
 import { SERVICE_NAME } from '../../../../meta/dialect.js';
 import { childPath, type FieldError, invalid, notSupported, required, tooLong } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { byteLength, dnsSubdomainProblems, patternMessage } from '../../../../meta/names.js';
 import { type Verbatim, verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
 import { podTemplateProblems, podTemplateWarnings } from '../../../core/v1/pod-spec/pod-template.js';
 import type { JobSpec } from '../../../generated/batch-v1.js';
@@ -39,7 +41,7 @@ export function jobSpecProblems(path: string, spec: JobSpec, options: JobRules):
   const problems = jobTemplateProblems(path, spec, options);
   const malformed = selector === undefined ? [] : labelSelectorObjectErrors(selector, childPath(path, 'selector'));
   if (selector === undefined) problems.push(required(childPath(path, 'selector')));
-  problems.push(...malformed);
+  append(problems, malformed);
   const { labels } = template.metadata;
   if (malformed.length === 0 && !selectsLabels(selector, labels)) {
     const detail = '`selector` does not match template `labels`';
@@ -57,10 +59,10 @@ export function jobTemplateProblems(path: string, spec: JobSpec, options: JobRul
     ...completionProblems(path, spec),
   ];
   if (podFailurePolicy !== undefined) {
-    problems.push(...podFailurePolicyProblems(childPath(path, 'podFailurePolicy'), podFailurePolicy, spec));
+    append(problems, podFailurePolicyProblems(childPath(path, 'podFailurePolicy'), podFailurePolicy, spec));
   }
   if (successPolicy !== undefined) {
-    problems.push(...successPolicyProblems(childPath(path, 'successPolicy'), successPolicy, spec));
+    append(problems, successPolicyProblems(childPath(path, 'successPolicy'), successPolicy, spec));
   }
   const { context, live } = options;
   const { dialect, features, settings } = context;
@@ -86,7 +88,7 @@ const COUNTS = [
 function countProblems(path: string, spec: JobSpec): FieldError[] {
   const problems: FieldError[] = [];
   for (const field of COUNTS) {
-    if ((spec[field] ?? 0) < 0) problems.push(...nonNegative(childPath(path, field), spec[field]));
+    if ((spec[field] ?? 0) < 0) append(problems, nonNegative(childPath(path, field), spec[field]));
   }
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
     problems.push(required(childPath(path, 'backoffLimitPerIndex'), 'when maxFailedIndexes is specified'));

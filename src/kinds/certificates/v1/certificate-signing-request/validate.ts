@@ -2,12 +2,14 @@
  * Validates CertificateSigningRequests, in message order. Signatures are not verified: the signer checks that the
  * requester has the key.
  */
+
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { readCertificate, readCertificateRequest } from '../../../../text/x509/certificate.js';
 import { firstPemBlock, pemBlocks } from '../../../../text/x509/pem.js';
+import { append } from '../../../../util/arrays.js';
 import type {
   CertificateSigningRequestCondition,
   CertificateSigningRequestSpec,
@@ -105,7 +107,7 @@ function specProblems(spec: CertificateSigningRequestSpec, { dialect }: HookCont
   if (wrong !== undefined) found.push(invalid('spec.request', dumpBytes(request), wrong));
   if (usages.length === 0) found.push(required('spec.usages'));
   usages.forEach((usage, index) => {
-    found.push(...valueErrors(keyPath('spec.usages', index), usage, KEY_USAGES));
+    append(found, valueErrors(keyPath('spec.usages', index), usage, KEY_USAGES));
   });
   const seen = new Set<string>();
   usages.forEach((usage, index) => {
@@ -116,7 +118,7 @@ function specProblems(spec: CertificateSigningRequestSpec, { dialect }: HookCont
     const detail = 'the legacy signerName is not allowed via this API version';
     found.push(invalid('spec.signerName', signerName, detail));
   } else {
-    found.push(...signerNameProblems('spec.signerName', signerName));
+    append(found, signerNameProblems('spec.signerName', signerName));
   }
   if (expirationSeconds !== undefined && expirationSeconds < MIN_SECONDS) {
     const detail = 'may not specify a duration less than 600 seconds (10 minutes)';
@@ -170,7 +172,7 @@ function conditionProblems(conditions: readonly CertificateSigningRequestConditi
     const found: FieldError[] = type === '' ? [required(typePath)] : [];
     const allowed = DECISIVE.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
     if ((status as string) === '') found.push(required(childPath(path, 'status')));
-    else found.push(...valueErrors(childPath(path, 'status'), status, allowed));
+    else append(found, valueErrors(childPath(path, 'status'), status, allowed));
     if (APPROVAL.includes(type) && APPROVAL.some((other) => other !== type && seen.has(other))) {
       found.push(invalid(typePath, type, 'Approved and Denied conditions are mutually exclusive'));
     }

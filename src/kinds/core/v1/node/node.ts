@@ -9,6 +9,7 @@ import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '.
 import type { ApiObject } from '../../../../meta/object.js';
 import { copyQuantityTexts, originalQuantityText } from '../../../../schema/quantity-texts.js';
 import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import { copyJson, own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn } from '../../../define-kind.js';
@@ -179,7 +180,7 @@ function validateUpdate(next: Node, live: Node, context: HookContext): readonly 
     const detail = 'node updates may not change providerID except from "" to valid';
     problems.push(forbidden('spec.providerID', detail));
   }
-  problems.push(...validateNodeTaints('metadata.taints', spec.taints ?? []));
+  append(problems, validateNodeTaints('metadata.taints', spec.taints ?? []));
   if ((spec.externalID ?? '') !== (before.externalID ?? '')) {
     problems.push(forbidden('spec.externalID', 'may not be updated'));
   }

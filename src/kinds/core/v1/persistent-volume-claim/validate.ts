@@ -1,11 +1,13 @@
 /**
  * Validation of PersistentVolumeClaims: updates and status. The spec is validated in `claim-spec-rules.ts`.
  */
+
 import { type FieldError, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import { deepEqual, own } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
 import type { PersistentVolumeClaimSpec } from '../../../generated/core-v1.js';
@@ -48,7 +50,7 @@ export function claimUpdateProblems(
   if (!isSameSpec(withAllowedChanges(now, before, next.status.phase), withAllowedName(before, now))) {
     found.push(forbidden('spec', SPEC_IMMUTABLE));
   }
-  found.push(...sizeProblems(next.spec, live, context));
+  append(found, sizeProblems(next.spec, live, context));
   if (next.spec.volumeMode !== before.volumeMode) {
     found.push(invalid('volumeMode', next.spec.volumeMode, 'field is immutable'));
   }
@@ -172,16 +174,16 @@ export function claimStatusProblems({ spec, status }: PersistentVolumeClaim, con
   // The capital letter in the path is the reference server's.
   if ((spec.accessModes ?? []).length === 0) found.push(required('Spec.accessModes'));
   for (const [name, amount] of sortedEntries(capacity ?? {})) {
-    found.push(...validateBasicQuantity(keyPath('status.capacity', name), amount));
+    append(found, validateBasicQuantity(keyPath('status.capacity', name), amount));
   }
   const statusPath = 'status.allocatedResourceStatus';
   for (const [name, resize] of sortedEntries(allocatedResourceStatuses ?? {})) {
-    found.push(...resourceKeyProblems(statusPath, name, context));
+    append(found, resourceKeyProblems(statusPath, name, context));
     // As in the reference server, the reported value is the resource name.
     if (!RESIZE_STATUSES.includes(resize)) found.push(notSupported(statusPath, verbatim(name), RESIZE_STATUSES));
   }
   for (const [name, amount] of sortedEntries(allocatedResources ?? {})) {
-    found.push(...allocatedProblems('status.allocatedResources', name, { amount, context }));
+    append(found, allocatedProblems('status.allocatedResources', name, { amount, context }));
   }
   return found;
 }

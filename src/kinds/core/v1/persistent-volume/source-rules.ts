@@ -1,9 +1,11 @@
 /**
  * Defaulting and validation of PersistentVolume sources. Rules that pod volumes share are in `pod-spec`.
  */
+
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, type FieldError, forbidden, invalid, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
+import { append } from '../../../../util/arrays.js';
 import type {
   AzureFilePersistentVolumeSource,
   CinderPersistentVolumeSource,
@@ -135,15 +137,15 @@ function iscsiVolumeProblems(
       'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
     found.push(invalid(childPath(path, 'targetportal'), targetPortal, detail));
   }
-  found.push(...requiredProblems(path, { iqn }));
-  if (iqn !== '') found.push(...iscsiNameProblems(childPath(path, 'iqn'), iqn));
-  found.push(...lunProblems(childPath(path, 'lun'), lun));
+  append(found, requiredProblems(path, { iqn }));
+  if (iqn !== '') append(found, iscsiNameProblems(childPath(path, 'iqn'), iqn));
+  append(found, lunProblems(childPath(path, 'lun'), lun));
   if ((chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined) {
     found.push(required(childPath(path, 'secretRef')));
   }
-  if (secretRef !== undefined) found.push(...requiredProblems(childPath(path, 'secretRef'), { name: secretRef.name }));
+  if (secretRef !== undefined) append(found, requiredProblems(childPath(path, 'secretRef'), { name: secretRef.name }));
   // The lower-case path is the reference server's.
-  if (initiatorName !== undefined) found.push(...iscsiNameProblems(childPath(path, 'initiatorname'), initiatorName));
+  if (initiatorName !== undefined) append(found, iscsiNameProblems(childPath(path, 'initiatorname'), initiatorName));
   return found;
 }
 

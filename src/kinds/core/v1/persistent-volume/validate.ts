@@ -8,6 +8,7 @@ import { childPath, forbidden, invalid, keyPath, notSupported, required } from '
 import { labelValueProblems } from '../../../../meta/names.js';
 import { originalQuantityText } from '../../../../schema/quantity-texts.js';
 import { quote, type Verbatim, verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import { deepEqual } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
 import type {
@@ -43,24 +44,24 @@ export function volumeProblems(volume: Volume, context: HookContext): FieldError
   const { nodeAffinity, storageClassName, volumeAttributesClassName, csi } = spec;
   const found: FieldError[] = [];
   if ((spec.accessModes ?? []).length === 0) found.push(required(childPath(path, 'accessModes')));
-  found.push(...accessModeProblems(childPath(path, 'accessModes'), spec.accessModes ?? []));
-  found.push(...capacityProblems(childPath(path, 'capacity'), spec.capacity));
+  append(found, accessModeProblems(childPath(path, 'accessModes'), spec.accessModes ?? []));
+  append(found, capacityProblems(childPath(path, 'capacity'), spec.capacity));
   const policy = spec.persistentVolumeReclaimPolicy;
   const policyPath = childPath(path, 'persistentVolumeReclaimPolicy');
-  found.push(...valueErrors(policyPath, policy, RECLAIM_POLICIES));
+  append(found, valueErrors(policyPath, policy, RECLAIM_POLICIES));
   if (nodeAffinity !== undefined) {
     const allowInvalidNodeValues = hasInvalidValue(live?.nodeAffinity);
-    found.push(...nodeAffinityProblems(childPath(path, 'nodeAffinity'), nodeAffinity, { allowInvalidNodeValues }));
+    append(found, nodeAffinityProblems(childPath(path, 'nodeAffinity'), nodeAffinity, { allowInvalidNodeValues }));
   }
   const sourceContext = { dialect: context.dialect, volumeName: name, hasNodeAffinity: nodeAffinity !== undefined };
-  found.push(...volumeSourceProblems(path, spec, sourceContext));
+  append(found, volumeSourceProblems(path, spec, sourceContext));
   if (policy === 'Recycle' && isRoot(spec.hostPath?.path)) {
     found.push(forbidden(policyPath, "may not be 'recycle' for a hostPath mount of '/'"));
   }
-  if (storageClassName) found.push(...classNameProblems(childPath(path, 'storageClassName'), storageClassName));
-  found.push(...volumeModeProblems(childPath(path, 'volumeMode'), spec.volumeMode));
+  if (storageClassName) append(found, classNameProblems(childPath(path, 'storageClassName'), storageClassName));
+  append(found, volumeModeProblems(childPath(path, 'volumeMode'), spec.volumeMode));
   if (volumeAttributesClassName !== undefined && checksAttributesClass(live, context)) {
-    found.push(...attributesClassProblems(path, volumeAttributesClassName, { hasCsi: csi !== undefined }));
+    append(found, attributesClassProblems(path, volumeAttributesClassName, { hasCsi: csi !== undefined }));
   }
   return found;
 }
@@ -77,8 +78,8 @@ function capacityProblems(path: string, capacity: Readonly<Record<string, string
     found.push(notSupported(path, goSyntaxCapacity(capacity ?? {}), ['storage']));
   }
   for (const [name, amount] of entries) {
-    found.push(...validateBasicQuantity(keyPath(path, name), amount));
-    found.push(...validatePositiveQuantity(keyPath(path, name), amount));
+    append(found, validateBasicQuantity(keyPath(path, name), amount));
+    append(found, validatePositiveQuantity(keyPath(path, name), amount));
   }
   return found;
 }
@@ -138,19 +139,19 @@ export function inlineVolumeProblems(path: string, spec: InlineVolumeSpec, conte
     found.push(required(childPath(path, 'csi'), 'has to be specified in the context of inline volumes'));
   }
   if (accessModes.length === 0) found.push(required(childPath(path, 'accessModes')));
-  found.push(...accessModeProblems(childPath(path, 'accessModes'), accessModes));
+  append(found, accessModeProblems(childPath(path, 'accessModes'), accessModes));
   if (policy !== undefined && policy !== 'Retain') {
     const detail = 'may only be Retain in the context of inline volumes';
     found.push(forbidden(childPath(path, 'persistentVolumeReclaimPolicy'), detail));
   }
-  found.push(...forbiddenInline('nodeAffinity'));
+  append(found, forbiddenInline('nodeAffinity'));
   const sourceContext = { dialect: context.dialect, volumeName: '', hasNodeAffinity: false };
-  found.push(...volumeSourceProblems(path, spec, sourceContext));
+  append(found, volumeSourceProblems(path, spec, sourceContext));
   if (policy === 'Recycle' && isRoot(spec.hostPath?.path)) {
     const at = childPath(path, 'persistentVolumeReclaimPolicy');
     found.push(forbidden(at, "may not be 'recycle' for a hostPath mount of '/'"));
   }
-  found.push(...forbiddenInline('storageClassName'));
+  append(found, forbiddenInline('storageClassName'));
   if (volumeMode !== undefined && volumeMode !== 'Filesystem') {
     const detail = 'may not specify volumeMode other than Filesystem in the context of inline volumes';
     found.push(forbidden(childPath(path, 'volumeMode'), detail));

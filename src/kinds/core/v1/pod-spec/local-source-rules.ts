@@ -2,11 +2,13 @@
  * Validation of volume sources that are local to the node or provided by other objects: emptyDir, hostPath, gitRepo,
  * images, CSI drivers, claims, ephemeral claims. Each function takes the path of the source.
  */
+
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, required, tooLong } from '../../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import type {
   CSIVolumeSource,
   EmptyDirVolumeSource,
@@ -41,7 +43,7 @@ export function hostPathProblems(path: string, { path: hostPath, type }: HostPat
   const at = childPath(path, 'path');
   if (hostPath === '') return [required(at)];
   const found = noBackstepsProblems(at, hostPath);
-  found.push(...valueErrors(childPath(path, 'type'), type, HOST_PATH_TYPES));
+  append(found, valueErrors(childPath(path, 'type'), type, HOST_PATH_TYPES));
   return found;
 }
 
@@ -87,7 +89,7 @@ export function imageProblems(
   const at = childPath(path, 'pullPolicy');
   const found = inPod ? requiredProblems(path, { reference }) : [];
   if (pullPolicy === undefined) found.push(required(at));
-  else found.push(...valueErrors(at, pullPolicy, PULL_POLICIES));
+  else append(found, valueErrors(at, pullPolicy, PULL_POLICIES));
   return found;
 }
 

@@ -2,9 +2,11 @@
  * Validation of volume sources that expose API objects as files: ConfigMaps, Secrets, pod fields (downward API), tokens,
  * trust bundles, and projected volumes. Each function takes the path of the source.
  */
+
 import { childPath, type FieldError, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import { quote, type Verbatim, verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import type {
   ClusterTrustBundleProjection,
   ConfigMapVolumeSource,
@@ -67,13 +69,13 @@ function fileProblems(path: string, file: DownwardAPIVolumeFile): FieldError[] {
   const { path: target, fieldRef, resourceFieldRef, mode } = file;
   const found = [...requiredProblems(path, { path: target }), ...localPathProblems(childPath(path, 'path'), target)];
   if (fieldRef !== undefined) {
-    found.push(...fieldRefProblems(childPath(path, 'fieldRef'), fieldRef, VOLUME_FIELDS));
+    append(found, fieldRefProblems(childPath(path, 'fieldRef'), fieldRef, VOLUME_FIELDS));
     if (resourceFieldRef !== undefined) {
       found.push(invalid(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'));
     }
   } else if (resourceFieldRef !== undefined) {
     const at = childPath(path, 'resourceFieldRef');
-    found.push(...resourceFieldRefProblems(at, resourceFieldRef, { inVolume: true }));
+    append(found, resourceFieldRefProblems(at, resourceFieldRef, { inVolume: true }));
   } else {
     found.push(required(path, 'one of fieldRef and resourceFieldRef is required'));
   }
@@ -113,16 +115,16 @@ function projectionProblems(at: string, source: VolumeProjection, volume: Projec
     ...requiredProblems(childPath(at, kind), { name }),
     ...itemsProblems(childPath(at, kind), items, (target) => (target === '' ? [] : clash(target, name))),
   ];
-  if (secret !== undefined) found.push(...named('secret', secret));
-  if (configMap !== undefined) found.push(...named('configMap', configMap));
+  if (secret !== undefined) append(found, named('secret', secret));
+  if (configMap !== undefined) append(found, named('configMap', configMap));
   for (const file of downwardAPI?.items ?? []) {
-    found.push(...fileProblems(childPath(at, 'downwardAPI'), file));
-    if (file.path !== '') found.push(...clash(file.path, file.path));
+    append(found, fileProblems(childPath(at, 'downwardAPI'), file));
+    if (file.path !== '') append(found, clash(file.path, file.path));
   }
-  if (serviceAccountToken !== undefined) found.push(...tokenProblems(at, serviceAccountToken, volume));
+  if (serviceAccountToken !== undefined) append(found, tokenProblems(at, serviceAccountToken, volume));
   if (clusterTrustBundle !== undefined) {
-    found.push(...trustBundleProblems(childPath(at, 'clusterTrustBundle'), clusterTrustBundle));
-    found.push(...clash(clusterTrustBundle.path, clusterTrustBundle.path));
+    append(found, trustBundleProblems(childPath(at, 'clusterTrustBundle'), clusterTrustBundle));
+    append(found, clash(clusterTrustBundle.path, clusterTrustBundle.path));
   }
   const given = [secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle];
   if (given.filter((projection) => projection !== undefined).length > 1) {

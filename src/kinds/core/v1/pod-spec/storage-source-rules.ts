@@ -2,9 +2,11 @@
  * Validation of volume sources on network storage and cloud disks. Persistent volumes use the same rules for sources of
  * the same type.
  */
+
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems } from '../../../../meta/names.js';
+import { append } from '../../../../util/arrays.js';
 import type {
   AzureDiskVolumeSource,
   FCVolumeSource,
@@ -70,13 +72,13 @@ const ISCSI_NAME_FORMATS: readonly (readonly [prefix: string, format: RegExp])[]
 function iscsiProblems(path: string, source: ISCSIVolumeSource): FieldError[] {
   const { targetPortal, iqn, lun, initiatorName } = source;
   const found = requiredProblems(path, { targetPortal, iqn });
-  if (iqn !== '') found.push(...iscsiNameProblems(childPath(path, 'iqn'), iqn));
-  found.push(...lunProblems(childPath(path, 'lun'), lun));
+  if (iqn !== '') append(found, iscsiNameProblems(childPath(path, 'iqn'), iqn));
+  append(found, lunProblems(childPath(path, 'lun'), lun));
   if ((source.chapAuthDiscovery === true || source.chapAuthSession === true) && source.secretRef === undefined) {
     found.push(required(childPath(path, 'secretRef')));
   }
   // The lower-case path is the reference server's.
-  if (initiatorName !== undefined) found.push(...iscsiNameProblems(childPath(path, 'initiatorname'), initiatorName));
+  if (initiatorName !== undefined) append(found, iscsiNameProblems(childPath(path, 'initiatorname'), initiatorName));
   return found;
 }
 
@@ -99,7 +101,7 @@ function fcProblems(path: string, source: FCVolumeSource): FieldError[] {
   if (targetWWNs.length === 0) return found;
   const lunPath = childPath(path, 'lun');
   if (lun === undefined) found.push(required(lunPath, 'lun is required if targetWWNs is specified'));
-  else found.push(...lunProblems(lunPath, lun));
+  else append(found, lunProblems(lunPath, lun));
   return found;
 }
 
@@ -140,7 +142,10 @@ function quobyteProblems(path: string, source: QuobyteVolumeSource): FieldError[
     found.push(required(childPath(path, 'tenant'), 'must be a UUID and may not exceed a length of 64 characters'));
   } else {
     const bad = registry.split(',').filter((pair) => !isHostPort(pair));
-    found.push(...bad.map(() => invalid(at, registry, detail)));
+    append(
+      found,
+      bad.map(() => invalid(at, registry, detail)),
+    );
   }
   return [...found, ...requiredProblems(path, { volume })];
 }
@@ -182,8 +187,8 @@ const BLOB_URI = 'https://{account-name}.blob.core.windows.net/{container-name}/
 function azureDiskProblems(path: string, source: AzureDiskVolumeSource): FieldError[] {
   const { diskName, diskURI, cachingMode, kind } = source;
   const found = requiredProblems(path, { diskName, diskURI });
-  found.push(...valueErrors(childPath(path, 'cachingMode'), cachingMode, CACHING_MODES));
-  found.push(...valueErrors(childPath(path, 'kind'), kind, DISK_KINDS));
+  append(found, valueErrors(childPath(path, 'cachingMode'), cachingMode, CACHING_MODES));
+  append(found, valueErrors(childPath(path, 'kind'), kind, DISK_KINDS));
   const [prefix, format] = kind === 'Managed' ? ['/subscriptions/', MANAGED_URI] : ['https://', BLOB_URI];
   if (!diskURI.startsWith(prefix)) found.push(notSupported(childPath(path, 'diskURI'), diskURI, [format]));
   return found;

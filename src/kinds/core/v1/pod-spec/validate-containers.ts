@@ -1,6 +1,7 @@
 /**
  * Validation of containers, init containers and ephemeral containers.
  */
+
 import type { FieldError } from '../../../../meta/field-error.js';
 import {
   childPath,
@@ -14,6 +15,7 @@ import {
 } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, portNameProblems } from '../../../../meta/names.js';
 import { verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import type {
   Container,
   ContainerPort,
@@ -219,8 +221,8 @@ function resizePolicyProblems(
     const name = verbatim(resourceName);
     const problems: FieldError[] = seen.has(resourceName) ? [duplicate(keyPath(path, index), name)] : [];
     seen.add(resourceName);
-    problems.push(...choiceProblems(path, resourceName, { printed: name, choices: RESIZABLE }));
-    problems.push(...choiceProblems(path, restartPolicy, { printed: restartPolicy, choices: RESIZE_POLICIES }));
+    append(problems, choiceProblems(path, resourceName, { printed: name, choices: RESIZABLE }));
+    append(problems, choiceProblems(path, restartPolicy, { printed: restartPolicy, choices: RESIZE_POLICIES }));
     if (podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired') {
       problems.push(invalid(path, restartPolicy, "must be 'NotRequired' when `restartPolicy` is 'Never'"));
     }

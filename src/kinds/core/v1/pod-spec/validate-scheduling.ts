@@ -2,6 +2,7 @@
  * Validation of the pod spec fields for scheduling and naming: topology spread, scheduling gates, resource claims, DNS,
  * host aliases.
  */
+
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { validIpProblems } from '../../../../meta/ip.js';
@@ -14,6 +15,7 @@ import {
   qualifiedNameProblems,
 } from '../../../../meta/names.js';
 import { verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import type {
   HostAlias,
   PodDNSConfig,
@@ -114,7 +116,7 @@ function dnsConfigProblems(path: string, config: PodDNSConfig, context: PodSpecC
   if (nameservers.length > MAX_NAMESERVERS) {
     problems.push(invalid(serversAt, nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`));
   }
-  for (const [index, server] of nameservers.entries()) problems.push(...ipProblems(keyPath(serversAt, index), server));
+  for (const [index, server] of nameservers.entries()) append(problems, ipProblems(keyPath(serversAt, index), server));
   if (searches.length > MAX_SEARCHES) {
     problems.push(invalid(searchesAt, searches, `must not have more than ${MAX_SEARCHES} search paths`));
   }
@@ -126,7 +128,10 @@ function dnsConfigProblems(path: string, config: PodDNSConfig, context: PodSpecC
     const name = search.endsWith('.') ? search.slice(0, -1) : search;
     const relaxed = context.features.enabled('RelaxedDNSSearchValidation');
     const found = relaxed ? relaxedSearchProblems(search, name) : dnsSubdomainProblems(name);
-    problems.push(...found.map((problem) => invalid(keyPath(searchesAt, index), name, problem)));
+    append(
+      problems,
+      found.map((problem) => invalid(keyPath(searchesAt, index), name, problem)),
+    );
   }
   for (const [index, { name = '' }] of options.entries()) {
     if (name === '') problems.push(required(keyPath(childPath(path, 'options'), index), 'must not be empty'));

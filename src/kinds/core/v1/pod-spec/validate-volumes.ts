@@ -2,10 +2,12 @@
  * Validation of a pod's volumes: names, and exactly one source per volume. The sources are validated in the `…-rules.ts`
  * files, and the mounts of containers in `validate-mounts.ts`.
  */
+
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems } from '../../../../meta/names.js';
+import { append } from '../../../../util/arrays.js';
 import type { FeatureGates } from '../../../feature-gates.js';
 import type { Volume } from '../../../generated/core-v1.js';
 import {
@@ -45,7 +47,7 @@ export function volumesProblems(
     const { source, problems: ofSource } = sourceProblems(at, volume, context);
     const found = [...ofSource, ...nameProblems(childPath(at, 'name'), volume.name, volumeSources)];
     if (found.length === 0 && source !== undefined) volumeSources.set(volume.name, source);
-    problems.push(...found);
+    append(problems, found);
     const claimName = volume.persistentVolumeClaim?.claimName;
     if (claimName !== undefined && created.has(claimName)) {
       const detail = 'must not reference a PVC that gets created for an ephemeral volume';

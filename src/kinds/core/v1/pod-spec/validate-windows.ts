@@ -2,9 +2,11 @@
  * Validation of `spec.os` and of Windows options: fields that are invalid for the pod's operating system, and
  * HostProcess containers.
  */
+
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems } from '../../../../meta/names.js';
+import { append } from '../../../../util/arrays.js';
 import type {
   PodSecurityContext,
   PodSpec,
@@ -35,7 +37,10 @@ export function windowsOptionsProblems(path: string, options: WindowsSecurityCon
   const [nameAt, specAt] = [childPath(path, 'gmsaCredentialSpecName'), childPath(path, 'gmsaCredentialSpec')];
   const problems: FieldError[] = [];
   if (specName !== undefined) {
-    problems.push(...dnsSubdomainProblems(specName).map((problem) => invalid(nameAt, specName, problem)));
+    append(
+      problems,
+      dnsSubdomainProblems(specName).map((problem) => invalid(nameAt, specName, problem)),
+    );
   }
   if (credentials === '') problems.push(invalid(specAt, '', 'gmsaCredentialSpec cannot be an empty string'));
   else if (credentials !== undefined && byteLength(credentials) > MAX_SPEC_KIB * 1024) {
@@ -43,7 +48,10 @@ export function windowsOptionsProblems(path: string, options: WindowsSecurityCon
   }
   if (runAsUserName !== undefined) {
     const at = childPath(path, 'runAsUserName');
-    problems.push(...userNameProblems(runAsUserName).map((problem) => invalid(at, runAsUserName, problem)));
+    append(
+      problems,
+      userNameProblems(runAsUserName).map((problem) => invalid(at, runAsUserName, problem)),
+    );
   }
   return problems;
 }

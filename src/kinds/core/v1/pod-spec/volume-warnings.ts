@@ -1,9 +1,11 @@
 /**
  * Warnings about valid volumes: deprecated sources and overlapping file paths.
  */
+
 import { childPath, keyPath } from '../../../../meta/field-error.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import { own } from '../../../../util/json.js';
 import { getOrInsertComputed } from '../../../../util/once.js';
 import type { PersistentVolumeClaimSpec, Volume, VolumeProjection } from '../../../generated/core-v1.js';
@@ -64,10 +66,10 @@ function overlapWarnings(volume: Volume): string[] {
     return files.flatMap((file) => tree.add(file).map((overlap) => overlapText(name, what, overlap)));
   };
   const found: string[] = [];
-  if (configMap !== undefined) found.push(...warn(`ConfigMap ${quote(configMap.name ?? '')}`, filesOf(configMap, '')));
-  if (secret !== undefined) found.push(...warn(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret, '')));
-  if (downwardAPI !== undefined) found.push(...warn('DownwardAPI', filesOf(downwardAPI, '')));
-  if (projected !== undefined) found.push(...projectedWarnings(name, projected.sources ?? []));
+  if (configMap !== undefined) append(found, warn(`ConfigMap ${quote(configMap.name ?? '')}`, filesOf(configMap, '')));
+  if (secret !== undefined) append(found, warn(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret, '')));
+  if (downwardAPI !== undefined) append(found, warn('DownwardAPI', filesOf(downwardAPI, '')));
+  if (projected !== undefined) append(found, projectedWarnings(name, projected.sources ?? []));
   return found;
 }
 
@@ -90,7 +92,11 @@ function projectedWarnings(name: string, sources: readonly VolumeProjection[]): 
       continue;
     }
     files = projectionFiles(source) ?? files;
-    for (const file of files) found.push(...tree.add(file).map((overlap) => overlapText(name, 'Projected', overlap)));
+    for (const file of files)
+      append(
+        found,
+        tree.add(file).map((overlap) => overlapText(name, 'Projected', overlap)),
+      );
   }
   return found;
 }
@@ -150,7 +156,7 @@ class FileTree {
     for (const [index, step] of steps.entries()) {
       node = getOrInsertComputed(node.children, step, newNode);
       const overlapping = index === steps.length - 1 ? node.inside : node.here;
-      if (overlapping.length > 0) found.push(...overlapping.slice(0, MAX_OVERLAPS - this.#overlaps));
+      if (overlapping.length > 0) append(found, overlapping.slice(0, MAX_OVERLAPS - this.#overlaps));
       node.inside.push(added);
     }
     node.here.push(added);

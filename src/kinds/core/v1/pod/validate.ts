@@ -2,8 +2,10 @@
  * Validation of pods and of pod updates. An update may change images, lower the deadline, add tolerations and remove
  * scheduling gates. Other changes of the spec are rejected with a diff in the message.
  */
+
 import { childPath, type FieldError, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import type {
   Container,
@@ -56,11 +58,11 @@ function specUpdateProblems(spec: PodSpec, live: PodSpec): FieldError[] {
     if (next.length !== before.length) {
       return [...problems, forbidden(path, 'pod updates may not add or remove containers')];
     }
-    problems.push(...imagesProblems(path, next));
+    append(problems, imagesProblems(path, next));
   }
   // 2. Validate the fields that may change.
   const deadline = deadlineProblems(spec.activeDeadlineSeconds, live.activeDeadlineSeconds);
-  problems.push(...deadline.problems);
+  append(problems, deadline.problems);
   if (deadline.isFinal) return problems;
   problems.push(
     ...validateTolerationsUpdate('spec.tolerations', spec.tolerations ?? [], live.tolerations ?? []),
@@ -69,7 +71,7 @@ function specUpdateProblems(spec: PodSpec, live: PodSpec): FieldError[] {
   if (deepEqual(spec, live)) return problems;
   // 3. After those fields are reset to their live values, the specs must be equal.
   const munged = withLiveParts(spec, live);
-  if ((live.schedulingGates ?? []).length > 0) problems.push(...gatedProblems(munged, live));
+  if ((live.schedulingGates ?? []).length > 0) append(problems, gatedProblems(munged, live));
   if (!deepEqual(munged, live)) problems.push(immutableSpecError(munged, live));
   return problems;
 }
@@ -161,12 +163,12 @@ export function restore<Part extends object, Field extends keyof Part>(
 function gatedProblems(munged: MutableSpec, live: PodSpec): FieldError[] {
   const problems: FieldError[] = [];
   if (!deepEqual(munged.nodeSelector, live.nodeSelector)) {
-    problems.push(...gatedSelectorProblems('spec.nodeSelector', munged.nodeSelector ?? {}, live.nodeSelector ?? {}));
+    append(problems, gatedSelectorProblems('spec.nodeSelector', munged.nodeSelector ?? {}, live.nodeSelector ?? {}));
     restore(munged, live, 'nodeSelector');
   }
   const [next, before] = [munged.affinity?.nodeAffinity, live.affinity?.nodeAffinity];
   if (deepEqual(next, before)) return problems;
-  problems.push(...gatedAffinityProblems('spec.affinity.nodeAffinity', next, before));
+  append(problems, gatedAffinityProblems('spec.affinity.nodeAffinity', next, before));
   const { nodeAffinity: _, ...others } = munged.affinity ?? {};
   const affinity = { ...(before === undefined ? {} : { nodeAffinity: before }), ...others };
   if (live.affinity === undefined && Object.keys(affinity).length === 0) delete munged.affinity;

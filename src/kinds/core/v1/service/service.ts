@@ -5,6 +5,7 @@
 import { keyPath } from '../../../../meta/field-error.js';
 import { cidrWarnings, ipWarnings } from '../../../../meta/ip.js';
 import { dns1035LabelProblems, maskTrailingDash } from '../../../../meta/names.js';
+import { append } from '../../../../util/arrays.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn } from '../../../define-kind.js';
@@ -82,15 +83,15 @@ function warnings(object: Service, _live: Service | undefined, { dialect }: Hook
   }
   if (!isHeadless(spec)) {
     clusterIPs.forEach((address, index) => {
-      found.push(...ipWarnings(keyPath('spec.clusterIPs', index), address));
+      append(found, ipWarnings(keyPath('spec.clusterIPs', index), address));
     });
   }
   externalIPs.forEach((address, index) => {
-    found.push(...ipWarnings(keyPath('spec.externalIPs', index), address));
+    append(found, ipWarnings(keyPath('spec.externalIPs', index), address));
   });
-  if (loadBalancerIP !== '') found.push(...ipWarnings('spec.loadBalancerIP', loadBalancerIP));
+  if (loadBalancerIP !== '') append(found, ipWarnings('spec.loadBalancerIP', loadBalancerIP));
   loadBalancerSourceRanges.forEach((range, index) => {
-    found.push(...cidrWarnings(keyPath('spec.loadBalancerSourceRanges', index), range));
+    append(found, cidrWarnings(keyPath('spec.loadBalancerSourceRanges', index), range));
   });
   const isName = spec.type === 'ExternalName';
   if (isName && externalIPs.length > 0) found.push('spec.externalIPs is ignored when spec.type is "ExternalName"');

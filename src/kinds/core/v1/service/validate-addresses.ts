@@ -2,9 +2,11 @@
  * Validation of cluster IPs and IP families. The rules run before allocation, which relies on them, and again with all
  * other rules.
  */
+
 import { duplicate, type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import type { ServiceSpec } from '../../../generated/core-v1.js';
 import { optionalValueErrors, repeatedIndexes, valueErrors } from '../../../shared/field-rules.js';
 import { HEADLESS, isHeadless } from './needs.js';
@@ -20,12 +22,15 @@ export function clusterIPProblems(spec: ServiceSpec): FieldError[] {
   clusterIPs.forEach((address, index) => {
     if (index > 0 || address !== HEADLESS) {
       const details = validIpProblems(address);
-      addressProblems.push(...details.map((detail) => invalid(keyPath(ADDRESSES, index), address, detail)));
+      append(
+        addressProblems,
+        details.map((detail) => invalid(keyPath(ADDRESSES, index), address, detail)),
+      );
     } else if (clusterIPs.length > 1) {
       addressProblems.push(invalid(ADDRESSES, clusterIPs, "'None' must be the first and only value"));
     }
   });
-  found.push(...addressProblems);
+  append(found, addressProblems);
   if (clusterIPs.length > 2) found.push(invalid(ADDRESSES, clusterIPs, 'may only hold up to 2 values'));
   // Families are compared only if all addresses are valid.
   return addressProblems.length > 0 ? found : [...found, ...matchProblems(spec)];
@@ -48,10 +53,10 @@ function familyProblems({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): Field
   const repeated = repeatedIndexes(ipFamilies);
   ipFamilies.forEach((family, index) => {
     const path = keyPath('spec.ipFamilies', index);
-    found.push(...valueErrors(path, family, FAMILIES));
+    append(found, valueErrors(path, family, FAMILIES));
     if (repeated.has(index)) found.push(duplicate(path, family));
   });
-  found.push(...optionalValueErrors('spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES));
+  append(found, optionalValueErrors('spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES));
   return found;
 }
 
@@ -76,8 +81,8 @@ function matchProblems(spec: ServiceSpec): FieldError[] {
 export function addressUpdateProblems(next: ServiceSpec, live: ServiceSpec): FieldError[] {
   if (next.type === 'ExternalName' || live.type === 'ExternalName') return [];
   const found: FieldError[] = [];
-  if (!isHeadless(live) || !isHeadless(next)) found.push(...clusterIPUpdateProblems(next, live));
-  if (!isHeadless(live) && !isHeadless(next)) found.push(...familyUpdateProblems(next, live));
+  if (!isHeadless(live) || !isHeadless(next)) append(found, clusterIPUpdateProblems(next, live));
+  if (!isHeadless(live) && !isHeadless(next)) append(found, familyUpdateProblems(next, live));
   return found;
 }
 
@@ -90,7 +95,7 @@ function clusterIPUpdateProblems(next: ServiceSpec, live: ServiceSpec): FieldErr
   }
   if (now.length === 0) return [invalid(keyPath(ADDRESSES, 0), now, 'primary clusterIP can not be unset')];
   const found = before.length > 0 && now[0] !== before[0] ? [changed(0)] : [];
-  if (now.length < before.length && now.length === 1) found.push(...releaseProblems(next, 'clusterIP'));
+  if (now.length < before.length && now.length === 1) append(found, releaseProblems(next, 'clusterIP'));
   return found;
 }
 
@@ -112,7 +117,7 @@ function familyUpdateProblems(next: ServiceSpec, live: ServiceSpec): FieldError[
     // The reference server reports the addresses instead of the families here.
     found.push(invalid(path, next.clusterIPs ?? [], 'may not change once set'));
   }
-  if (isShorter && now.length === 1) found.push(...releaseProblems(next, 'ipFamily'));
+  if (isShorter && now.length === 1) append(found, releaseProblems(next, 'ipFamily'));
   return found;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Validation of Services. The rules run in the order in which the reference server reports errors.
  */
+
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
@@ -15,6 +16,7 @@ import {
 } from '../../../../meta/names.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import { own } from '../../../../util/json.js';
 import type { ServicePort, ServiceSpec, ServiceStatus } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
@@ -51,7 +53,7 @@ export function serviceUpdateProblems(next: ServiceSpec, live: ServiceSpec): rea
       found.push(invalid('spec.loadBalancerClass', loadBalancerClass, 'may not change once set'));
     }
   }
-  found.push(...classProblems(next));
+  append(found, classProblems(next));
   if (needsHealthCheck(next) && needsHealthCheck(live) && next.healthCheckNodePort !== live.healthCheckNodePort) {
     found.push(forbidden('spec.healthCheckNodePort', 'field is immutable'));
   }
@@ -76,10 +78,10 @@ export function serviceStatusProblems(object: ApiObject): readonly FieldError[] 
     } else if (ipMode !== undefined && ip === '') {
       found.push(forbidden(at('ipMode'), 'may not be specified when `ip` is not set'));
     } else if (ipMode !== undefined) {
-      found.push(...valueErrors(at('ipMode'), ipMode, ['Proxy', 'VIP']));
+      append(found, valueErrors(at('ipMode'), ipMode, ['Proxy', 'VIP']));
     }
     if (hostname === '') return found;
-    found.push(...invalidEach(at('hostname'), hostname, dnsSubdomainProblems(hostname)));
+    append(found, invalidEach(at('hostname'), hostname, dnsSubdomainProblems(hostname)));
     if (parseIpSloppy(hostname) !== undefined) {
       found.push(invalid(at('hostname'), hostname, 'must be a DNS name, not an IP address'));
     }
@@ -126,15 +128,15 @@ function portListProblems({ ports = [] }: ServiceSpec): FieldError[] {
     const { name = '', appProtocol, targetPort } = port;
     const found: FieldError[] = [];
     if (name !== '') {
-      found.push(...invalidEach(childPath(path, 'name'), name, dnsLabelProblems(name)));
+      append(found, invalidEach(childPath(path, 'name'), name, dnsLabelProblems(name)));
       if (names.has(name)) found.push(duplicate(childPath(path, 'name'), name));
       names.add(name);
     } else if (ports.length > 1) {
       found.push(required(childPath(path, 'name')));
     }
-    found.push(...portNumberProblems(childPath(path, 'port'), port.port));
-    found.push(...valueErrors(childPath(path, 'protocol'), port.protocol, ['SCTP', 'TCP', 'UDP']));
-    found.push(...targetProblems(childPath(path, 'targetPort'), targetPort ?? 0));
+    append(found, portNumberProblems(childPath(path, 'port'), port.port));
+    append(found, valueErrors(childPath(path, 'protocol'), port.protocol, ['SCTP', 'TCP', 'UDP']));
+    append(found, targetProblems(childPath(path, 'targetPort'), targetPort ?? 0));
     if (appProtocol === undefined) return found;
     return [...found, ...invalidEach(childPath(path, 'appProtocol'), appProtocol, qualifiedNameProblems(appProtocol))];
   });
@@ -241,13 +243,13 @@ function trafficPolicyProblems(spec: ServiceSpec): FieldError[] {
   const { externalTrafficPolicy: external = '', internalTrafficPolicy: internal, healthCheckNodePort: port = 0 } = spec;
   const found: FieldError[] = [];
   if (isExternallyAccessible(spec)) {
-    found.push(...valueErrors('spec.externalTrafficPolicy', external, TRAFFIC_POLICIES));
+    append(found, valueErrors('spec.externalTrafficPolicy', external, TRAFFIC_POLICIES));
   } else if (external !== '') {
     const detail = 'may only be set for externally-accessible services';
     found.push(invalid('spec.externalTrafficPolicy', external, detail));
   }
   if (needsHealthCheck(spec)) {
-    found.push(...portNumberProblems('spec.healthCheckNodePort', port));
+    append(found, portNumberProblems('spec.healthCheckNodePort', port));
   } else if (port !== 0) {
     const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
     found.push(invalid('spec.healthCheckNodePort', port, detail));

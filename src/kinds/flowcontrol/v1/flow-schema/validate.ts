@@ -2,10 +2,12 @@
  * Validates the spec of a FlowSchema, and requires the specs of the mandatory FlowSchemas. Required lists are null on
  * the wire if a client omits them, so the rules handle null.
  */
+
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
 import { quote, stringSlice, type Verbatim, verbatim } from '../../../../text/go/go-text.js';
+import { append } from '../../../../util/arrays.js';
 import { deepEqual } from '../../../../util/json.js';
 import type {
   FlowSchemaSpec,
@@ -43,9 +45,9 @@ export function validateFlowSchemaSpec(path: string, spec: FlowSchemaSpec, name:
   }
   const levelPath = childPath(path, 'priorityLevelConfiguration.name');
   if (level.name === '') found.push(required(levelPath, 'must reference a priority level'));
-  found.push(...nameProblems(levelPath, level.name, dnsSubdomainProblems));
+  append(found, nameProblems(levelPath, level.name, dnsSubdomainProblems));
   for (const [index, rule] of rules.entries()) {
-    found.push(...validateRule(keyPath(childPath(path, 'rules'), index), rule));
+    append(found, validateRule(keyPath(childPath(path, 'rules'), index), rule));
   }
   return found;
 }
@@ -57,16 +59,16 @@ function validateRule(path: string, rule: PolicyRulesWithSubjects): FieldError[]
   const subjectsPath = childPath(path, 'subjects');
   if (isEmpty(subjects)) found.push(required(subjectsPath, 'subjects must contain at least one value'));
   for (const [index, subject] of (subjects ?? []).entries()) {
-    found.push(...validateSubject(keyPath(subjectsPath, index), subject));
+    append(found, validateSubject(keyPath(subjectsPath, index), subject));
   }
   if (resourceRules.length + nonResourceRules.length === 0) {
     found.push(required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty'));
   }
   for (const [index, one] of resourceRules.entries()) {
-    found.push(...validateResourceRule(keyPath(childPath(path, 'resourceRules'), index), one));
+    append(found, validateResourceRule(keyPath(childPath(path, 'resourceRules'), index), one));
   }
   for (const [index, one] of nonResourceRules.entries()) {
-    found.push(...validateNonResourceRule(keyPath(childPath(path, 'nonResourceRules'), index), one));
+    append(found, validateNonResourceRule(keyPath(childPath(path, 'nonResourceRules'), index), one));
   }
   return found;
 }
@@ -79,7 +81,7 @@ function validateSubject(path: string, subject: Subject): FieldError[] {
   };
   switch (subject.kind) {
     case 'ServiceAccount':
-      found.push(...validateServiceAccount(childPath(path, 'serviceAccount'), subject.serviceAccount));
+      append(found, validateServiceAccount(childPath(path, 'serviceAccount'), subject.serviceAccount));
       extra('user', 'User');
       extra('group', 'Group');
       return found;
@@ -115,9 +117,9 @@ function validateServiceAccount(path: string, account: ServiceAccountSubject | u
   const [namePath, namespacePath] = [childPath(path, 'name'), childPath(path, 'namespace')];
   const found: FieldError[] = [];
   if (name === '') found.push(required(namePath));
-  else if (name !== ALL) found.push(...nameProblems(namePath, name, dnsSubdomainProblems));
+  else if (name !== ALL) append(found, nameProblems(namePath, name, dnsSubdomainProblems));
   if (namespace === '') found.push(required(namespacePath, 'must specify namespace for service account'));
-  found.push(...nameProblems(namespacePath, namespace, dnsLabelProblems));
+  append(found, nameProblems(namespacePath, namespace, dnsLabelProblems));
   return found;
 }
 
@@ -136,12 +138,15 @@ function validateResourceRule(path: string, rule: ResourcePolicyRule): FieldErro
     const detail = 'resource rules that are not cluster scoped must supply at least one namespace';
     return rule.clusterScope === true ? found : [...found, required(at, detail)];
   }
-  found.push(...validateOrAll(at, namespaces, { what: 'namespaces', none: '' }));
+  append(found, validateOrAll(at, namespaces, { what: 'namespaces', none: '' }));
   if (has(namespaces, ALL)) return found;
   for (const [index, namespace] of (namespaces ?? []).entries()) {
     const intro = "each member of this list must be '*' or a DNS-1123 label; ";
     const problems = dnsLabelProblems(namespace);
-    found.push(...problems.map((problem) => invalid(keyPath(at, index), namespace, intro + problem)));
+    append(
+      found,
+      problems.map((problem) => invalid(keyPath(at, index), namespace, intro + problem)),
+    );
   }
   return found;
 }
@@ -151,7 +156,7 @@ function validateNonResourceRule(path: string, rule: NonResourcePolicyRule): Fie
   const urls: List<string> = rule.nonResourceURLs;
   const at = childPath(path, 'nonResourceURLs');
   const none = 'nonResourceURLs must contain at least one value';
-  found.push(...validateOrAll(at, urls, { what: 'non-resource URLs', none }));
+  append(found, validateOrAll(at, urls, { what: 'non-resource URLs', none }));
   if (has(urls, ALL)) return found;
   for (const [index, url] of (urls ?? []).entries()) {
     const problem = urlProblem(url);

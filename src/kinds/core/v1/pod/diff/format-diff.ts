@@ -5,6 +5,7 @@
  */
 
 import { byteLength } from '../../../../../meta/names.js';
+import { append } from '../../../../../util/arrays.js';
 import type { DiffNode, DiffRecord } from './compare.js';
 import { type Edit, editScript } from './edit-script.js';
 import {
@@ -114,10 +115,10 @@ function bothSides(records: readonly DiffRecord[], listing: Listing & { readonly
       break;
     }
     if (group.equal) {
-      out.push(...formatEqual(group.all, { ...listing, first: index === 0, last: index === groups.length - 1 }));
+      append(out, formatEqual(group.all, { ...listing, first: index === 0, last: index === groups.length - 1 }));
       continue;
     }
-    for (const one of group.all) out.push(...formatUnequal(one.node, keyOf(one), options));
+    for (const one of group.all) append(out, formatUnequal(one.node, keyOf(one), options));
     differences += group.all.length;
   }
   return braces(out);
