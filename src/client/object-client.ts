@@ -27,6 +27,7 @@ import {
   type ListOptions,
   listOptions,
   type PagesOptions,
+  pagesOptions,
   selectOptions,
   type WaitForOptions,
   type WatchOptions,
@@ -228,7 +229,7 @@ async function* pagesOf<Object>(
 ): AsyncGenerator<ApiList<Object>, undefined> {
   const { signal, pageSize: limit = PAGE_SIZE } = options;
   const aborted = () => signal?.aborted === true;
-  let query: RequestOptions = { ...listOptions(options), limit };
+  let query: RequestOptions = { ...pagesOptions(options), limit };
   while (!aborted()) {
     let page: ApiList<Object>;
     try {

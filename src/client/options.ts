@@ -124,13 +124,13 @@ const RENAMED_OPTIONS: Readonly<Record<string, string>> = {
 
 /** What each option takes. Values that are only wrong for the server, such as a malformed selector, are left to it. */
 const OPTION_TYPES = {
-  labels: 'a selector',
-  fields: 'a selector',
+  labels: 'a string, an object or a list of requirements',
+  fields: 'a string or an object',
   signal: 'an AbortSignal',
   resourceVersion: 'a string',
   resourceVersionMatch: 'a string',
   limit: 'a whole number',
-  pageSize: 'a positive number',
+  pageSize: 'a positive integer',
   continue: 'a string',
   sendInitialEvents: 'a boolean',
   allowWatchBookmarks: 'a boolean',
@@ -138,11 +138,11 @@ const OPTION_TYPES = {
   dryRun: 'a boolean',
   fieldManager: 'a string',
   fieldValidation: 'a string',
-  attempts: 'a positive number',
+  attempts: 'a positive integer',
   force: 'a boolean',
   propagation: 'a string',
   gracePeriodSeconds: 'a whole number',
-  preconditions: 'an object with uid and resourceVersion',
+  preconditions: 'an object with the strings uid and resourceVersion',
   timeoutMs: 'a number of milliseconds',
   indexes: 'an object',
   onError: 'a function',
@@ -158,17 +158,26 @@ const TYPE_TESTS: Readonly<Record<(typeof OPTION_TYPES)[OptionName], (value: unk
   'a string': (value) => typeof value === 'string',
   'a function': (value) => typeof value === 'function',
   'an object': isObject,
-  'an object with uid and resourceVersion': (value) =>
+  'an object with the strings uid and resourceVersion': (value) =>
     isObject(value) && Object.entries(value).every(([name, each]) => PRECONDITIONS.has(name) && isTextOrAbsent(each)),
-  'a selector': (value) => typeof value === 'string' || isObject(value),
+  'a string or an object': isSelector,
+  'a string, an object or a list of requirements': (value) => isSelector(value) || Array.isArray(value),
   // Not `instanceof`: a test environment may have its own class.
   'an AbortSignal': (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value,
   'a number of milliseconds': (value) => typeof value === 'number' && value >= 0,
   'a whole number': (value) => Number.isSafeInteger(value) || typeof value === 'bigint',
-  'a positive number': (value) => Number.isSafeInteger(value) && (value as number) > 0,
+  'a positive integer': (value) => Number.isSafeInteger(value) && (value as number) > 0,
 };
 
 const PRECONDITIONS: ReadonlySet<string> = new Set<keyof Preconditions>(['uid', 'resourceVersion']);
+
+/** A Map or another instance has no members, so that it would select everything. */
+function isSelector(value: unknown): boolean {
+  if (typeof value === 'string') return true;
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
 
 function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
@@ -211,13 +220,17 @@ const VERSION = ['resourceVersion', 'resourceVersionMatch'] as const;
 
 const GET = ['resourceVersion', 'signal'] as const;
 
-const LIST = [...SELECT, ...VERSION, 'limit', 'continue', 'pageSize'] as const;
+const LIST = [...SELECT, ...VERSION, 'limit', 'continue'] as const;
+
+const PAGES = [...SELECT, ...VERSION, 'pageSize'] as const;
 
 const WATCH_ONLY = [...VERSION, 'sendInitialEvents', 'allowWatchBookmarks', 'timeoutSeconds'] as const;
 
 const WATCH = [...SELECT, ...WATCH_ONLY] as const;
 
-const WRITE = ['dryRun', 'fieldManager', 'fieldValidation', 'signal', 'attempts'] as const;
+const WRITE = ['dryRun', 'fieldManager', 'fieldValidation', 'signal'] as const;
+
+const EDIT = [...WRITE, 'attempts'] as const;
 
 const APPLY = [...WRITE, 'force'] as const;
 
@@ -261,7 +274,7 @@ export function writeOptions(defaults: RequestOptions, options: WriteOptions | u
 }
 
 export function editOptions(options: EditOptions | undefined): EditOptions {
-  return options === undefined ? {} : requireOptions(options, WRITE);
+  return options === undefined ? {} : requireOptions(options, EDIT);
 }
 
 export function applyOptions(defaults: RequestOptions, options: ApplyOptions | undefined): RequestOptions {
@@ -297,6 +310,11 @@ export function listOptions(options: ListOptions | undefined): RequestOptions {
   if (options === undefined) return NO_OPTIONS;
   const request = withSelectors({}, requireOptions(options, LIST));
   return copyDefined(request, options, ['limit', 'continue', ...VERSION]);
+}
+
+/** The options of the first page. */
+export function pagesOptions(options: PagesOptions): RequestOptions {
+  return copyDefined(withSelectors({}, requireOptions(options, PAGES)), options, VERSION);
 }
 
 export function watchOptions(options: WatchOptions | undefined): RequestOptions {

@@ -107,7 +107,8 @@ export async function editObject<Stored, Object>(
   change: { readonly name: string; readonly recipe: Recipe<Object> },
   options?: EditOptions,
 ): Promise<Stored> {
-  const { signal, attempts = DEFAULT_EDIT_ATTEMPTS } = editOptions(options);
+  const { attempts = DEFAULT_EDIT_ATTEMPTS, ...writing } = editOptions(options);
+  const { signal } = writing;
   for (let attempt = 1; ; attempt++) {
     const live = await sendGet<Stored>(endpoints.read, change.name, signal === undefined ? {} : { signal });
     let returned: unknown;
@@ -123,7 +124,7 @@ export async function editObject<Stored, Object>(
       return live;
     }
     try {
-      return await sendUpdate(endpoints.write, { name: change.name, input: next }, options);
+      return await sendUpdate(endpoints.write, { name: change.name, input: next }, writing);
     } catch (error) {
       if (attempt >= attempts || !StatusError.is(error, 'Conflict')) throw error;
     }

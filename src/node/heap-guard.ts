@@ -5,8 +5,11 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { errors } from '../meta/errors.js';
-import type { Middleware } from '../server/middleware.js';
+import type { Cluster } from '../cluster/cluster.js';
+import { errors, StatusError } from '../meta/errors.js';
+import type { GroupVersionResource } from '../meta/gvk.js';
+import type { ApiRequest } from '../protocol/request.js';
+import type { Next } from '../server/middleware.js';
 import { systemClock } from '../util/clock.js';
 
 export interface HeapGuardOptions {
@@ -16,9 +19,7 @@ export interface HeapGuardOptions {
 }
 
 /** What a guard needs of a cluster. */
-interface GuardedCluster {
-  use(middleware: Middleware): () => void;
-}
+type GuardedCluster = Pick<Cluster, 'use' | 'kinds'>;
 
 /** Writes are refused above this part of the limit, and allowed again below the other. */
 const FULL = 0.85;
@@ -42,8 +43,8 @@ export function guardHeap(cluster: GuardedCluster, { maxHeap, warn }: HeapGuardO
     if (allowWrites === undefined && used > maxHeap * FULL) {
       const usage = `${inMebibytes(used)} of ${inMebibytes(maxHeap)} MiB are in use`;
       warn(`memory is nearly exhausted (${usage}); writes are refused until objects are deleted`);
-      allowWrites = cluster.use((request, next) => {
-        if (!GROWING_VERBS.has(request.verb)) return next();
+      allowWrites = cluster.use(async (request, next) => {
+        if (!mayStoreMore(request, cluster) || (await isBeingDeleted(request, next))) return next();
         // Deletions alone do not cause a garbage collection.
         if (systemClock.now() > collectedAt + COLLECT_AFTER_MS) {
           collectGarbage();
@@ -71,6 +72,34 @@ export function guardHeap(cluster: GuardedCluster, { maxHeap, warn }: HeapGuardO
       allowWrites?.();
     },
   };
+}
+
+/** Whether a request can add to what is stored. */
+function mayStoreMore({ verb, resource, subresource = '', options }: ApiRequest, cluster: GuardedCluster): boolean {
+  if (!GROWING_VERBS.has(verb) || options.dryRun !== undefined || subresource === 'finalize') return false;
+  // Eviction, token requests and the like.
+  if (verb === 'create' && subresource !== '') return false;
+  const served = cluster.kinds().find(({ gvr }) => sameResource(gvr, resource));
+  return served?.kind.virtual === undefined;
+}
+
+function sameResource(one: GroupVersionResource, other: GroupVersionResource): boolean {
+  return one.group === other.group && one.version === other.version && one.resource === other.resource;
+}
+
+/** Objects with finalizers disappear only after updates. */
+async function isBeingDeleted(request: ApiRequest, next: Next): Promise<boolean> {
+  if (request.name === undefined) return false;
+  const { body: _body, patchType: _patchType, authorized: _authorized, ...rest } = request;
+  const get: ApiRequest = { ...rest, verb: 'get', subresource: undefined, options: {} };
+  try {
+    const live = await next(get);
+    return live.type === 'object' && 'metadata' in live.object && 'deletionTimestamp' in live.object.metadata;
+  } catch (error) {
+    // The object does not exist, or the user may not read it.
+    if (StatusError.is(error)) return false;
+    throw error;
+  }
 }
 
 /** Node provides the function only with this flag. */

@@ -97,6 +97,7 @@ export interface Listener {
 /** Creates a listener that answers requests with a handler. */
 export function createListener(handler: RequestHandler, options: ListenerOptions): Listener {
   const state: ListenerState = { handler, options, active: new Set(), draining: undefined };
+  let drained: Promise<void> | undefined;
   return {
     request: (incoming, outgoing) => void new Exchange(state, incoming, outgoing).run(),
     checkContinue: (incoming, outgoing) => {
@@ -126,7 +127,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     },
     drain() {
       for (const exchange of state.active) exchange.endForShutdown();
-      return new Promise((resolve) => {
+      drained ??= new Promise((resolve) => {
         const cutOff = (): void => {
           for (const exchange of state.active) exchange.cutOffWatch();
         };
@@ -137,6 +138,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
         };
         if (state.active.size === 0) state.draining();
       });
+      return drained;
     },
   };
 }

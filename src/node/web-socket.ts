@@ -91,8 +91,15 @@ export async function sendMessages(
     if (socket.destroyed) resolve();
   });
   void closed.then(() => source.cancel());
-  sockets.handleUpgrade(incoming, socket, head, (webSocket) => void sendAll(webSocket, stream));
+  let failure: unknown;
+  sockets.handleUpgrade(incoming, socket, head, (webSocket) => {
+    sendAll(webSocket, stream).catch((error: unknown) => {
+      failure = error;
+      webSocket.terminate();
+    });
+  });
   await closed;
+  if (failure !== undefined) throw failure;
 }
 
 async function sendAll(webSocket: WebSocket, { source, isText, onMessage }: MessageStream): Promise<void> {

@@ -3,7 +3,7 @@
  * groups that have no effect here. A strict cluster refuses them.
  */
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { Dialect } from '../meta/dialect.js';
+import { type Dialect, dialects } from '../meta/dialect.js';
 import { failure } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
 import { translatorTo } from '../meta/other-dialect.js';
@@ -33,6 +33,12 @@ const SKIPPED: ReadonlySet<string> = new Set([
   'env',
   'command',
   'args',
+  'workingDir',
+  'mountPath',
+  'message',
+  'description',
+  // Of a CRD: its content belongs to its author.
+  'schema',
 ]);
 
 /** Bounds the memory: clients choose the names. */
@@ -59,7 +65,7 @@ export function createDialectNameCheck({ dialect, registry, isStrict, warn }: Di
 }
 
 function warningAbout(name: string, own: string, { name: dialect }: Dialect): string {
-  const other = dialect === 'orch' ? 'kubernetes' : 'orch';
+  const other = dialects.find(({ name: each }) => each !== dialect)?.name;
   return `"${name}" has no effect in this cluster: it is spelled "${own}" in the dialect ${dialect}; createCluster({ dialect: '${other}' }) uses the other names`;
 }
 

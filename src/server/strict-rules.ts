@@ -144,8 +144,9 @@ export const STRICT_RULES: readonly StrictRule[] = [
   {
     effect: 'warn',
     kinds: ['Node'],
-    what: 'nodes keep the readiness that a client sets: node lifecycle is not modelled',
-    anchor: 'not-modelled-yet',
+    when: alone,
+    what: 'no controller monitors nodes: this cluster has no controllers',
+    anchor: 'controllers',
   },
   {
     effect: 'warn',

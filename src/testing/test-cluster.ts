@@ -55,7 +55,7 @@ export function testCluster({ now, seed, ...options }: TestClusterOptions = {}):
 /** The dialect of the project; undefined in a browser. `createCluster` rejects an unknown one. */
 function projectDialect(): DialectName | undefined {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
-  return process?.env?.['ORCHPLANE_DIALECT'] as DialectName | undefined;
+  return (process?.env?.['ORCHPLANE_DIALECT'] || undefined) as DialectName | undefined;
 }
 
 /** Continues after the identifiers of a state, which may come from another test cluster. */

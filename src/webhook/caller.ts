@@ -103,9 +103,6 @@ const MAX_RESPONSE = 3 * 1024 * 1024;
 
 const DEADLINE_EXCEEDED = 'context deadline exceeded';
 
-/** The reason with which a timed-out request is aborted. */
-class Timeout extends Error {}
-
 type Send = (url: string, init: RequestInit) => Promise<Response>;
 
 interface FetchOptions {
@@ -127,7 +124,7 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
     const url = postUrl(address, timeoutSeconds);
     const target = options.sendTo === undefined ? url : withTimeout(options.sendTo, timeoutSeconds);
     const timeout = new AbortController();
-    const undo = clock.after(timeoutSeconds * 1000, () => timeout.abort(new Timeout()), { background: true });
+    const undo = clock.after(timeoutSeconds * 1000, () => timeout.abort(), { background: true });
     const request = {
       method: 'POST',
       headers: {
@@ -145,7 +142,7 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
       text = await readText(response);
     } catch (error) {
       throw new Error(
-        `Post ${quote(url)}: ${error instanceof Timeout ? DEADLINE_EXCEEDED : networkProblem(error, target)}`,
+        `Post ${quote(url)}: ${timeout.signal.aborted ? DEADLINE_EXCEEDED : networkProblem(error, target)}`,
         { cause: error },
       );
     } finally {

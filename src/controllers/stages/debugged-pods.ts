@@ -6,6 +6,7 @@ import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ContainerStatusInput } from '../../kinds/generated/core-v1.js';
 import { copyJson } from '../../util/json.js';
 import type { StoredPod } from '../workloads/pod-state.js';
+import { isOnStoppedNode, nodesAffect } from './node-leases.js';
 import { containerStartEvents } from './pod-events.js';
 import { containerStatus } from './pod-parts.js';
 import { KUBELET, livePods, type PodSelection, selection } from './pod-selection.js';
@@ -19,7 +20,12 @@ export function debuggedPods(options: PodSelection = {}): Stage {
     kind: Pod,
     optional: true,
     fieldManager: KUBELET,
-    when: (pod) => pod.status.phase === 'Running' && isLive(pod) && waitingContainers(pod).length > 0,
+    when: (pod, context) =>
+      pod.status.phase === 'Running' &&
+      isLive(pod) &&
+      waitingContainers(pod).length > 0 &&
+      !isOnStoppedNode(pod, context),
+    watches: [nodesAffect((pod) => waitingContainers(pod).length > 0)],
     set: (pod, { now }) => {
       const { ephemeralContainerStatuses: before = [] } = pod.status;
       const state = { running: { startedAt: now() } };

@@ -40,10 +40,17 @@ export function isOnStoppedNode({ spec }: StoredPod, { serves, informer }: Stage
 }
 
 /** Queues the pods of a node that wait for its kubelet. */
-export const nodesAffectWaitingPods = watching(Node, ({ metadata }, { informer }) =>
-  informer(Pod)
-    .index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []))(metadata.name)
-    .filter((pod) => isTerminating(pod) || (pod.status.phase ?? 'Pending') === 'Pending'),
+export function nodesAffect(isWaiting: (pod: StoredPod) => boolean) {
+  return watching(Node, ({ metadata }, { informer }) =>
+    informer(Pod)
+      .index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []))(metadata.name)
+      .filter(isWaiting),
+  );
+}
+
+/** Queues the pods of a node that wait for its kubelet to start or to end. */
+export const nodesAffectWaitingPods = nodesAffect(
+  (pod) => isTerminating(pod) || (pod.status.phase ?? 'Pending') === 'Pending',
 );
 
 function leaseSeconds({ clock }: { readonly clock: Clock }): number {

@@ -6,6 +6,7 @@ import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ContainerStatusInput } from '../../kinds/generated/core-v1.js';
 import { copyJson, deepEqual } from '../../util/json.js';
 import type { StoredPod } from '../workloads/pod-state.js';
+import { isOnStoppedNode, nodesAffect } from './node-leases.js';
 import { containerEvent, containerStartEvents } from './pod-events.js';
 import { allocatedTo, containerStatus, terminated } from './pod-parts.js';
 import { KUBELET, livePods, type PodSelection, selection } from './pod-selection.js';
@@ -25,7 +26,9 @@ export function resizedPods(options: PodSelection = {}): Stage {
     kind: Pod,
     optional: true,
     fieldManager: KUBELET,
-    when: (pod) => pod.status.phase === 'Running' && isLive(pod) && resizesOf(pod).length > 0,
+    when: (pod, context) =>
+      pod.status.phase === 'Running' && isLive(pod) && resizesOf(pod).length > 0 && !isOnStoppedNode(pod, context),
+    watches: [nodesAffect((pod) => resizesOf(pod).length > 0)],
     set: (pod, { now }) => {
       const { containerStatuses = [], initContainerStatuses } = pod.status;
       const resized = (status: StoredStatus) => statusAfterResize(pod, status, now());

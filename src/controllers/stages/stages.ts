@@ -42,7 +42,7 @@ export function stages(
   for (const [at, rule] of rules.entries()) {
     if (typeof (rule as Partial<Stage> | undefined)?.matches === 'function') continue;
     const hint = Array.isArray(rule) ? 'a list has to be spread (...readyPods())' : 'stages are made by stage()';
-    throw new TypeError(`orchplane: stages: what stands at ${at} is no stage: ${hint}`);
+    throw new TypeError(`orchplane: stages: item ${at} is not a stage: ${hint}`);
   }
   for (const rule of rules) byKind.set(rule.kind, [...(byKind.get(rule.kind) ?? []), rule]);
   for (const list of byKind.values()) checkNames(list);

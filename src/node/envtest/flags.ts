@@ -45,7 +45,8 @@ export function serveArguments(apiServerArgs: readonly string[]): TranslatedArgu
   const args = ['serve'];
   for (const [name, values] of flags) {
     const flag = RENAMED[name] ?? name;
-    if (name in RENAMED || PASSED_ON.includes(name)) args.push(...values.map((value) => `--${flag}=${value}`));
+    if (Object.hasOwn(RENAMED, name) || PASSED_ON.includes(name))
+      args.push(...values.map((value) => `--${flag}=${value}`));
   }
   if (!flags.has('authorization-mode')) args.push('--authorization-mode=AlwaysAllow');
   if (!flags.has('bind-address')) args.push('--host=0.0.0.0');

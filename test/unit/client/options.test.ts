@@ -66,22 +66,42 @@ describe('options of client calls', () => {
   test.each([
     ['list', { limit: '5' }, 'the option limit takes a whole number, not "5"'],
     ['list', { limit: Number.NaN }, 'the option limit takes a whole number, not NaN'],
-    ['list', { labels: 7 }, 'the option labels takes a selector, not 7'],
-    ['list', { labels: ['a'] }, 'the option labels takes a selector, not an array'],
+    ['list', { labels: 7 }, 'the option labels takes a string, an object or a list of requirements, not 7'],
+    [
+      'list',
+      { labels: new Map() },
+      'the option labels takes a string, an object or a list of requirements, not an object',
+    ],
+    ['list', { fields: [] }, 'the option fields takes a string or an object, not an array'],
+    [
+      'list',
+      { pageSize: 2 },
+      'there is no option pageSize; there are: labels, fields, signal, resourceVersion, resourceVersionMatch, limit, continue',
+    ],
+    [
+      'items',
+      { limit: 2 },
+      'there is no option limit; there are: labels, fields, signal, resourceVersion, resourceVersionMatch, pageSize',
+    ],
+    [
+      'create',
+      { attempts: 3 },
+      'there is no option attempts; there are: dryRun, fieldManager, fieldValidation, signal',
+    ],
     ['list', { labelSelector: 'a' }, 'there is no option labelSelector; it is called labels here'],
     ['list', { resourceVersion: 5 }, 'the option resourceVersion takes a string, not 5'],
-    ['pages', { pageSize: 0 }, 'the option pageSize takes a positive number, not 0'],
+    ['pages', { pageSize: 0 }, 'the option pageSize takes a positive integer, not 0'],
     ['watch', { timeoutSeconds: '1' }, 'the option timeoutSeconds takes a whole number, not "1"'],
     ['watch', { allowWatchBookmarks: 'yes' }, 'the option allowWatchBookmarks takes a boolean, not "yes"'],
     ['get', { signal: {} }, 'the option signal takes an AbortSignal, not an object'],
     ['apply', { force: 'true' }, 'the option force takes a boolean, not "true"'],
     ['apply', { fieldManager: {} }, 'the option fieldManager takes a string, not an object'],
-    ['edit', { attempts: 0 }, 'the option attempts takes a positive number, not 0'],
+    ['edit', { attempts: 0 }, 'the option attempts takes a positive integer, not 0'],
     ['delete', { gracePeriodSeconds: '0' }, 'the option gracePeriodSeconds takes a whole number, not "0"'],
     [
       'delete',
       { preconditions: { rv: '1' } },
-      'the option preconditions takes an object with uid and resourceVersion, not an object',
+      'the option preconditions takes an object with the strings uid and resourceVersion, not an object',
     ],
     ['waitFor', { timeoutMs: -1 }, 'the option timeoutMs takes a number of milliseconds, not -1'],
     ['informer', { onError: true }, 'the option onError takes a function, not true'],
@@ -91,6 +111,17 @@ describe('options of client calls', () => {
   ])('rejects the options of %s: %j', async (name, options, message) => {
     expect(await errorOf(calls()[name] as AnyCall, options)).toEqual(new TypeError(`orchplane: ${message}`));
   });
+
+  test.each([['app=web'], [{ app: 'web' }], [[{ key: 'app', operator: 'In', values: ['web'] }]]] as const)(
+    'accepts the labels %j',
+    async (labels) => {
+      const api = testCluster().api(ConfigMap);
+      await api.create({ metadata: { name: 'a', labels: { app: 'web' } } });
+      await api.create({ metadata: { name: 'b' } });
+      const { items } = await api.list({ labels });
+      expect(items.map(({ metadata }) => metadata.name)).toEqual(['a']);
+    },
+  );
 
   test('accepts undefined values', async () => {
     const api = testCluster().api(ConfigMap);

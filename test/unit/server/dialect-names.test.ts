@@ -3,7 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterOptions } from 'orchplane';
 import { createCluster } from 'orchplane';
-import { ClusterRole, ConfigMap, Deployment, Namespace, Node, Pod, Secret, StorageClass } from 'orchplane/kinds';
+import {
+  ClusterRole,
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  Namespace,
+  Node,
+  Pod,
+  Secret,
+  StorageClass,
+} from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
@@ -100,6 +110,22 @@ describe('names of the other dialect', () => {
       metadata: { name: 'a', labels: { 'app.kubernetes.io/name': 'web', 'example.com/k8s.io': 'a' } },
       data: { 'kubernetes.io': 'kubernetes.io/tls' },
     });
+    await cluster.api(Pod).create({
+      metadata: { name: 'a' },
+      spec: { containers: [{ name: 'c', image: 'i', workingDir: 'apps.kubernetes.io/x' }] },
+    });
+    const schema = {
+      openAPIV3Schema: { type: 'object', properties: { a: { type: 'string', enum: ['kubernetes.io/tls'] } } },
+    };
+    await cluster.api(CustomResourceDefinition).create({
+      metadata: { name: 'things.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'things', kind: 'Thing' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    });
     expect(printed).toEqual([]);
   });
 
@@ -107,6 +133,8 @@ describe('names of the other dialect', () => {
     vi.stubEnv('ORCHPLANE_DIALECT', 'kubernetes');
     expect(testCluster().dialect.name).toBe('kubernetes');
     expect(testCluster({ dialect: 'orch' }).dialect.name).toBe('orch');
+    vi.stubEnv('ORCHPLANE_DIALECT', '');
+    expect(testCluster().dialect.name).toBe('orch');
     vi.stubEnv('ORCHPLANE_DIALECT', 'nonsense');
     expect(() => testCluster()).toThrow('there is no dialect "nonsense"');
   });
@@ -121,9 +149,9 @@ describe('the table of names', () => {
 
   test('contains all names of the source code', () => {
     const keys = [...sources.matchAll(/\.key\('([^']+)'\)/g)].map(([, name = '']) => kubernetesDialect.key(name));
-    const subkeys = [...sources.matchAll(/\.subkey\('([^']+)', '([^']*)'\)/g)]
+    const subkeys = [...sources.matchAll(/\bsubkey\('([^']+)'/g)]
       .filter(([, subdomain]) => subdomain !== 'app')
-      .map(([, subdomain = '', name = '']) => kubernetesDialect.subkey(subdomain, name));
+      .map(([, subdomain = '']) => kubernetesDialect.subkey(subdomain, 'name'));
     expect(keys.length).toBeGreaterThan(20);
     expect(subkeys.length).toBeGreaterThan(50);
     expect([...keys, ...subkeys].filter((name) => toOrch(name) === undefined)).toEqual([]);

@@ -122,6 +122,9 @@ function volumeFile(path: string, origin: string): VolumeFile {
 /** Clients get 4,096 characters of warnings at most. The number of overlaps grows with the square of that of equal paths. */
 const MAX_OVERLAPS = 1_000;
 
+/** Operating systems have no longer paths. Each of the steps needs memory. */
+const MAX_PATH_LENGTH = 4_096;
+
 /** A file and its position in the order in which files were added. */
 interface AddedFile {
   readonly file: VolumeFile;
@@ -148,7 +151,7 @@ class FileTree {
 
   /** Adds a file and returns `"a/b" with "a"` for each earlier file that it overlaps, in the order of the files. */
   add(file: VolumeFile): string[] {
-    if (file.path === '') return [];
+    if (file.path === '' || file.path.length > MAX_PATH_LENGTH) return [];
     const added = { file, order: this.#added++ };
     const found: AddedFile[] = [];
     const steps = file.path.split('/');
