@@ -8,27 +8,55 @@ import { missingRules } from '../kinds/rbac/coverage.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { AccessAttributes, AccessDecision, AccessRule } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
+import type { Clock } from '../util/clock.js';
+import { refuseUnknownOptions } from '../util/options.js';
 import { byKey } from '../util/order.js';
 
 /** Satisfied by a cluster. */
 export interface AccessSource {
   readonly dialect: Dialect;
-  onAccess(listener: (user: User, attributes: AccessAttributes, decision: AccessDecision) => void): () => void;
+  readonly clock: Pick<Clock, 'now'>;
+  onAccess(
+    listener: (user: User, attributes: AccessAttributes, decision: AccessDecision, source: string) => void,
+    options?: { readonly allows?: (user: User, attributes: AccessAttributes, source: string) => boolean },
+  ): () => void;
 }
 
 export interface RecordAccessOptions {
-  /** Records only this user. Absent: all users, including the administrator. */
-  readonly user?: string;
+  /** Records only these users. Absent: all users, including the administrator. */
+  readonly user?: string | readonly string[];
+  /**
+   * Records only requests of these sources: `local`, `http`, the name of a controller, or `controllers` for the informers
+   * that all controllers share. Absent: all.
+   */
+  readonly source?: string | readonly string[];
+  /**
+   * Executes recorded requests that are refused. A program without permissions then continues to its end, and the roles
+   * contain all that it needs. Default: no.
+   */
+  readonly permissive?: boolean;
   /** Whether roles contain resource names. Default: no, because names in tests are arbitrary. */
   readonly resourceNames?: boolean;
+}
+
+/** Selects recorded checks. All conditions must hold. */
+export interface AccessFilter extends Pick<RecordAccessOptions, 'user' | 'source'> {
+  /** The earliest time, in milliseconds since the epoch, by the clock of the cluster. */
+  readonly from?: number;
+  /** The latest time. */
+  readonly to?: number;
 }
 
 /** One distinct access check. */
 export interface RecordedAccess {
   readonly user: string;
+  readonly source: string;
   readonly attributes: AccessAttributes;
+  /** Whether the authorizer allowed it the last time. */
   readonly allowed: boolean;
   readonly count: number;
+  /** How many times the authorizer refused it. */
+  readonly refused: number;
 }
 
 /** A Role or ClusterRole manifest. */
@@ -54,8 +82,9 @@ interface RuleLike {
   readonly nonResourceURLs?: readonly string[] | null;
 }
 
-export interface AccessRecording extends Disposable {
-  /** The checks so far, in order of first occurrence. */
+/** What the recorded checks amount to. */
+export interface AccessReport {
+  /** The checks so far, in order of first occurrence, whether or not they were allowed. */
   readonly requests: readonly RecordedAccess[];
   /**
    * The smallest sufficient roles: a Role for each namespace, and a ClusterRole for cluster-scoped and cross-namespace
@@ -64,13 +93,18 @@ export interface AccessRecording extends Disposable {
   roles(name: string): readonly RoleManifest[];
   /** One sufficient ClusterRole, to be bound cluster-wide. */
   clusterRole(name: string): RoleManifest;
-  /** {@link roles} as YAML. */
+  /** {@link roles} as YAML. Comments before each role name what the authorizer refused. */
   yaml(name: string): string;
   /**
    * What the given roles together would have denied; empty if they suffice. A Role applies to its namespace or, without
    * one, to every namespace; a ClusterRole applies everywhere.
    */
   refusedBy(...roles: readonly RoleLike[]): readonly string[];
+}
+
+export interface AccessRecording extends AccessReport, Disposable {
+  /** The same for a part of the checks, those to come included. */
+  select(filter: AccessFilter): AccessReport;
   /** Discards the checks so far. */
   clear(): void;
   /** Stops recording; the recorded checks remain. `using` calls it automatically. */
@@ -86,48 +120,120 @@ export interface AccessRecording extends Disposable {
  * console.log(access.yaml('my-controller'));
  */
 export function recordAccess(cluster: AccessSource, options: RecordAccessOptions = {}): AccessRecording {
+  refuseUnknownOptions('recordAccess', options, OPTIONS);
+  const recorded = new Map<string, Checks>();
+  const isRecorded = (user: User, source: string): boolean =>
+    isOneOf(user.user, options.user) && isOneOf(source, options.source);
+  const stop = cluster.onAccess(
+    (user, attributes, { allowed }, source) => {
+      if (!isRecorded(user, source)) return;
+      const key = `${user.user}\n${source}\n${keyOf(attributes)}`;
+      const checks = recorded.get(key) ?? {
+        user: user.user,
+        source,
+        attributes: withoutSelectors(attributes),
+        all: [],
+      };
+      recorded.set(key, checks);
+      checks.all.push({ time: cluster.clock.now(), allowed });
+    },
+    options.permissive === true ? { allows: (user, _attributes, source) => isRecorded(user, source) } : {},
+  );
   const apiVersion = `${cluster.dialect.group(serviceGroup('rbac.authorization'))}/v1`;
-  const recorded = new Map<string, { user: string; attributes: AccessAttributes; allowed: boolean; count: number }>();
-  const stop = cluster.onAccess((user, attributes, { allowed }) => {
-    if (options.user !== undefined && user.user !== options.user) return;
-    const key = `${user.user}\n${keyOf(attributes)}`;
-    const entry = recorded.get(key);
-    if (entry === undefined)
-      recorded.set(key, { user: user.user, attributes: withoutSelectors(attributes), allowed, count: 1 });
-    else {
-      entry.count++;
-      entry.allowed = allowed;
-    }
-  });
-  const all = (): AccessAttributes[] => [...recorded.values()].map(({ attributes }) => attributes);
-  const role = (name: string, wanted: readonly AccessAttributes[], namespace?: string): RoleManifest => ({
-    apiVersion,
-    kind: namespace === undefined ? 'ClusterRole' : 'Role',
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
-    rules: mergeRules(wanted.map((attributes) => ruleFor(attributes, options.resourceNames === true))),
-  });
-  const roles = (name: string): readonly RoleManifest[] => {
-    const byNamespace = new Map<string, AccessAttributes[]>();
-    for (const attributes of all()) {
-      const namespace = attributes.type === 'resource' ? attributes.namespace : '';
-      byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), attributes]);
-    }
-    return [...byNamespace]
-      .sort(byKey)
-      .map(([namespace, wanted]) => role(name, wanted, namespace === '' ? undefined : namespace));
+  const withNames = options.resourceNames === true;
+  const select = (filter: AccessFilter): AccessReport => {
+    refuseUnknownOptions('select', filter, FILTERS);
+    return reportOf(() => [...recorded.values()].flatMap((checks) => summaryOf(checks, filter)), apiVersion, withNames);
   };
+  const report = select({});
   return Object.freeze({
     get requests() {
-      return [...recorded.values()].map((request) => Object.freeze({ ...request }));
+      return report.requests;
     },
-    roles,
-    clusterRole: (name: string) => role(name, all()),
-    yaml: (name: string) => roles(name).map(printRole).join('---\n'),
-    refusedBy: (...given: readonly RoleLike[]) => all().flatMap((attributes) => missingAccess(attributes, given)),
+    roles: report.roles,
+    clusterRole: report.clusterRole,
+    yaml: report.yaml,
+    refusedBy: report.refusedBy,
+    select,
     clear: () => recorded.clear(),
     stop,
     [Symbol.dispose]: stop,
   });
+}
+
+const OPTIONS = [
+  'user',
+  'source',
+  'permissive',
+  'resourceNames',
+] as const satisfies readonly (keyof RecordAccessOptions)[];
+const FILTERS = ['user', 'source', 'from', 'to'] as const satisfies readonly (keyof AccessFilter)[];
+
+/** The checks of the same user, source and attributes. */
+interface Checks extends Pick<RecordedAccess, 'user' | 'source' | 'attributes'> {
+  readonly all: { readonly time: number; readonly allowed: boolean }[];
+}
+
+function isOneOf(text: string, wanted: string | readonly string[] | undefined): boolean {
+  return wanted === undefined || (typeof wanted === 'string' ? wanted === text : wanted.includes(text));
+}
+
+/** Empty if the filter excludes all of the checks. */
+function summaryOf({ user, source, attributes, all }: Checks, filter: AccessFilter): RecordedAccess[] {
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = filter;
+  if (!isOneOf(user, filter.user) || !isOneOf(source, filter.source)) return [];
+  const selected = all.filter(({ time }) => time >= from && time <= to);
+  const last = selected.at(-1);
+  if (last === undefined) return [];
+  const refused = selected.filter(({ allowed }) => !allowed).length;
+  return [Object.freeze({ user, source, attributes, allowed: last.allowed, count: selected.length, refused })];
+}
+
+function reportOf(requests: () => readonly RecordedAccess[], apiVersion: string, withNames: boolean): AccessReport {
+  const role = (name: string, wanted: readonly RecordedAccess[], namespace?: string): RoleManifest => ({
+    apiVersion,
+    kind: namespace === undefined ? 'ClusterRole' : 'Role',
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    rules: mergeRules(wanted.map(({ attributes }) => ruleFor(attributes, withNames))),
+  });
+  const byNamespace = (): [namespace: string, wanted: RecordedAccess[]][] => {
+    const found = new Map<string, RecordedAccess[]>();
+    for (const request of requests()) {
+      const namespace = request.attributes.type === 'resource' ? request.attributes.namespace : '';
+      found.set(namespace, [...(found.get(namespace) ?? []), request]);
+    }
+    return [...found].sort(byKey);
+  };
+  const roleIn = (name: string, [namespace, wanted]: [string, RecordedAccess[]]): RoleManifest =>
+    role(name, wanted, namespace === '' ? undefined : namespace);
+  return Object.freeze({
+    get requests() {
+      return requests();
+    },
+    roles: (name: string) => byNamespace().map((part) => roleIn(name, part)),
+    clusterRole: (name: string) => role(name, requests()),
+    yaml: (name: string) =>
+      byNamespace()
+        .map((part) => `${printRefused(part[1], withNames)}${printRole(roleIn(name, part))}`)
+        .join('---\n'),
+    refusedBy: (...given: readonly RoleLike[]) => [
+      ...new Set(requests().flatMap(({ attributes }) => missingAccess(attributes, given))),
+    ],
+  });
+}
+
+/** Comments that name the refused checks. Their number is that of all checks of the same description. */
+function printRefused(requests: readonly RecordedAccess[], withNames: boolean): string {
+  const counts = new Map<string, { refused: number; count: number }>();
+  for (const { attributes, refused, count } of requests) {
+    const text = describe(attributes.type === 'path' || withNames ? attributes : { ...attributes, name: '' });
+    const sum = counts.get(text) ?? { refused: 0, count: 0 };
+    counts.set(text, { refused: sum.refused + refused, count: sum.count + count });
+  }
+  const lines = [...counts].flatMap(([text, { refused, count }]) =>
+    refused === 0 ? [] : [`# refused, ${refused} of ${count}: ${text}\n`],
+  );
+  return lines.join('');
 }
 
 /** Roles do not grant selectors. */

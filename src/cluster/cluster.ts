@@ -28,7 +28,7 @@ import { Availability } from '../registry/availability.js';
 import { Registry } from '../registry/registry.js';
 import { ReusableParts } from '../schema/reuse.js';
 import { checkUserParts } from '../server/check-user-parts.js';
-import type { AccessListener, ServerContext } from '../server/context.js';
+import type { AccessListener, AccessListenerOptions, ServerContext } from '../server/context.js';
 import { createDialectNameCheck } from '../server/dialect-names.js';
 import { dispatch } from '../server/dispatch.js';
 import { closeJournalOnError } from '../server/durable.js';
@@ -275,14 +275,14 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
     use(middleware: Middleware) {
       return undo(middlewares.add(middleware));
     },
-    onAccess(listener: AccessListener) {
-      // Wrapped, so that a function can be added twice and removed once.
-      const wrapped: AccessListener = (...access) => listener(...access);
-      accessListeners.add(wrapped);
-      return undo(() => void accessListeners.delete(wrapped));
+    onAccess(listener: AccessListener, { allows }: AccessListenerOptions = {}) {
+      // A new object, so that a function can be added twice and removed once.
+      const observer = { listener, allows };
+      accessListeners.add(observer);
+      return undo(() => void accessListeners.delete(observer));
     },
     authorize(user: User | undefined, attributes: AccessAttributes) {
-      return context.authorize(user ?? ADMINISTRATOR, attributes);
+      return context.authorize(user ?? ADMINISTRATOR, attributes, 'http');
     },
     authentication: context.authentication,
     storageReader: storageReaderOf(parts, context),

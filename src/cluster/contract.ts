@@ -18,7 +18,7 @@ import type { ApiObject } from '../meta/object.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
-import type { AccessListener } from '../server/context.js';
+import type { AccessListener, AccessListenerOptions } from '../server/context.js';
 import type { ChangeRecord, HistoryOptions, ObjectReference } from '../server/history.js';
 import type { Middleware } from '../server/middleware.js';
 import type { RestOptions } from '../util/activity.js';
@@ -47,7 +47,7 @@ export interface Cluster extends Client, LocalHost, AsyncDisposable {
    * Calls `listener` with every authorization decision about a request, those of the administrator included. The result ends
    * it; it works with `using`. See `recordAccess`.
    */
-  onAccess(listener: AccessListener): (() => void) & Disposable;
+  onAccess(listener: AccessListener, options?: AccessListenerOptions): (() => void) & Disposable;
 
   /** Authorizes a user; handlers call it before they look up a resource. Without a user: the administrator. */
   authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;

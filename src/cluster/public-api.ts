@@ -128,7 +128,9 @@ export {
 export type { AuthenticationOptions, ClusterAuthentication } from '../auth/cluster-authentication.js';
 export { rbac } from '../auth/rbac/authorizer.js';
 export {
+  type AccessFilter,
   type AccessRecording,
+  type AccessReport,
   type AccessSource,
   type RecordAccessOptions,
   type RecordedAccess,
@@ -145,7 +147,7 @@ export type {
   PathAttributes,
   ResourceAttributes,
 } from '../protocol/access.js';
-export type { AccessListener } from '../server/context.js';
+export type { AccessListener, AccessListenerOptions } from '../server/context.js';
 
 // Admission, webhooks and audit
 

@@ -128,12 +128,17 @@ export interface ApiRequest {
   readonly audit?: AuditNotes | undefined;
   /** The field manager is derived from it when the options name none. */
   readonly userAgent?: string | undefined;
-  /** The component of this process that sends the request, such as a controller. Only request logs and faults use it. */
+  /** The component of this process that sends the request, such as a controller. Only request logs, faults and access listeners use it. */
   readonly origin?: string | undefined;
   /** Ends a watch, or cancels waiting for a resourceVersion. */
   readonly signal?: AbortSignal | undefined;
   /** The steps of a deletion take real time, as in the reference server; see `server/deletion.ts`. */
   readonly isPaced?: boolean | undefined;
+}
+
+/** Where a request comes from: `local`, `http`, the name of a controller, or `controllers` for shared informers. */
+export function sourceOf({ origin, userAgent }: Pick<ApiRequest, 'origin' | 'userAgent'>): string {
+  return origin ?? (userAgent === undefined ? 'local' : 'http');
 }
 
 /** The query of a request including the question mark; empty if there are no parameters. */

@@ -7,7 +7,7 @@ import { accessDeniedError } from '../auth/authorizer.js';
 import { ADMINISTRATOR } from '../auth/identity.js';
 import { errors } from '../meta/errors.js';
 import type { ResourceAttributes } from '../protocol/access.js';
-import { type ApiRequest, isAuthorized } from '../protocol/request.js';
+import { type ApiRequest, isAuthorized, sourceOf } from '../protocol/request.js';
 import type { ServerContext } from './context.js';
 
 /** Throws 403 when the user may not make the request. */
@@ -24,7 +24,7 @@ export function authorizeCreation(context: ServerContext, request: ApiRequest): 
 
 function decide(context: ServerContext, request: ApiRequest, attributes: ResourceAttributes): void {
   const user = request.user ?? ADMINISTRATOR;
-  const decision = context.authorize(user, attributes);
+  const decision = context.authorize(user, attributes, sourceOf(request));
   request.audit?.decision?.(decision);
   if (decision.allowed) return;
   if (decision.error !== undefined && decision.reason === '') throw errors.internal(decision.error);

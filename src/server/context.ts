@@ -42,10 +42,13 @@ export interface ServerContext {
    */
   readonly hasUntrustedPlugins: (served: ServedKind) => boolean;
   readonly access: ClusterAuthorizer;
-  /** Decides about a request, and notifies the access listeners. */
-  readonly authorize: (user: User, attributes: AccessAttributes) => AccessDecision;
+  /**
+   * Decides about a request, and notifies the access listeners. `source` is that of the request; a further check of the same
+   * request has none.
+   */
+  readonly authorize: (user: User, attributes: AccessAttributes, source?: string) => AccessDecision;
   /** Called with every decision about a request. */
-  readonly accessListeners: Set<AccessListener>;
+  readonly accessListeners: Set<AccessObserver>;
   readonly authentication: ClusterAuthentication;
   /** How long a list's later pages stay readable. spec: Chunked lists */
   readonly continueTokenMs: number;
@@ -60,7 +63,26 @@ export interface ServerContext {
   readonly reusableParts: ReusableParts;
 }
 
-export type AccessListener = (user: User, attributes: AccessAttributes, decision: AccessDecision) => void;
+/**
+ * Called with a decision about a request. `source` is where the request comes from: `local`, `http`, the name of a
+ * controller, or `controllers` for the informers that all controllers share.
+ */
+export type AccessListener = (
+  user: User,
+  attributes: AccessAttributes,
+  decision: AccessDecision,
+  source: string,
+) => void;
+
+export interface AccessListenerOptions {
+  /** Whether a request that was refused is executed nevertheless. Absent: never. */
+  readonly allows?: ((user: User, attributes: AccessAttributes, source: string) => boolean) | undefined;
+}
+
+/** A listener with its options. */
+export interface AccessObserver extends AccessListenerOptions {
+  readonly listener: AccessListener;
+}
 
 /** The group of the option kinds (`ListOptions`, …) in Status messages, and the version of continue tokens. */
 export function metaGroup(dialect: Dialect): string {

@@ -10,13 +10,12 @@ import {
 } from '../auth/cluster-authentication.js';
 import type { ExternalCalls } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { StorageSettings } from '../storage/memory-storage.js';
 import { getOrInsertComputed } from '../util/once.js';
 import { BookmarkTicker } from './bookmark-ticker.js';
 import { clusterView, lastChangeOf } from './cluster-view.js';
-import type { AccessListener, ServerContext } from './context.js';
+import type { AccessObserver, ServerContext } from './context.js';
 import { type Plugins, pluginsOf } from './plugins.js';
 import { keyIndex, objectReader } from './strategy-context.js';
 
@@ -54,12 +53,8 @@ export function makeContext(parts: ContextParts): ServerContext {
     lastChange: lastChangeOf(store, dialect),
   };
   const access = createClusterAuthorizer(parts.authorizer, setting);
-  const listeners = new Set<AccessListener>();
-  const authorize = (user: User, attributes: AccessAttributes): AccessDecision => {
-    const decision = access.decide(user, attributes);
-    for (const listener of listeners) listener(user, attributes, decision);
-    return decision;
-  };
+  const listeners = new Set<AccessObserver>();
+  const authorize = observedAuthorizer(access, listeners);
   const admission = pluginsOf(parts.admission, store, dialect);
   const base = { store, registry, features, dialect, clock, ids, access, authorize };
   // Without a spread: V8 gives each spread result its own hidden class.
@@ -87,6 +82,27 @@ export function makeContext(parts: ContextParts): ServerContext {
     dialectNames: parts.dialectNames,
   };
   return context;
+}
+
+/** Notifies listeners of decisions, and lets them allow what the authorizer refuses. */
+function observedAuthorizer(
+  access: ServerContext['access'],
+  listeners: ReadonlySet<AccessObserver>,
+): ServerContext['authorize'] {
+  /** The sources of users, for further checks during a request. */
+  const sources = new WeakMap<User, string>();
+  return (user, attributes, source) => {
+    const decision = access.decide(user, attributes);
+    if (listeners.size === 0) return decision;
+    if (source !== undefined) sources.set(user, source);
+    const from = source ?? sources.get(user) ?? 'local';
+    let { allowed } = decision;
+    for (const { listener, allows } of listeners) {
+      listener(user, attributes, decision, from);
+      allowed ||= allows?.(user, attributes, from) === true;
+    }
+    return allowed === decision.allowed ? decision : { allowed, reason: 'allowed by a listener of the cluster' };
+  };
 }
 
 /** The untrusted plugins of a chain; see {@link ServerContext.hasUntrustedPlugins}. */

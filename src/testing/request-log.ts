@@ -9,7 +9,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { StatusError } from '../meta/errors.js';
 import { qualifiedResource } from '../meta/gvk.js';
 import type { StatusReason } from '../meta/status.js';
-import type { ApiRequest, PatchType, Verb } from '../protocol/request.js';
+import { type ApiRequest, type PatchType, sourceOf, type Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { managerOf } from '../server/manager-name.js';
 import type { Middleware } from '../server/middleware.js';
@@ -17,7 +17,7 @@ import { formatTime } from '../text/time/time.js';
 import { isRecord } from '../util/json.js';
 import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
-import { isWrite, nameIn, type RequestMatch, requestMatcher, sourceOf, userOf } from './faults/match.js';
+import { isWrite, nameIn, type RequestMatch, requestMatcher, userOf } from './faults/match.js';
 import { type TraceOptions, traceOf } from './trace.js';
 
 /** The result of a request. */

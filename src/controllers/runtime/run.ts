@@ -345,7 +345,8 @@ class Run implements RunningControllers {
     const key = as === undefined ? resource : `${resource} for ${name}`;
     const known = this.#informers.get(key);
     if (known !== undefined) return known;
-    const client = createClient({ transport: this.#transport, ...(as === undefined ? {} : { as }) });
+    const transport = this.#transport;
+    const client = createClient(as === undefined ? { transport } : { transport: { ...transport, origin: name }, as });
     const informer = new SharedInformer<Kind>(client, kind, (error) => {
       if (!this.#isClosed) this.#options.onError?.(error, `the informer of ${key}`);
     });

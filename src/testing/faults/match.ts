@@ -6,7 +6,7 @@
 import { ADMINISTRATOR } from '../../auth/identity.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';
-import type { ApiRequest, Verb } from '../../protocol/request.js';
+import { type ApiRequest, sourceOf, type Verb } from '../../protocol/request.js';
 import { managerOf } from '../../server/manager-name.js';
 import { isRecord } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
@@ -125,11 +125,6 @@ const FAULT_PARTS: readonly string[] = [...REQUEST_PARTS, ...COUNT_PARTS];
 export function watchMatcher(where: string, match: WatchMatch): RequestPredicate {
   const parts = FAULT_PARTS.filter((part) => part !== 'verb' && part !== 'manager');
   return faultMatcher(where, match, parts);
-}
-
-/** The source of a request; see {@link RequestMatch.source}. */
-export function sourceOf({ origin, userAgent }: ApiRequest): string {
-  return origin ?? (userAgent === undefined ? 'local' : 'http');
 }
 
 export function userOf({ user }: ApiRequest): string {

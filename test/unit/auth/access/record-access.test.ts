@@ -1,14 +1,17 @@
 /** recordAccess: roles from the requests of a run. */
 
 import { expect, test } from 'vitest';
-import { recordAccess } from '../../../../src/auth/record-access.js';
+import { ownerReferencesPermissionEnforcement } from '../../../../src/admission/index.js';
+import { type AccessReport, recordAccess } from '../../../../src/auth/record-access.js';
 import { mergePatch } from '../../../../src/client/patches.js';
 import { createCluster } from '../../../../src/cluster/full-cluster.js';
+import { controllers, defineController, runControllers } from '../../../../src/controllers/index.js';
 import { createFetchHandler } from '../../../../src/http/handler.js';
 import { Deployment } from '../../../../src/kinds/apps/index.js';
-import { ConfigMap, Namespace, Node } from '../../../../src/kinds/core/index.js';
+import { ConfigMap, Namespace, Node, Pod, Secret } from '../../../../src/kinds/core/index.js';
 import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '../../../../src/kinds/rbac/index.js';
 import { StatusError } from '../../../../src/meta/errors.js';
+import { testCluster } from '../../../../src/testing/index.js';
 
 async function controllerRun(cluster: Pick<ReturnType<typeof createCluster>, 'api' | 'all'>) {
   const configMaps = cluster.api(ConfigMap, 'default');
@@ -56,8 +59,10 @@ test('creates one Role per namespace and a ClusterRole for cluster-wide requests
   expect(access.requests).toContainEqual({
     user: 'system:admin',
     attributes: expect.objectContaining({ verb: 'get', resource: 'configmaps', name: 'a' }),
+    source: 'local',
     allowed: true,
     count: 2,
+    refused: 0,
   });
 });
 
@@ -171,4 +176,128 @@ test('records no access after stop, and discards all records on clear', async ()
   access.stop();
   await cluster.api(ConfigMap).list();
   expect(access.clusterRole('c').rules).toEqual([{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }]);
+});
+
+/** Reads a pod, then writes a ConfigMap and a Secret: each step needs the one before. */
+const copier = defineController({
+  name: 'copier',
+  account: 'copier',
+  kind: Pod,
+  async reconcile(pod, { client }) {
+    const { namespace = '', name } = pod.metadata;
+    await client.api(ConfigMap, namespace).apply({ metadata: { name } }, { fieldManager: 'copier' });
+    await client.api(Secret, namespace).create({ metadata: { name } });
+  },
+});
+
+const COPIER = 'system:serviceaccount:kube-system:copier';
+const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+
+test('records all that a controller with its own account needs, although it has no permissions', async () => {
+  const cluster = testCluster();
+  using access = recordAccess(cluster, { user: COPIER, permissive: true });
+  await using _running = runControllers(cluster, [copier], { accounts: 'own' });
+  await cluster.api(Pod).create(pod);
+  await cluster.settle();
+  await cluster.api(Secret).get('p');
+  expect(access.clusterRole('copier').rules).toEqual([
+    { apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch'] },
+    { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+    { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+  ]);
+  expect(access.requests.map(({ source, allowed, refused }) => [source, allowed, refused])).toEqual(
+    access.requests.map(() => ['copier', false, 1]),
+  );
+  expect(
+    access
+      .yaml('copier')
+      .split('\n')
+      .filter((line) => line.startsWith('#')),
+  ).toEqual([
+    '# refused, 1 of 1: list pods',
+    '# refused, 1 of 1: watch pods',
+    '# refused, 1 of 1: patch configmaps in namespace "default"',
+    '# refused, 1 of 1: create configmaps in namespace "default"',
+    '# refused, 1 of 1: create secrets in namespace "default"',
+  ]);
+});
+
+test('executes only recorded requests that are refused, and only while it records', async () => {
+  const cluster = createCluster();
+  const as = (user: string) => cluster.with({ as: { user } }).api(ConfigMap);
+  const access = recordAccess(cluster, { user: ['alice'], permissive: true });
+  await expect(as('alice').list()).resolves.toMatchObject({ items: [] });
+  await expect(as('bob').list()).rejects.toThrow(/forbidden/);
+  access.stop();
+  await expect(as('alice').list()).rejects.toThrow(/forbidden/);
+  expect(access.requests).toMatchObject([{ user: 'alice', allowed: false, count: 1, refused: 1 }]);
+});
+
+test('records refused requests, and marks them, without executing them by default', async () => {
+  const cluster = createCluster();
+  using access = recordAccess(cluster);
+  const alice = cluster.with({ as: { user: 'alice' } });
+  await expect(alice.api(ConfigMap).get('a')).rejects.toThrow(/forbidden/);
+  await expect(alice.api(ConfigMap).get('b')).rejects.toThrow(/forbidden/);
+  await cluster.api(ConfigMap).find('c');
+  expect(access.yaml('reader')).toBe(`# refused, 2 of 3: get configmaps in namespace "default"
+apiVersion: rbac.authorization.orch.io/v1
+kind: Role
+metadata:
+  name: reader
+  namespace: default
+rules:
+  - apiGroups: [""]
+    resources: [configmaps]
+    verbs: [get]
+`);
+});
+
+test('selects recorded requests by user, source and time', async () => {
+  const cluster = testCluster({ controllers: controllers([copier]) });
+  const { clock } = cluster;
+  using access = recordAccess(cluster);
+  const handler = createFetchHandler(cluster, { tokens: { t: { user: 'root', groups: ['system:masters'] } } });
+  const resourcesOf = (report: AccessReport) => report.clusterRole('r').rules.flatMap(({ resources }) => resources);
+  await cluster.api(Node).list();
+  await clock.advance(1_000);
+  const from = clock.now();
+  const headers = { authorization: 'Bearer t' };
+  await handler(new Request('http://cluster/api/v1/namespaces', { headers }));
+  await cluster.api(Pod).create(pod);
+  await cluster.settle();
+  await clock.advance(1_000);
+  const to = clock.now() - 1;
+  await cluster.api(Deployment).list();
+  await cluster.api(Pod).list();
+
+  expect(resourcesOf(access.select({ user: 'root' }))).toEqual(['namespaces']);
+  expect(resourcesOf(access.select({ source: 'http' }))).toEqual(['namespaces']);
+  expect(resourcesOf(access.select({ source: 'copier' }))).toEqual(['configmaps', 'secrets']);
+  expect(resourcesOf(access.select({ source: 'local' }))).toEqual(['nodes', 'pods', 'deployments']);
+  expect(resourcesOf(access.select({ source: ['local', 'http'], from, to }))).toEqual(['namespaces', 'pods']);
+  expect(access.select({ source: 'local', from: to + 1 }).requests).toMatchObject([
+    { attributes: { resource: 'deployments' }, count: 1 },
+    { attributes: { resource: 'pods', verb: 'list' }, count: 1 },
+  ]);
+  expect(access.select({ user: 'nobody' }).yaml('r')).toBe('');
+  expect(() => access.select({ usr: 'root' } as object)).toThrow('select has no option "usr"');
+  expect(() => recordAccess(cluster, { usr: 'root' } as object)).toThrow('recordAccess has no option "usr"');
+});
+
+test('assigns further checks of a request to its source', async () => {
+  const cluster = createCluster({ admission: [ownerReferencesPermissionEnforcement] });
+  const owner = await cluster.api(ConfigMap).create({ metadata: { name: 'owner' } });
+  using access = recordAccess(cluster, { user: 'alice', source: 'http', permissive: true });
+  const handler = createFetchHandler(cluster, { tokens: { t: { user: 'alice' } } });
+  const ownerReferences = [
+    { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid, blockOwnerDeletion: true },
+  ];
+  const body = JSON.stringify({ metadata: { name: 'owned', ownerReferences } });
+  const headers = { authorization: 'Bearer t', 'content-type': 'application/json' };
+  const url = 'http://cluster/api/v1/namespaces/default/configmaps';
+  expect((await handler(new Request(url, { method: 'POST', headers, body }))).status).toBe(201);
+  expect(access.requests.map(({ attributes }) => attributes.type === 'resource' && attributes.subresource)).toContain(
+    'finalizers',
+  );
 });
