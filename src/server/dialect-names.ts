@@ -23,13 +23,8 @@ export interface DialectNameOptions {
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** Content of users, in which any text may occur, and what the server itself writes. */
+/** Content of users, in which any text may occur. */
 const SKIPPED: ReadonlySet<string> = new Set([
-  'data',
-  'stringData',
-  'binaryData',
-  'managedFields',
-  'status',
   'env',
   'command',
   'args',
@@ -41,6 +36,17 @@ const SKIPPED: ReadonlySet<string> = new Set([
   'schema',
 ]);
 
+/** The same at the top of an object. Metadata is searched separately. */
+const SKIPPED_FIELDS: ReadonlySet<string> = new Set([
+  'apiVersion',
+  'kind',
+  'metadata',
+  'status',
+  'data',
+  'stringData',
+  'binaryData',
+]);
+
 /** Bounds the memory: clients choose the names. */
 const MAX_REPORTED = 1_000;
 
@@ -49,9 +55,16 @@ export function createDialectNameCheck({ dialect, registry, isStrict, warn }: Di
   const reported = new Set<string>();
   return (served, object) => {
     const found = new Map<string, string>();
+    const { labels, annotations, finalizers } = object.metadata;
+    collectNames(labels, translate(), found);
+    collectNames(annotations, translate(), found);
+    collectNames(finalizers, translate(), found);
     // The content of a custom resource belongs to its author.
-    const isCustom = served.kind.representation === 'document';
-    collectNames(isCustom ? object.metadata : object, translate(), found);
+    if (served.kind.representation === 'struct') {
+      for (const name in object) {
+        if (!SKIPPED_FIELDS.has(name)) collectNames(object[name], translate(), found);
+      }
+    }
     if (found.size === 0) return NONE;
     const warnings = [...found].map(([name, own]) => warningAbout(name, own, dialect));
     if (isStrict) throw failure({ reason: 'BadRequest', message: warnings.join('; ') });

@@ -25,8 +25,8 @@ export interface LogBounds {
   readonly maxBytes?: number;
 }
 
-/** An event without its objects. */
-const EVENT_BYTES = 400;
+/** An event without its objects, and the metadata of one object. */
+const EVENT_BYTES = 1_000;
 
 /**
  * About the memory that could be freed without an event: what its change replaced. The current objects are in use anyway,
@@ -34,7 +34,13 @@ const EVENT_BYTES = 400;
  */
 function retainedBytes({ type, object, previous }: StoredEvent): number {
   if (previous === undefined) return EVENT_BYTES;
-  return EVENT_BYTES + unsharedBytes(previous, type === 'DELETED' ? undefined : object);
+  const next = type === 'DELETED' ? undefined : object;
+  let bytes = EVENT_BYTES + unsharedBytes(previous.metadata.annotations, next?.metadata.annotations);
+  for (const name in previous) {
+    // Its size does not vary much, except for annotations, and for managedFields, which grow with the other fields.
+    if (name !== 'metadata') bytes += unsharedBytes(previous[name], next?.[name]);
+  }
+  return bytes;
 }
 
 /** An event in the log, with the watch events that cursors share. */

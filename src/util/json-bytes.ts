@@ -4,7 +4,8 @@
 
 /** An object or array without its members. */
 const CONTAINER_BYTES = 40;
-const MEMBER_BYTES = 16;
+/** A member, and its part of managedFields. */
+const MEMBER_BYTES = 48;
 /** A character, and the same character in an encoding that is kept with the object. */
 const CHARACTER_BYTES = 2;
 

@@ -215,7 +215,7 @@ describe('the memory limit of the history', () => {
   });
 
   test('does not count parts of an object that a change keeps', () => {
-    const { store } = newStore({ historyBytes: 1_000_000 });
+    const { store } = newStore({ historyBytes: 2_000_000 });
     let live = replaceText(store, create(store, 'a'));
     const { data } = live as unknown as { data: object };
     for (let count = 0; count < 1_000; count++) {
