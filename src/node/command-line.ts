@@ -29,6 +29,8 @@ export interface ServeSettings {
   readonly dialect: DialectName;
   /** The folder that stores the cluster; absent: in memory only. */
   readonly data: string | undefined;
+  /** Opens a damaged folder with the intact data. */
+  readonly salvage: boolean;
   /** Files, folders, or `-` for standard input. */
   readonly manifests: readonly string[];
   readonly kubeconfig: string | undefined;
@@ -63,6 +65,7 @@ Options of serve
   --dialect NAME         kubernetes (for kubectl and client libraries; the default here) or orch
   --data DIR             keep the cluster in this folder: objects, versions, certificate, tokens and kubeconfigs
                          survive a restart; default: in memory only
+  --salvage              open a damaged folder with what is intact
   --apply FILE           manifests to apply first: a file, a folder, or - for standard input; may be repeated
   --kubeconfig FILE      where to write the kubeconfig; default: a temporary file
   --no-tls               plain HTTP; kubectl then sends no token, so --anonymous is needed too
@@ -116,6 +119,7 @@ const OPTIONS = {
   host: { type: 'string' },
   dialect: { type: 'string' },
   data: { type: 'string', multiple: true },
+  salvage: { type: 'boolean' },
   apply: { type: 'string', multiple: true },
   kubeconfig: { type: 'string' },
   tls: { type: 'boolean' },
@@ -148,6 +152,7 @@ export function parseCommandLine(args: readonly string[]): Command {
   if ((values.data?.length ?? 0) > 1) {
     throw new UsageError('--data takes one folder, which stores the cluster; manifests are given with --apply');
   }
+  if (values.salvage === true && values.data === undefined) throw new UsageError('--salvage needs --data');
   if (values.tls === true && values['no-tls'] === true)
     throw new UsageError('--tls and --no-tls contradict each other');
   if (values.token !== undefined && values.anonymous === true) {
@@ -169,6 +174,7 @@ export function parseCommandLine(args: readonly string[]): Command {
       host: values.host,
       dialect: readDialect(values.dialect ?? 'kubernetes'),
       data: readDataFolder(values.data?.[0]),
+      salvage: values.salvage === true,
       manifests: [...(values.apply ?? []), ...rest],
       kubeconfig: values.kubeconfig,
       tls: values['no-tls'] !== true,
@@ -192,7 +198,8 @@ function readMaxHeap(text: string | undefined): number {
   if (text === undefined) return limit;
   const parsed = Quantity.tryParse(text);
   const size = parsed.ok ? Number(parsed.quantity.value()) : Number.NaN;
-  if (!(size >= MIN_HEAP)) throw new UsageError(`--max-heap takes a size of at least 64Mi, not "${text}"`);
+  if (!(size >= MIN_HEAP))
+    throw new UsageError(`--max-heap takes a size of at least 64Mi in bytes or with Ki, Mi, Gi or M, G; not "${text}"`);
   if (size <= limit) return size;
   const megabytes = Math.ceil(size / (1024 * 1024));
   throw new UsageError(

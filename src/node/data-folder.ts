@@ -7,8 +7,8 @@
  *   kubeconfig
  */
 import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
-import { mkdir, readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { Journal } from '../storage/journal/types.js';
 import { systemClock } from '../util/clock.js';
 import { messageOf } from '../util/message-of.js';
@@ -44,6 +44,8 @@ export interface DataFolderOptions {
   readonly host: string;
   /** The token of the command line. */
   readonly token: string | undefined;
+  /** Opens a damaged journal with the intact data. */
+  readonly salvage: boolean;
 }
 
 const CREDENTIALS = 'credentials.json';
@@ -55,9 +57,13 @@ const OWN_FILES = new Set([CREDENTIALS, `${CREDENTIALS}.tmp`, 'journal', 'kubeco
  */
 export async function openDataFolder(folder: string, options: DataFolderOptions): Promise<DataFolder> {
   const path = resolve(folder);
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw new UsageError(`--data takes a folder: ${messageOf(error)}`);
-  });
+  if (!(await isFolder(path))) {
+    // In a folder of the system (/proc), a recursive mkdir of Node does not end.
+    const recursive = !(await isFolder(dirname(path)));
+    await mkdir(path, { recursive, mode: 0o700 }).catch((error: unknown) => {
+      throw new UsageError(`--data takes a folder: ${messageOf(error)}`);
+    });
+  }
   const foreign = (await readdir(path)).find((name) => !OWN_FILES.has(name) && !name.startsWith('.'));
   if (foreign !== undefined) {
     throw new UsageError(
@@ -68,11 +74,15 @@ export async function openDataFolder(folder: string, options: DataFolderOptions)
   return {
     path,
     kubeconfig: join(path, 'kubeconfig'),
-    journal: fileJournal(join(path, 'journal')),
+    journal: fileJournal(join(path, 'journal'), { salvage: options.salvage }),
     credentials,
     saveCredentials: (port) =>
       writePrivateFile(join(path, CREDENTIALS), `${JSON.stringify({ ...credentials, port }, undefined, 2)}\n`),
   };
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
 }
 
 async function readCredentials(path: string): Promise<Partial<Credentials>> {

@@ -26,6 +26,8 @@ const FULL = 0.85;
 const FREE = 0.75;
 /** How long after a refused write the next one collects garbage, which takes up to a second. */
 const COLLECT_AFTER_MS = 5_000;
+/** How often the heap is measured if its limit is lower than Node's. */
+const CHECK_MS = 500;
 const MEBIBYTE = 1024 * 1024;
 const GROWING_VERBS: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
 
@@ -66,8 +68,18 @@ export function guardHeap(cluster: GuardedCluster, { maxHeap, warn }: HeapGuardO
     if (list.getEntries().some(isFull)) check();
   });
   observer.observe({ entryTypes: ['gc'] });
+  const collectWhenFull = (): void => {
+    const now = systemClock.now();
+    if (getHeapStatistics().used_heap_size <= maxHeap * FULL || now < collectedAt + CHECK_MS * 2) return;
+    collectGarbage();
+    collectedAt = systemClock.now();
+    check();
+  };
+  // Node collects garbage for its own limit only.
+  const timer = maxHeap < heapSizeLimit() ? setInterval(collectWhenFull, CHECK_MS).unref() : undefined;
   return {
     [Symbol.dispose]() {
+      clearInterval(timer);
       observer.disconnect();
       allowWrites?.();
     },

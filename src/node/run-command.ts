@@ -60,7 +60,12 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
   const data =
     settings.data === undefined
       ? undefined
-      : await openDataFolder(settings.data, { tls, host: host ?? '127.0.0.1', token: settings.token });
+      : await openDataFolder(settings.data, {
+          tls,
+          host: host ?? '127.0.0.1',
+          token: settings.token,
+          salvage: settings.salvage,
+        });
   const credentials = data?.credentials;
   await using options = await readServerOptions(settings.flags, {
     host: host ?? '127.0.0.1',

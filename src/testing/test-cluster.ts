@@ -52,10 +52,12 @@ export function testCluster({ now, seed, ...options }: TestClusterOptions = {}):
   return cluster as TestCluster;
 }
 
-/** The dialect of the project; undefined in a browser. `createCluster` rejects an unknown one. */
+/** The dialect of the project; undefined in a browser. */
 function projectDialect(): DialectName | undefined {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
-  return (process?.env?.['ORCHPLANE_DIALECT'] || undefined) as DialectName | undefined;
+  const name = process?.env?.['ORCHPLANE_DIALECT'] || undefined;
+  if (name === undefined || name === 'orch' || name === 'kubernetes') return name;
+  throw new TypeError(`orchplane: ORCHPLANE_DIALECT is "${name}"; there are orch and kubernetes`);
 }
 
 /** Continues after the identifiers of a state, which may come from another test cluster. */

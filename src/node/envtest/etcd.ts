@@ -6,7 +6,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { parseFlags } from './flags.js';
 
-const VERSION = { etcdserver: '3.5.21', etcdcluster: '3.5.0' };
+/** The release that the reference server is built with. */
+export const ETCD_VERSION = '3.5.21';
+
+const VERSION = { etcdserver: ETCD_VERSION, etcdcluster: '3.5.0' };
 const HEALTH = { health: 'true', reason: '' };
 
 /** Listens on the client URLs of an etcd command line. Returns a function that stops it. */

@@ -4,10 +4,14 @@
  */
 import process from 'node:process';
 import { ETCD_COMMAND } from './assets.js';
-import { serveArguments } from './flags.js';
+import { parseFlags, serveArguments } from './flags.js';
 
 /** Runs the API server or etcd with the arguments that envtest gave; the first one is the command. */
 export async function runEnvtestProgram([command, ...args]: readonly string[], version: string): Promise<void> {
+  if (parseFlags(args).has('version')) {
+    process.stdout.write(await versionText(command));
+    return;
+  }
   // Both are loaded on demand: etcd should start fast, and the API server is large.
   if (command === ETCD_COMMAND) {
     const { startEtcd } = await import('./etcd.js');
@@ -19,4 +23,10 @@ export async function runEnvtestProgram([command, ...args]: readonly string[], v
   for (const name of translated.ignored) process.stderr.write(`orchplane: the flag --${name} is ignored\n`);
   const { main } = await import('../run-command.js');
   await main(version, translated.args, { hasBanner: false });
+}
+
+/** What the real program prints first. */
+async function versionText(command: string | undefined): Promise<string> {
+  if (command === ETCD_COMMAND) return `etcd Version: ${(await import('./etcd.js')).ETCD_VERSION}\n`;
+  return `Kubernetes v${(await import('../../kinds/lifecycle.js')).REFERENCE_RELEASE}.0\n`;
 }

@@ -352,7 +352,12 @@ function decode<Value>(
 
 /** An error that the option `salvage` can recover from. */
 function damagedError(place: JournalFolder, name: string, why: string): JournalError {
-  return unrecoverableError(place, name, why, ', or open it with { salvage: true } to go on with what is whole');
+  return unrecoverableError(
+    place,
+    name,
+    why,
+    ', or open it with { salvage: true } (serve: --salvage) to go on with what is whole',
+  );
 }
 
 function unrecoverableError({ folder }: JournalFolder, name: string, why: string, orElse = ''): JournalError {

@@ -136,7 +136,7 @@ describe('names of the other dialect', () => {
     vi.stubEnv('ORCHPLANE_DIALECT', '');
     expect(testCluster().dialect.name).toBe('orch');
     vi.stubEnv('ORCHPLANE_DIALECT', 'nonsense');
-    expect(() => testCluster()).toThrow('there is no dialect "nonsense"');
+    expect(() => testCluster()).toThrow('ORCHPLANE_DIALECT is "nonsense"; there are orch and kubernetes');
   });
 });
 
