@@ -59,7 +59,7 @@ export function watcher({ path, selector, every, slow = 0, most }: WatcherOption
       // Some watches are closed by the client, after a while.
       const closeAfter = random.below(3) === 0 ? 500 + random.below(10_000) : 60_000;
       try {
-        const response = await server.request('GET', url);
+        const response = await server.request('GET', url, { isWatch: true });
         const close = (): unknown => response.destroy();
         const timer = setTimeout(close, closeAfter);
         report.stopped.addEventListener('abort', close);

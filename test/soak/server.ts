@@ -41,6 +41,7 @@ export interface RequestOptions {
   readonly user?: string;
   /** Closes the connection after so many milliseconds. */
   readonly dropAfter?: number;
+  readonly isWatch?: boolean;
 }
 
 /** Megabytes. */
@@ -161,7 +162,7 @@ export class Server {
     } catch (error) {
       if (!isConnectionError(error)) throw error;
       if (!this.#isStopping && options.dropAfter === undefined)
-        report.violation(`${name}: no response: ${error.message}`);
+        report.violation(`${name}: no response: ${String(error)}`);
       report.count('requests without a response');
       return { status: 0, body: {} as Body, text: '' };
     } finally {
@@ -174,7 +175,7 @@ export class Server {
   request(
     method: string,
     path: string,
-    { body, type, user, dropAfter }: RequestOptions = {},
+    { body, type, user, dropAfter, isWatch }: RequestOptions = {},
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const sent = request({
@@ -182,7 +183,8 @@ export class Server {
         port: this.#port,
         method,
         path,
-        agent: this.#agent,
+        // The connection of a slow watch may have ended when the last event is read, so it is not used again.
+        agent: isWatch ? false : this.#agent,
         headers: {
           authorization: `Bearer ${TOKEN}`,
           ...(body === undefined ? {} : { 'content-type': type ?? 'application/json' }),

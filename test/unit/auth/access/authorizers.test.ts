@@ -8,6 +8,7 @@ import {
   rbac,
   unionAuthorizer,
 } from '../../../../src/cluster/public-api.js';
+import { createCluster as createCoreCluster } from '../../../../src/core.js';
 import { createFetchHandler } from '../../../../src/http/handler.js';
 import { ConfigMap, SelfSubjectRulesReview } from '../../../../src/kinds/index.js';
 import type { AccessDecision } from '../../../../src/protocol/access.js';
@@ -59,6 +60,30 @@ describe('unionAuthorizer', () => {
     expect(own?.resourceRules).not.toContainEqual({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] });
     expect(own).toMatchObject({ incomplete: false });
   });
+});
+
+describe('allowAuthenticated, the default of orchplane/core', () => {
+  test('allows everything to authenticated users and nothing to others', async () => {
+    const cluster = createCoreCluster({ kinds: [ConfigMap] });
+    expect(
+      (
+        await cluster
+          .with({ as: { user: 'alice' } })
+          .api(ConfigMap)
+          .list()
+      ).items,
+    ).toEqual([]);
+    const handle = createFetchHandler(cluster, { tokens: { secret: { user: 'alice' } } });
+    const get = async (headers: Record<string, string>) =>
+      (await handle(new Request('http://c/api/v1/configmaps', { headers }))).status;
+    expect(await get({ authorization: 'Bearer secret' })).toBe(200);
+    expect(await get({})).toBe(403);
+  });
+});
+
+test('a handler without tokens treats every client as the administrator', async () => {
+  const handle = createFetchHandler(createCluster({ authorizer: denyAll() }));
+  expect((await handle(new Request('http://c/api/v1/secrets'))).status).toBe(200);
 });
 
 test('a cluster without anonymous requests rejects requests without credentials', async () => {
