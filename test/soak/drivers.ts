@@ -14,6 +14,8 @@ export interface Driven {
   readonly ledger: Ledger;
 }
 
+type Context = Pick<Driven, 'server' | 'report'>;
+
 /** Prepares a driver; the result performs one step. */
 export type Driver = (driven: Driven) => () => Promise<void>;
 
@@ -25,6 +27,7 @@ const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
 const BINDINGS = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
 const SHARED_COUNTERS = 3;
+const LONGEST_CHANGE_MS = 60_000;
 export const RECORDERS = ['one', 'two'];
 
 /** The objects that the drivers need. */
@@ -99,9 +102,15 @@ function sumProblem({ total, ...parts }: Readonly<Record<string, string>>): stri
 export function recordingWriter(id: string): Driver {
   return ({ server, report, random, ledger }) => {
     let count = 0;
+    const generations = Array.from({ length: 40 }, () => 0);
     return async () => {
-      const name = `${id}-${random.below(40)}`;
-      if (!ledger.isCertain(name)) return;
+      const index = random.below(generations.length);
+      const name = `${id}-${index}-${generations[index]}`;
+      if (!ledger.isCertain(name)) {
+        // A write without a response may still be executed, so its object is not written again.
+        generations[index] = (generations[index] ?? 0) + 1;
+        return;
+      }
       const content = ledger.content(name);
       const deletes = content !== undefined && random.below(3) === 0;
       const next = deletes ? undefined : `${count++}:${'x'.repeat(random.below(400))}`;
@@ -111,7 +120,7 @@ export function recordingWriter(id: string): Driver {
       ledger.sent(name, next);
       const answer = await server.sendNow(method, path, {
         ...(deletes ? {} : { body }),
-        ...dropped(random, 50),
+        ...dropped(random, 100),
       });
       if (answer.status === 0) return;
       if (answer.status < 300) ledger.acknowledged(name);
@@ -192,8 +201,9 @@ export const policyWriter: Driver = ({ server, report, random }) => {
   const path = '/api/v1/namespaces/coloured/configmaps?dryRun=All';
   return async () => {
     const [denied, allowed] = random.shuffle(['red', 'green', 'blue']);
-    const { body: current } = await server.send<Stored>('GET', `${POLICIES}/colour`);
-    const body = { ...current, spec: colourPolicy(denied ?? '') };
+    const current = await server.send<Stored>('GET', `${POLICIES}/colour`);
+    if (current.status !== 200) return report.check('policy', unexpected(current, [0]));
+    const body = { ...current.body, spec: colourPolicy(denied ?? '') };
     const changed = await server.send('PUT', `${POLICIES}/colour`, { body });
     if (changed.status !== 200) return report.check('policy', unexpected(changed, [0, 409]));
     for (const [colour, expected] of [
@@ -216,7 +226,7 @@ export const policyWriter: Driver = ({ server, report, random }) => {
   };
 };
 
-async function expectRead({ server, report }: Pick<Driven, 'server' | 'report'>, status: number): Promise<void> {
+async function expectRead({ server, report }: Context, status: number): Promise<void> {
   report.check('policy', unexpected(await server.send('GET', `${MAPS}?limit=1`, { user: 'ann' }), [0, status]));
 }
 
@@ -236,27 +246,28 @@ export const crdWriter: Driver =
   async () => {
     const plural = `things${random.below(3)}`;
     const name = `${plural}.example.com`;
+    const collection = `/apis/example.com/v1/namespaces/default/${plural}`;
     const created = await server.send('POST', CRDS, { body: crd(plural) });
     report.check('CRDs', unexpected(created, [0, 201, 409]));
-    const collection = `/apis/example.com/v1/namespaces/default/${plural}`;
-    if (!(await becomes(() => server.send('GET', collection), [200], server))) return;
-    if (created.status === 201) {
-      const list = await server.send<StoredList>('GET', collection);
-      if (list.status === 200 && list.body.items.length > 0) report.violation(`${name} has objects of a deleted CRD`);
-    }
-    for (let index = 0; index < 5; index++) {
-      const body = {
-        apiVersion: 'example.com/v1',
-        kind: plural,
-        metadata: { generateName: 't-' },
-        spec: { size: index - 1 },
-      };
-      report.check('CRDs', unexpected(await server.send('POST', collection, { body }), [0, index === 0 ? 422 : 201]));
-    }
-    report.check('CRDs', unexpected(await server.send('DELETE', `${CRDS}/${name}`), [0, 200, 404]));
-    const isGone = await becomes(() => server.send('GET', `${CRDS}/${name}`), [404], server);
-    if (isGone) report.check('CRDs', unexpected(await server.send('GET', collection), [0, 404]));
+    if (created.status === 201) await useCrd({ server, report }, collection);
+    // Also one that a restart has interrupted.
+    const deleted = await server.send('DELETE', `${CRDS}/${name}`);
+    report.check('CRDs', unexpected(deleted, [0, 200, 404]));
+    if (deleted.status !== 200) return;
+    await becomes({ server, report }, `${CRDS}/${name}`, 404);
+    report.check('CRDs', unexpected(await server.send('GET', collection), [0, 404]));
   };
+
+async function useCrd({ server, report }: Context, collection: string): Promise<void> {
+  await becomes({ server, report }, collection, 200);
+  const list = await server.send<StoredList>('GET', collection);
+  if (list.status === 200 && list.body.items.length > 0) report.violation(`${collection}: objects of a deleted CRD`);
+  const kind = collection.slice(collection.lastIndexOf('/') + 1);
+  for (const size of [-1, 0, 1, 2, 3]) {
+    const body = { apiVersion: 'example.com/v1', kind, metadata: { generateName: 't-' }, spec: { size } };
+    report.check('CRDs', unexpected(await server.send('POST', collection, { body }), [0, size < 0 ? 422 : 201]));
+  }
+}
 
 function crd(plural: string): unknown {
   const spec = { type: 'object', properties: { size: { type: 'integer', minimum: 0 } } };
@@ -272,15 +283,15 @@ function crd(plural: string): unknown {
   };
 }
 
-/** Repeats a request until its status is one of the wanted ones; false if the server was restarted. */
-async function becomes(send: () => Promise<Answer>, wanted: readonly number[], server: Server): Promise<boolean> {
-  const { open } = server;
-  while (open === server.open) {
-    const { status } = await send();
-    if (wanted.includes(status)) return true;
+/** Repeats a GET until it has the status. */
+async function becomes({ server, report }: Context, path: string, status: number): Promise<void> {
+  const until = Date.now() + LONGEST_CHANGE_MS;
+  for (;;) {
+    const answer = await server.send('GET', path);
+    if (answer.status === status) return;
+    if (Date.now() > until) return report.violation(`${path} still has status ${answer.status}, expected ${status}`);
     await pause(20);
   }
-  return false;
 }
 
 /** Sends a part of a request, or reads a part of a response after a pause, and closes the connection. */
