@@ -3,7 +3,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 
-/** An object as clients read it. */
+/** An object as clients read it; in an event of type ERROR, a Status. */
 export interface Stored {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -15,6 +15,7 @@ export interface Stored {
     readonly managedFields?: readonly { readonly manager?: string }[];
   };
   readonly data?: Readonly<Record<string, string>>;
+  readonly code?: number;
 }
 
 export interface StoredList {

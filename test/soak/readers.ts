@@ -28,8 +28,7 @@ export function watcher({ path, selector, every, slow = 0, most }: WatcherOption
     const takeEvent = async (event: StoredEvent): Promise<boolean> => {
       if (event.type === 'ERROR') {
         report.count('expired watches');
-        const { code } = event.object as unknown as { code?: number };
-        if (code !== 410) report.violation(`watch of ${path}: ${JSON.stringify(event)}`);
+        if (event.object.code !== 410) report.violation(`watch of ${path}: ${JSON.stringify(event)}`);
         isListed = false;
         return false;
       }

@@ -131,10 +131,12 @@ export class Server {
   measure(): Promise<Memory> {
     const child = this.#child;
     if (child === undefined) throw new Error('the server is not running');
-    const closed = once(child, 'close').then(() => Promise.reject(new Error('the server ended')));
-    const measured = once(child, 'message').then(([memory]) => memory as Memory);
+    const settled = new AbortController();
+    const { signal } = settled;
+    const measured = once(child, 'message', { signal }).then(([memory]) => memory as Memory);
+    const closed = once(child, 'close', { signal }).then(() => Promise.reject(new Error('the server ended')));
     child.send({});
-    return Promise.race([measured, closed]);
+    return Promise.race([measured, closed]).finally(() => settled.abort());
   }
 
   /** Sends a request as soon as the server accepts requests. */
