@@ -83,6 +83,15 @@ export class IncomingRequest implements HttpRequest {
     return this.#controller.signal;
   }
 
+  get remote(): string | undefined {
+    const message = this.#message;
+    const session = isHttp2(message) ? message.stream.session : undefined;
+    if (session?.destroyed === true) return undefined;
+    const { remoteAddress } = session?.socket ?? message.socket;
+    // An IPv4 client of a server that listens on IPv6.
+    return remoteAddress?.replace(/^::ffff:/, '');
+  }
+
   get hasBody(): boolean {
     return announcesBody(this.#message);
   }

@@ -1,11 +1,13 @@
 /** serve: credentials, options, kubeconfig, requests and shutdown. */
 import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { connect as connectHttp2 } from 'node:http2';
 import { request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditLog } from '../../../src/audit/log.js';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { yamlBody } from '../../../src/codec/yaml.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
@@ -340,3 +342,18 @@ function connected(port: number): Promise<string> {
     socket.on('error', (error) => resolve('code' in error ? String(error.code) : error.message));
   });
 }
+
+describe('audit', () => {
+  test.each([false, true])('records the address of the client, with TLS: %s', async (tls) => {
+    const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
+    await using server = await serve(createCluster({ audit }), { tls, anonymous: true });
+    const get = tls ? connectHttp2(server.url, { ca: server.caCertificate ?? '' }) : undefined;
+    if (get === undefined) await (await fetch(`${server.url}/api`)).text();
+    else {
+      await textOf(get.request({ ':path': '/api' }));
+      get.destroy();
+    }
+    expect(audit.events.length).toBeGreaterThan(0);
+    expect(audit.events.map((event) => event.sourceIPs)).toEqual(audit.events.map(() => ['127.0.0.1']));
+  });
+});
