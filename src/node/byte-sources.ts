@@ -53,13 +53,6 @@ async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
   for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) yield bytes;
 }
 
-/** Resolves after pending I/O callbacks. */
-export function nextEventLoopTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
-
 /** Resolves when the socket has drained or closed. */
 export function waitForDrain(outgoing: Pick<EventEmitter, 'on' | 'off'>): Promise<void> {
   return new Promise((resolve) => {

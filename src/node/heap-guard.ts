@@ -69,8 +69,9 @@ export function guardHeap(cluster: GuardedCluster, { maxHeap, warn }: HeapGuardO
   });
   observer.observe({ entryTypes: ['gc'] });
   const collectWhenFull = (): void => {
-    const now = systemClock.now();
-    if (getHeapStatistics().used_heap_size <= maxHeap * FULL || now < collectedAt + CHECK_MS * 2) return;
+    // While writes are refused, the next of them collects.
+    const isDue = allowWrites === undefined && systemClock.now() >= collectedAt + CHECK_MS * 2;
+    if (!isDue || getHeapStatistics().used_heap_size <= maxHeap * FULL) return;
     collectGarbage();
     collectedAt = systemClock.now();
     check();

@@ -11,8 +11,8 @@ import type { Peer } from '../auth/authentication.js';
 import type { Answer, ByteSource, HttpRequest } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { readSubprotocols } from '../http/subprotocols.js';
-import { systemClock } from '../util/clock.js';
-import { gzipSource, isStream, nextEventLoopTurn, toByteSource, waitForDrain } from './byte-sources.js';
+import { nextTurn, systemClock } from '../util/clock.js';
+import { gzipSource, isStream, toByteSource, waitForDrain } from './byte-sources.js';
 import {
   announcesBody,
   ClientDisconnectedError,
@@ -350,7 +350,7 @@ class Exchange {
         if (!outgoing.write(bytes)) await waitForDrain(outgoing);
         // Events that arrive in the meantime share a write; otherwise a busy server would spend its time on
         // single-event writes.
-        else if (isLive) await nextEventLoopTurn();
+        else if (isLive) await nextTurn();
       }
     } finally {
       this.#streaming = false;

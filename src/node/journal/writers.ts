@@ -2,9 +2,11 @@
  * Writes the files of a journal: segments, which grow frame by frame, and checkpoints, which are written under a
  * temporary name, synced and then renamed, so that a crash leaves the previous one intact.
  */
+
 import { join } from 'node:path';
 import { encodePlaced } from '../../storage/journal/record.js';
 import type { JournalState } from '../../storage/journal/types.js';
+import { nextTurn } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
 import type { JournalFile, JournalFiles } from './files.js';
 import { CLOSED_MARK, checkpointName, encodeEnd, encodeHead, FILE_HEADER, headOf, journalName } from './folder.js';
@@ -202,7 +204,7 @@ export async function writeCheckpoint(
   const draft = new CheckpointWriter(place);
   try {
     for (const _slice of draft.write(state)) {
-      await nextEventLoopTurn();
+      await nextTurn();
       if (!isWanted()) return draft.discard();
     }
     await draft.sync();
@@ -291,10 +293,4 @@ class CheckpointWriter {
     this.#isOpen = false;
     this.#file.close();
   }
-}
-
-function nextEventLoopTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

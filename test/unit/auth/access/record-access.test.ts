@@ -280,7 +280,7 @@ test('selects recorded requests by user, source and time', async () => {
     { attributes: { resource: 'deployments' }, count: 1 },
     { attributes: { resource: 'pods', verb: 'list' }, count: 1 },
   ]);
-  expect(access.select({ user: 'nobody' }).yaml('r')).toBe('');
+  expect(access.select({ user: 'carol' }).yaml('r')).toBe('');
   expect(() => access.select({ usr: 'root' } as object)).toThrow('select has no option "usr"');
   expect(() => recordAccess(cluster, { usr: 'root' } as object)).toThrow('recordAccess has no option "usr"');
 });
