@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { isAbsolute, resolve } from 'node:path';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isAbsolute, posix, resolve } from 'node:path';
+import { build } from 'esbuild';
 import { type GetModuleInfo, rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { defineConfig } from 'tsup';
 import ts from 'typescript';
+import type { Chunk } from './src/node/code-cache.js';
 
 const ENTRIES = [
   'index',
@@ -63,6 +65,7 @@ export default defineConfig({
   async onSuccess() {
     writeFileSync('dist/THIRD-PARTY-LICENSES.txt', Object.keys(INLINED).map(license).join('\n'));
     await mergeChunks();
+    await writeCachedEntries();
     await writeDeclarations();
   },
 });
@@ -153,6 +156,153 @@ function importsOf(id: string, getModuleInfo: GetModuleInfo, found = new Set<str
   found.add(id);
   for (const imported of getModuleInfo(id)?.importedIds ?? []) importsOf(imported, getModuleInfo, found);
   return found;
+}
+
+/**
+ * Writes `dist/cached`, which Node loads: an ES module for each entry, and what src/node/code-cache.ts needs to run the
+ * other files as scripts. Bundlers take the files in `dist` itself, by the condition `module`.
+ */
+async function writeCachedEntries(): Promise<void> {
+  const files = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
+  const chunks: Record<string, Chunk> = {};
+  rmSync('dist/cached', { recursive: true, force: true });
+  mkdirSync('dist/cached');
+  for (const file of files) {
+    const module = readModule(file);
+    chunks[file] = scriptOf(module);
+    if (file === 'node/cli.js') writeFileSync('dist/node/cli.js', moduleOf(module));
+    const entry = ENTRIES.find((name) => file === `${name}.js`);
+    if (entry !== undefined) writeFileSync(`dist/cached/${cachedName(entry)}.js`, moduleOf(module));
+  }
+  writeFileSync('dist/cached/chunks.json', JSON.stringify(chunks));
+  await build({
+    entryPoints: { load: 'src/node/code-cache.ts' },
+    outdir: 'dist/cached',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    platform: 'node',
+    target: 'es2022',
+    bundle: true,
+  });
+}
+
+/** `codec/cbor/index` is `codec-cbor`. */
+function cachedName(entry: string): string {
+  return entry.replace(/\/index$/, '').replaceAll('/', '-');
+}
+
+interface Module {
+  readonly file: string;
+  readonly text: string;
+  readonly imports: readonly ts.ImportDeclaration[];
+  readonly exports: readonly ts.ExportDeclaration[];
+  /** The code between imports and exports. */
+  readonly start: number;
+  readonly end: number;
+  readonly edits: readonly (readonly [number, number, string])[];
+}
+
+function readModule(file: string): Module {
+  const text = readFileSync(`dist/${file}`, 'utf8');
+  const outside = /[^\0-\x7f]/.exec(text);
+  if (outside !== null) throw new Error(`dist/${file} contains ${outside[0]}: it is read as ASCII`);
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true);
+  const imports = source.statements.filter(ts.isImportDeclaration);
+  const exports = source.statements.filter(ts.isExportDeclaration);
+  const code = source.statements.filter((node) => !ts.isImportDeclaration(node) && !ts.isExportDeclaration(node));
+  const start = Math.max(0, ...imports.map((node) => node.getEnd()));
+  const end = code.at(-1)?.getEnd() ?? start;
+  if (code.some((node) => node.getStart() < start)) throw new Error(`dist/${file}: an import follows code`);
+  const edits: [number, number, string][] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+      edits.push([node.expression.getStart(), node.expression.getEnd(), '$import']);
+    if (ts.isPropertyAccessExpression(node) && ts.isMetaProperty(node.expression))
+      edits.push([node.getStart(), node.getEnd(), '$url']);
+    ts.forEachChild(node, visit);
+  };
+  code.forEach(visit);
+  return { file, text, imports, exports: exports.filter((node) => node.exportClause !== undefined), start, end, edits };
+}
+
+/** A module as the body of a function that returns its exports. */
+function scriptOf({ text, imports, exports, start, end, edits }: Module): Chunk {
+  const heads = imports.map((node, index) =>
+    bindings(node, `$${index}`, `$require(${node.moduleSpecifier.getText()})`),
+  );
+  const tails = exports.map((node, index) => {
+    if (node.moduleSpecifier !== undefined)
+      heads.push(`const $e${index} = $require(${node.moduleSpecifier.getText()});`);
+    return exportNames(node).map(({ name, from }) =>
+      node.moduleSpecifier === undefined ? `${name}: ${from}` : `${name}: $e${index}.${from}`,
+    );
+  });
+  return {
+    start,
+    end,
+    line: text.slice(0, start).split('\n').length - 1,
+    head: heads.join(' '),
+    tail: `; return { ${tails.flat().join(', ')} };`,
+    edits,
+  };
+}
+
+/** A module that takes other files of this build from the code cache, and other packages from Node. */
+function moduleOf({ file, text, imports, exports, start, end, edits }: Module): string {
+  const isCli = file === 'node/cli.js';
+  const target = (node: ts.ImportDeclaration | ts.ExportDeclaration): string =>
+    posix.join(posix.dirname(file), (node.moduleSpecifier as ts.StringLiteral).text);
+  const isOwn = (node: ts.ImportDeclaration): boolean =>
+    (node.moduleSpecifier as ts.StringLiteral).text.startsWith('.');
+  const load = `import { load } from '${isCli ? '../cached' : '.'}/load.cjs';`;
+  const own = imports.filter(isOwn);
+  // Its code has to run here if it uses packages that have to be the same as the user's, such as vitest.
+  const usesPeers = imports.some((node) => !isOwn(node) && !node.moduleSpecifier.getText().includes('node:'));
+  if (!isCli && !usesPeers) {
+    const names = exports.flatMap(exportNames).map(({ name }) => name);
+    return `${load}\nconst loaded = load('${file}');\nexport const { ${names.join(', ')} } = loaded;\n`;
+  }
+  let code = text.slice(start, end);
+  for (const [from, to, replacement] of [...edits].reverse()) {
+    if (replacement !== '$import') continue;
+    const path = /^\('([^']*)'\)/.exec(text.slice(to))?.[1] ?? '';
+    const loaded = `Promise.resolve(load('${posix.join(posix.dirname(file), path)}'))`;
+    code = code.slice(0, from - start) + loaded + code.slice(to - start + path.length + 4);
+  }
+  return [
+    ...(isCli ? ['#!/usr/bin/env node'] : []),
+    ...imports.filter((node) => !isOwn(node)).map((node) => node.getText()),
+    load,
+    ...own.map((node, index) => bindings(node, `$${index}`, `load('${target(node)}')`)),
+    code.trim(),
+    ...exports.flatMap((node) =>
+      node.moduleSpecifier === undefined
+        ? [node.getText()]
+        : exportNames(node).map(({ name, from }) => `export const ${name} = load('${target(node)}').${from};`),
+    ),
+    '',
+  ].join('\n');
+}
+
+/** The declarations of what an import declares, from the exports of a module. */
+function bindings({ importClause }: ts.ImportDeclaration, variable: string, value: string): string {
+  const named = importClause?.namedBindings;
+  const names = [importClause?.name, named !== undefined && ts.isNamespaceImport(named) ? named.name : undefined];
+  const elements = named !== undefined && ts.isNamedImports(named) ? named.elements : [];
+  const parts = elements.map((node) => `${node.propertyName?.text ?? node.name.text}: ${node.name.text}`);
+  const wholes = names.flatMap((name) => (name === undefined ? [] : [`, ${name.text} = ${variable}`]));
+  return `const ${variable} = ${value}${wholes.join('')}${parts.length > 0 ? `, { ${parts.join(', ')} } = ${variable}` : ''};`;
+}
+
+function exportNames({
+  exportClause,
+}: ts.ExportDeclaration): readonly { readonly name: string; readonly from: string }[] {
+  if (exportClause === undefined || !ts.isNamedExports(exportClause))
+    throw new Error('an export of this build has no names');
+  return exportClause.elements.map((node) => ({
+    name: node.name.text,
+    from: node.propertyName?.text ?? node.name.text,
+  }));
 }
 
 /** One declaration file for each entry, and one for what several share. */

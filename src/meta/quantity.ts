@@ -68,7 +68,7 @@ export class Quantity {
     return Quantity.parse(String(value));
   }
 
-  /** `mantissa × 10^scale`, printed in the given format. */
+  /** `mantissa * 10^scale`, printed in the given format. */
   static of(mantissa: bigint, options: { scale?: number; format?: QuantityFormat } = {}): Quantity {
     const { scale = 0, format = 'DecimalSI' } = options;
     return new Quantity({ mantissa, scale, format, wide: !fitsInt64(mantissa) });

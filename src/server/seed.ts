@@ -7,10 +7,11 @@ import { SERVER_MANAGER } from '../meta/dialect.js';
 import { compareVersions, type GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, ManagedFieldsEntry } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
-import type { ObjectKey } from '../storage/types.js';
+import type { PlacedObject } from '../storage/state.js';
 import { formatTime } from '../text/time/time.js';
 import { uidFromText } from '../util/ids.js';
 import { deepFreeze } from '../util/json.js';
+import { once } from '../util/once.js';
 import type { ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
 import { withResourceVersion } from './versions.js';
@@ -35,51 +36,67 @@ type SeedContext = Pick<ServerContext, 'store' | 'dialect' | 'clock' | 'registry
 
 /** Stores the initial objects of kinds, at the revision of the last default namespace. */
 export function seedInitialObjects(context: SeedContext, kinds: readonly ServedKind[]): void {
-  const { store, dialect, clock, settings, features } = context;
-  // In a cluster that resumes from a journal, a new initial object is a write with an event.
-  const put = (key: ObjectKey, object: ApiObject): void => {
-    if (store.journal === undefined) store.seed(key, object);
-    else store.commit({ type: 'create', key, makeObject: (version) => withResourceVersion(object, version) });
-  };
+  const { store, registry, clock } = context;
   const resourceVersion = String(store.revision);
   const creationTimestamp = formatTime(clock.now());
-  for (const served of kinds) {
-    const { kind, storageKey, gvk, apiVersion } = served;
-    if (kind.initial === undefined) continue;
-    const written = managedFieldsKind(served, context);
-    const objects = written.kind.initial ?? kind.initial;
-    const versions = () => servedVersions(context.registry.all());
-    for (const initial of objects(dialect, creationTimestamp, versions, settings, features)) {
-      const { metadata, ...body } = initial;
-      const { name, namespace, generation, labels, annotations, managers } = metadata;
-      const key = { storageKey, namespace: namespace ?? '', name };
+  const served = registry.all();
+  const versions = once(() => servedVersions(served));
+  for (const kind of kinds) {
+    if (kind.kind.initial === undefined) continue;
+    const written = managedFieldsKind(kind, context);
+    const makeObjects = () => initialObjects(kind, context, { written, versions, resourceVersion, creationTimestamp });
+    if (store.journal === undefined && store.seedLater(kind.storageKey, makeObjects)) continue;
+    for (const { key, object } of makeObjects()) {
       if (store.get(key) !== undefined) continue;
-      const before = lastSeeded.get(initial);
-      if (
-        before?.metadata.resourceVersion === resourceVersion &&
-        before.metadata.creationTimestamp === creationTimestamp &&
-        before.metadata.managedFields?.[0]?.apiVersion === written.apiVersion
-      ) {
-        put(key, before);
-        continue;
-      }
-      const filledIn = {
-        name,
-        ...(namespace === undefined ? {} : { namespace }),
-        // Not from the cluster's ids: the ids that users see must not depend on the initial objects.
-        uid: uidFromText(`${storageKey}/${namespace === undefined ? '' : `${namespace}/`}${name}`),
-        resourceVersion,
-        ...(generation === undefined ? {} : { generation }),
-        creationTimestamp,
-        ...(labels === undefined ? {} : { labels }),
-        ...(annotations === undefined ? {} : { annotations }),
-        managedFields: managers.map((manager) => initialEntry(manager, written.apiVersion, creationTimestamp)),
-      };
-      const object = deepFreeze({ kind: gvk.kind, apiVersion, metadata: filledIn, ...body }) as unknown as ApiObject;
-      lastSeeded.set(initial, object);
-      put(key, object);
+      // In a cluster that resumes from a journal, a new initial object is a write with an event.
+      if (store.journal === undefined) store.seed(key, object);
+      else store.commit({ type: 'create', key, makeObject: (version) => withResourceVersion(object, version) });
     }
   }
+}
+
+interface InitialState {
+  /** The kind in whose version the server owns the fields. */
+  readonly written: ServedKind;
+  readonly versions: () => readonly GroupVersion[];
+  readonly resourceVersion: string;
+  readonly creationTimestamp: string;
+}
+
+function initialObjects(
+  { kind, storageKey, gvk, apiVersion }: ServedKind,
+  { dialect, settings, features }: SeedContext,
+  { written, versions, resourceVersion, creationTimestamp }: InitialState,
+): readonly PlacedObject[] {
+  const objects = written.kind.initial ?? kind.initial ?? (() => []);
+  return objects(dialect, creationTimestamp, versions, settings, features).map((initial) => {
+    const { metadata, ...body } = initial;
+    const { name, namespace, generation, labels, annotations, managers } = metadata;
+    const key = { storageKey, namespace: namespace ?? '', name };
+    const before = lastSeeded.get(initial);
+    if (
+      before?.metadata.resourceVersion === resourceVersion &&
+      before.metadata.creationTimestamp === creationTimestamp &&
+      before.metadata.managedFields?.[0]?.apiVersion === written.apiVersion
+    ) {
+      return { key, object: before };
+    }
+    const filledIn = {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      // Not from the cluster's ids: the ids that users see must not depend on the initial objects.
+      uid: uidFromText(`${storageKey}/${namespace === undefined ? '' : `${namespace}/`}${name}`),
+      resourceVersion,
+      ...(generation === undefined ? {} : { generation }),
+      creationTimestamp,
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+      managedFields: managers.map((manager) => initialEntry(manager, written.apiVersion, creationTimestamp)),
+    };
+    const object = deepFreeze({ kind: gvk.kind, apiVersion, metadata: filledIn, ...body }) as unknown as ApiObject;
+    lastSeeded.set(initial, object);
+    return { key, object };
+  });
 }
 
 function servedVersions(kinds: readonly ServedKind[]): readonly GroupVersion[] {

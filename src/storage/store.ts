@@ -165,6 +165,20 @@ export class Store {
     this.#countChange(table, key.storageKey);
   }
 
+  /** Like `seed`, but the objects are made on first use of the resource. Returns false if it has been used. */
+  seedLater(storageKey: string, makeObjects: () => Iterable<PlacedObject>): boolean {
+    if (this.#find(storageKey) !== undefined) return false;
+    const history = this.#initialHistory;
+    const state = once(() => {
+      const table = new Table(this.#options, undefined, history);
+      for (const { key, object } of makeObjects()) table.set(key, object);
+      return table.state();
+    });
+    this.#unusedTableStates = new Map(this.#unusedTableStates).set(storageKey, state);
+    this.#countChangeOfAll();
+    return true;
+  }
+
   /**
    * Adds or replaces objects and sets the revision, without events: history starts here, and open watches end. `highest` is
    * the highest revision of the store that the objects come from.
@@ -244,6 +258,13 @@ export class Store {
     table.lastChange = ++this.#changeCount;
     const counters = this.#countersByStorageKey.get(storageKey);
     if (counters !== undefined) for (const counter of counters) counter.value = table.lastChange;
+  }
+
+  #countChangeOfAll(): void {
+    this.#changeCountAtRestore = ++this.#changeCount;
+    for (const counters of this.#countersByStorageKey.values()) {
+      for (const counter of counters) counter.value = this.#changeCountAtRestore;
+    }
   }
 
   /** Calls `wake` after every write until undone, for reads that wait for a future revision. */
@@ -330,10 +351,7 @@ export class Store {
     this.#unusedTableStates = snapshot.tables;
     this.#initialHistory = snapshot.initialHistory;
     this.#hasUnvalidatedObjects = snapshot.hasUnvalidatedObjects;
-    this.#changeCountAtRestore = ++this.#changeCount;
-    for (const counters of this.#countersByStorageKey.values()) {
-      for (const counter of counters) counter.value = this.#changeCountAtRestore;
-    }
+    this.#countChangeOfAll();
     for (const table of before.values()) table.log.expireAll();
     for (const wake of [...this.#revisionWaiters]) wake();
   }

@@ -1,8 +1,8 @@
 // A static import would run before the first line.
 const start = performance.now();
 const coreStart = process.cpuUsage();
-const { createCluster } = await import('../../../dist/index.js');
-const { Namespace, Pod } = await import('../../../dist/kinds/index.js');
+const { createCluster } = await import('orchplane');
+const { Namespace, Pod } = await import('orchplane/kinds');
 const cluster = createCluster();
 const ms = performance.now() - start;
 const coreMs = milliseconds(process.cpuUsage(coreStart));

@@ -1,0 +1,112 @@
+/** Node loads the package with V8's code cache. The cache must never change what the library does. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { installPackage } from './install.js';
+import { requireBuild } from './manifest.js';
+
+let folder: string;
+let dist: string;
+
+beforeEach(() => {
+  requireBuild();
+  folder = mkdtempSync(join(tmpdir(), 'orchplane-code-cache-'));
+  installPackage(folder, []);
+  dist = join(folder, 'node_modules/orchplane/dist');
+  for (const cache of cacheFolders()) rmSync(join(dist, 'cached', cache), { recursive: true });
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const PROGRAM = `
+  import { createCluster, StatusError } from 'orchplane';
+  import { ConfigMap } from 'orchplane/kinds';
+  const made = await createCluster().api(ConfigMap).create({ metadata: { name: 'web' } });
+  console.log(made.metadata.name);
+`;
+
+describe('the code cache', () => {
+  test('is written by the first processes and then used unchanged', () => {
+    for (let process = 0; process < 4; process++) expect(run(PROGRAM)).toEqual({ stdout: 'web\n', stderr: '' });
+    const files = cacheFiles();
+    expect(files.length).toBeGreaterThan(3);
+    const before = files.map((file) => statSync(file).mtimeMs);
+    expect(run(PROGRAM)).toEqual({ stdout: 'web\n', stderr: '' });
+    expect(cacheFiles().map((file) => statSync(file).mtimeMs)).toEqual(before);
+  });
+
+  test('is ignored and replaced if a byte of it has changed', () => {
+    run(PROGRAM);
+    const [file = ''] = cacheFiles().sort((left, right) => statSync(right).size - statSync(left).size);
+    const damaged = readFileSync(file);
+    const middle = damaged.length >> 1;
+    damaged[middle] = (damaged[middle] ?? 0) ^ 0x55;
+    writeFileSync(file, damaged);
+    expect(run(PROGRAM)).toEqual({ stdout: 'web\n', stderr: '' });
+    expect(readFileSync(file).equals(damaged)).toBe(false);
+  });
+
+  test('is ignored if a file of the library was edited, even if its size is the same', () => {
+    const program = `import { createCluster } from 'orchplane'; try { createCluster({ x: 1 }); } catch (error) { console.log(error.message); }`;
+    const before = run(program);
+    expect(before.stdout).toContain('createCluster');
+    const file = readdirSync(dist).find(
+      (name) =>
+        name.endsWith('.js') && readFileSync(join(dist, name), 'utf8').includes('refuseUnknownOptions("createCluster"'),
+    );
+    const path = join(dist, file ?? '');
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"createCluster"', '"CREATECLUSTER"'));
+    expect(run(program).stdout).toBe(before.stdout.replace('createCluster', 'CREATECLUSTER'));
+  });
+
+  test('is optional: the library loads if it cannot be written, and ORCHPLANE_CODE_CACHE=off turns it off', () => {
+    expect(run(PROGRAM, { ORCHPLANE_CODE_CACHE: 'off' })).toEqual({ stdout: 'web\n', stderr: '' });
+    expect(cacheFolders()).toEqual([]);
+    run(PROGRAM);
+    const [cache = ''] = cacheFolders();
+    rmSync(join(dist, 'cached', cache), { recursive: true });
+    writeFileSync(join(dist, 'cached', cache), 'a file where the folder should be');
+    expect(run(PROGRAM)).toEqual({ stdout: 'web\n', stderr: '' });
+  });
+
+  test('keeps one copy of the library for import, require and all entries', () => {
+    const program = `
+      import { createRequire } from 'node:module';
+      import * as all from 'orchplane';
+      import * as core from 'orchplane/core';
+      const required = createRequire(import.meta.url)('orchplane');
+      console.log(all.StatusError === core.StatusError, all.createCluster === required.createCluster);
+    `;
+    expect(run(program)).toEqual({ stdout: 'true true\n', stderr: '' });
+  });
+
+  test('keeps the lines of stack traces', () => {
+    const program = `import { createCluster } from 'orchplane'; try { createCluster({ x: 1 }); } catch (error) { console.log(error.stack); }`;
+    for (const { stdout } of [run(program), run(program)]) {
+      const [, file = '', line = ''] = /(chunk-[^:/]*\.js):(\d+):/.exec(stdout) ?? [];
+      expect(existsSync(join(dist, file))).toBe(true);
+      expect(readFileSync(join(dist, file), 'utf8').split('\n')[Number(line) - 1]).toContain('throw');
+    }
+  });
+});
+
+function run(program: string, variables: Record<string, string> = {}): { stdout: string; stderr: string } {
+  writeFileSync(join(folder, 'program.mjs'), program);
+  const { NODE_OPTIONS: _, NODE_V8_COVERAGE: __, ...env } = process.env;
+  const options = { cwd: folder, env: { ...env, ...variables }, encoding: 'utf8' } as const;
+  const { stdout, stderr } = spawnSync(process.execPath, ['program.mjs'], options);
+  return { stdout, stderr };
+}
+
+function cacheFolders(): readonly string[] {
+  return readdirSync(join(dist, 'cached')).filter((name) => name.startsWith('v8-'));
+}
+
+function cacheFiles(): string[] {
+  return cacheFolders().flatMap((cache) =>
+    readdirSync(join(dist, 'cached', cache)).map((name) => join(dist, 'cached', cache, name)),
+  );
+}
