@@ -199,7 +199,7 @@ interface Module {
   /** The code between imports and exports. */
   readonly start: number;
   readonly end: number;
-  readonly edits: readonly (readonly [number, number, string])[];
+  readonly importsLater: boolean;
 }
 
 function readModule(file: string): Module {
@@ -213,20 +213,20 @@ function readModule(file: string): Module {
   const start = Math.max(0, ...imports.map((node) => node.getEnd()));
   const end = code.at(-1)?.getEnd() ?? start;
   if (code.some((node) => node.getStart() < start)) throw new Error(`dist/${file}: an import follows code`);
-  const edits: [number, number, string][] = [];
+  let laterImports = 0;
   const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
-      edits.push([node.expression.getStart(), node.expression.getEnd(), '$import']);
-    if (ts.isPropertyAccessExpression(node) && ts.isMetaProperty(node.expression))
-      edits.push([node.getStart(), node.getEnd(), '$url']);
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) laterImports++;
     ts.forEachChild(node, visit);
   };
   code.forEach(visit);
-  return { file, text, imports, exports: exports.filter((node) => node.exportClause !== undefined), start, end, edits };
+  if ((text.slice(start, end).match(/\bimport\(/g)?.length ?? 0) !== laterImports)
+    throw new Error(`dist/${file}: not all of "import(" are dynamic imports`);
+  const named = exports.filter((node) => node.exportClause !== undefined);
+  return { file, text, imports, exports: named, start, end, importsLater: laterImports > 0 };
 }
 
 /** A module as the body of a function that returns its exports. */
-function scriptOf({ text, imports, exports, start, end, edits }: Module): Chunk {
+function scriptOf({ text, imports, exports, start, end, importsLater }: Module): Chunk {
   const heads = imports.map((node, index) =>
     bindings(node, `$${index}`, `$require(${node.moduleSpecifier.getText()})`),
   );
@@ -238,17 +238,18 @@ function scriptOf({ text, imports, exports, start, end, edits }: Module): Chunk 
     );
   });
   return {
+    size: text.length,
     start,
     end,
     line: text.slice(0, start).split('\n').length - 1,
     head: heads.join(' '),
     tail: `; return { ${tails.flat().join(', ')} };`,
-    edits,
+    importsLater,
   };
 }
 
 /** A module that takes other files of this build from the code cache, and other packages from Node. */
-function moduleOf({ file, text, imports, exports, start, end, edits }: Module): string {
+function moduleOf({ file, text, imports, exports, start, end }: Module): string {
   const isCli = file === 'node/cli.js';
   const target = (node: ts.ImportDeclaration | ts.ExportDeclaration): string =>
     posix.join(posix.dirname(file), (node.moduleSpecifier as ts.StringLiteral).text);
@@ -262,13 +263,9 @@ function moduleOf({ file, text, imports, exports, start, end, edits }: Module): 
     const names = exports.flatMap(exportNames).map(({ name }) => name);
     return `${load}\nconst loaded = load('${file}');\nexport const { ${names.join(', ')} } = loaded;\n`;
   }
-  let code = text.slice(start, end);
-  for (const [from, to, replacement] of [...edits].reverse()) {
-    if (replacement !== '$import') continue;
-    const path = /^\('([^']*)'\)/.exec(text.slice(to))?.[1] ?? '';
-    const loaded = `Promise.resolve(load('${posix.join(posix.dirname(file), path)}'))`;
-    code = code.slice(0, from - start) + loaded + code.slice(to - start + path.length + 4);
-  }
+  const code = text.slice(start, end).replace(/\bimport\('([^']*)'\)/g, (_, name: string) => {
+    return `Promise.resolve(load('${posix.join(posix.dirname(file), name)}'))`;
+  });
   return [
     ...(isCli ? ['#!/usr/bin/env node'] : []),
     ...imports.filter((node) => !isOwn(node)).map((node) => node.getText()),

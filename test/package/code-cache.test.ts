@@ -38,18 +38,20 @@ describe('the code cache', () => {
     expect(cacheFiles().map((file) => statSync(file).mtimeMs)).toEqual(before);
   });
 
-  test('is ignored and replaced if a byte of it has changed', () => {
+  test.each([
+    { name: 'is cut off', damage: (data: Buffer) => data.subarray(0, data.length - 4096) },
+    { name: 'has a block of zeros', damage: (data: Buffer) => Buffer.from(data).fill(0, 8192, 12288) },
+    { name: 'is empty', damage: () => Buffer.alloc(0) },
+  ])('is ignored and replaced if it $name', ({ damage }) => {
     run(PROGRAM);
     const [file = ''] = cacheFiles().sort((left, right) => statSync(right).size - statSync(left).size);
-    const damaged = readFileSync(file);
-    const middle = damaged.length >> 1;
-    damaged[middle] = (damaged[middle] ?? 0) ^ 0x55;
+    const damaged = damage(readFileSync(file));
     writeFileSync(file, damaged);
     expect(run(PROGRAM)).toEqual({ stdout: 'web\n', stderr: '' });
     expect(readFileSync(file).equals(damaged)).toBe(false);
   });
 
-  test('is ignored if a file of the library was edited, even if its size is the same', () => {
+  test('is ignored if a file of the library was edited, whether or not its size is the same', () => {
     const program = `import { createCluster } from 'orchplane'; try { createCluster({ x: 1 }); } catch (error) { console.log(error.message); }`;
     const before = run(program);
     expect(before.stdout).toContain('createCluster');
@@ -60,6 +62,8 @@ describe('the code cache', () => {
     const path = join(dist, file ?? '');
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"createCluster"', '"CREATECLUSTER"'));
     expect(run(program).stdout).toBe(before.stdout.replace('createCluster', 'CREATECLUSTER'));
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"CREATECLUSTER"', '"a longer name than before"'));
+    expect(run(program).stdout).toBe(before.stdout.replace('createCluster', 'a longer name than before'));
   });
 
   test('is optional: the library loads if it cannot be written, and ORCHPLANE_CODE_CACHE=off turns it off', () => {
