@@ -6,6 +6,7 @@ import { parseCidrSloppy, parseIp, parseIpSloppy } from '../../meta/ip.js';
 import { byteLength } from '../../meta/names.js';
 import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { isDate, isDateTime } from '../../text/time/time.js';
+import { once } from '../../util/once.js';
 import { isEmailAddress } from './email.js';
 
 /** Reports whether a string has a format. */
@@ -61,10 +62,10 @@ const LETTER = '[a-zA-Z0-9\\p{S}\\p{L}]';
 const LABEL = `${LETTER}([a-zA-Z0-9\\-\\p{S}\\p{L}]{0,61}${LETTER})?`;
 
 /** One label with a dash at its second position only, or several labels of which the last has only letters. */
-const HOSTNAME = new RegExp(`^(${LETTER}(-?${LETTER}{0,62})?|(${LABEL}\\.)+[a-zA-Z\\p{L}]{2,63})$`, 'u');
+const hostname = once(() => new RegExp(`^(${LETTER}(-?${LETTER}{0,62})?|(${LABEL}\\.)+[a-zA-Z\\p{L}]{2,63})$`, 'u'));
 
 function isHostname(text: string): boolean {
-  if (text.length > 255 || byteLength(text) > 255 || !HOSTNAME.test(text)) return false;
+  if (text.length > 255 || byteLength(text) > 255 || !hostname().test(text)) return false;
   return text.split('.').every((label) => byteLength(label) <= 63);
 }
 
