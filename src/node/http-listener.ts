@@ -11,7 +11,7 @@ import type { Peer } from '../auth/authentication.js';
 import type { Answer, ByteSource, HttpRequest } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { readSubprotocols } from '../http/subprotocols.js';
-import { nextTurn, systemClock } from '../util/clock.js';
+import { systemClock } from '../util/clock.js';
 import { gzipSource, isStream, toByteSource, waitForDrain } from './byte-sources.js';
 import {
   announcesBody,
@@ -25,6 +25,7 @@ import {
   ServerClosing,
 } from './incoming-request.js';
 import { closeWithConnection, tryAssignSocket } from './pipelined-responses.js';
+import { WatchPace } from './watch-pace.js';
 import { isOriginAllowed, isWebSocketRequest, sendMessages, type UpgradeRequest } from './web-socket.js';
 
 /** Handles a request. It rejects only for an internal error. */
@@ -96,7 +97,8 @@ export interface Listener {
 
 /** Creates a listener that answers requests with a handler. */
 export function createListener(handler: RequestHandler, options: ListenerOptions): Listener {
-  const state: ListenerState = { handler, options, active: new Set(), draining: undefined };
+  const watchPace = new WatchPace();
+  const state: ListenerState = { handler, options, active: new Set(), watchPace, draining: undefined };
   let drained: Promise<void> | undefined;
   return {
     request: (incoming, outgoing) => void new Exchange(state, incoming, outgoing).run(),
@@ -147,6 +149,7 @@ interface ListenerState {
   readonly handler: RequestHandler;
   readonly options: ListenerOptions;
   readonly active: Set<Exchange>;
+  readonly watchPace: WatchPace;
   /** Present while draining; called when the last request has ended. */
   draining: (() => void) | undefined;
 }
@@ -348,9 +351,8 @@ class Exchange {
         if (isDestroyed(outgoing)) return;
         this.#bytes += bytes.length;
         if (!outgoing.write(bytes)) await waitForDrain(outgoing);
-        // Events that arrive in the meantime share a write; otherwise a busy server would spend its time on
-        // single-event writes.
-        else if (isLive) await nextTurn();
+        // Events that arrive in the meantime share a write.
+        else if (isLive) await this.#state.watchPace.next();
       }
     } finally {
       this.#streaming = false;
