@@ -28,7 +28,7 @@ import { byteLength } from '../../meta/names.js';
 import { once } from '../../util/once.js';
 import { additionalSchema, type StructuralSchema, structuralSchemaOf } from '../structural-schema.js';
 import { hasDefault } from '../value/defaults.js';
-import { escapeName } from './escape.js';
+import { escapeName, isReservedWord } from './escape.js';
 
 /** The CEL type of a schema node. upstream: apiserver/pkg/cel/types.go DeclType */
 export type DeclType = ScalarDeclType | ListDeclType | MapDeclType | ObjectDeclType;
@@ -259,8 +259,11 @@ export function selfTypeOf(declType: DeclType, name = SELF): SelfType {
       hasType: (name) => objects.has(name),
       namedType: (name) => UNDEFINED_TYPES.get(name),
       fieldType(typeName, field) {
-        const inner = objects.get(typeName)?.fields.get(field);
-        return inner && namedType(inner, `${typeName}.${field}`, objects);
+        const fields = objects.get(typeName)?.fields;
+        // A reserved word may be used with and without its escape.
+        const name = fields?.has(field) === false && isReservedWord(field) ? (escapeName(field) ?? field) : field;
+        const inner = fields?.get(name);
+        return inner && namedType(inner, `${typeName}.${name}`, objects);
       },
       fieldNames: (typeName) => [...(objects.get(typeName)?.fields.keys() ?? [])],
     },

@@ -19,6 +19,10 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 
 const UNESCAPES: ReadonlyMap<string, string> = new Map([...ESCAPES].map(([plain, written]) => [written, plain]));
 
+export function isReservedWord(name: string): boolean {
+  return RESERVED.has(name);
+}
+
 /** Returns undefined for a name that no expression can contain. */
 export function escapeName(name: string): string | undefined {
   if (!/^[a-zA-Z_./-][a-zA-Z0-9_./-]*$/.test(name)) return undefined;
