@@ -129,7 +129,10 @@ export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?
     invariant(!isPromise(stored), 'convertBeforeCommit has run the asynchronous conversion');
     return stored;
   }
-  if (resourceVersion === undefined) return converted.stored;
+  if (resourceVersion === undefined) {
+    cacheConverted(served, converted.stored, converted.served);
+    return converted.stored;
+  }
   const stored = withResourceVersion(converted.stored, resourceVersion);
   cacheConverted(served, stored, withResourceVersion(converted.served, resourceVersion));
   return stored;

@@ -142,7 +142,7 @@ const MAX_UPDATE_ATTEMPTS = 100;
 function createAbsent(draft: DraftObject, info: UpdatedObjectInfo, write: WriteOperation): MaybePromise<WriteResult> {
   // There is no live object to compare with, but the syntax of a given resourceVersion is checked.
   checkResourceVersionSyntax(draft);
-  draft.metadata.resourceVersion = undefined;
+  if (!write.dryRun) draft.metadata.resourceVersion = undefined;
   return createObject(draft, write, { hasManagedFields: info.hasManagedFields, fromUpdate: true });
 }
 
@@ -247,7 +247,7 @@ function sealDraft(draft: DraftObject, live: ApiObject | undefined, write: Write
   // then. An untrusted plugin needs a frozen object, and the commit copies it.
   const sealer = isStoredAsIs && !dryRun && !server.hasUntrustedPlugins(served) ? sealContent : seal;
   if (live !== undefined) return liveIfSame(live, sealer(served.schema, draft, live.metadata.resourceVersion));
-  return sealer(served.schema, draft, dryRun ? undefined : '');
+  return sealer(served.schema, draft, dryRun ? draft.metadata.resourceVersion || undefined : '');
 }
 
 /** What validating plugins see. */

@@ -40,14 +40,14 @@ export function rejectResourceVersion(resourceVersion: string | undefined): void
 
 /** Stores a new object, which is sealed with an empty resourceVersion. Throws StorageError `exists` if the name is taken. */
 export function commitCreate(sealed: ApiObject, write: WriteOperation): ApiObject {
-  const { store } = write.server;
+  const { served, server } = write;
+  const { store } = server;
   const key = keyFor(write, sealed.metadata.name);
   requireServed(write);
   if (write.dryRun) {
     if (store.get(key) !== undefined) throw new StorageError('exists');
-    return sealed;
+    return throughStorage(sealed, served);
   }
-  const { served } = write;
   return toServed(
     served,
     store.commit({
@@ -56,6 +56,11 @@ export function commitCreate(sealed: ApiObject, write: WriteOperation): ApiObjec
       makeObject: (resourceVersion) => toStored(served, sealed, resourceVersion),
     }),
   );
+}
+
+/** The object as a dry run returns it: converted to the storage version and back, with the defaults of both. */
+function throughStorage(sealed: ApiObject, served: ServedKind): ApiObject {
+  return toServed(served, toStored(served, sealed));
 }
 
 /** The CRD may have been deleted, or started terminating, while a plugin or conversion ran. */
@@ -97,8 +102,8 @@ export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOpera
     if (write.server.store.get(key) !== storedObjectOf(live)) throw new StorageError('stale');
     return live;
   }
-  if (write.dryRun) return next;
   const { served } = write;
+  if (write.dryRun) return throughStorage(next, served);
   return toServed(
     served,
     write.server.store.commit({

@@ -7,7 +7,7 @@ import { storedField } from '../../schema/arrange.js';
 import { type Field, fieldsOf, type ObjectNode } from '../../schema/schema-node.js';
 import { deepFreeze, type MutableRecord, setOwn } from '../../util/json.js';
 
-/** `resourceVersion` is undefined for a dry-run create. */
+/** `resourceVersion` is undefined for a dry-run create, unless the client supplied one. */
 export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
   const sealed = sealContent(schema, draft, resourceVersion);
   Object.freeze(sealed.metadata);

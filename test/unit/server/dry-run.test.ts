@@ -5,6 +5,7 @@ import { ConfigMap, Lease, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { api, define, object, version, widget } from '../crd/widgets.js';
 import { failureOf, Reader } from './watch-reader.js';
 
 const HOLD = 'example.com/hold';
@@ -174,5 +175,38 @@ describe('the response to a dry run', () => {
     ],
   ])('returns the error of the real write for a dry run with a %s', async (_what, reason, write) => {
     expect(await failureOf(write(await populatedCluster()))).toMatchObject({ reason });
+  });
+});
+
+describe('the result of a dry run', () => {
+  test('is converted to the storage version and back', async () => {
+    const cluster = testCluster();
+    const text = { type: 'string' };
+    const phase = { type: 'object', default: { phase: 'new' }, properties: { phase: text } };
+    await define(cluster, {
+      versions: [
+        version({ whole: object({ spec: object({ a: { ...text, default: 'x' } }), status: phase }) }),
+        version({
+          name: 'v2',
+          storage: false,
+          whole: object({ spec: object({ a: text, onlyV2: text }), status: object({ phase: text }) }),
+        }),
+      ],
+    });
+    const made = await api(cluster, 'v2').create(widget('a', { onlyV2: 'b' }), dryRun);
+    expect(made).toMatchObject({ apiVersion: 'example.com/v2', spec: { a: 'x' }, status: { phase: 'new' } });
+    expect(made['spec']).toEqual({ a: 'x' });
+    const applied = { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { name: 'a' }, spec: { onlyV2: 'b' } };
+    const result = await api(cluster, 'v2').apply(applied as never, { fieldManager: 'm', ...dryRun });
+    expect(result['spec']).toEqual({ a: 'x' });
+  });
+
+  test('of a create has the resourceVersion that was sent', async () => {
+    const configMaps = testCluster().api(ConfigMap);
+    const sent = { metadata: { name: 'a', resourceVersion: '77' } };
+    expect((await configMaps.create(sent, dryRun)).metadata.resourceVersion).toBe('77');
+    expect((await configMaps.apply(sent, { fieldManager: 'm', ...dryRun })).metadata.resourceVersion).toBe('77');
+    await expect(configMaps.create(sent)).rejects.toThrow('resourceVersion should not be set');
+    expect((await configMaps.apply(sent, { fieldManager: 'm' })).metadata.resourceVersion).not.toBe('77');
   });
 });
