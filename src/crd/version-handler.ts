@@ -82,12 +82,15 @@ export class VersionHandler implements CustomResourceHandler {
     return this.#settings.publishedSchema;
   }
 
-  decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] } {
+  decode(
+    document: ParsedBody,
+    { keepsNulls = false }: { readonly keepsNulls?: boolean | undefined } = {},
+  ): { readonly value: MutableRecord; readonly findings: readonly string[] } {
     const { metadataOnlySchema } = this.#settings;
     const schema = this.#settings.schema();
     const { value, findings } = decode(metadataOnlySchema, document);
     const unknown = pruneUnknown(schema, value, WHOLE_RESOURCE);
-    dropNulls(schema, value);
+    if (!keepsNulls) dropNulls(schema, value);
     const coerced = coerceEmbeddedResources(schema, value);
     if (coerced.error !== undefined) throw new DecodeError(printFieldError(coerced.error));
     applyDefaults(schema, value);

@@ -10,8 +10,14 @@ import type { MaybePromise } from '../util/maybe-promise.js';
 
 /** Decodes, validates and converts the objects of one CRD version. */
 export interface CustomResourceHandler {
-  /** Decodes a copy of a document: unknown fields are pruned and reported, defaults are applied. Throws DecodeError. */
-  decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] };
+  /**
+   * Decodes a copy of a document: unknown fields are pruned and reported, null in fields that cannot be null is dropped
+   * unless `keepsNulls`, defaults are applied. Throws DecodeError.
+   */
+  decode(
+    document: ParsedBody,
+    options?: { readonly keepsNulls?: boolean | undefined },
+  ): { readonly value: MutableRecord; readonly findings: readonly string[] };
   /**
    * Validates an object against the schema and the validation rules of the CRD. Some of the `metadataErrors` prevent
    * the evaluation of the rules.

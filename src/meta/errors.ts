@@ -2,6 +2,7 @@
  * StatusError, the only error that crosses the API, and one constructor for each kind of failure. The messages are those
  * of the reference server, because clients match on them. spec: Errors
  */
+import { quote } from '../text/go/go-text.js';
 import { causeReason, type FieldError, printFieldError } from './field-error.js';
 import { type GroupResource, qualifiedKind, qualifiedResource } from './gvk.js';
 import { REASON_CODES, type Status, type StatusCause, type StatusDetails, type StatusReason } from './status.js';
@@ -83,14 +84,14 @@ function detailsOf(resource: GroupResource, name: string, more: StatusDetails = 
 }
 
 function notFound(resource: GroupResource, name: string): StatusError {
-  const message = `${qualifiedResource(resource)} "${name}" not found`;
+  const message = `${qualifiedResource(resource)} ${quote(name)} not found`;
   return failure({ reason: 'NotFound', message, details: detailsOf(resource, name) });
 }
 
 /** `terminating`: the existing object is being deleted. */
 function alreadyExists(resource: GroupResource, name: string, options: { terminating?: boolean } = {}): StatusError {
   const prefix = options.terminating === true ? 'object is being deleted: ' : '';
-  const message = `${prefix}${qualifiedResource(resource)} "${name}" already exists`;
+  const message = `${prefix}${qualifiedResource(resource)} ${quote(name)} already exists`;
   return failure({ reason: 'AlreadyExists', message, details: detailsOf(resource, name) });
 }
 
@@ -100,18 +101,18 @@ function generateNameConflict(
   options: { terminating?: boolean } = {},
 ): StatusError {
   const prefix = options.terminating === true ? 'object is being deleted: ' : '';
-  const message = `${prefix}${qualifiedResource(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`;
+  const message = `${prefix}${qualifiedResource(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`;
   return failure({ reason: 'AlreadyExists', message, details: detailsOf(resource, name, { retryAfterSeconds: 1 }) });
 }
 
 function conflict(resource: GroupResource, name: string, why: string): StatusError {
-  const message = `Operation cannot be fulfilled on ${qualifiedResource(resource)} "${name}": ${why}`;
+  const message = `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${quote(name)}: ${why}`;
   return failure({ reason: 'Conflict', message, details: detailsOf(resource, name) });
 }
 
 /** A delete precondition that does not hold; it names the kind where other conflicts name the resource. */
 function deleteConflict(gk: { readonly group: string; readonly kind: string }, name: string, why: string): StatusError {
-  const message = `Operation cannot be fulfilled on ${qualifiedKind(gk)} "${name}": ${why}`;
+  const message = `Operation cannot be fulfilled on ${qualifiedKind(gk)} ${quote(name)}: ${why}`;
   return failure({ reason: 'Conflict', message, details: detailsOf({ group: gk.group, resource: gk.kind }, name) });
 }
 
@@ -123,7 +124,7 @@ function forbidden(
 ): StatusError {
   const subject = qualifiedResource(resource);
   const message =
-    subject === '' ? `forbidden: ${why}` : `${subject}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`;
+    subject === '' ? `forbidden: ${why}` : `${subject}${name === '' ? '' : ` ${quote(name)}`} is forbidden: ${why}`;
   const details = detailsOf(resource, name, causes.length === 0 ? {} : { causes });
   return failure({ reason: 'Forbidden', message, details });
 }
@@ -142,7 +143,7 @@ function invalid(
   const causes = reported.map((e) => ({ reason: causeReason(e.type), message: e.message, field: e.field }));
   return failure({
     reason: 'Invalid',
-    message: `${qualifiedKind(gk)} "${name}" is invalid${aggregate}`,
+    message: `${qualifiedKind(gk)} ${quote(name)} is invalid${aggregate}`,
     details: detailsOf({ group: gk.group, resource: gk.kind }, name, causes.length === 0 ? {} : { causes }),
   });
 }

@@ -162,7 +162,7 @@ function conflict(error: ConflictError): StatusError {
 }
 
 /** The object's identity in messages, as the configuration states it. */
-function addressOf({ metadata }: AppliedConfiguration['document'], { gvk }: ServedKind): string {
+export function addressOf({ metadata }: AppliedConfiguration['document'], { gvk }: ServedKind): string {
   const part = (name: string): string => {
     const value = isRecord(metadata) ? metadata[name] : undefined;
     return typeof value === 'string' ? value : '';
@@ -180,7 +180,7 @@ function decodeMerged(merged: unknown, { intent, write }: ApplyOperation, live: 
   const unreadable = (why: string): StatusError =>
     errors.plain(`failed to convert to unversioned (${addressOf(intent.document, served)}): ${why}`);
   const refusals: DecodeErrors = { unrecognized: refuse, mismatch: refuse, invalidValue: unreadable };
-  const target = { served, registry: server.registry, fieldValidation: 'Ignore' } as const;
+  const target = { served, registry: server.registry, fieldValidation: 'Ignore', keepsNulls: true } as const;
   const { draft } = decodeDocument({ value: restoreMerged(merged, { served, live, refuse }) }, target, refusals);
   served.kind.strategy.decode.defaults?.(draft, hookContext);
   return draft;

@@ -50,6 +50,8 @@ export interface DecodeTarget {
   readonly isReusable?: IsReusable | undefined;
   /** The metadata of the live object, for status writes: most clients send it back unchanged. */
   readonly metadata?: object | undefined;
+  /** A result of apply is not decoded from text: its nulls reach validation. */
+  readonly keepsNulls?: boolean;
   /** Duplicate keys of the document, one line each; absent when there are none. */
   readonly repeatedKeys?: readonly string[];
   /** The document as the client wrote it, for messages. */
@@ -152,7 +154,7 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, decodeErrors: 
   }
   if (apiVersion !== served.apiVersion) requireVersion(apiVersion, decodeErrors.unrecognized);
   const gvk = { ...served.gvk, kind };
-  const decoded = decodeAs(served, document, (why) => decodeErrors.mismatch(fromMetadata(why), gvk));
+  const decoded = decodeAs(served, document, (why) => decodeErrors.mismatch(fromMetadata(why), gvk), target);
   if (apiVersion !== served.apiVersion) throw otherVersion(apiVersion, served);
   // A document with items is decoded as a list, which has no unknown fields.
   const isList = kind !== served.gvk.kind && isRecord(document.value) && Array.isArray(document.value['items']);
@@ -257,10 +259,10 @@ export function decodeAs(
   { kind, schema }: { readonly kind: Pick<Kind, 'customResourceHandler'>; readonly schema: ObjectNode },
   document: ParsedBody,
   refuse: (why: string) => StatusError,
-  { isReusable, metadata }: Pick<DecodeTarget, 'isReusable' | 'metadata'> = {},
+  { isReusable, metadata, keepsNulls }: Pick<DecodeTarget, 'isReusable' | 'metadata' | 'keepsNulls'> = {},
 ): ReturnType<typeof decode> {
   try {
-    if (kind.customResourceHandler !== undefined) return kind.customResourceHandler.decode(document);
+    if (kind.customResourceHandler !== undefined) return kind.customResourceHandler.decode(document, { keepsNulls });
     // managedFields that the server returned are neither validated nor copied.
     const isReusableOrWritten: IsReusable =
       isReusable === undefined

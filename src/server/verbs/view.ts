@@ -30,6 +30,7 @@ import { invariant, unreachable } from '../../util/invariant.js';
 import { copyJson, deepFreeze, isRecord } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { getOrInsertComputed } from '../../util/once.js';
+import { addressOf as applyAddressOf, readConfiguration } from '../apply.js';
 import type { ServerContext } from '../context.js';
 import { checkPatchOptions, checkWriteOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
@@ -89,7 +90,10 @@ export function onView(
       requireLive(write);
       // The patch applies to the view.
       const patch = { options, write: { ...write, served: viewKind } };
-      if (patchType === 'apply') return writeView(call, readApply(request, patch));
+      if (patchType === 'apply') {
+        const apply = readApply(request, patch);
+        return writeView(call, served.kind.customResourceHandler === undefined ? apply : failingApply(apply, call));
+      }
       return writeView(call, withOwnership(viewKind, write, readPatch(request, patchType, patch)));
     }
     case 'create':
@@ -137,6 +141,26 @@ function withOwnership(viewKind: ServedKind, write: WriteOperation, change: Chan
     const draft = change(before);
     trackOwnershipOnUpdate(draft, before, { ...write, served: viewKind });
     return draft;
+  };
+}
+
+/**
+ * The reference server cannot apply to the scale of a custom resource. It finds conflicts before it fails.
+ * upstream: apimachinery/pkg/util/managedfields/internal/structuredmerge.go structuredMergeManager.Apply
+ */
+function failingApply(apply: Change, { viewKind, write }: ViewCall): Change {
+  const { apiVersion } = viewKind;
+  const why = `to proper version: request to convert CR to an invalid group/version: ${apiVersion}`;
+  return (view) => {
+    if ((view.metadata.managedFields ?? []).length === 0) {
+      const place = applyAddressOf({}, viewKind);
+      throw errors.plain(
+        `failed to create manager for existing fields: failed to convert live object (${place}) ${why}`,
+      );
+    }
+    apply(view);
+    const { document } = readConfiguration(write.request.body, false);
+    throw errors.plain(`failed to convert new object (${applyAddressOf(document, viewKind)}) ${why}`);
   };
 }
 

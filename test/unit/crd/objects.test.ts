@@ -303,4 +303,15 @@ describe('apply', () => {
     await widgets.apply(widget('a', { list: [{ name: 'x', port: 9 }] }), { fieldManager: 'two', force: true });
     expect((await widgets.get('a'))['spec']).toEqual({ list: [{ name: 'x', port: 9 }], tags: ['p'] });
   });
+
+  test('rejects null in a field that cannot be null, which other requests drop', async () => {
+    const { widgets } = await served(object({ size: INTEGER, name: { ...STRING, nullable: true } }));
+    const spec = { size: null, name: null };
+    const failure = await failureOf(widgets.apply(widget('a', spec), { fieldManager: 'one' }));
+    expect(failure).toMatchObject({
+      code: 422,
+      message: expect.stringContaining('spec.size in body must be of type integer: "null"'),
+    });
+    expect((await widgets.create(widget('a', spec)))['spec']).toEqual({ name: null });
+  });
 });

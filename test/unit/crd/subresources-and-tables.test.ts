@@ -98,6 +98,22 @@ describe('the scale subresource', () => {
     expect(rejected.code).toBe(422);
   });
 
+  test('reports conflicts of an apply and otherwise fails, as the reference server does', async () => {
+    const { widgets, send } = await served(parts());
+    await widgets.create(widget('a', {}));
+    const type = 'application/apply-patch+yaml';
+    const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a' }, spec: { replicas: 4 } };
+    const apply = (query: string) => send(`PATCH ${COLLECTION}/a/scale?${query}`, { body: scale, type });
+    const why = 'to proper version: request to convert CR to an invalid group/version: autoscaling/v1';
+    const live = `failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) ${why}`;
+    expect((await apply('fieldManager=m')).body).toMatchObject({ code: 500, message: live });
+    await widgets.apply(widget('a', { replicas: 1 }), { fieldManager: 'one' });
+    expect((await apply('fieldManager=m')).code).toBe(409);
+    const changed = `failed to convert new object (/a; autoscaling/v1, Kind=Scale) ${why}`;
+    expect((await apply('fieldManager=m&force=true')).body).toMatchObject({ code: 500, message: changed });
+    expect(await widgets.get('a')).toMatchObject({ spec: { replicas: 1 } });
+  });
+
   test('fails to read a scale without replicas', async () => {
     const { widgets, send } = await served(parts());
     await widgets.create(widget('a', {}));

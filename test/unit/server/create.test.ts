@@ -11,6 +11,13 @@ function withWarnings() {
   return { warnings, cluster: testCluster({ client: { onWarning: (warning) => warnings.push(warning) } }) };
 }
 
+test('quotes names in messages as Go does', async () => {
+  const configMaps = testCluster().api(ConfigMap);
+  const message = (name: string) => failureOf(configMaps.create({ metadata: { name } })).then((error) => error.message);
+  expect(await message('a"b')).toMatch(/^ConfigMap "a\\"b" is invalid: /);
+  expect(await message('a\tb\u0001')).toMatch(/^ConfigMap "a\\tb\\x01" is invalid: /);
+});
+
 describe('fields that the server sets', () => {
   test('sets the metadata fields of the server on create', async () => {
     const cluster = testCluster();

@@ -61,6 +61,7 @@ export const Ingress: IngressKind<Ingress> = defineBuiltIn({
   ...ingressBase,
   names: { shortNames: ['ing'] },
   strategy: {
+    decode: { defaults: (object) => backendDefaults(object.spec) },
     write: { separateStatus: true, generation: specGeneration, warnings },
     create: {
       validate: (object, context) => [...ingressSpecProblems(object.spec), ...classProblems(object, context)],
@@ -77,6 +78,14 @@ export const Ingress: IngressKind<Ingress> = defineBuiltIn({
   },
   columns: ingressColumns,
 });
+
+/** An absent apiGroup is null on the wire, as the first field. */
+function backendDefaults({ defaultBackend, rules = [] }: IngressSpec): void {
+  const backends = rules.flatMap(({ http }) => (http?.paths ?? []).map(({ backend }) => backend));
+  for (const backend of defaultBackend === undefined ? backends : [defaultBackend, ...backends]) {
+    if (backend.resource !== undefined) backend.resource = { apiGroup: null, ...backend.resource };
+  }
+}
 
 /** The deprecated class annotation. */
 function classAnnotation(object: Ingress, { dialect }: HookContext): { key: string; value: string | undefined } {

@@ -22,6 +22,13 @@ const SUBDOMAIN =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 describe('an Ingress', () => {
+  test('shows the absent API group of a resource as null', async () => {
+    const resource = { kind: 'Bucket', name: 'b' };
+    const { spec } = await create({ defaultBackend: { resource }, rules: rules(path({ backend: { resource } })) });
+    const shown = { resource: { apiGroup: null, ...resource } };
+    expect([spec.defaultBackend, spec.rules?.[0]?.http?.paths[0]?.backend]).toEqual([shown, shown]);
+  });
+
   test.each<[string, IngressSpecInput, string[]]>([
     [
       'neither rules nor a default backend',
