@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, posix, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -6,7 +7,7 @@ import { type GetModuleInfo, rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { defineConfig } from 'tsup';
 import ts from 'typescript';
-import type { Chunk } from './src/node/code-cache.js';
+import type { BuildTable, Chunk } from './src/node/code-cache.js';
 
 const ENTRIES = [
   'index',
@@ -70,6 +71,9 @@ export default defineConfig({
   },
 });
 
+/** As in src/node/code-cache.ts. */
+const DYNAMIC_IMPORT = /\bimport\(/g;
+
 const ANNOTATION = '/* @__PURE__ */';
 
 /**
@@ -125,7 +129,7 @@ function license(name: string): string {
  * rest. Node takes about a millisecond to load a file.
  */
 async function mergeChunks(): Promise<void> {
-  const built = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
+  const built = builtFiles();
   const bundle = await rollup({
     input: Object.fromEntries([...ENTRIES, ...VENDOR, 'node/cli'].map((name) => [name, `dist/${name}.js`])),
     external: (id) => !/^[./]/.test(id) && !isAbsolute(id),
@@ -150,6 +154,11 @@ async function mergeChunks(): Promise<void> {
   chmodSync('dist/node/cli.js', 0o755);
 }
 
+function builtFiles(): readonly string[] {
+  const files = readdirSync('dist', { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll('\\', '/'));
+  return files.filter((file) => file.endsWith('.js'));
+}
+
 /** A module and all modules that it imports, directly or not. */
 function importsOf(id: string, getModuleInfo: GetModuleInfo, found = new Set<string>()): Set<string> {
   if (found.has(id)) return found;
@@ -163,18 +172,24 @@ function importsOf(id: string, getModuleInfo: GetModuleInfo, found = new Set<str
  * other files as scripts. Bundlers take the files in `dist` itself, by the condition `module`.
  */
 async function writeCachedEntries(): Promise<void> {
-  const files = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
+  const files = builtFiles();
   const chunks: Record<string, Chunk> = {};
   rmSync('dist/cached', { recursive: true, force: true });
   mkdirSync('dist/cached');
   for (const file of files) {
     const module = readModule(file);
-    chunks[file] = scriptOf(module);
-    if (file === 'node/cli.js') writeFileSync('dist/node/cli.js', moduleOf(module));
     const entry = ENTRIES.find((name) => file === `${name}.js`);
-    if (entry !== undefined) writeFileSync(`dist/cached/${cachedName(entry)}.js`, moduleOf(module));
+    if (file === 'node/cli.js') writeFileSync('dist/node/cli.js', moduleOf(module));
+    else if (entry !== undefined) writeFileSync(`dist/cached/${cachedName(entry)}.js`, moduleOf(module));
+    if (file !== 'node/cli.js' && !usesPeers(module)) chunks[file] = scriptOf(module);
   }
-  writeFileSync('dist/cached/chunks.json', JSON.stringify(chunks));
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(`dist/${file}`));
+  const table: BuildTable = { id: hash.digest('hex').slice(0, 16), chunks };
+  writeFileSync('dist/cached/chunks.json', JSON.stringify(table));
+  // Never executed: tools that copy the files of a program find the files here.
+  const parts = ['./chunks.json', ...Object.keys(chunks).map((file) => `../${file}`)];
+  const footer = `0 && [${parts.map((part) => `require.resolve('${part}')`).join(', ')}];`;
   await build({
     entryPoints: { load: 'src/node/code-cache.ts' },
     outdir: 'dist/cached',
@@ -183,6 +198,7 @@ async function writeCachedEntries(): Promise<void> {
     platform: 'node',
     target: 'es2022',
     bundle: true,
+    footer: { js: footer },
   });
 }
 
@@ -199,7 +215,7 @@ interface Module {
   /** The code between imports and exports. */
   readonly start: number;
   readonly end: number;
-  readonly importsLater: boolean;
+  readonly hasDynamicImports: boolean;
 }
 
 function readModule(file: string): Module {
@@ -213,20 +229,20 @@ function readModule(file: string): Module {
   const start = Math.max(0, ...imports.map((node) => node.getEnd()));
   const end = code.at(-1)?.getEnd() ?? start;
   if (code.some((node) => node.getStart() < start)) throw new Error(`dist/${file}: an import follows code`);
-  let laterImports = 0;
+  let dynamicImports = 0;
   const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) laterImports++;
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) dynamicImports++;
     ts.forEachChild(node, visit);
   };
   code.forEach(visit);
-  if ((text.slice(start, end).match(/\bimport\(/g)?.length ?? 0) !== laterImports)
+  if ((text.slice(start, end).match(DYNAMIC_IMPORT)?.length ?? 0) !== dynamicImports)
     throw new Error(`dist/${file}: not all of "import(" are dynamic imports`);
   const named = exports.filter((node) => node.exportClause !== undefined);
-  return { file, text, imports, exports: named, start, end, importsLater: laterImports > 0 };
+  return { file, text, imports, exports: named, start, end, hasDynamicImports: dynamicImports > 0 };
 }
 
 /** A module as the body of a function that returns its exports. */
-function scriptOf({ text, imports, exports, start, end, importsLater }: Module): Chunk {
+function scriptOf({ text, imports, exports, start, end, hasDynamicImports }: Module): Chunk {
   const heads = imports.map((node, index) =>
     bindings(node, `$${index}`, `$require(${node.moduleSpecifier.getText()})`),
   );
@@ -244,12 +260,13 @@ function scriptOf({ text, imports, exports, start, end, importsLater }: Module):
     line: text.slice(0, start).split('\n').length - 1,
     head: heads.join(' '),
     tail: `; return { ${tails.flat().join(', ')} };`,
-    importsLater,
+    hasDynamicImports,
   };
 }
 
 /** A module that takes other files of this build from the code cache, and other packages from Node. */
-function moduleOf({ file, text, imports, exports, start, end }: Module): string {
+function moduleOf(module: Module): string {
+  const { file, text, imports, exports, start, end } = module;
   const isCli = file === 'node/cli.js';
   const target = (node: ts.ImportDeclaration | ts.ExportDeclaration): string =>
     posix.join(posix.dirname(file), (node.moduleSpecifier as ts.StringLiteral).text);
@@ -257,15 +274,14 @@ function moduleOf({ file, text, imports, exports, start, end }: Module): string 
     (node.moduleSpecifier as ts.StringLiteral).text.startsWith('.');
   const load = `import { load } from '${isCli ? '../cached' : '.'}/load.cjs';`;
   const own = imports.filter(isOwn);
-  // Its code has to run here if it uses packages that have to be the same as the user's, such as vitest.
-  const usesPeers = imports.some((node) => !isOwn(node) && !node.moduleSpecifier.getText().includes('node:'));
-  if (!isCli && !usesPeers) {
+  if (!isCli && !usesPeers(module)) {
     const names = exports.flatMap(exportNames).map(({ name }) => name);
     return `${load}\nconst loaded = load('${file}');\nexport const { ${names.join(', ')} } = loaded;\n`;
   }
   const code = text.slice(start, end).replace(/\bimport\('([^']*)'\)/g, (_, name: string) => {
     return `Promise.resolve(load('${posix.join(posix.dirname(file), name)}'))`;
   });
+  if (DYNAMIC_IMPORT.test(code)) throw new Error(`dist/${file}: a dynamic import is not a text in single quotes`);
   return [
     ...(isCli ? ['#!/usr/bin/env node'] : []),
     ...imports.filter((node) => !isOwn(node)).map((node) => node.getText()),
@@ -279,6 +295,16 @@ function moduleOf({ file, text, imports, exports, start, end }: Module): string 
     ),
     '',
   ].join('\n');
+}
+
+function isOwn({ moduleSpecifier }: ts.ImportDeclaration): boolean {
+  return (moduleSpecifier as ts.StringLiteral).text.startsWith('.');
+}
+
+/** Whether the code of an entry uses packages that have to be the same as the user's, such as vitest. */
+function usesPeers({ file, imports }: Module): boolean {
+  const isOther = (node: ts.ImportDeclaration) => !isOwn(node) && !node.moduleSpecifier.getText().includes('node:');
+  return ENTRIES.includes(file.replace(/\.js$/, '')) && imports.some(isOther);
 }
 
 /** The declarations of what an import declares, from the exports of a module. */

@@ -68,8 +68,9 @@ function initialObjects(
   { dialect, settings, features }: SeedContext,
   { written, versions, resourceVersion, creationTimestamp }: InitialState,
 ): readonly PlacedObject[] {
-  const objects = written.kind.initial ?? kind.initial ?? (() => []);
-  return objects(dialect, creationTimestamp, versions, settings, features).map((initial) => {
+  const objects = written.kind.initial ?? kind.initial;
+  const initialOnes = objects?.(dialect, creationTimestamp, versions, settings, features) ?? [];
+  return initialOnes.map((initial) => {
     const { metadata, ...body } = initial;
     const { name, namespace, generation, labels, annotations, managers } = metadata;
     const key = { storageKey, namespace: namespace ?? '', name };

@@ -45,7 +45,7 @@ export class Store {
   /** The highest revision ever used; above the current one after a restore. */
   #highestRevision: number;
   #tables = new Map<string, Table>();
-  /** States of tables that have not been used since the snapshot. A fork that uses three kinds builds three tables. */
+  /** States of tables that have not been used. A fork that uses three kinds builds three tables. */
   #unusedTableStates: StoreSnapshot['tables'] = NO_TABLES;
   /** The history of a table that does not exist yet. */
   #initialHistory: History = NO_HISTORY;

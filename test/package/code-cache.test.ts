@@ -1,9 +1,11 @@
 /** Node loads the package with V8's code cache. The cache must never change what the library does. */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { installPackage } from './install.js';
 import { requireBuild } from './manifest.js';
@@ -42,6 +44,10 @@ describe('the code cache', () => {
     { name: 'is cut off', damage: (data: Buffer) => data.subarray(0, data.length - 4096) },
     { name: 'has a block of zeros', damage: (data: Buffer) => Buffer.from(data).fill(0, 8192, 12288) },
     { name: 'is empty', damage: () => Buffer.alloc(0) },
+    {
+      name: 'has a changed byte',
+      damage: (data: Buffer) => Buffer.from(data).fill(data.readUInt8(9999) ^ 1, 9999, 10000),
+    },
   ])('is ignored and replaced if it $name', ({ damage }) => {
     run(PROGRAM);
     const [file = ''] = cacheFiles().sort((left, right) => statSync(right).size - statSync(left).size);
@@ -74,6 +80,70 @@ describe('the code cache', () => {
     rmSync(join(dist, 'cached', cache), { recursive: true });
     writeFileSync(join(dist, 'cached', cache), 'a file where the folder should be');
     expect(run(PROGRAM)).toEqual({ stdout: 'web\n', stderr: '' });
+  });
+
+  test('is written by threads and processes that start at the same time', async () => {
+    const program = `
+      import { isMainThread, Worker } from 'node:worker_threads';
+      import { StatusError } from 'orchplane';
+      if (isMainThread) for (let thread = 0; thread < 4; thread++) new Worker(new URL(import.meta.url));
+      console.log(StatusError.name);
+    `;
+    writeFileSync(join(folder, 'program.mjs'), program);
+    const { NODE_OPTIONS: _, NODE_V8_COVERAGE: __, ...env } = process.env;
+    const runs = [1, 2, 3].map(() => promisify(execFile)(process.execPath, ['program.mjs'], { cwd: folder, env }));
+    for (const { stdout, stderr } of await Promise.all(runs)) {
+      expect([stdout, stderr]).toEqual(['StatusError\n'.repeat(5), '']);
+    }
+    expect(cacheFiles().filter((file) => !file.endsWith('.js'))).toEqual([]);
+  });
+
+  test('is not written by a process that records coverage', () => {
+    expect(run(PROGRAM, { NODE_V8_COVERAGE: join(folder, 'coverage') })).toEqual({ stdout: 'web\n', stderr: '' });
+    expect(cacheFolders()).toEqual([]);
+  });
+
+  test('does not create the folder of a removed package again', () => {
+    const program = `
+      import { rmSync } from 'node:fs';
+      import 'orchplane';
+      rmSync(${JSON.stringify(join(folder, 'node_modules/orchplane'))}, { recursive: true });
+    `;
+    expect(run(program)).toEqual({ stdout: '', stderr: '' });
+    expect(existsSync(join(folder, 'node_modules/orchplane'))).toBe(false);
+  });
+
+  test('reports the same error when a file that cannot be loaded is imported again', () => {
+    rmSync(join(dist, 'codec/cbor/index.js'));
+    const program = `
+      import { createRequire } from 'node:module';
+      const { load } = createRequire(import.meta.url)(${JSON.stringify(join(dist, 'cached/load.cjs'))});
+      for (const attempt of [1, 2]) try { load('codec/cbor/index.js'); } catch (error) { console.log(error.code); }
+    `;
+    expect(run(program)).toEqual({ stdout: 'ENOENT\nENOENT\n', stderr: '' });
+  });
+
+  test('is not part of a bundle; one that resolves orchplane like Node says what is wrong', async () => {
+    writeFileSync(join(folder, 'bundled.mjs'), PROGRAM);
+    const bundle = (conditions?: string[]) =>
+      build({
+        entryPoints: [join(folder, 'bundled.mjs')],
+        absWorkingDir: folder,
+        outfile: join(folder, 'bundle.mjs'),
+        bundle: true,
+        format: 'esm',
+        platform: 'node',
+        logLevel: 'silent',
+        banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+        define: { __dirname: JSON.stringify(folder) },
+        ...(conditions === undefined ? {} : { conditions }),
+      });
+    for (const conditions of [undefined, ['module', 'development']]) {
+      await bundle(conditions);
+      expect(run("import './bundle.mjs';")).toEqual({ stdout: 'web\n', stderr: '' });
+    }
+    await bundle(['development']);
+    expect(run("import './bundle.mjs';").stderr).toContain('resolve orchplane with the condition "module"');
   });
 
   test('keeps one copy of the library for import, require and all entries', () => {

@@ -261,7 +261,8 @@ export function selfTypeOf(declType: DeclType, name = SELF): SelfType {
       fieldType(typeName, field) {
         const fields = objects.get(typeName)?.fields;
         // A reserved word may be used with and without its escape.
-        const name = fields?.has(field) === false && isReservedWord(field) ? (escapeName(field) ?? field) : field;
+        const isEscaped = fields?.has(field) === false && isReservedWord(field);
+        const name = isEscaped ? (escapeName(field) ?? field) : field;
         const inner = fields?.get(name);
         return inner && namedType(inner, `${typeName}.${name}`, objects);
       },

@@ -201,7 +201,7 @@ describe('the result of a dry run', () => {
     expect(result['spec']).toEqual({ a: 'x' });
   });
 
-  test('of a create has the resourceVersion that was sent', async () => {
+  test('has the resourceVersion that was sent with a create', async () => {
     const configMaps = testCluster().api(ConfigMap);
     const sent = { metadata: { name: 'a', resourceVersion: '77' } };
     expect((await configMaps.create(sent, dryRun)).metadata.resourceVersion).toBe('77');

@@ -47,7 +47,7 @@ describe('a reserved word as a field name in a rule', () => {
     { rule: 'self.__namespace__ == self.namespace && has(self.if)', accepts: { namespace: 'a', if: 'x' }, refuses: {} },
     { rule: "self.?namespace.orValue('a') == 'a'", accepts: {}, refuses: { namespace: 'b' } },
     { rule: "self.package.for == 'y'", accepts: { package: { for: 'y' } }, refuses: { package: { for: 'x' } } },
-  ])('$rule', async ({ rule, accepts, refuses }) => {
+  ])('is accepted in $rule', async ({ rule, accepts, refuses }) => {
     const spec = object(properties, { 'x-orch-validations': [{ rule }] });
     const widgets = await define(testCluster(), { versions: [version({ spec })] });
     await widgets.create(widget('a', accepts));
