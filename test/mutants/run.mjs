@@ -1,0 +1,140 @@
+/**
+ * Mutation testing: changes one place of the sources at a time and checks that a test fails.
+ *
+ *     npm run mutants -- --count 300 --seed 7
+ *     npm run mutants -- --only src/util/clock.ts:40 --only src/cel/lexer.ts:12:8
+ *
+ * The seed determines the mutants. They are spread over the folders of `src` by their number of places. Sources are changed
+ * in the memory of Vitest, never on disk. Each mutant runs the test files that execute its place, the nearest first, until
+ * one fails. A run that does not end counts as noticed. Results are also written to node_modules/.cache/mutants.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { readCoverage, testsFor } from './coverage.mjs';
+import { createRunner } from './runner.mjs';
+import { parseSource } from './sites.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
+const cache = join(root, 'node_modules/.cache/mutants');
+const INCLUDE = ['unit', 'regression', 'property', 'apply', 'conformance', 'e2e/client-node'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+const GENERATED = /^src\/kinds\/(generated|types)\/|^src\/codec\/protobuf\/message-types\.ts$/;
+
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '50' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    only: { type: 'string', multiple: true, default: [] },
+  },
+});
+const [count, seed] = [values.count, values.seed].map(Number);
+if (!(count > 0 && Number.isInteger(seed))) {
+  throw new Error('usage: npm run mutants -- --count N [--seed S] [--only file:line[:column]]');
+}
+
+/** A generator of numbers from 0 to 1 (mulberry32). */
+function randomNumbers(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const layerOf = ({ file }) => file.split('/').slice(0, 2).join('/');
+
+/** Every layer gets its share of `count`, at least one mutant. */
+function sample(mutants, count, random) {
+  const layers = groupBy(mutants, layerOf);
+  return [...layers.values()].flatMap((all) => {
+    const share = Math.max(1, Math.round((count * all.length) / mutants.length));
+    return Array.from({ length: Math.min(share, all.length) }, () =>
+      all.splice(Math.floor(random() * all.length), 1),
+    ).flat();
+  });
+}
+
+function groupBy(items, keyOf) {
+  const groups = new Map();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+const sources = new Map();
+for (const path of readdirSync(join(root, 'src'), { recursive: true }).sort()) {
+  const file = `src/${path}`;
+  if (!file.endsWith('.ts') || GENERATED.test(file)) continue;
+  const text = readFileSync(join(root, file), 'utf8');
+  sources.set(file, { text, ...parseSource(file, text) });
+}
+const all = [...sources.values()].flatMap(({ mutants }) => mutants);
+const isChosen = ({ file, line, column }) =>
+  values.only.some((place) => place === `${file}:${line}` || place === `${file}:${line}:${column}` || place === file);
+const mutants = values.only.length > 0 ? all.filter(isChosen) : sample([...all], count, randomNumbers(seed));
+console.log(`${mutants.length} of ${all.length} mutants in ${sources.size} files, seed ${seed}`);
+
+const coverage = await readCoverage({ root, cache, include: INCLUDE, sources, log: console.log });
+for (const [test, { ok }] of Object.entries(coverage.tests)) if (!ok) console.log(`left out, fails by itself: ${test}`);
+
+let current;
+const textOf = (path) => {
+  if (current === undefined || path !== join(root, current.file)) return undefined;
+  const { text } = sources.get(current.file);
+  return text.slice(0, current.start) + current.text + text.slice(current.end);
+};
+const runner = await createRunner({ root, folder: join(cache, 'run'), include: INCLUDE, textOf, blocks: 0, bail: 1 });
+await runner.files();
+
+async function outcomeOf(mutant) {
+  const selected = testsFor(mutant, coverage);
+  if (selected.length === 0) return { outcome: 'not run', tests: 0 };
+  current = mutant;
+  runner.invalidate(join(root, mutant.file));
+  const limit = 30_000 + 4 * selected.reduce((sum, { ms }) => sum + ms, 0);
+  const result = await runner.run(
+    selected.map(({ test }) => join(root, test)),
+    limit,
+  );
+  current = undefined;
+  runner.invalidate(join(root, mutant.file));
+  const by = result.failed?.slice(root.length + 1) ?? result.errors[0];
+  const outcome = result.timedOut ? 'timeout' : by === undefined ? 'NOT NOTICED' : 'noticed';
+  return { outcome, by, tests: result.modules.length };
+}
+
+const short = (text) => (text.length > 80 ? `${text.slice(0, 77)}...` : text).replace(/\s+/g, ' ');
+const results = [];
+for (const [index, mutant] of mutants.entries()) {
+  const from = Date.now();
+  const { outcome, by, tests } = await outcomeOf(mutant);
+  const { file, line, column, change, original } = mutant;
+  results.push({ file, line, column, change, original, outcome, by, tests });
+  const seconds = ((Date.now() - from) / 1000).toFixed(1);
+  const place = `${file}:${line}:${column}`;
+  console.log(
+    `${index + 1} ${outcome} ${place} ${change}: ${short(original)} (${tests} files, ${seconds} s) ${by ?? ''}`,
+  );
+  writeFileSync(
+    join(cache, `results-${values.only.length > 0 ? 'only' : seed}.json`),
+    JSON.stringify(results, null, 1),
+  );
+}
+await runner.close();
+
+const isNoticed = ({ outcome }) => outcome === 'noticed' || outcome === 'timeout';
+for (const [layer, group] of groupBy(results, layerOf)) {
+  console.log(`${layer}: ${group.filter(isNoticed).length} of ${group.length} noticed`);
+}
+const noticed = results.filter(isNoticed).length;
+console.log(`${noticed} of ${results.length} noticed, ${((100 * noticed) / results.length).toFixed(1)} %`);
+process.exit(0);
