@@ -204,6 +204,10 @@ describe('PodTolerationRestriction', () => {
     ['{}', 'json: cannot unmarshal object into Go value of type []v1.Toleration'],
     ['[1]', 'json: cannot unmarshal number into Go value of type v1.Toleration'],
     ['[{"key":1}]', 'json: cannot unmarshal number into Go struct field Toleration.key of type string'],
+    [
+      '[{"tolerationSeconds":"5"}]',
+      'json: cannot unmarshal string into Go struct field Toleration.tolerationSeconds of type int64',
+    ],
   ])('rejects the annotation %s', async (list, message) => {
     use(podTolerationRestrictionWith());
     await annotate('defaultTolerations', list);

@@ -423,6 +423,18 @@ describe('audit records', () => {
     expect(last?.responseObject).toEqual({ kind: 'Table', rows: [row({ ...configMap, metadata }), row(null)] });
   });
 
+  test.each([
+    ['an object of a custom kind Table', { kind: 'Table', spec: {} }],
+    ['the rows of another kind', { kind: 'Report', rows: [{ object: configMap }] }],
+  ])('leaves %s unchanged', (_what, object) => {
+    const [last] = eventsOf({
+      ...bare,
+      attributes: attributesOf('get'),
+      run: (record) => record.complete({ code: 200, object }),
+    });
+    expect(last?.responseObject).toEqual(object);
+  });
+
   test('keeps managed fields if the rule overrides the policy', () => {
     const [last] = eventsOf({
       attributes: attributesOf('get'),

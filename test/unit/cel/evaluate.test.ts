@@ -94,6 +94,11 @@ describe('variables of an evaluation', () => {
     expect(programOf('i == 1').evaluate(failing).error?.message).toBe('not today');
   });
 
+  test('treats a comprehension variable with the name of a type as that type', () => {
+    expect(run('[int].exists(string, string == int)')).toMatchObject({ value: false });
+    expect(() => run('[int].exists(t, t == int)')).toThrow('reference to undefined type: t');
+  });
+
   test('treats null as a value', () => {
     expect(programOf('dy == null').evaluate(new Map([['dy', null]]))).toMatchObject({ value: true });
     expect(programOf('dl.map(x, x == null)').evaluate(new Map([['dl', jsonValue([null, 1])]])).error).toBeUndefined();

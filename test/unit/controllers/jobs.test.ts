@@ -130,6 +130,7 @@ describe('counting of finished pods', () => {
     const pods = await world.pods();
     expect(pods.map(({ metadata }) => metadata.finalizers)).toEqual([undefined, undefined]);
     expect(await world.events()).toContain('Completed: Job completed');
+    expect(await world.events('Warning')).toEqual([]);
   });
 
   test('lists a pod in the status before its finalizer is removed and counts it afterwards', async () => {

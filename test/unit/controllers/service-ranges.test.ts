@@ -103,6 +103,17 @@ describe('ServiceCIDR controller', () => {
     expect(await range(self, 'wider')).toMatchObject({ ready: READY });
   });
 
+  test.each(['10.10.0.0/25', '10.10.0.128/25'])('keeps a range when another range contains only %s', async (half) => {
+    const self = await serving([serviceRanges()]);
+    await make(self, 'more', '10.10.0.0/24');
+    await range(self, 'more');
+    await serve(self, 'low', '10.10.0.9');
+    await serve(self, 'high', '10.10.0.200');
+    await self.cluster.api(ServiceCIDR).delete('more');
+    await make(self, 'half', half);
+    expect(await range(self, 'more')).toMatchObject({ ready: IN_USE });
+  });
+
   test('ignores addresses that the server did not allocate', async () => {
     const self = await serving([serviceRanges()]);
     await make(self, 'more', '10.10.0.0/24');

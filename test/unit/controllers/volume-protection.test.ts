@@ -123,6 +123,15 @@ describe('ephemeral volumes', () => {
     expect(await at.findClaim('p-v')).toBeUndefined();
   });
 
+  test('keeps the deleted claim of an ephemeral volume while its pod runs', async () => {
+    await at.pod('p', '', { volumes, nodeName: 'n' });
+    await at.settle();
+    await dropClaim('p-v');
+    const claim = await at.findClaim('p-v');
+    expect(claim?.metadata.finalizers).toEqual(['orch.io/pvc-protection']);
+    expect(claim?.metadata.deletionTimestamp).toBeDefined();
+  });
+
   test('recreates a deleted claim of an ephemeral volume', async () => {
     await at.pod('p', '', { volumes });
     await at.settle();

@@ -212,6 +212,19 @@ describe('distributed claims', () => {
     expect(sent).toBe('Bearer secret');
   });
 
+  test('are accepted with a status code from 200 to 226', async () => {
+    const answer = await signToken(key, claims({ groups: ['dev'] }));
+    provider.pages.set('/groups', () => answer);
+    const token = await signToken(key, claims(distributed()));
+    const authenticate = authenticator({ groupsClaim: 'groups', usernamePrefix: '-' });
+    provider.pageStatus = 226;
+    expect(await authenticate(token)).toEqual({ user: { user: 'alice', groups: ['dev'] } });
+    for (const status of [300, 404]) {
+      provider.pageStatus = status;
+      await expect(authenticate(token)).rejects.toThrow(`error while getting distributed claim JWT: ${status}`);
+    }
+  });
+
   test('must be signed and contain the claim', async () => {
     const authenticate = authenticator({ groupsClaim: 'groups' });
     const token = await signToken(key, claims(distributed()));

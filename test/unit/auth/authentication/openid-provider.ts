@@ -49,6 +49,8 @@ export interface Provider extends AsyncDisposable {
   /** Replaces the issuer in the discovery document. */
   namedIssuer: string | undefined;
   isDown: boolean;
+  /** The status code of further paths. */
+  pageStatus: number;
   /** Texts of further paths. */
   readonly pages: Map<string, (authorization: string | undefined) => string>;
   /** The paths of all requests so far. */
@@ -62,7 +64,9 @@ export async function startProvider(keys: readonly ProviderKey[]): Promise<Provi
     provider.requests.push(path);
     if (provider.isDown) return void response.writeHead(503).end('down');
     const page = provider.pages.get(path);
-    if (page !== undefined) return void response.end(page(request.headers.authorization));
+    if (page !== undefined) {
+      return void response.writeHead(provider.pageStatus).end(page(request.headers.authorization));
+    }
     if (path === '/.well-known/openid-configuration') {
       const issuer = provider.namedIssuer ?? provider.url;
       return void response.end(JSON.stringify({ issuer, jwks_uri: `${provider.url}/keys` }));
@@ -82,6 +86,7 @@ export async function startProvider(keys: readonly ProviderKey[]): Promise<Provi
     cacheControl: undefined,
     namedIssuer: undefined,
     isDown: false,
+    pageStatus: 200,
     pages: new Map(),
     requests: [],
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -110,6 +110,8 @@ describe('protobuf bodies', () => {
 
   test.each([
     ['a truncated object', '0a050a0161', 'unexpected EOF'],
+    ['a tag without its number', '20', 'unexpected EOF'],
+    ['an unfinished number', '2080', 'unexpected EOF'],
     ['a length beyond the end', '0affffffff7f', 'unexpected EOF'],
     ['a length of 64 bits', '0affffffffffffffffff01', 'proto: negative length found during unmarshaling'],
     ['a length of more than 63 bits', '0affffffffffffffff7f', 'proto: negative length found during unmarshaling'],
@@ -144,6 +146,7 @@ describe('protobuf bodies', () => {
     ['an unknown field', '520161', {}],
     ['invalid UTF-8', '0a040a02ff61', { metadata: { name: '\ufffda' } }],
     ['a repeated string', '0a060a01610a0162', { metadata: { name: 'b' } }],
+    ['a repeated string that ends empty', '0a050a01610a00', { metadata: {} }],
     ['a repeated message', '0a030a01610a031a0162', { metadata: { name: 'a', namespace: 'b' } }],
     ['a map entry without a key', '1203120176', { data: { '': 'v' } }],
     ['a map entry without a value', '12030a016b', { data: { k: '' } }],
