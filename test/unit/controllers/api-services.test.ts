@@ -93,6 +93,20 @@ describe('API service controller', () => {
     expect((await cluster.api(APIService).get(NAME)).metadata.resourceVersion).toBe(metadata.resourceVersion);
   });
 
+  test.each([
+    { status: 'False', message: 'all checks passed' },
+    { status: 'True', message: 'other' },
+  ])('restores the condition that another client has changed to %j', async (change) => {
+    const { cluster, condition } = await clusterWith({ aggregate: { [NAME]: () => Response.json({}) } });
+    const available = await condition();
+    await cluster.api(APIService).status.patch(NAME, {
+      type: 'merge',
+      merge: { status: { conditions: [{ ...available, ...change }] } },
+    });
+    await cluster.settle();
+    expect(await condition()).toMatchObject({ status: 'True', message: 'all checks passed' });
+  });
+
   test('updates the availability when the Service is deleted or created', async () => {
     const { cluster, condition } = await clusterWith({ aggregate: { [NAME]: () => new Response('{}') } });
     await cluster.api(Service).delete('metrics');

@@ -1,5 +1,7 @@
 /** CertificateSigningRequest controllers: approval, signing and cleanup. */
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
+import 'reflect-metadata';
+import * as x509 from '@peculiar/x509';
 import {
   certificateApproval,
   certificateCleaning,
@@ -76,6 +78,10 @@ describe('certificate signing controller', () => {
     expect(certificate?.issuer).toBe('CN=test-ca');
     expect(certificate?.ca).toBe(false);
     expect(certificate?.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2']);
+    const { extensions } = new x509.X509Certificate(certificate?.raw ?? new Uint8Array());
+    const critical = extensions.filter((extension) => extension.critical).map(({ type }) => type);
+    // Key usage and basic constraints.
+    expect(critical).toEqual(['2.5.29.15', '2.5.29.19']);
     expect(root.ca).toBe(true);
     expect(root.verify(root.publicKey)).toBe(true);
   });

@@ -42,6 +42,36 @@ describe('Deployment progress deadline', () => {
     );
   });
 
+  test('reports the new ReplicaSet until it has pods', async () => {
+    const cluster = testCluster({ controllers: controllers([deployments()]) });
+    await cluster.api(Deployment).create({ metadata: { name: 'd' }, spec: { selector, template: template() } });
+    await cluster.settle();
+    const [set] = (await cluster.api(ReplicaSet).list()).items;
+    const { conditions = [] } = (await cluster.api(Deployment).get('d')).status;
+    expect(conditions.find(({ type }) => type === 'Progressing')).toMatchObject({
+      status: 'True',
+      reason: 'NewReplicaSetCreated',
+      message: `Created new replica set "${set?.metadata.name}"`,
+    });
+  });
+
+  test('keeps the transition time of Progressing until its status changes', async () => {
+    const times = async () => {
+      const all = (await world.deployment()).status.conditions ?? [];
+      const { lastUpdateTime, lastTransitionTime } = all.find(({ type }) => type === 'Progressing') ?? {};
+      return [lastUpdateTime, lastTransitionTime];
+    };
+    await world.make({ replicas: 3, progressDeadlineSeconds: 60 });
+    await world.advance(50);
+    await world.runPodsOf('i:1', 1);
+    expect(await times()).toEqual(['2030-01-01T00:00:50Z', '2030-01-01T00:00:00Z']);
+    await world.advance(60);
+    expect(await times()).toEqual(['2030-01-01T00:01:50Z', '2030-01-01T00:01:50Z']);
+    await world.advance(5);
+    await world.runPodsOf('i:1', 1);
+    expect(await times()).toEqual(['2030-01-01T00:01:55Z', '2030-01-01T00:01:55Z']);
+  });
+
   test('ignores the deadline for pods that stop after a complete rollout', async () => {
     await world.make({ replicas: 1, progressDeadlineSeconds: 10 });
     await world.runAll();

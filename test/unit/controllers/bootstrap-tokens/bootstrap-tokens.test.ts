@@ -1,6 +1,8 @@
 /** Bootstrap tokens: signatures of kube-public/cluster-info and the deletion of expired tokens. */
+import { errors } from 'orchplane';
 import { bootstrapSigner, tokenCleaner } from 'orchplane/controllers';
 import { ConfigMap, Secret } from 'orchplane/kinds';
+import { failing } from 'orchplane/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WorkloadWorld } from '../workload-fixture.js';
 
@@ -73,6 +75,16 @@ describe('signatures', () => {
       stringData: { 'token-id': 'ffffff', 'token-secret': 's', 'usage-bootstrap-signing': 'true' },
     });
     expect(await clusterInfo()).toEqual({ kubeconfig: CONFIG });
+  });
+
+  test('are not retried if the ConfigMap is deleted meanwhile', async () => {
+    await makeClusterInfo({ kubeconfig: CONFIG });
+    const notFound = () => errors.notFound({ group: '', resource: 'configmaps' }, 'cluster-info');
+    const fault = failing({ verb: 'update', kind: ConfigMap }, notFound);
+    using _fault = world.cluster.use(fault);
+    await makeToken('aaaaaa');
+    await world.advance(60);
+    expect(fault.count).toBe(1);
   });
 
   test('are not made for a ConfigMap without kubeconfig', async () => {
