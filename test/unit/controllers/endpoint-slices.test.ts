@@ -448,6 +448,16 @@ describe('mirrored EndpointSlice', () => {
     expect(await slicesIn(self)).toEqual([]);
   });
 
+  test('makes the current Endpoints the owner of a slice of earlier Endpoints', async () => {
+    const self = await mirrored({ subsets: [one] });
+    const { name, uid, ownerReferences = [] } = (await onlySlice(self)).metadata;
+    const earlier = ownerReferences.map((owner) => ({ ...owner, uid: 'earlier' }));
+    await self.cluster
+      .api(EndpointSlice)
+      .patch(name, { type: 'merge', merge: { metadata: { ownerReferences: earlier } } });
+    expect((await onlySlice(self)).metadata).toMatchObject({ uid, ownerReferences });
+  });
+
   test('mirrors addresses up to the limit and records an event for the rest', async () => {
     const list = [1, 2, 3].map((index) => ({ ip: `10.2.0.${index}` }));
     const self = await mirrored({ subsets: [{ addresses: list }] }, { maxEndpointsPerSubset: 2 });
