@@ -265,6 +265,25 @@ describe('patches', () => {
     });
   });
 
+  test.each([
+    ['a field of the wrong type', { size: 'big' }, {}, 'Invalid value: "string": spec.size in body must be of type'],
+    ['a missing field', {}, {}, 'spec.size: Required value'],
+    [
+      'too long annotations',
+      { size: 9 },
+      { annotations: { a: 'x'.repeat(300_000) } },
+      'metadata.annotations: Too long',
+    ],
+  ])('does not evaluate validation rules of an object with %s', async (_what, spec, metadata, message) => {
+    const rule = { rule: 'self.size < 5', message: 'must be small' };
+    const { widgets } = await served(object({ size: INTEGER }, { required: ['size'], 'x-orch-validations': [rule] }));
+    const rejected = (await failureOf(widgets.create({ metadata: { name: 'a', ...metadata }, spec }))).message;
+    expect(rejected).toContain(message);
+    expect(rejected).toContain('<nil>: Invalid value: "null": some validation rules were not checked because');
+    expect(rejected).not.toContain('must be small');
+    await expect(widgets.create({ metadata: { name: 'a' }, spec: { size: 9 } })).rejects.toThrow('must be small');
+  });
+
   test('rejects an update without a resourceVersion', async () => {
     const { widgets } = await served(SIZED);
     await widgets.create(widget('a', { size: 1 }));

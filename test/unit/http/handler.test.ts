@@ -194,6 +194,24 @@ describe('authentication by token', () => {
   });
 });
 
+describe('authentication by a function', () => {
+  test.each([
+    ['a user', { user: 'alice' }, 200],
+    ['a user without a name', { user: '' }, 401],
+    ['a name in place of a user', 'alice', 401],
+    ['null', null, 401],
+  ])('that returns %s', async (_what, returned, code) => {
+    const failures: unknown[] = [];
+    const { call, requests } = fakeServer(() => found(configMap('a')), {
+      authenticate: () => returned as never,
+      onError: (error) => failures.push(String(error)),
+    });
+    expect((await call('GET', ITEM)).status).toBe(code);
+    expect(requests.map((request) => request.user?.user)).toEqual(code === 200 ? ['alice'] : []);
+    expect(failures).toEqual(code === 200 ? [] : [expect.stringContaining('authenticate returns a user, like')]);
+  });
+});
+
 describe('watches', () => {
   function serveWatch() {
     const watch = new FakeWatch();

@@ -23,6 +23,8 @@ const spec = {
   scope: 'Namespaced',
   versions: [version],
 };
+const TEXT = { type: 'string' };
+const NINE = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 const metadata = { name: 'widgets.example.com' };
 const LABEL =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
@@ -180,6 +182,14 @@ test.each<[string, object, string[]]>([
       'spec.selectableFields[6].jsonPath: Invalid value: ".spec.": is an invalid path: unexpected end of JSON path',
       'spec.selectableFields[7].jsonPath: Invalid value: ".spec.x": is an invalid path: does not refer to a valid field',
     ],
+  ],
+  [
+    'nine selectable fields',
+    versioned({
+      schema: { openAPIV3Schema: { type: 'object', properties: Object.fromEntries(NINE.map((name) => [name, TEXT])) } },
+      selectableFields: NINE.map((name) => ({ jsonPath: `.${name}` })),
+    }),
+    ['spec.selectableFields: Too many: 9: must have at most 8 items'],
   ],
   ['no strategy', { conversion: {} }, ['spec.conversion.strategy: Required value']],
   [

@@ -246,6 +246,20 @@ describe('the schema', () => {
       { 'x-kubernetes-int-or-string': true, pattern: '%$', minimum: 1, maximum: 2147483647 },
     ],
     [
+      'intersection',
+      z.intersection(z.object({ a: z.string() }), z.object({ b: z.int32() }).nullable()),
+      {
+        type: 'object',
+        properties: { a: { type: 'string' }, b: expect.objectContaining({ type: 'integer' }) },
+        required: ['a', 'b'],
+      },
+    ],
+    [
+      'intersection of nullable types',
+      z.intersection(z.string().min(2).nullable(), z.string().max(5).nullable()),
+      { type: 'string', minLength: 2, maxLength: 5, nullable: true },
+    ],
+    [
       'discriminated union',
       z.discriminatedUnion('kind', [
         z.strictObject({ kind: z.literal('a'), x: z.string().min(2) }),
@@ -291,6 +305,11 @@ describe('reported losses', () => {
     ['types', z.union([z.string(), z.boolean()]), ['spec.value: the choice between string, boolean']],
     ['formats', z.stringFormat('odd', (text) => text === 'x'), ['spec.value: the format odd']],
     ['URLs', z.url(), ['spec.value: the URL syntax beyond the format uri (differs)']],
+    [
+      'host names',
+      z.url({ hostname: /^a\.b$/ }),
+      ['spec.value: the URL syntax beyond the format uri (differs)', 'spec.value: the host names of /^a\\.b$/'],
+    ],
     ['a default of null', z.string().nullable().default(null), ['spec.value: a default of null (differs)']],
     [
       'fields of other alternatives',
