@@ -174,6 +174,16 @@ describe('pod security labels of a Namespace', () => {
     expect((await namespaces().create({ metadata: { name: 'dev', labels } })).metadata.labels).toMatchObject(labels);
   });
 
+  test('rejects an update to another value of a pod security label', async () => {
+    const api = namespaces();
+    await api.create({ metadata: { name: 'dev', labels: { [level]: 'restricted' } } });
+    await expect(api.patch('dev', mergePatch({ metadata: { labels: { [level]: 'strict' } } }))).rejects.toThrow(
+      'Invalid value: "strict": must be one of privileged, baseline, restricted',
+    );
+    const other = await api.patch('dev', mergePatch({ metadata: { labels: { [level]: 'baseline' } } }));
+    expect(other.metadata.labels).toMatchObject({ [level]: 'baseline' });
+  });
+
   test('rejects other values of pod security labels', async () => {
     const labels = { [level]: 'strict', [version]: '1.30' };
     await expect(namespaces().create({ metadata: { name: 'dev', labels } })).rejects.toMatchObject(

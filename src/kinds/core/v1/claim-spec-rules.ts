@@ -17,7 +17,7 @@ import { own } from '../../../util/json.js';
 import type { FeatureGates } from '../../feature-gates.js';
 import type { PersistentVolumeClaimSpec } from '../../generated/core-v1.js';
 import { valueErrors } from '../../shared/field-rules.js';
-import { roundResourceList, validatePositiveQuantity, validateResourceQuantity } from '../../shared/resources.js';
+import { roundResourceList, validatePositiveQuantity } from '../../shared/resources.js';
 
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource']>;
 type DataSourceRef = NonNullable<PersistentVolumeClaimSpec['dataSourceRef']>;
@@ -61,7 +61,7 @@ export function claimSpecProblems(
     append(found, labelSelectorObjectErrors(selector, childPath(path, 'selector'), { allowInvalidValues }));
   }
   append(found, accessModeProblems(childPath(path, 'accessModes'), accessModes));
-  append(found, requestProblems(keyPath(childPath(path, 'resources'), 'storage'), spec, context));
+  append(found, requestProblems(keyPath(childPath(path, 'resources'), 'storage'), spec));
   if (storageClassName) append(found, classNameProblems(childPath(path, 'storageClassName'), storageClassName));
   if (volumeMode !== undefined) append(found, volumeModeProblems(childPath(path, 'volumeMode'), volumeMode));
   if (dataSource !== undefined) append(found, dataSourceProblems(childPath(path, 'dataSource'), dataSource, context));
@@ -98,11 +98,9 @@ export function classNameProblems(path: string, name: string): FieldError[] {
   return dnsSubdomainProblems(name).map((problem) => invalid(path, name, problem));
 }
 
-function requestProblems(path: string, spec: PersistentVolumeClaimSpec, { dialect }: ClaimSpecContext): FieldError[] {
+function requestProblems(path: string, spec: PersistentVolumeClaimSpec): FieldError[] {
   const amount = own(spec.resources?.requests ?? {}, 'storage');
-  if (amount === undefined) return [required(path)];
-  const found = validatePositiveQuantity(path, amount);
-  return found.length > 0 ? found : validateResourceQuantity(path, amount, { dialect, name: 'storage' });
+  return amount === undefined ? [required(path)] : validatePositiveQuantity(path, amount);
 }
 
 function dataSourceProblems(path: string, source: DataSource, context: ClaimSpecContext): FieldError[] {

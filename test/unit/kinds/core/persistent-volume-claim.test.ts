@@ -133,6 +133,22 @@ describe('a PersistentVolumeClaim', () => {
   });
 });
 
+test('a bound claim can change its volume attributes class, but not lose it', async () => {
+  const claims = testCluster({ featureGates: { VolumeAttributesClass: true } }).api(PersistentVolumeClaim);
+  const made = await claims.create(input({ volumeAttributesClassName: 'gold' }));
+  await claims.status.update('c', { ...made, status: { phase: 'Bound' } });
+  const silver = await claims.update(input({ volumeAttributesClassName: 'silver' }));
+  expect(silver.spec.volumeAttributesClassName).toBe('silver');
+  const refusal = (to: string) =>
+    ['spec.volumeAttributesClassName', `Forbidden: update from non-nil value to ${to} is forbidden`] as const;
+  await expect(claims.update(input({}))).rejects.toMatchObject(
+    invalidWith(['spec', expect.stringContaining('spec is immutable after creation')], refusal('nil')),
+  );
+  await expect(claims.update(input({ volumeAttributesClassName: '' }))).rejects.toMatchObject(
+    invalidWith(refusal('an empty string')),
+  );
+});
+
 describe('an update of a PersistentVolumeClaim', () => {
   const FIXED =
     'Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';

@@ -202,6 +202,17 @@ describe('a PersistentVolume', () => {
     );
   });
 
+  test('can change its volume attributes class, but not lose it', async () => {
+    const volumes = testCluster({ featureGates: { VolumeAttributesClass: true } }).api(PersistentVolume);
+    const spec = { csi: { driver: 'd', volumeHandle: 'h' }, volumeAttributesClassName: 'gold' };
+    await volumes.create(input(spec));
+    const silver = await volumes.update(input({ ...spec, volumeAttributesClassName: 'silver' }));
+    expect(silver.spec.volumeAttributesClassName).toBe('silver');
+    await expect(volumes.update(input({ csi: spec.csi }))).rejects.toMatchObject(
+      invalidWith(['spec.volumeAttributesClassName', 'Forbidden: update from non-nil value to nil is forbidden']),
+    );
+  });
+
   test('returns warnings about deprecated fields', async () => {
     const warnings: string[] = [];
     const cluster = testCluster();

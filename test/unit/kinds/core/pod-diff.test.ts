@@ -1,6 +1,8 @@
 /** Diffs of pod specs in messages about forbidden updates. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { diffText, goSyntaxText } from '../../../../src/kinds/core/v1/pod/diff/diff.js';
+import { editScript } from '../../../../src/kinds/core/v1/pod/diff/edit-script.js';
 
 const container = {
   name: 'c',
@@ -40,6 +42,14 @@ describe('a diff of two pod specs', () => {
         '  \t... // 27 identical fields',
         '  }',
       ),
+    );
+  });
+
+  test('prints resource names with their String() method', () => {
+    const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }];
+    const changed = { ...spec, containers: [{ ...container, resizePolicy }] };
+    expect(diffText('PodSpec', spec, changed)).toContain(
+      '[]core.ContainerResizePolicy{{ResourceName: s"cpu", RestartPolicy: "NotRequired"}}',
     );
   });
 
@@ -223,6 +233,39 @@ describe('a diff of two pod specs', () => {
   test('prints a value on one line in Go syntax', () => {
     expect(goSyntaxText('NodeSelectorTerm', { matchExpressions: [{ key: 'a', operator: 'Exists' }] })).toBe(
       'core.NodeSelectorTerm{MatchExpressions:[]core.NodeSelectorRequirement{core.NodeSelectorRequirement{Key:"a", Operator:"Exists", Values:[]string(nil)}}, MatchFields:[]core.NodeSelectorRequirement(nil)}',
+    );
+  });
+});
+
+describe('the edits from one list to another', () => {
+  const edits = (left: string, right: string) =>
+    editScript(left.length, right.length, (x, y) =>
+      left[x] === right[y] ? { same: 1, different: 0 } : { same: 0, different: 2 },
+    );
+
+  test.each([
+    ['abcd', 'abcd', ['identity', 'identity', 'identity', 'identity']],
+    ['abcd', 'acd', ['identity', 'removed', 'identity', 'identity']],
+    ['acd', 'abcd', ['identity', 'inserted', 'identity', 'identity']],
+    ['xcd', 'cd', ['removed', 'identity', 'identity']],
+    ['a', 'b', ['removed', 'inserted']],
+  ])('from %s to %s', (left, right, expected) => {
+    expect(edits(left, right)).toEqual(expected);
+  });
+
+  test('keep equal items only and use up both lists', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 12 });
+    fc.assert(
+      fc.property(text, text, (left, right) => {
+        let [x, y] = [0, 0];
+        for (const edit of edits(left, right)) {
+          if (edit === 'identity') expect(left[x]).toBe(right[y]);
+          if (edit !== 'inserted') x++;
+          if (edit !== 'removed') y++;
+        }
+        expect([x, y]).toEqual([left.length, right.length]);
+      }),
+      { seed: 7, numRuns: 500 },
     );
   });
 });
