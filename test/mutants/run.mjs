@@ -100,7 +100,7 @@ async function outcomeOf(mutant) {
   if (selected.length === 0) return { outcome: 'not run', tests: 0 };
   current = mutant;
   runner.invalidate(join(root, mutant.file));
-  const limit = 30_000 + 4 * selected.reduce((sum, { ms }) => sum + ms, 0);
+  const limit = 40_000 + 4 * Math.max(...selected.map(({ ms }) => ms));
   const result = await runner.run(
     selected.map(({ test }) => join(root, test)),
     limit,

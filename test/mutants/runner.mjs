@@ -23,6 +23,7 @@ export async function createRunner({ root, folder, include, textOf, blocks, bail
   mkdirSync(folder, { recursive: true });
   const { config } = await loadConfigFromFile({ command: 'serve', mode: 'test' }, join(root, 'vitest.config.ts'));
   const done = [];
+  let onModuleEnd = () => undefined;
   const vitest = await createVitest(
     'test',
     {
@@ -41,7 +42,14 @@ export async function createRunner({ root, folder, include, textOf, blocks, bail
       teardownTimeout: 3_000,
       setupFiles: [join(root, 'test/mutants/setup.mjs')],
       sequence: { sequencer: GivenOrder },
-      reporters: [{ onTestModuleEnd: (module) => done.push(module) }],
+      reporters: [
+        {
+          onTestModuleEnd(module) {
+            done.push(module);
+            onModuleEnd();
+          },
+        },
+      ],
       provide: { mutants: { folder, blocks } },
       update: 'none',
     },
@@ -57,15 +65,19 @@ export async function createRunner({ root, folder, include, textOf, blocks, bail
     files: async () => (await vitest.globTestSpecifications()).map(({ moduleId }) => moduleId),
     /** A source gets another text in the next run. */
     invalidate: (path) => vitest.invalidateFile(path),
-    /** Runs test files in order until one fails. A run that takes longer than `limit` is ended: its worker is killed. */
+    /** Runs test files in order until one fails. If one file takes longer than `limit`, the worker is killed. */
     async run(files, limit) {
       done.length = 0;
-      vitest.state.clearErrors?.();
       let timedOut = false;
-      const timer = setTimeout(() => {
+      const kill = () => {
         timedOut = true;
         process.kill(Number(readFileSync(join(folder, 'worker.pid'), 'utf8')), 'SIGKILL');
-      }, limit);
+      };
+      let timer = setTimeout(kill, limit);
+      onModuleEnd = () => {
+        clearTimeout(timer);
+        timer = setTimeout(kill, limit);
+      };
       const result = await vitest.runTestSpecifications(files.map((file) => project.createSpecification(file)));
       clearTimeout(timer);
       const failed = done.find((module) => module.state() === 'failed');

@@ -148,6 +148,15 @@ describe('the pod status', () => {
     expect((await patched({ observedGeneration: 4 })).status).not.toHaveProperty('observedGeneration');
   });
 
+  test('keeps the observed generation if the feature gate is enabled', async () => {
+    cluster = testCluster({ featureGates: { PodObservedGenerationTracking: true } });
+    pods = open();
+    await create();
+    const conditions = [{ type: 'Ready', status: 'True', observedGeneration: 3 }];
+    const { status } = await patched({ observedGeneration: 4, conditions });
+    expect(status).toMatchObject({ observedGeneration: 4, conditions });
+  });
+
   test.each<[object, string]>([
     [{ qosClass: 'Guaranteed' }, 'status.qosClass: Invalid value: "Guaranteed": field is immutable'],
     [

@@ -124,6 +124,21 @@ test.each<[string, object, string[]]>([
     ["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"],
   ],
   [
+    'the same node port twice for a protocol',
+    {
+      type: 'NodePort',
+      ports: [
+        { name: 'a', port: 1, nodePort: 30001 },
+        { name: 'b', port: 1, nodePort: 30001, protocol: 'UDP' },
+        { name: 'c', port: 1, nodePort: 30001 },
+      ],
+    },
+    [
+      'spec.ports[2].nodePort: Duplicate value: 30001',
+      'spec.ports[2]: Duplicate value: core.ServicePort{Name:"", Protocol:"TCP", AppProtocol:(*string)(nil), Port:1, TargetPort:intstr.IntOrString{Type:0, IntVal:0, StrVal:""}, NodePort:0}',
+    ],
+  ],
+  [
     'a NodePort service without a cluster IP',
     { ...headless, type: 'NodePort', ports },
     [`spec.clusterIPs[0]: Invalid value: "None": may not be set to 'None' for NodePort services`],
