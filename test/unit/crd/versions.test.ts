@@ -214,6 +214,21 @@ describe('a conversion function', () => {
   });
 });
 
+test('ends a watch of past events with the error of a conversion', async () => {
+  let isBroken = false;
+  const cluster = await converting((draft: Spec, to: string) => {
+    if (isBroken) throw new Error('out of order');
+    return convert(draft, to);
+  });
+  const { resourceVersion } = cluster;
+  await api(cluster).create(widget('a', { size: 1 }));
+  isBroken = true;
+  const reader = new Reader(api(cluster, 'v2').watch({ resourceVersion }));
+  const failure = await failureOf(reader.read());
+  expect(failure).toMatchObject({ code: 500, message: expect.stringContaining('out of order') });
+  expect(await reader.read()).toBe('end');
+});
+
 test('selects fields in the requested version', async () => {
   const cluster = testCluster({ conversions: { [WIDGETS]: convert as unknown as ConvertObject } });
   const selectable = (jsonPath: string) => ({ selectableFields: [{ jsonPath }] });

@@ -180,6 +180,7 @@ describe('hostile quantities', () => {
     expect(huge.sub(huge).isZero()).toBe(true);
     expect(huge.value()).toBe(0n);
     expect(huge.asInt64()).toBeUndefined();
+    expect(Quantity.parse('0e2000000000').asInt64()).toBe(0n);
     expect(Quantity.parse('0e2000000000').add(Quantity.parse('100Pi')).toString()).toBe('100Pi');
     expect(Quantity.parse('100Pi').add(Quantity.parse('0e2000000000')).toString()).toBe('100Pi');
     expect(print('12345678901234567890e2000000000')).toBe('1234567890123456789e2000000001');

@@ -63,6 +63,13 @@ describe('parseCommandLine', () => {
     expect(settingsWithFlags().maxHeap).toBe(getHeapStatistics().heap_size_limit);
   });
 
+  test('reads the folder of envtest', () => {
+    expect(parseCommandLine(['envtest', 'd'])).toEqual({ type: 'envtest', folder: 'd' });
+    for (const args of [[], [''], ['a', 'b']]) {
+      expect(() => parseCommandLine(['envtest', ...args])).toThrow('envtest takes one folder');
+    }
+  });
+
   test('gives --help and --version precedence over everything else', () => {
     expect(parseCommandLine(['serve', '--help'])).toEqual({ type: 'help' });
     expect(parseCommandLine(['-v'])).toEqual({ type: 'version' });

@@ -125,6 +125,13 @@ describe('a proxy with an accepted certificate', () => {
     const named = await issue({ name: 'root', issuer: proxyCa, isForClients: true });
     expect((await whoAmI(named, {}, other)).code).toBe(403);
   });
+
+  test('is rejected if its name is not allowed, also on a server without a client CA', async () => {
+    await using other = await serve(cluster, { tls: true, requestHeader: requestHeader() });
+    const named = await issue({ name: 'root', issuer: proxyCa, isForClients: true });
+    expect((await whoAmI(named, {}, other)).code).toBe(401);
+    expect((await whoAmI(undefined, {}, other)).code).toBe(403);
+  });
 });
 
 test('the headers of a user are not passed on, with or without the certificate of a proxy', async () => {

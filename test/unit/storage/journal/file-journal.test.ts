@@ -550,6 +550,8 @@ describe('a damaged file journal', () => {
     const other = disk.afterKill();
     other.put('data/checkpoint-1', Buffer.from('something else entirely, and long'));
     expect(() => load(other)).toThrow(/no file of a journal/);
+    other.put('data/checkpoint-1', Buffer.alloc(40));
+    expect(() => load(other)).toThrow(/it is empty/);
     const newer = disk.afterKill();
     const bytes = Buffer.from(disk.content(PATH));
     bytes[HEADER - 1] = 9;
