@@ -130,6 +130,11 @@ describe('a cluster from a state', () => {
       /ConfigMap default\/a has no metadata.uid/,
     ],
     [
+      'an object without a name',
+      { ...whole, metadata: { ...whole.metadata, name: undefined } },
+      /from: object 0 has no metadata.name/,
+    ],
+    [
       'an object with a future resourceVersion',
       { ...whole, metadata: { ...whole.metadata, resourceVersion: '99' } },
       /resourceVersion 99, above/,

@@ -132,6 +132,11 @@ describe('the field set of a configuration', () => {
   it.each(cases)('contains %s', (_name, schema, document, expected) => {
     expect(JSON.stringify(fieldsOfIntent(schema, json(document)))).toBe(expected);
   });
+
+  it('treats undefined members as absent', () => {
+    const schema = struct({ a: struct({ b: string }), c: string });
+    expect(JSON.stringify(fieldsOfIntent(schema, { a: { b: undefined }, c: undefined }))).toBe('{"f:a":{}}');
+  });
 });
 
 describe('the field set of an existing object', () => {
