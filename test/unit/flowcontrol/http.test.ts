@@ -1,21 +1,26 @@
 /** Flow control in front of a cluster, as clients see it. */
 import { createFetchHandler } from 'orchplane/http';
-import { ConfigMap, FlowSchema, type FlowSchemaInput, PriorityLevelConfiguration } from 'orchplane/kinds';
+import { ConfigMap, FlowSchema, type FlowSchemaInput, PriorityLevelConfiguration, Secret } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { AdmissionPlugin } from '../../../src/admission/types.js';
 import { allowAll } from '../../../src/auth/authorizer.js';
 import { flowOf, queued } from './server.js';
 
-/** Alice has one seat, and writes of ConfigMaps block until they are released. */
-async function server(response: 'Reject' | 'Queue') {
+/** Alice has one of 50 seats, and writes of ConfigMaps block until they are released. */
+async function server(response: 'Reject' | 'Queue', totalSeats = 50) {
   const gates: (() => void)[] = [];
   const slow: AdmissionPlugin = {
     name: 'Slow',
     handlesKind: ({ kind }) => kind === ConfigMap,
     validate: () => new Promise<void>((resolve) => gates.push(resolve)),
   };
-  const cluster = testCluster({ dialect: 'kubernetes', admission: [slow], authorizer: allowAll() });
+  const cluster = testCluster({
+    dialect: 'kubernetes',
+    admission: [slow],
+    authorizer: allowAll(),
+    featureGates: { WatchList: true },
+  });
   const { limited } = queued(5);
   const limitResponse = response === 'Queue' ? limited.limitResponse : { type: response };
   const spec = { type: 'Limited', limited: { ...limited, limitResponse } } as never;
@@ -26,7 +31,7 @@ async function server(response: 'Reject' | 'Queue') {
   const handle = createFetchHandler(cluster, {
     tokens: { a: { user: 'alice' }, b: { user: 'bob' } },
     // Five of 250 shares.
-    flowControl: { totalSeats: 50 },
+    flowControl: { totalSeats },
   });
   const send = (token: string, path: string, init: RequestInit = {}) =>
     handle(
@@ -89,6 +94,21 @@ describe('flow control over HTTP', () => {
     for (const open of gates) open();
     expect((await first).status).toBe(201);
     expect((await send('a', '/api/v1/namespaces/default/configmaps')).status).toBe(200);
+  });
+
+  test('charges a watch like a list only if it sends initial events', async () => {
+    const { cluster, gates, send, write } = await server('Reject', 1000);
+    for (let index = 0; index < 300; index++) await cluster.api(Secret).create({ metadata: { name: `s${index}` } });
+    const writes = Array.from({ length: 19 }, (_, index) => write(`c${index}`));
+    await cluster.clock.advance(0);
+    // One seat is left; a list of 300 objects takes more.
+    const watch = (query: string) => send('a', `/api/v1/namespaces/default/secrets?watch=true${query}`);
+    const plain = await watch('&resourceVersion=0');
+    expect(plain.status).toBe(200);
+    await plain.body?.cancel();
+    expect((await watch('&sendInitialEvents=true&resourceVersionMatch=NotOlderThan')).status).toBe(429);
+    for (const open of gates) open();
+    await Promise.all(writes);
   });
 
   test('releases the seat of an established watch and of a failed request', async () => {
