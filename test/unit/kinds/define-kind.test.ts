@@ -187,6 +187,19 @@ describe('unknown fields of a user-defined kind', () => {
 });
 
 describe('a stored object of a user-defined kind', () => {
+  test('keeps null in place of an object, a map or a list where the schema allows it', async () => {
+    const spec = z.object({
+      part: z.object({ a: z.string() }).nullable(),
+      map: z.record(z.string(), z.string()).nullable(),
+      list: z.array(z.string()).nullable(),
+    });
+    const Box = defineKind({ apiVersion: 'example.com/v1', kind: 'Box', scope: 'Cluster', body: { spec } });
+    const empty = { part: null, map: null, list: null };
+    const cluster = testCluster();
+    cluster.install(Box);
+    expect((await cluster.api(Box).create({ metadata: { name: 'a' }, spec: empty })).spec).toEqual(empty);
+  });
+
   test('keeps empty values, and null only where the schema allows it', async () => {
     const stored = await widgets().create({
       metadata: { name: 'w' },

@@ -78,3 +78,10 @@ test('gives initial objects unique uids that are the same in every cluster', asy
   expect(new Set(first).size).toBe(first.length);
   for (const uid of first) expect(uid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
+
+test('initial objects have the time at which their own cluster was created', async () => {
+  for (const now of [0, 1000, 0]) {
+    const { metadata } = await testCluster({ now }).api(PriorityClass).get('system-node-critical');
+    expect(metadata.creationTimestamp).toBe(`1970-01-01T00:00:0${now / 1000}Z`);
+  }
+});
