@@ -34,6 +34,13 @@ describe('captureCluster', () => {
     expect(state.objects[6]).toBe(await cluster.api(ConfigMap, 'team').get('web'));
   });
 
+  test('captures namespaces before other objects without a namespace', async () => {
+    const cluster = await small();
+    await cluster.api(ClusterRole).create({ metadata: { name: 'reader' }, rules: [] });
+    const kinds = captureCluster(cluster, { kinds: [ClusterRole, Namespace] }).objects.map(({ kind }) => kind);
+    expect([...new Set(kinds)]).toEqual(['Namespace', 'ClusterRole']);
+  });
+
   test('captures changed initial objects, and all of them with the initial option', async () => {
     const cluster = await small();
     await cluster.api(ClusterRole).edit('view', (draft) => {

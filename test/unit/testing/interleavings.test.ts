@@ -74,6 +74,15 @@ describe('interleavings', () => {
     await cluster.close();
   });
 
+  test('stops after three failed seeds', async () => {
+    const fail = () => {
+      throw new Error('never');
+    };
+    const error = await interleavings(testCluster(), fail, { seeds: 10 }).catch((caught: unknown) => caught);
+    expect((error as InterleavingError).failures).toHaveLength(3);
+    expect((error as InterleavingError).message).toMatch(/^3 of 3 seeds failed: .*; stopped after 3 failures/);
+  });
+
   test('accepts a function that creates the cluster for a seed', async () => {
     const seeds: number[] = [];
     await interleavings(

@@ -366,6 +366,7 @@ describe('object matchers', () => {
     // The rejection of a promise that was not awaited must not end the process.
     expect(() => matchers.toBeStatusError(Promise.reject(error))).toThrow('a promise, which has to be awaited first');
     expect(() => matchers.toMatchTrace(testCluster(), '')).toThrow(/an object with [a-zA-Z, ]+, …$/);
+    expect(() => matchers.toMatchTrace(['x'.repeat(301)], '')).toThrow(/\["x{298} …$/);
     passed(matchers.toBeStatusError(error, 'NotFound', '"web" not found'));
     expect(failed(matchers.toBeStatusError(error, 'Conflict'))).toBe(
       'expected a StatusError Conflict:\n  it is NotFound (404): pods "web" not found',
