@@ -208,6 +208,15 @@ describe('an unreachable backend', () => {
   });
 });
 
+test('responds with 503 if the handler of an aggregated API returns no response', async () => {
+  const { fetchFront } = await startServers({ [NAME]: (() => ({ ok: true })) as never });
+  const response = await fetchFront('/apis/metrics.example.com/v1/nodes');
+  expect([response.status, await response.text()]).toEqual([
+    503,
+    `error trying to reach service: the handler of ${NAME} returned no Response\n`,
+  ]);
+});
+
 describe('discovery of aggregated APIs', () => {
   const legacy = (request: Request) => {
     if (new URL(request.url).pathname === '/apis') return new Response('no', { status: 404 });

@@ -260,6 +260,7 @@ describe('types', () => {
   test('stores bytes in canonical base64', () => {
     expect(decoded({ data: bytes() }, { data: 'YWJj\nZA==' })).toEqual({ data: 'YWJjZA==' });
     expect(() => decoded({ data: bytes() }, { data: 'not base64' })).toThrow('illegal base64 data at input byte 3');
+    expect(() => decoded({ data: bytes() }, { data: 'YQ==YQ==' })).toThrow('illegal base64 data at input byte 4');
   });
 
   test('accepts bytes as a list of numbers', () => {

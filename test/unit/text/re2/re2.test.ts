@@ -113,6 +113,11 @@ describe('re2Matches', () => {
     ['^(|a)+$', 'aa', true],
     ['^(a*)*$', 'aab', false],
     ['a|b|', '', true],
+    ['^(?i:a)a$', 'Aa', true],
+    ['^(?i:a)a$', 'aA', false],
+    ['^a(?i:a)$', 'aA', true],
+    ['^[\uffffb]$', 'b', true],
+    ['^[\u{10ffff}b]$', 'b', true],
     ['^*a', 'ba', true],
     // Literal braces, and operators after empty groups.
     ['^a{,2}$', 'a{,2}', true],

@@ -3,6 +3,7 @@ import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readCertificate, readCertificateRequest } from '../../../../src/text/x509/certificate.js';
+import { DerError, DerReader } from '../../../../src/text/x509/der.js';
 import { pemBlocks } from '../../../../src/text/x509/pem.js';
 
 const CURVES = ['P-256', 'P-384', 'P-521'];
@@ -198,3 +199,23 @@ BQYDK2VwA0EAM3WuBSz+1lpEwsyxfaYT8M7HS5BkbMAfwnWnoz2A+d0nUnowi9ne
 QErGIrHkhp32e8hVyRsx+NauXgHin0S+Dg==
 -----END CERTIFICATE-----
 `;
+
+describe('an object identifier', () => {
+  const read =
+    (...bytes: number[]) =>
+    () =>
+      new DerReader(Uint8Array.from([0x06, bytes.length, ...bytes])).oid();
+
+  test('has components of up to 31 bits', () => {
+    expect(read(0x2a, 0x87, 0xff, 0xff, 0xff, 0x7f)()).toBe('2a87ffffff7f');
+    expect(read(0x2a, 0x88, 0x80, 0x80, 0x80, 0x00)).toThrow(DerError);
+  });
+
+  test.each([
+    ['without components', []],
+    ['with an unfinished component', [0x2a, 0x86]],
+    ['with a leading zero', [0x2a, 0x80, 0x01]],
+  ])('%s is rejected', (_what, bytes) => {
+    expect(read(...bytes)).toThrow(DerError);
+  });
+});
