@@ -4,9 +4,10 @@
  *     npm run mutants -- --count 300 --seed 7
  *     npm run mutants -- --only src/util/clock.ts:40 --only src/cel/lexer.ts:12:8
  *
- * The seed determines the mutants. They are spread over the folders of `src` by their number of places. Sources are changed
- * in the memory of Vitest, never on disk. Each mutant runs the test files that execute its place, the nearest first, until
- * one fails. A run that does not end counts as noticed. Results are also written to node_modules/.cache/mutants.
+ * The seed and the sources determine the mutants. They are spread over the folders of `src` by their number of places.
+ * Sources are changed in the memory of Vitest, never on disk. Each mutant runs the test files that execute its place, the
+ * nearest first, until one fails; if none fails, also those that use its file otherwise. A run that does not end counts as
+ * noticed. `not run`: only tests of built files or in a browser use it. Results are in node_modules/.cache/mutants.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,9 +20,8 @@ import { parseSource } from './sites.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 const cache = join(root, 'node_modules/.cache/mutants');
-const INCLUDE = ['unit', 'regression', 'property', 'apply', 'conformance', 'e2e/client-node'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+const FOLDERS = ['unit', 'regression', 'property', 'apply', 'conformance', 'e2e/client-node'];
+const INCLUDE = [...FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`), 'test/browser/service-worker.test.ts'];
 const GENERATED = /^src\/kinds\/(generated|types)\/|^src\/codec\/protobuf\/message-types\.ts$/;
 
 const { values } = parseArgs({
@@ -107,23 +107,22 @@ async function outcomeOf(mutant) {
   );
   current = undefined;
   runner.invalidate(join(root, mutant.file));
-  const by = result.failed?.slice(root.length + 1) ?? result.errors[0];
-  const outcome = result.timedOut ? 'timeout' : by === undefined ? 'NOT NOTICED' : 'noticed';
-  return { outcome, by, tests: result.modules.length };
+  const { timedOut, failed, error, modules } = result;
+  const outcome = timedOut ? 'timeout' : failed === undefined && error === undefined ? 'NOT NOTICED' : 'noticed';
+  return { outcome, by: failed?.slice(root.length + 1), error, tests: modules.length };
 }
 
 const short = (text) => (text.length > 80 ? `${text.slice(0, 77)}...` : text).replace(/\s+/g, ' ');
 const results = [];
 for (const [index, mutant] of mutants.entries()) {
   const from = Date.now();
-  const { outcome, by, tests } = await outcomeOf(mutant);
+  const found = await outcomeOf(mutant);
   const { file, line, column, change, original } = mutant;
-  results.push({ file, line, column, change, original, outcome, by, tests });
+  results.push({ file, line, column, change, original, ...found });
   const seconds = ((Date.now() - from) / 1000).toFixed(1);
   const place = `${file}:${line}:${column}`;
-  console.log(
-    `${index + 1} ${outcome} ${place} ${change}: ${short(original)} (${tests} files, ${seconds} s) ${by ?? ''}`,
-  );
+  const tests = `${found.tests} files, ${seconds} s`;
+  console.log(`${index + 1} ${found.outcome} ${place} ${change}: ${short(original)} (${tests}) ${found.by ?? ''}`);
   writeFileSync(
     join(cache, `results-${values.only.length > 0 ? 'only' : seed}.json`),
     JSON.stringify(results, null, 1),
@@ -136,5 +135,6 @@ for (const [layer, group] of groupBy(results, layerOf)) {
   console.log(`${layer}: ${group.filter(isNoticed).length} of ${group.length} noticed`);
 }
 const noticed = results.filter(isNoticed).length;
-console.log(`${noticed} of ${results.length} noticed, ${((100 * noticed) / results.length).toFixed(1)} %`);
+const ran = results.filter(({ outcome }) => outcome !== 'not run').length;
+console.log(`${noticed} of ${ran} noticed, ${((100 * noticed) / ran).toFixed(1)} %; ${results.length - ran} not run`);
 process.exit(0);

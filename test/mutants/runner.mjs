@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { Writable } from 'node:stream';
 import { loadConfigFromFile } from 'vite';
 import { createVitest } from 'vitest/node';
 
@@ -37,8 +38,8 @@ export async function createRunner({ root, folder, include, textOf, blocks, bail
       fileParallelism: false,
       maxWorkers: 1,
       bail,
-      testTimeout: 10_000,
-      hookTimeout: 10_000,
+      testTimeout: 20_000,
+      hookTimeout: 20_000,
       teardownTimeout: 3_000,
       setupFiles: [join(root, 'test/mutants/setup.mjs')],
       sequence: { sequencer: GivenOrder },
@@ -57,7 +58,7 @@ export async function createRunner({ root, folder, include, textOf, blocks, bail
       resolve: config.resolve,
       plugins: [{ name: 'mutants', enforce: 'pre', load: (id) => textOf(id.split('?')[0]) }],
     },
-    { stdout: new (await import('node:stream')).Writable({ write: (_c, _e, next) => next() }) },
+    { stdout: new Writable({ write: (_chunk, _encoding, next) => next() }) },
   );
   const project = vitest.projects[0];
 
@@ -81,11 +82,12 @@ export async function createRunner({ root, folder, include, textOf, blocks, bail
       const result = await vitest.runTestSpecifications(files.map((file) => project.createSpecification(file)));
       clearTimeout(timer);
       const failed = done.find((module) => module.state() === 'failed');
-      const errors = [...result.unhandledErrors];
+      const [test] = failed?.children.allTests('failed') ?? [];
+      const [error] = [...(test?.result().errors ?? failed?.errors() ?? []), ...result.unhandledErrors];
       return {
         timedOut,
         failed: failed?.moduleId,
-        errors: errors.map((error) => String(error?.message ?? error)),
+        error: error === undefined ? undefined : String(error.message ?? error).split('\n', 1)[0],
         modules: done.map((module) => ({ file: module.moduleId, ok: module.ok(), ms: module.diagnostic().duration })),
       };
     },
