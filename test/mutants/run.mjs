@@ -6,8 +6,9 @@
  *
  * The seed and the sources determine the mutants. They are spread over the folders of `src` by their number of places.
  * Sources are changed in the memory of Vitest, never on disk. Each mutant runs the test files that execute its place, the
- * nearest first, until one fails; if none fails, also those that use its file otherwise. A run that does not end counts as
- * noticed. `not run`: only tests of built files or in a browser use it. Results are in node_modules/.cache/mutants.
+ * nearest and fastest first, until one fails; if none fails, also those that use its file otherwise. `--budget` limits the
+ * recorded time of these tests, 60 seconds by default. A run that does not end counts as noticed. `not run`: only tests of
+ * built files or in a browser use it. Results are in node_modules/.cache/mutants.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,11 +30,12 @@ const { values } = parseArgs({
     count: { type: 'string', default: '50' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     only: { type: 'string', multiple: true, default: [] },
+    budget: { type: 'string', default: '60' },
   },
 });
-const [count, seed] = [values.count, values.seed].map(Number);
-if (!(count > 0 && Number.isInteger(seed))) {
-  throw new Error('usage: npm run mutants -- --count N [--seed S] [--only file:line[:column]]');
+const [count, seed, budget] = [values.count, values.seed, values.budget].map(Number);
+if (!(count > 0 && Number.isInteger(seed) && budget > 0)) {
+  throw new Error('usage: npm run mutants -- --count N [--seed S] [--budget SECONDS] [--only file:line[:column]]');
 }
 
 /** A generator of numbers from 0 to 1 (mulberry32). */
@@ -96,7 +98,11 @@ const runner = await createRunner({ root, folder: join(cache, 'run'), include: I
 await runner.files();
 
 async function outcomeOf(mutant) {
-  const selected = testsFor(mutant, coverage);
+  let left = budget * 1000;
+  const selected = testsFor(mutant, coverage).filter(({ ms }) => {
+    left -= ms;
+    return left > 0;
+  });
   if (selected.length === 0) return { outcome: 'not run', tests: 0 };
   current = mutant;
   runner.invalidate(join(root, mutant.file));

@@ -101,7 +101,7 @@ describe('API service controller', () => {
     const available = await condition();
     await cluster.api(APIService).status.patch(NAME, {
       type: 'merge',
-      merge: { status: { conditions: [{ ...available, ...change }] } },
+      merge: { status: { conditions: [{ type: 'Available', ...available, ...change }] } },
     });
     await cluster.settle();
     expect(await condition()).toMatchObject({ status: 'True', message: 'all checks passed' });
