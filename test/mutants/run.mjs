@@ -25,6 +25,9 @@ const FOLDERS = ['unit', 'regression', 'property', 'apply', 'conformance', 'e2e/
 const INCLUDE = [...FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`), 'test/browser/service-worker.test.ts'];
 const GENERATED = /^src\/kinds\/(generated|types)\/|^src\/codec\/protobuf\/message-types\.ts$/;
 
+/** The tests of these folders run in a browser and in jest. */
+const OUTSIDE = /^src\/(indexed-db|jest)\//;
+
 const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '50' },
@@ -103,7 +106,7 @@ async function outcomeOf(mutant) {
     left -= ms;
     return left > 0;
   });
-  if (selected.length === 0) return { outcome: 'not run', tests: 0 };
+  if (selected.length === 0 || OUTSIDE.test(mutant.file)) return { outcome: 'not run', tests: 0 };
   current = mutant;
   runner.invalidate(join(root, mutant.file));
   const limit = 40_000 + 4 * Math.max(...selected.map(({ ms }) => ms));
