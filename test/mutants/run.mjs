@@ -2,7 +2,7 @@
  * Mutation testing: changes one place of the sources at a time and checks that a test fails.
  *
  *     npm run mutants -- --count 300 --seed 7
- *     npm run mutants -- --only src/util/clock.ts:40 --only src/cel/lexer.ts:12:8
+ *     npm run mutants -- --only src/util/clock.ts:40 --only 'src/util/ids.ts:12:8 condition is true'
  *
  * The seed and the sources determine the mutants. They are spread over the folders of `src` by their number of places.
  * Sources are changed in the memory of Vitest, never on disk. Each mutant runs the test files that execute its place, the
@@ -83,8 +83,10 @@ for (const path of readdirSync(join(root, 'src'), { recursive: true }).sort()) {
   sources.set(file, { text, ...parseSource(file, text) });
 }
 const all = [...sources.values()].flatMap(({ mutants }) => mutants);
-const isChosen = ({ file, line, column }) =>
-  values.only.some((place) => place === `${file}:${line}` || place === `${file}:${line}:${column}` || place === file);
+const isChosen = ({ file, line, column, change }) =>
+  [file, `${file}:${line}`, `${file}:${line}:${column}`, `${file}:${line}:${column} ${change}`].some((place) =>
+    values.only.includes(place),
+  );
 const mutants = values.only.length > 0 ? all.filter(isChosen) : sample([...all], count, randomNumbers(seed));
 console.log(`${mutants.length} of ${all.length} mutants in ${sources.size} files, seed ${seed}`);
 

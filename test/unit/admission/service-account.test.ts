@@ -139,6 +139,9 @@ describe('an account with mountable secrets', () => {
   test.each(['false', 'yes', ''])('allows all secrets if the annotation is %j', async (value) => {
     await account('default', {}, { 'orch.io/enforce-mountable-secrets': value });
     expect(await pod({ volumes: [{ name: 'v', secret: { secretName: 's' } }] })).toBeDefined();
+    const debug = { name: 'd', image: 'i', env: [{ name: 'E', ...secretRef('s') }] };
+    const below = cluster.api(Pod).subresource('ephemeralcontainers');
+    expect(await below.patch('p', mergePatch({ spec: { ephemeralContainers: [debug] } } as never))).toBeDefined();
   });
 });
 

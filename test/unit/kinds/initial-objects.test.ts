@@ -1,6 +1,6 @@
 /** Initial objects are stored as if a client had created them: the same fields in the same order. */
 import { createCluster } from 'orchplane';
-import { builtInKinds, FlowSchema, PriorityClass, ServiceCIDR } from 'orchplane/kinds';
+import { builtInKinds, ClusterRole, FlowSchema, PriorityClass, ServiceCIDR } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { featureGates } from '../../../src/kinds/feature-gates.js';
@@ -81,7 +81,9 @@ test('gives initial objects unique uids that are the same in every cluster', asy
 
 test('initial objects have the time at which their own cluster was created', async () => {
   for (const now of [0, 1000, 0]) {
-    const { metadata } = await testCluster({ now }).api(PriorityClass).get('system-node-critical');
-    expect(metadata.creationTimestamp).toBe(`1970-01-01T00:00:0${now / 1000}Z`);
+    const cluster = testCluster({ now });
+    const expected = { metadata: { creationTimestamp: `1970-01-01T00:00:0${now / 1000}Z` } };
+    expect(await cluster.api(PriorityClass).get('system-node-critical')).toMatchObject(expected);
+    expect(await cluster.api(ClusterRole).get('view')).toMatchObject(expected);
   }
 });

@@ -192,6 +192,7 @@ describe('the schema of a field', () => {
           { rule: 'true', message: ' ', messageExpression: ' ', reason: 'Odd', fieldPath: '.b' },
           { rule: 'a\nb' },
           { rule: 'true', message: 'a\nb', fieldPath: "['a']" },
+          { rule: 'true', fieldPath: '.a\n' },
         ],
       }),
       [
@@ -202,6 +203,8 @@ describe('the schema of a field', () => {
         `${F}.x-orch-validations[1].fieldPath: Invalid value: ".b": fieldPath must be a valid path`,
         `${F}.x-orch-validations[2].message: Required value: message must be specified if rule contains line breaks`,
         `${F}.x-orch-validations[3].message: Invalid value: "a\\nb": message must not contain line breaks`,
+        `${F}.x-orch-validations[4].fieldPath: Invalid value: ".a\\n": fieldPath must not contain line breaks`,
+        `${F}.x-orch-validations[4].fieldPath: Invalid value: ".a\\n": fieldPath must be a valid path`,
       ],
     ],
   ])('rejects a field with %s', async (_, f, causes) => {

@@ -82,6 +82,13 @@ describe('Node validation', () => {
   });
 });
 
+test('accepts a podCIDR and a providerID that were absent', async () => {
+  const nodes = testCluster().api(Node);
+  await nodes.create({ metadata: { name: 'n' } });
+  const spec: Spec = { podCIDR: '10.0.0.0/24', providerID: 'x://1' };
+  expect((await nodes.update({ metadata: { name: 'n' }, spec })).spec).toMatchObject(spec);
+});
+
 test('validates an update like a create before it validates the change', async () => {
   const nodes = testCluster().api(Node);
   await nodes.create({ metadata: { name: 'n' }, spec: { providerID: 'a', podCIDR: '10.0.0.0/24' } });

@@ -97,6 +97,13 @@ describe('FlowSchema rules', () => {
       ],
     ],
     [
+      { kind: 'Group', user: { name: 'u' }, group: { name: 'g' }, serviceAccount: { name: '*', namespace: 'n' } },
+      [
+        ['serviceAccount', "Forbidden: serviceAccount is forbidden when subject kind is not 'ServiceAccount'"],
+        ['user', "Forbidden: user is forbidden when subject kind is not 'User'"],
+      ],
+    ],
+    [
       { kind: 'ServiceAccount', user: { name: 'u' }, serviceAccount: { name: '*', namespace: 'n' } },
       [['user', "Forbidden: user is forbidden when subject kind is not 'User'"]],
     ],
