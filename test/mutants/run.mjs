@@ -6,9 +6,9 @@
  *
  * The seed and the sources determine the mutants. They are spread over the folders of `src` by their number of places.
  * Sources are changed in the memory of Vitest, never on disk. Each mutant runs the test files that execute its place, the
- * nearest and fastest first, until one fails; if none fails, also those that use its file otherwise. `--budget` limits the
- * recorded time of these tests, 60 seconds by default. A run that does not end counts as noticed. `not run`: only tests of
- * built files or in a browser use it. Results are in node_modules/.cache/mutants.
+ * nearest and fastest first, until one fails; if none fails, also those that use its file otherwise. A run that does not
+ * end counts as noticed. `not run`: only tests of built files or in a browser use it. `--budget` limits the recorded time of
+ * the tests of a mutant, 60 seconds by default; `--from N` continues with mutant N. Results are in node_modules/.cache/mutants.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,6 +34,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     only: { type: 'string', multiple: true, default: [] },
     budget: { type: 'string', default: '60' },
+    from: { type: 'string', default: '1' },
   },
 });
 const [count, seed, budget] = [values.count, values.seed, values.budget].map(Number);
@@ -126,11 +127,12 @@ async function outcomeOf(mutant) {
 const short = (text) => (text.length > 80 ? `${text.slice(0, 77)}...` : text).replace(/\s+/g, ' ');
 const results = [];
 for (const [index, mutant] of mutants.entries()) {
-  const from = Date.now();
+  if (index + 1 < Number(values.from)) continue;
+  const start = Date.now();
   const found = await outcomeOf(mutant);
   const { file, line, column, change, original } = mutant;
   results.push({ file, line, column, change, original, ...found });
-  const seconds = ((Date.now() - from) / 1000).toFixed(1);
+  const seconds = ((Date.now() - start) / 1000).toFixed(1);
   const place = `${file}:${line}:${column}`;
   const tests = `${found.tests} files, ${seconds} s`;
   console.log(`${index + 1} ${found.outcome} ${place} ${change}: ${short(original)} (${tests}) ${found.by ?? ''}`);
