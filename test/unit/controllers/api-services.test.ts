@@ -96,7 +96,7 @@ describe('API service controller', () => {
   test.each([
     { status: 'False', message: 'all checks passed' },
     { status: 'True', message: 'other' },
-  ])('restores the condition that another client has changed to %j', async (change) => {
+  ] as const)('restores the condition that another client has changed to %j', async (change) => {
     const { cluster, condition } = await clusterWith({ aggregate: { [NAME]: () => Response.json({}) } });
     const available = await condition();
     await cluster.api(APIService).status.patch(NAME, {
