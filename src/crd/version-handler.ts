@@ -9,6 +9,7 @@ import type {
   CustomValidationResult,
 } from '../kinds/custom-resource-handler.js';
 import type { ScalePaths } from '../kinds/subresource.js';
+import { errors } from '../meta/errors.js';
 import type { FieldError, FieldErrorType } from '../meta/field-error.js';
 import { invalid, printFieldError } from '../meta/field-error.js';
 import type { ApiObject } from '../meta/object.js';
@@ -17,6 +18,7 @@ import { DecodeError } from '../schema/decode-scalar.js';
 import type { JSONSchemaProps } from '../schema/json-schema.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { verbatim } from '../text/go/go-text.js';
+import { translateError } from '../util/catch-error.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { copyJson, deepEqual, deepFreeze } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
@@ -27,7 +29,7 @@ import { evaluateRules } from './rules/evaluate.js';
 import { OldValueContext } from './rules/old-value-context.js';
 import { scaleSpecErrors, scaleStatusErrors } from './scale.js';
 import type { StructuralSchema } from './structural-schema.js';
-import { applyDefaults, dropNulls, withDefaults } from './value/defaults.js';
+import { applyDefaults, DefaultsTooLargeError, dropNulls, withDefaults } from './value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from './value/embedded-resources.js';
 import { listTypeErrors } from './value/list-types.js';
 import { pruneUnknown } from './value/prune.js';
@@ -93,7 +95,8 @@ export class VersionHandler implements CustomResourceHandler {
     if (!keepsNulls) dropNulls(schema, value);
     const coerced = coerceEmbeddedResources(schema, value);
     if (coerced.error !== undefined) throw new DecodeError(printFieldError(coerced.error));
-    applyDefaults(schema, value);
+    const setDefaults = () => applyDefaults(schema, value, MAX_STORED_BYTES);
+    translateError(DefaultsTooLargeError, setDefaults, () => errors.plain('etcdserver: request is too large'));
     // The reference server reports unknown metadata fields first, then those of the schema, then those of embedded
     // resources.
     // upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go unstructuredSchemaCoercer.apply
@@ -200,6 +203,9 @@ export class VersionHandler implements CustomResourceHandler {
 }
 
 const WHOLE_RESOURCE = { isResource: true };
+
+/** The maximum size of a request to the reference server's storage. */
+const MAX_STORED_BYTES = 1.5 * 1024 * 1024;
 
 function duplicatesFirst(left: string, right: string): number {
   const rank = (text: string) => (text.startsWith('duplicate') ? 0 : 1);

@@ -7,17 +7,29 @@
  * object always gets a copy.
  */
 import type { MutableRecord } from '../../util/json.js';
-import { copyJson, isRecord, setOwn } from '../../util/json.js';
+import { copyJson, isRecord, printJson, setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import type { StructuralSchema } from '../structural-schema.js';
 import { additionalSchema } from '../structural-schema.js';
 import { coerceEmbeddedResources, hasEmbeddedResources } from './embedded-resources.js';
 import { withOrderedKeys } from './wire-order.js';
 
-/** Applies defaults to a draft in place, because every request does it. Added fields come last, until `inWireOrder`. */
-export function applyDefaults(schema: StructuralSchema, draft: unknown): void {
+/**
+ * Applies defaults to a draft in place, because every request does it. Added fields come last, until `inWireOrder`. Throws
+ * DefaultsTooLargeError if more than `maxBytes` would be added: a short text with many items can have large defaults.
+ */
+export function applyDefaults(schema: StructuralSchema, draft: unknown, maxBytes = Number.POSITIVE_INFINITY): void {
   const plan = planOf(schema);
-  if (plan !== undefined) withFilled(plan, draft, true);
+  if (plan !== undefined) withFilled(plan, draft, { isDraft: true, bytesLeft: maxBytes });
+}
+
+export class DefaultsTooLargeError extends Error {}
+
+interface Filling {
+  /** A draft is changed in place; other values are copied where they change. */
+  readonly isDraft: boolean;
+  /** What may still be added. */
+  bytesLeft: number;
 }
 
 /**
@@ -26,7 +38,9 @@ export function applyDefaults(schema: StructuralSchema, draft: unknown): void {
  */
 export function withDefaults<Value>(schema: StructuralSchema, value: Value): Value {
   const plan = planOf(schema);
-  return plan === undefined ? value : (withFilled(plan, value, false) as Value);
+  return plan === undefined
+    ? value
+    : (withFilled(plan, value, { isDraft: false, bytesLeft: Number.POSITIVE_INFINITY }) as Value);
 }
 
 /** The defaults at and below a schema node. A node without any has no plan. */
@@ -42,6 +56,8 @@ interface DefaultsPlan {
 interface ValueDefaults {
   readonly inner: DefaultsPlan | undefined;
   readonly default: unknown;
+  /** The size of the default in JSON. */
+  readonly bytes: number;
   /** A null is replaced by the default. */
   readonly replacesNull: boolean;
 }
@@ -66,8 +82,9 @@ function buildPlan(schema: StructuralSchema): DefaultsPlan | undefined {
 function valueDefaults(schema: StructuralSchema | undefined): ValueDefaults | undefined {
   if (schema === undefined) return undefined;
   const inner = planOf(schema);
-  if (!hasDefault(schema)) return inner && { inner, default: undefined, replacesNull: false };
-  return { inner, default: defaultOf(schema), replacesNull: schema.raw.nullable !== true };
+  if (!hasDefault(schema)) return inner && { inner, default: undefined, bytes: 0, replacesNull: false };
+  const value = defaultOf(schema);
+  return { inner, default: value, bytes: printJson(value).length, replacesNull: schema.raw.nullable !== true };
 }
 
 /** The default without unknown fields of embedded metadata, which a CRD may contain. */
@@ -78,49 +95,50 @@ function defaultOf(schema: StructuralSchema): unknown {
   return value;
 }
 
-/** A draft is changed in place; other values are copied where they change. */
-function withFilled(plan: DefaultsPlan, value: unknown, isDraft: boolean): unknown {
-  if (Array.isArray(value)) return withFilledItems(plan, value, isDraft);
-  return isRecord(value) ? withFilledFields(plan, value, isDraft) : value;
+function withFilled(plan: DefaultsPlan, value: unknown, filling: Filling): unknown {
+  if (Array.isArray(value)) return withFilledItems(plan, value, filling);
+  return isRecord(value) ? withFilledFields(plan, value, filling) : value;
 }
 
-function withFilledItems({ items }: DefaultsPlan, list: unknown[], isDraft: boolean): unknown[] {
+function withFilledItems({ items }: DefaultsPlan, list: unknown[], filling: Filling): unknown[] {
   if (items === undefined) return list;
   let filled = list;
   for (let index = 0; index < list.length; index++) {
-    const item = withFilledValue(items, list[index], isDraft);
+    const item = withFilledValue(items, list[index], filling);
     if (item === list[index]) continue;
-    if (filled === list && !isDraft) filled = [...list];
+    if (filled === list && !filling.isDraft) filled = [...list];
     filled[index] = item;
   }
   return filled;
 }
 
-function withFilledFields(plan: DefaultsPlan, value: MutableRecord, isDraft: boolean): MutableRecord {
+function withFilledFields(plan: DefaultsPlan, value: MutableRecord, filling: Filling): MutableRecord {
   const { added, properties, additional } = plan;
   const keys = Object.keys(value);
   let filled = value;
   const put = (key: string, changed: unknown) => {
-    if (filled === value && !isDraft) filled = { ...value };
+    if (filled === value && !filling.isDraft) filled = { ...value };
     setOwn(filled, key, changed);
   };
-  for (const [name, defaults] of added) if (!Object.hasOwn(value, name)) put(name, filledDefault(defaults, isDraft));
+  for (const [name, defaults] of added) if (!Object.hasOwn(value, name)) put(name, filledDefault(defaults, filling));
   for (const key of keys) {
     const defaults = properties.has(key) ? properties.get(key) : additional;
-    const changed = defaults === undefined ? value[key] : withFilledValue(defaults, value[key], isDraft);
+    const changed = defaults === undefined ? value[key] : withFilledValue(defaults, value[key], filling);
     if (changed !== value[key]) put(key, changed);
   }
   return filled === value ? value : withOrderedKeys(filled);
 }
 
-function withFilledValue(defaults: ValueDefaults, value: unknown, isDraft: boolean): unknown {
-  if (value === null && defaults.replacesNull) return filledDefault(defaults, isDraft);
-  return defaults.inner === undefined ? value : withFilled(defaults.inner, value, isDraft);
+function withFilledValue(defaults: ValueDefaults, value: unknown, filling: Filling): unknown {
+  if (value === null && defaults.replacesNull) return filledDefault(defaults, filling);
+  return defaults.inner === undefined ? value : withFilled(defaults.inner, value, filling);
 }
 
-function filledDefault({ inner, default: fallback }: ValueDefaults, isDraft: boolean): unknown {
+function filledDefault({ inner, default: fallback, bytes }: ValueDefaults, filling: Filling): unknown {
+  filling.bytesLeft -= bytes;
+  if (filling.bytesLeft < 0) throw new DefaultsTooLargeError();
   const added: unknown = copyJson(fallback);
-  return inner === undefined ? added : withFilled(inner, added, isDraft);
+  return inner === undefined ? added : withFilled(inner, added, filling);
 }
 
 /** Changes a draft in place. */

@@ -334,3 +334,12 @@ describe('apply', () => {
     expect((await widgets.create(widget('a', spec)))['spec']).toEqual({ name: null });
   });
 });
+
+test('rejects an object that defaults would make larger than the storage of the reference server accepts', async () => {
+  const port = object({ a: { ...STRING, default: 'x'.repeat(100) }, b: { ...STRING, default: 'y' } });
+  const { widgets } = await served(object({ ports: { type: 'array', items: port } }));
+  const ports = (count: number) => Array.from({ length: count }, () => ({}));
+  const failure = await failureOf(widgets.create(widget('a', { ports: ports(20_000) })));
+  expect(failure).toMatchObject({ code: 500, message: 'etcdserver: request is too large' });
+  await expect(widgets.create(widget('a', { ports: ports(10_000) }))).resolves.toBeDefined();
+});
