@@ -14,6 +14,7 @@ import { Quantity } from '../../meta/quantity.js';
 import { verbatim } from '../../text/go/go-text.js';
 import { append } from '../../util/arrays.js';
 import { setOwn } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { sortedEntries } from '../../util/order.js';
 import { goSyntaxQuantity } from './go-syntax.js';
 
@@ -40,7 +41,7 @@ export interface ResourceContext {
 
 export interface RequirementsContext extends ResourceContext {
   /** The names in the Pod's `spec.resourceClaims`; absent means none. */
-  readonly podClaimNames?: readonly string[] | undefined;
+  readonly podClaimNames?: ReadonlySet<string> | undefined;
   /** Set for updates of objects that already have a quantity of huge pages that is no multiple of the page size. */
   readonly allowIndivisibleHugePages?: boolean | undefined;
 }
@@ -212,7 +213,7 @@ export function validateResourceRequirements(
   if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
     found.push(forbidden(path, 'HugePages require cpu or memory'));
   }
-  append(found, validateClaims(childPath(path, 'claims'), claims, podClaimNames ?? []));
+  append(found, validateClaims(childPath(path, 'claims'), claims, podClaimNames ?? NO_CLAIMS));
   return found;
 }
 
@@ -264,10 +265,10 @@ function isWholePages(name: string, quantity: string): boolean {
 function validateClaims(
   path: string,
   claims: readonly ResourceClaimUse[],
-  podClaimNames: readonly string[],
+  podClaimNames: ReadonlySet<string>,
 ): FieldError[] {
   const found: FieldError[] = [];
-  const seen = new Set<string>();
+  const used: UsedClaims = { keys: new Set(), requestCounts: new Map() };
   for (const [index, claim] of claims.entries()) {
     const at = keyPath(path, index);
     const { name = '' } = claim;
@@ -275,35 +276,47 @@ function validateClaims(
       found.push(required(at));
       continue;
     }
-    append(found, validateClaimUse(at, claim, seen));
-    if (!podClaimNames.includes(name))
-      found.push(fieldError('notFound', at, { value: name, detail: mustBeOneOf(podClaimNames) }));
+    append(found, validateClaimUse(at, claim, used));
+    if (podClaimNames.has(name)) continue;
+    const detail = getOrInsertComputed(mustBeOneOfTexts, podClaimNames, mustBeOneOf);
+    found.push(fieldError('notFound', at, { value: name, detail }));
   }
   return found;
 }
 
-/** Reports overlaps with the references in `seen`, and adds this one. */
-function validateClaimUse(at: string, { name = '', request = '' }: ResourceClaimUse, seen: Set<string>): FieldError[] {
-  if (seen.has(name)) return [duplicate(at, name)];
+/** The references that a container has made so far. */
+interface UsedClaims {
+  /** `claim` or `claim/request`. */
+  readonly keys: Set<string>;
+  /** The number of references to individual requests, by claim. */
+  readonly requestCounts: Map<string, number>;
+}
+
+/** Reports overlaps with the references in `used`, and adds this one. */
+function validateClaimUse(at: string, { name = '', request = '' }: ResourceClaimUse, used: UsedClaims): FieldError[] {
+  const { keys, requestCounts } = used;
+  if (keys.has(name)) return [duplicate(at, name)];
   const key = request === '' ? name : `${name}/${request}`;
   const found =
     request === ''
       ? []
       : dnsLabelProblems(request).map((problem) => invalid(childPath(at, 'request'), request, problem));
-  if (seen.has(key)) found.push(duplicate(at, key));
+  const requestCount = requestCounts.get(name) ?? 0;
+  if (keys.has(key)) found.push(duplicate(at, key));
   // A reference to the whole claim overlaps with each earlier reference to one of its requests.
-  else if (request === '') {
-    append(
-      found,
-      [...seen].filter((used) => used.startsWith(`${name}/`)).map(() => duplicate(at, name)),
-    );
-  }
-  seen.add(key);
+  else if (request === '') for (let count = 0; count < requestCount; count++) found.push(duplicate(at, name));
+  else requestCounts.set(name, requestCount + 1);
+  keys.add(key);
   return found;
 }
 
-function mustBeOneOf(podClaimNames: readonly string[]): string {
-  const names = [...new Set(podClaimNames)].sort().join(', ');
+const NO_CLAIMS: ReadonlySet<string> = new Set();
+
+/** Cached, because each container of a pod may name many claims that do not exist. */
+const mustBeOneOfTexts = new WeakMap<ReadonlySet<string>, string>();
+
+function mustBeOneOf(podClaimNames: ReadonlySet<string>): string {
+  const names = [...podClaimNames].sort().join(', ');
   return `must be one of the names in pod.spec.resourceClaims${names === '' ? ' which is empty' : `: ${names}`}`;
 }
 

@@ -249,7 +249,7 @@ describe('resource requirements', () => {
       ['r.claims[0]: Not found: "c": must be one of the names in pod.spec.resourceClaims: a, b'],
     ],
   ])('validates resource claims: %s', (_, claims, errors) => {
-    expect(requirements({ claims }, { podClaimNames: ['b', 'a'] })).toEqual(errors);
+    expect(requirements({ claims }, { podClaimNames: new Set(['b', 'a']) })).toEqual(errors);
   });
 
   test('rejects a claim if the Pod has none', () => {

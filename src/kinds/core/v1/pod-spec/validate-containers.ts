@@ -34,7 +34,7 @@ import { containerSecurityProblems } from './validate-security.js';
 /** What validation of a container needs from its pod. */
 export interface ContainerContext extends PodSpecContext, HandlerContext {
   readonly volumeSources: ReadonlyMap<string, VolumeSourceKind>;
-  readonly podClaimNames: readonly string[];
+  readonly podClaimNames: ReadonlySet<string>;
   readonly restartPolicy: string;
   readonly hostUsers: boolean;
 }

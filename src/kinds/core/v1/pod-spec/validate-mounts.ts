@@ -39,7 +39,7 @@ export function volumeMountsProblems(
   context: MountContext,
 ): FieldError[] {
   const taken = new Set<string>();
-  const devices = pathsByName(context.devices ?? [], ({ devicePath }) => devicePath);
+  const devices = usesOf(context.devices ?? [], ({ devicePath }) => devicePath);
   return (mounts ?? []).flatMap((mount, index) => {
     const found = mountPathProblems(keyPath(path, index), mount, {
       taken,
@@ -56,12 +56,16 @@ export function volumeMountsProblems(
   });
 }
 
-/** Mount or device paths by volume name; of several uses of a volume the last one counts. */
-function pathsByName<Use extends { readonly name: string }>(
-  uses: readonly Use[],
-  pathOf: (use: Use) => string,
-): ReadonlyMap<string, string> {
-  return new Map(uses.map((use) => [use.name, pathOf(use)]));
+/** The volumes and paths of the mounts, or of the devices, of a container. */
+interface VolumeUses {
+  readonly names: ReadonlySet<string>;
+  readonly paths: ReadonlySet<string>;
+}
+
+/** Of several uses of a volume, the path of the last one counts. */
+function usesOf<Use extends { readonly name: string }>(uses: readonly Use[], pathOf: (use: Use) => string): VolumeUses {
+  const byName = new Map(uses.map((use) => [use.name, pathOf(use)]));
+  return { names: new Set(byName.keys()), paths: new Set(byName.values()) };
 }
 
 function mountPathProblems(
@@ -69,7 +73,7 @@ function mountPathProblems(
   { name, mountPath }: VolumeMount,
   context: {
     readonly taken: ReadonlySet<string>;
-    readonly devices: ReadonlyMap<string, string>;
+    readonly devices: VolumeUses;
     readonly volumeSources: MountContext['volumeSources'];
   },
 ): FieldError[] {
@@ -80,8 +84,8 @@ function mountPathProblems(
   if (!context.volumeSources.has(name)) found.push(fieldError('notFound', namePath, { value: name }));
   if (mountPath === '') found.push(required(pathPath));
   if (context.taken.has(mountPath)) found.push(invalid(pathPath, mountPath, 'must be unique'));
-  if (context.devices.has(name)) found.push(invalid(namePath, name, 'must not already exist in volumeDevices'));
-  if ([...context.devices.values()].includes(mountPath)) {
+  if (context.devices.names.has(name)) found.push(invalid(namePath, name, 'must not already exist in volumeDevices'));
+  if (context.devices.paths.has(mountPath)) {
     found.push(invalid(pathPath, mountPath, 'must not already exist as a path in volumeDevices'));
   }
   return found;
@@ -123,7 +127,7 @@ export function volumeDevicesProblems(
   context: MountContext,
 ): FieldError[] {
   const seen = { names: new Set<string>(), paths: new Set<string>() };
-  const mounts = pathsByName(context.mounts ?? [], ({ mountPath }) => mountPath);
+  const mounts = usesOf(context.mounts ?? [], ({ mountPath }) => mountPath);
   return (devices ?? []).flatMap((device, index) => {
     const at = keyPath(path, index);
     return [
@@ -167,14 +171,11 @@ function devicePathProblems(path: string, devicePath: string, seen: Set<string>)
   return found;
 }
 
-function deviceOverlapProblems(
-  at: string,
-  { name, devicePath }: VolumeDevice,
-  mounts: ReadonlyMap<string, string>,
-): FieldError[] {
+function deviceOverlapProblems(at: string, { name, devicePath }: VolumeDevice, mounts: VolumeUses): FieldError[] {
   const found: FieldError[] = [];
-  if (mounts.has(name)) found.push(invalid(childPath(at, 'name'), name, 'must not already exist in volumeMounts'));
-  if ([...mounts.values()].includes(devicePath)) {
+  if (mounts.names.has(name))
+    found.push(invalid(childPath(at, 'name'), name, 'must not already exist in volumeMounts'));
+  if (mounts.paths.has(devicePath)) {
     const detail = 'must not already exist as a path in volumeMounts';
     found.push(invalid(childPath(at, 'devicePath'), devicePath, detail));
   }

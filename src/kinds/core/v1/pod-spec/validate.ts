@@ -95,7 +95,7 @@ function containerContextOf(
 ): ContainerContext {
   return {
     volumeSources,
-    podClaimNames: (spec.resourceClaims ?? []).map(({ name }) => name),
+    podClaimNames: new Set((spec.resourceClaims ?? []).map(({ name }) => name)),
     gracePeriod: spec.terminationGracePeriodSeconds,
     os: spec.os,
     restartPolicy: spec.restartPolicy,

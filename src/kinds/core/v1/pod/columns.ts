@@ -37,7 +37,9 @@ export const podColumns: readonly Column<Pod>[] = [
     'The number of satisfied readiness gates and of all gates.',
     ({ spec: { readinessGates = [] }, status }) => {
       if (readinessGates.length === 0) return undefined;
-      const met = readinessGates.filter(({ conditionType }) => findCondition(status, conditionType)?.status === 'True');
+      // Of several conditions with one type, the first counts.
+      const states = new Map((status.conditions ?? []).toReversed().map((one) => [one.type, one.status]));
+      const met = readinessGates.filter(({ conditionType }) => states.get(conditionType) === 'True');
       return `${met.length}/${readinessGates.length}`;
     },
   ),

@@ -241,29 +241,44 @@ function healthProblems(
   statuses: readonly ContainerStatus[],
   containers: readonly Container[],
 ): FieldError[] {
+  if (!statuses.some(({ allocatedResourcesStatus = [] }) => allocatedResourcesStatus.length > 0)) return [];
+  // Of several containers with one name, the first counts.
+  const byName = new Map(containers.toReversed().map(({ name, resources }) => [name, requestedResources(resources)]));
   return statuses.flatMap(({ name, allocatedResourcesStatus = [] }, index) => {
     // The spec may lack a container of this name.
-    const container = containers.find((one) => one.name === name);
+    const requested = byName.get(name);
     return allocatedResourcesStatus.flatMap((resource, place) => {
       const at = keyPath(childPath(keyPath(path, index), 'allocatedResourcesStatus'), place);
-      const ofName = container === undefined ? [] : resourceNameProblems(childPath(at, 'name'), resource, container);
+      const ofName = requested === undefined ? [] : resourceNameProblems(childPath(at, 'name'), resource, requested);
       return [...ofName, ...deviceProblems(childPath(at, 'resources'), resource)];
     });
   });
 }
 
-function resourceNameProblems(path: string, { name }: ResourceStatus, { resources }: Container): FieldError[] {
-  const { claims = [], requests = {} } = resources;
+interface RequestedResources {
+  readonly requests: Readonly<Record<string, string>>;
+  /** The names under which the status reports claims. */
+  readonly claims: ReadonlySet<string>;
+}
+
+function requestedResources({ requests = {}, claims = [] }: Container['resources']): RequestedResources {
+  const nameOf = ({ name, request }: (typeof claims)[number]) =>
+    `${CLAIM_PREFIX}${name}${request === undefined ? '' : `/${request}`}`;
+  return { requests, claims: new Set(claims.map(nameOf)) };
+}
+
+function resourceNameProblems(
+  path: string,
+  { name }: ResourceStatus,
+  { requests, claims }: RequestedResources,
+): FieldError[] {
   // Resource names print without quotes.
   const reported = verbatim(name);
   if (!name.startsWith(CLAIM_PREFIX)) {
     if (Object.hasOwn(requests, name)) return [];
     return [invalid(path, reported, "must match one of the container's resource requests")];
   }
-  const claimNames = claims.map(
-    (claim) => `${CLAIM_PREFIX}${claim.name}${claim.request === undefined ? '' : `/${claim.request}`}`,
-  );
-  if (claimNames.includes(name)) return [];
+  if (claims.has(name)) return [];
   const detail =
     "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
   return [invalid(path, reported, detail)];
