@@ -18,7 +18,7 @@ import {
   endpointsBase,
 } from '../../generated/core-v1.js';
 import type { HookContext } from '../../kind.js';
-import { ageColumn, firstFew, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { initialEndpoints } from '../../shared/control-plane/initial-objects.js';
 import { endpointsReconciler } from '../../shared/control-plane/reconcilers.js';
 import { valueErrors } from '../../shared/field-rules.js';
@@ -128,13 +128,24 @@ function warnings(object: Endpoints, _live: Endpoints | undefined, { dialect }: 
   return found;
 }
 
+const MOST_SHOWN = 3;
+
 /** `10.0.0.1:80,10.0.0.2:80 + 4 more...`, without addresses that are not ready. */
 function firstAddresses(object: Endpoints): string {
   const { subsets = [] } = object;
   if (subsets.length === 0) return NONE;
-  const all = subsets.flatMap(({ addresses = [], ports = [] }) => {
-    if (ports.length === 0) return addresses.map(({ ip }) => ip);
-    return ports.flatMap(({ port }) => addresses.map(({ ip }) => `${ip.includes(':') ? `[${ip}]` : ip}:${port}`));
-  });
-  return firstFew(all);
+  const shown: string[] = [];
+  let count = 0;
+  for (const { addresses = [], ports = [] } of subsets) {
+    // The pairs are counted, not listed: there may be millions of them.
+    count += addresses.length * Math.max(ports.length, 1);
+    for (const port of ports.length === 0 ? [undefined] : ports) {
+      for (const { ip } of addresses) {
+        if (shown.length === MOST_SHOWN) break;
+        shown.push(port === undefined ? ip : `${ip.includes(':') ? `[${ip}]` : ip}:${port.port}`);
+      }
+      if (shown.length === MOST_SHOWN) break;
+    }
+  }
+  return count > MOST_SHOWN ? `${shown.join()} + ${count - MOST_SHOWN} more...` : shown.join();
 }
