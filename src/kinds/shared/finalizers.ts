@@ -31,8 +31,8 @@ export function unqualifiedFinalizerProblems(field: string, name: string): Field
 
 /** Custom resources may have finalizers without a domain; adding one returns a warning. */
 export function unqualifiedFinalizerWarnings(object: ApiObject, live: ApiObject | undefined): string[] {
-  const present = live?.metadata.finalizers ?? [];
-  const added = (object.metadata.finalizers ?? []).filter((name) => !present.includes(name));
+  const present = new Set(live?.metadata.finalizers);
+  const added = (object.metadata.finalizers ?? []).filter((name) => !present.has(name));
   return added
     .filter((name) => unqualifiedFinalizerProblems('', name).length > 0)
     .map((name) => {
@@ -55,7 +55,8 @@ export function finalizersAfterDelete(
   const result = [...others];
   if (policy === 'Orphan') result.push(ORPHAN_FINALIZER);
   if (policy === 'Foreground') result.push(FOREGROUND_FINALIZER);
-  const same = result.length === finalizers.length && result.every((name) => finalizers.includes(name));
+  const before = new Set(finalizers);
+  const same = result.length === finalizers.length && result.every((name) => before.has(name));
   return same ? finalizers : result;
 }
 

@@ -96,11 +96,12 @@ function serverProblems(path: string, server: ServerStorageVersion): FieldError[
     const detail = `decodableVersions must include encodingVersion ${encodingVersion}`;
     found.push(invalid(decodable, stringSlice(server.decodableVersions), detail));
   }
+  const known = new Set(decodableVersions);
+  const list = `[${decodableVersions.join(' ')}]`;
   servedVersions.forEach((version, index) => {
     const at = keyPath(childPath(path, 'servedVersions'), index);
     append(found, versionProblems(at, version));
-    if (decodableVersions.includes(version)) return;
-    const list = `[${decodableVersions.join(' ')}]`;
+    if (known.has(version)) return;
     const detail = `individual served version : ${version} must be included in decodableVersions : ${list}`;
     found.push(invalid(at, version, detail));
   });

@@ -23,6 +23,7 @@ export class NodePortAllocator {
   readonly #context: StrategyContext;
   /** Ports of this write, with the path of the field that requested it; undefined if the allocator chose it. */
   readonly #allocated = new Map<number, string | undefined>();
+  #highest = LAST + 1;
 
   constructor(context: StrategyContext) {
     this.#context = context;
@@ -40,15 +41,20 @@ export class NodePortAllocator {
       return `provided port is not in the valid range. The range of valid ports is ${FIRST}-${LAST}`;
     }
     if (this.#allocated.has(port) || takenPorts(this.#context).has(port)) return ALLOCATED;
-    this.#allocated.set(port, field);
+    this.#take(port, field);
     return undefined;
   }
 
   /** Allocates a free port; returns undefined if all are taken. */
   allocateAny(): number | undefined {
     const port = this.#context.dryRun ? this.#placeholder() : this.#findFree();
-    if (port !== undefined) this.#allocated.set(port, undefined);
+    if (port !== undefined) this.#take(port, undefined);
     return port;
+  }
+
+  #take(port: number, field: string | undefined): void {
+    this.#highest = this.#allocated.size === 0 ? port : Math.max(this.#highest, port);
+    this.#allocated.set(port, field);
   }
 
   #findFree(): number | undefined {
@@ -63,7 +69,7 @@ export class NodePortAllocator {
 
   /** The port of a dry run: a number outside of the range, above all ports of this write. */
   #placeholder(): number {
-    return (this.#allocated.size === 0 ? LAST + 1 : Math.max(...this.#allocated.keys())) + 1;
+    return this.#highest + 1;
   }
 
   /** The ports that other writes have taken since. */
