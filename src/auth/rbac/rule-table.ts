@@ -24,7 +24,17 @@ interface Sources<Source> {
 interface Entry<Source> extends Sources<Source> {
   readonly verbs: readonly string[];
   readonly groups: readonly string[];
+  /** Rules with many resources and names. Their names are shared by the entries of all their resources. */
+  readonly wide: WideRule<Source>[];
 }
+
+interface WideRule<Source> {
+  readonly names: ReadonlySet<string>;
+  readonly source: Source;
+}
+
+/** The names of a rule with more resources and more names than this are shared, because the product may be large. */
+const MANY = 8;
 
 interface PathEntry<Source> {
   readonly verbs: readonly string[];
@@ -46,8 +56,11 @@ export class RuleTable<Source> {
 
   add(rules: readonly AccessRule[], source: Source): void {
     for (const rule of rules) {
-      for (const resource of new Set(rule.resources ?? [])) this.#cellOf(resource).add(rule, source);
-      const { verbs, nonResourceURLs: paths = [] } = rule;
+      const { verbs, apiGroups: groups = [], nonResourceURLs: paths = [] } = rule;
+      const resources = new Set(rule.resources);
+      const names = new Set(rule.resourceNames);
+      const added = { verbs, groups, names, key: JSON.stringify([verbs, groups]), isWide: isWide(resources, names) };
+      for (const resource of resources) this.#cellOf(resource).add(added, source);
       if (paths.length > 0) this.#paths.push({ verbs, paths, source });
     }
   }
@@ -108,16 +121,16 @@ class ResourceRules<Source> {
   readonly #byWords = new Map<string, Entry<Source>>();
   #index: Index<Source> | undefined;
 
-  add({ verbs, apiGroups: groups = [], resourceNames = [] }: AccessRule, source: Source): void {
-    const values = JSON.stringify([verbs, groups]);
-    let entry = this.#byWords.get(values);
+  add({ verbs, groups, names, key, isWide }: AddedRule, source: Source): void {
+    let entry = this.#byWords.get(key);
     if (entry === undefined) {
-      entry = { verbs, groups, any: undefined, named: new Map() };
-      this.#byWords.set(values, entry);
+      entry = { verbs, groups, any: undefined, named: new Map(), wide: [] };
+      this.#byWords.set(key, entry);
       this.#entries.push(entry);
     }
-    if (resourceNames.length === 0) entry.any ??= source;
-    for (const name of resourceNames) if (!entry.named.has(name)) entry.named.set(name, source);
+    if (names.size === 0) entry.any ??= source;
+    else if (isWide) entry.wide.push({ names, source });
+    else for (const name of names) if (!entry.named.has(name)) entry.named.set(name, source);
   }
 
   find({ verb, group, name }: ResourceAttributes, isBefore: IsBefore<Source>): Source | undefined {
@@ -136,9 +149,26 @@ class ResourceRules<Source> {
     for (const entry of entries) {
       if (!includesOrAll(entry.verbs, verb) || !includesOrAll(entry.groups, group)) continue;
       found = firstSource(entry, name, { soFar: found, isBefore });
+      const wide = entry.wide.find(({ names }) => names.has(name));
+      found = earlier(found, wide?.source, isBefore);
     }
     return found;
   }
+}
+
+/** A rule as it is added to each of its resources. */
+interface AddedRule {
+  readonly verbs: readonly string[];
+  readonly groups: readonly string[];
+  /** Empty: any name. */
+  readonly names: ReadonlySet<string>;
+  /** Of the verbs and groups. */
+  readonly key: string;
+  readonly isWide: boolean;
+}
+
+function isWide(resources: ReadonlySet<string>, names: ReadonlySet<string>): boolean {
+  return resources.size > MANY && names.size > MANY;
 }
 
 function firstSource<Source>(
@@ -171,9 +201,9 @@ function buildIndex<Source>(entries: readonly Entry<Source>[], isBefore: IsBefor
   const others: Entry<Source>[] = [];
   let left = MAX_INDEXED;
   for (const entry of entries) {
-    const { verbs, groups, any, named } = entry;
+    const { verbs, groups, any, named, wide } = entry;
     const size = verbs.length * groups.length * Math.max(1, named.size);
-    if (size > left) {
+    if (size > left || wide.length > 0) {
       others.push(entry);
       continue;
     }

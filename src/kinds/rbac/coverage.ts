@@ -3,6 +3,8 @@
  */
 import type { AccessRule } from '../../protocol/access.js';
 import { quote } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
+import { getOrInsertComputed } from '../../util/once.js';
 
 /**
  * The part of `wanted` that `held` does not cover, as one rule for each group, resource, name (or path) and verb.
@@ -13,17 +15,19 @@ import { quote } from '../../text/go/go-text.js';
  * // [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }]
  */
 export function missingRules(held: readonly AccessRule[], wanted: readonly AccessRule[]): AccessRule[] {
+  const single = held.map(toHeldRule);
+  const joined = FIELDS.reduce(joinRules, single);
   let left = MAX_PARTS;
   return wanted.flatMap((rule) => {
     left -= partsOf(rule);
-    if (left < 0) return held.some((one) => covers(one, rule)) ? [] : [rule];
-    return [...brokenDown(rule)].filter((part) => !held.some((one) => covers(one, part)));
+    if (left < 0) return single.some((one) => covers(one, rule)) ? [] : [rule];
+    return [...brokenDown(rule)].filter((part) => !joined.some((one) => covers(one, part)));
   });
 }
 
 /** Merges rules that differ only in their verbs. The verbs keep their order. */
 export function compactRules(rules: readonly AccessRule[]): AccessRule[] {
-  const compacted = new Map<string, AccessRule>();
+  const compacted = new Map<string, AccessRule & { readonly verbs: string[] }>();
   const others: AccessRule[] = [];
   for (const rule of rules) {
     const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
@@ -34,7 +38,8 @@ export function compactRules(rules: readonly AccessRule[]): AccessRule[] {
     }
     const key = JSON.stringify([apiGroups, resources, resourceNames]);
     const before = compacted.get(key);
-    compacted.set(key, before === undefined ? rule : { ...before, verbs: [...before.verbs, ...verbs] });
+    if (before === undefined) compacted.set(key, { ...rule, verbs: [...(verbs ?? [])] });
+    else append(before.verbs, verbs ?? []);
   }
   return [...others, ...compacted.values()];
 }
@@ -70,7 +75,6 @@ function partsOf({ verbs, apiGroups = [], resources = [], resourceNames = [], no
 
 function* brokenDown(rule: AccessRule): Generator<AccessRule> {
   const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
-  // A required list is null on the wire if a client omits it.
   const verbs = rule.verbs ?? [];
   for (const group of apiGroups) {
     for (const resource of resources) {
@@ -84,10 +88,41 @@ function* brokenDown(rule: AccessRule): Generator<AccessRule> {
   for (const url of nonResourceURLs) for (const verb of verbs) yield { verbs: [verb], nonResourceURLs: [url] };
 }
 
+const FIELDS = ['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const;
+
+type HeldRule = Readonly<Record<(typeof FIELDS)[number], Set<string>>>;
+
+function toHeldRule({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: AccessRule): HeldRule {
+  return {
+    verbs: new Set(verbs),
+    apiGroups: new Set(apiGroups),
+    resources: new Set(resources),
+    resourceNames: new Set(resourceNames),
+    nonResourceURLs: new Set(nonResourceURLs),
+  };
+}
+
+/**
+ * Joins rules that differ in one field only; a user may hold tens of thousands of them. An empty field is not joined with
+ * others: without resource names a rule applies to all names.
+ */
+function joinRules(rules: readonly HeldRule[], field: (typeof FIELDS)[number]): readonly HeldRule[] {
+  if (rules.length < 2) return rules;
+  const joined = new Map<string, HeldRule>();
+  for (const rule of rules) {
+    const key = JSON.stringify(FIELDS.map((each) => (each === field ? rule[each].size > 0 : [...rule[each]])));
+    const before = joined.get(key);
+    if (before === undefined) joined.set(key, { ...rule, [field]: new Set(rule[field]) });
+    else for (const word of rule[field]) before[field].add(word);
+  }
+  return [...joined.values()];
+}
+
 /** True if one rule covers another completely. */
-function covers(held: AccessRule, wanted: AccessRule): boolean {
+function covers(held: HeldRule, wanted: AccessRule): boolean {
   return (
-    holdsAll(held.verbs, wanted.verbs) &&
+    // A required list is null on the wire if a client omits it.
+    holdsAll(held.verbs, wanted.verbs ?? []) &&
     holdsAll(held.apiGroups, wanted.apiGroups) &&
     holdsResources(held.resources, wanted.resources) &&
     holdsNames(held.resourceNames, wanted.resourceNames) &&
@@ -97,27 +132,34 @@ function covers(held: AccessRule, wanted: AccessRule): boolean {
 
 type Words = readonly string[] | undefined;
 
-function holdsAll(held: Words = [], wanted: Words = []): boolean {
-  return held.includes('*') || wanted.every((word) => held.includes(word));
+function holdsAll(held: ReadonlySet<string>, wanted: Words = []): boolean {
+  return held.has('*') || wanted.every((word) => held.has(word));
 }
 
-function holdsResources(held: Words = [], wanted: Words = []): boolean {
-  if (held.includes('*')) return true;
+function holdsResources(held: ReadonlySet<string>, wanted: Words = []): boolean {
+  if (held.has('*')) return true;
   return wanted.every((resource) => {
-    if (held.includes(resource)) return true;
+    if (held.has(resource)) return true;
     const slash = resource.indexOf('/');
-    return slash >= 0 && held.includes(`*${resource.slice(slash)}`);
+    return slash >= 0 && held.has(`*${resource.slice(slash)}`);
   });
 }
 
 /** A rule without names applies to all names. */
-function holdsNames(held: Words = [], wanted: Words = []): boolean {
-  if (held.length === 0) return true;
-  return wanted.length > 0 && wanted.every((name) => held.includes(name));
+function holdsNames(held: ReadonlySet<string>, wanted: Words = []): boolean {
+  if (held.size === 0) return true;
+  return wanted.length > 0 && wanted.every((name) => held.has(name));
 }
 
-function holdsPaths(held: Words = [], wanted: Words = []): boolean {
-  return wanted.every((path) =>
-    held.some((one) => one === path || (one.endsWith('*') && path.startsWith(one.replace(/\*+$/, '')))),
+function holdsPaths(held: ReadonlySet<string>, wanted: Words = []): boolean {
+  return wanted.every(
+    (path) => held.has(path) || getOrInsertComputed(prefixes, held, prefixesOf).some((start) => path.startsWith(start)),
   );
+}
+
+const prefixes = new WeakMap<ReadonlySet<string>, readonly string[]>();
+
+/** The paths that end with a wildcard, without it. */
+function prefixesOf(paths: ReadonlySet<string>): readonly string[] {
+  return [...paths].filter((path) => path.endsWith('*')).map((path) => path.replace(/\*+$/, ''));
 }
