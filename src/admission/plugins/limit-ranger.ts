@@ -13,6 +13,7 @@ import type { ResourceList } from '../../kinds/shared/resources.js';
 import { aggregateText } from '../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
+import { getOrInsertComputed, once } from '../../util/once.js';
 import { sortedRecord } from '../../util/order.js';
 import { idleWithout } from '../idle.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
@@ -65,11 +66,12 @@ function rangesFor({ namespace, oldObject }: AnyRequest, view: ClusterView): (re
 
 /** Sets defaults in place and an annotation that lists them. Of several ranges, the last annotation remains. */
 function applyDefaults(pod: Pod, items: readonly LimitRangeItem[], { dialect }: ClusterView): void {
-  const ofContainers = items.filter(({ type }) => type === 'Container');
-  const defaults = {
-    requests: Object.assign({}, ...ofContainers.map(({ defaultRequest }) => defaultRequest)) as ResourceList,
-    limits: Object.assign({}, ...ofContainers.map((item) => item.default)) as ResourceList,
-  };
+  const defaults: { readonly requests: ResourceList; readonly limits: ResourceList } = { requests: {}, limits: {} };
+  for (const item of items) {
+    if (item.type !== 'Container') continue;
+    Object.assign(defaults.requests, item.defaultRequest);
+    Object.assign(defaults.limits, item.default);
+  }
   const note = [
     ...(pod.spec.containers ?? []).flatMap((container) => applyContainerDefaults(container, 'container', defaults)),
     ...(pod.spec.initContainers ?? []).flatMap((container) =>
@@ -102,18 +104,26 @@ function applyContainerDefaults(
 function podProblems(object: ApiObject, items: readonly LimitRangeItem[], { features }: ClusterView): string[] {
   const spec = object['spec'] as Pod['spec'];
   const options = { isPodLevel: features.enabled('PodLevelResources') ? isPodLevel : () => false };
+  const ofPod = once((): readonly Usage[] => [
+    { requests: podAmounts(spec, 'requests', options), limits: podAmounts(spec, 'limits', options) },
+  ]);
+  const ofContainers = once(() => containerUsages(spec));
   return items.flatMap((item) => {
-    if (item.type === 'Pod') {
-      return usageProblems(item, {
-        requests: podAmounts(spec, 'requests', options),
-        limits: podAmounts(spec, 'limits', options),
-      });
-    }
-    if (item.type !== 'Container') return [];
-    return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
-      usageProblems(item, { requests: readAmounts(resources.requests), limits: readAmounts(resources.limits) }),
-    );
+    const usages = item.type === 'Pod' ? ofPod() : item.type === 'Container' ? ofContainers() : [];
+    return usages.flatMap((usage) => usageProblems(item, usage));
   });
+}
+
+/** Equal usages have equal problems, which are reported once: only different ones are returned. */
+function containerUsages({ containers, initContainers }: Pod['spec']): readonly Usage[] {
+  const different = new Map<string, Usage>();
+  for (const { resources } of [...(containers ?? []), ...(initContainers ?? [])]) {
+    getOrInsertComputed(different, JSON.stringify([resources.requests, resources.limits]), () => ({
+      requests: readAmounts(resources.requests),
+      limits: readAmounts(resources.limits),
+    }));
+  }
+  return [...different.values()];
 }
 
 /** The resources whose pod-level amounts replace those of the containers. */

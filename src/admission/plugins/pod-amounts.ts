@@ -37,10 +37,10 @@ export function podAmounts(spec: PodSpec, field: AmountField, options: PodAmount
     if (isSidecar(container)) {
       addAmounts(total, amounts);
       addAmounts(sidecars, amounts);
-      raiseAmounts(starting, sidecars);
+      raiseAmounts(starting, amountsNamedBy(amounts, sidecars));
     } else {
       const phase = new Map(amounts);
-      addAmounts(phase, sidecars);
+      addAmounts(phase, amountsNamedBy(amounts, sidecars));
       raiseAmounts(starting, phase);
     }
   }
@@ -49,6 +49,16 @@ export function podAmounts(spec: PodSpec, field: AmountField, options: PodAmount
     if (isPodLevel(name)) total.set(name, amount);
   }
   return total;
+}
+
+/** Only resources that a container names can reach a new maximum when it starts. */
+function amountsNamedBy(names: Amounts, sidecars: Amounts): Amounts {
+  const found = new Map<string, Quantity>();
+  for (const name of names.keys()) {
+    const amount = sidecars.get(name);
+    if (amount !== undefined) found.set(name, amount);
+  }
+  return found;
 }
 
 function amountsInSpec({ resources }: Container, field: AmountField): Amounts {

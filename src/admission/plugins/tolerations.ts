@@ -6,7 +6,7 @@
 import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
 import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import { isExtendedResource } from '../../kinds/shared/resources.js';
-import { mergeTolerations } from '../../kinds/shared/tolerations.js';
+import { mergeTolerations, TolerationCoverage } from '../../kinds/shared/tolerations.js';
 import { errors, type StatusError } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
@@ -78,7 +78,9 @@ function check(request: AnyRequest, view: ClusterView, options: PodTolerationRes
   const ofNamespace = listOf(request, view, 'tolerationsWhitelist');
   const allowed = ofNamespace ?? options.whitelist ?? [];
   if (allowed.length === 0) return;
-  if (tolerations.every((toleration) => allowed.some((wide) => isSuperset(wide, toleration)))) return;
+  const coverage = new TolerationCoverage();
+  for (const toleration of allowed) coverage.add(toleration);
+  if (tolerations.every((toleration) => coverage.has(toleration) || coverage.covers(toleration))) return;
   const whose = ofNamespace === undefined ? 'cluster' : 'namespace';
   const text = 'pod tolerations (possibly merged with namespace default tolerations) conflict with its';
   throw errors.plain(`${text} ${whose} whitelist`);
@@ -125,34 +127,6 @@ function unmarshalError(value: unknown, into: string): StatusError {
   return errors.plain(`json: cannot unmarshal ${type} into ${into}`);
 }
 
-/** Whether `wide` tolerates everything that `narrow` does. upstream: pkg/util/tolerations/tolerations.go isSuperset */
-function isSuperset(wide: Toleration, narrow: Toleration): boolean {
-  const [left, right] = [normalized(wide), normalized(narrow)];
-  const isSameTest = left.operator === right.operator && left.value === right.value;
-  if (isSameTest && left.key === right.key && left.effect === right.effect && left.seconds === right.seconds)
-    return true;
-  const isAnyKey = left.key === '' && left.operator === 'Exists';
-  if (left.key !== right.key && !isAnyKey) return false;
-  if (left.effect !== right.effect && left.effect !== '') return false;
-  // tolerationSeconds only matter for NoExecute.
-  if (left.effect === 'NoExecute' && right.seconds > left.seconds) return false;
-  if (left.operator === 'Exists') return true;
-  return (
-    (left.operator === 'Equal' || left.operator === '') && right.operator === 'Equal' && left.value === right.value
-  );
-}
-
-function normalized({ key = '', operator, value = '', effect, tolerationSeconds }: Toleration) {
-  // Absent tolerationSeconds mean forever.
-  return {
-    key,
-    operator: operator ?? '',
-    value,
-    effect: effect ?? '',
-    seconds: tolerationSeconds ?? Number.POSITIVE_INFINITY,
-  };
-}
-
 interface Taint {
   readonly key: string;
   readonly effect: string;
@@ -173,18 +147,22 @@ function tolerateExtendedResources(request: AdmissionRequest<DraftObject>, { dia
   const names = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
     Object.keys(resources.requests ?? {}).filter((name) => isExtendedResource(name, { dialect })),
   );
-  for (const name of [...new Set(names)].sort()) tolerate(spec, name);
+  if (names.length > 0) tolerate(spec, [...new Set(names)].sort());
 }
 
-/** Changes the spec in place; replaces a toleration that differs only in its seconds. */
-function tolerate(spec: PodSpec, key: string): void {
-  const wanted: Toleration = { key, operator: 'Exists', effect: 'NoSchedule' };
-  const present = spec.tolerations ?? [];
-  const isWanted = ({ value = '', ...given }: Toleration): boolean =>
-    given.key === key && given.operator === 'Exists' && given.effect === 'NoSchedule' && value === '';
-  spec.tolerations = present.some(isWanted)
-    ? present.map((toleration) => (isWanted(toleration) ? wanted : toleration))
-    : [...present, wanted];
+/** Changes the spec in place; replaces tolerations that differ only in their seconds. */
+function tolerate(spec: PodSpec, keys: readonly string[]): void {
+  const missing = new Map(
+    keys.map((key): [string, Toleration] => [key, { key, operator: 'Exists', effect: 'NoSchedule' }]),
+  );
+  const wanted = new Map(missing);
+  const tolerations = (spec.tolerations ?? []).map((toleration) => {
+    const { key = '', operator, effect, value = '' } = toleration;
+    const replacement = operator === 'Exists' && effect === 'NoSchedule' && value === '' ? wanted.get(key) : undefined;
+    if (replacement !== undefined) missing.delete(key);
+    return replacement ?? toleration;
+  });
+  spec.tolerations = [...tolerations, ...missing.values()];
 }
 
 const DEFAULT_SECONDS = 300;

@@ -110,10 +110,11 @@ const MAX_KINDS = 10;
 /** The kinds that the rules of a policy name, sorted. A rule with a wildcard group or version names none. */
 function kindsToCheck({ matchConstraints }: PolicySpec, served: readonly ServedKind[]): readonly ServedKind[] {
   const found = new Set<ServedKind>();
+  const words = servedWords(served);
   for (const { apiGroups = [], apiVersions = [], resources = [] } of matchConstraints?.resourceRules ?? []) {
     if ([...apiGroups, ...apiVersions].some((name) => name.includes('*'))) continue;
     let count = 0;
-    for (const kind of namedKinds(served, { apiGroups, apiVersions, resources })) {
+    for (const kind of namedKinds(served, words, { apiGroups, apiVersions, resources })) {
       found.add(kind);
       count++;
       // The reference server stops at a rule that names too many kinds.
@@ -130,31 +131,51 @@ interface NamedResources {
   readonly resources: readonly string[];
 }
 
+/** The words of rules that can match a served kind. */
+interface ServedWords {
+  readonly groups: ReadonlySet<string>;
+  readonly versions: ReadonlySet<string>;
+  readonly resources: ReadonlySet<string>;
+}
+
+function servedWords(served: readonly ServedKind[]): ServedWords {
+  return {
+    // The empty group matches every group, as in the reference server's resource lookup.
+    // upstream: apimachinery/pkg/api/meta/restmapper.go DefaultRESTMapper.KindsFor
+    groups: new Set(['', ...served.map(({ gvr }) => gvr.group)]),
+    versions: new Set(served.map(({ gvr }) => gvr.version)),
+    resources: new Set(served.flatMap(({ gvr, kind }) => [gvr.resource, kind.names.singular])),
+  };
+}
+
 /** Subresources and wildcards are not checked. */
-function namedKinds(served: readonly ServedKind[], named: NamedResources): readonly ServedKind[] {
-  const resources = named.resources.filter((name) => !/[*/]/.test(name)).sort();
-  return [...named.apiGroups]
-    .sort()
-    .flatMap((group) =>
-      [...named.apiVersions]
-        .sort()
-        .flatMap((version) =>
-          resources.flatMap((resource) => served.filter((kind) => isNamed(kind, { group, version, resource }))),
-        ),
-    );
+function* namedKinds(served: readonly ServedKind[], words: ServedWords, named: NamedResources): Generator<ServedKind> {
+  const versions = relevantWords([...named.apiVersions].sort(), words.versions);
+  const lowerCased = [...named.resources].sort().map((name) => name.toLowerCase());
+  const resources = relevantWords(lowerCased, words.resources);
+  for (const group of relevantWords([...named.apiGroups].sort(), words.groups)) {
+    for (const version of versions) {
+      const kinds = served.filter(({ gvr }) => gvr.version === version && (group === '' || gvr.group === group));
+      if (kinds.length === 0) continue;
+      for (const resource of resources) {
+        const isNamed = ({ gvr, kind }: ServedKind) => gvr.resource === resource || kind.names.singular === resource;
+        yield* kinds.filter(isNamed);
+      }
+    }
+  }
 }
 
 /**
- * The empty group matches every group, as in the reference server's resource lookup.
- * upstream: apimachinery/pkg/api/meta/restmapper.go DefaultRESTMapper.KindsFor
+ * The words of a rule that can match. A rule may have many thousands of groups, versions and resources, so words that no
+ * kind has are skipped, and so are repetitions after which the maximum number of kinds is reached.
  */
-function isNamed(
-  { gvr, kind }: ServedKind,
-  named: { readonly group: string; readonly version: string; readonly resource: string },
-): boolean {
-  if (gvr.version !== named.version || (named.group !== '' && gvr.group !== named.group)) return false;
-  const resource = named.resource.toLowerCase();
-  return gvr.resource === resource || kind.names.singular === resource;
+function relevantWords(words: readonly string[], known: ReadonlySet<string>): readonly string[] {
+  const counts = new Map<string, number>();
+  return words.filter((word) => {
+    const count = counts.get(word) ?? 0;
+    counts.set(word, count + 1);
+    return known.has(word) && count < MAX_KINDS;
+  });
 }
 
 function sortedKinds(kinds: readonly ServedKind[]): readonly ServedKind[] {

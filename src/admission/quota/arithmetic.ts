@@ -34,7 +34,8 @@ export function printAmounts(amounts: Amounts): string {
 }
 
 export function pickAmounts(amounts: Amounts, names: readonly string[]): Map<string, Quantity> {
-  return new Map([...amounts].filter(([name]) => names.includes(name)));
+  const wanted = new Set(names);
+  return new Map([...amounts].filter(([name]) => wanted.has(name)));
 }
 
 /** As a ResourceList, sorted by name. */

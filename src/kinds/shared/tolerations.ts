@@ -78,7 +78,7 @@ export function validateTolerationsUpdate(
 export function mergeTolerations<T extends Toleration>(first: readonly T[], second: readonly T[]): T[] {
   const all = [...first, ...second];
   const isCovered = coveredByLater(all);
-  const kept = new Coverage();
+  const kept = new TolerationCoverage();
   return all.filter((toleration, index) => {
     if (isCovered[index] || kept.has(toleration) || kept.covers(toleration)) return false;
     kept.add(toleration);
@@ -88,7 +88,7 @@ export function mergeTolerations<T extends Toleration>(first: readonly T[], seco
 
 /** For each toleration: whether a later, different one tolerates everything that it tolerates. */
 function coveredByLater(tolerations: readonly Toleration[]): readonly boolean[] {
-  const later = new Coverage();
+  const later = new TolerationCoverage();
   const found: boolean[] = [];
   for (let index = tolerations.length - 1; index >= 0; index--) {
     const toleration = tolerations[index] ?? {};
@@ -107,7 +107,7 @@ function contentOf({ key = '', operator = '', value = '', effect = '' }: Tolerat
  * A set of tolerations, indexed by what they cover. Tolerations that differ only in their seconds share one key. Per key
  * the two with the most seconds are enough: if one of them is the toleration in question, the other one decides.
  */
-class Coverage {
+export class TolerationCoverage {
   readonly #identities = new Set<string>();
   readonly #longest = new Map<string, readonly Covering[]>();
 
