@@ -252,7 +252,8 @@ function identityOf({ claims, user }: Verified, context: VerificationContext): T
   if (!tokenIssuer.issuers.includes(claims.issuer)) throw new Error(`token issuer ${quote(claims.issuer)} is invalid`);
   const isLegacy = claims.audiences.length === 0;
   const madeFor = isLegacy ? tokenIssuer.audiences : claims.audiences;
-  const accepted = audiences.filter((audience) => madeFor.includes(audience));
+  const valid = new Set(madeFor);
+  const accepted = audiences.filter((audience) => valid.has(audience));
   if (accepted.length === 0) {
     throw new Error(`token audiences ${quoted(madeFor)} is invalid for the target audiences ${quoted(audiences)}`);
   }

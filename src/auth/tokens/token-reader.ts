@@ -127,7 +127,8 @@ function completeIdentity(
     throw new Error('orchplane: a token authenticator must return { user: { user: "name" } }');
   const { audiences: madeFor = [] } = identity;
   const knowsAudiences = madeFor.length > 0;
-  const accepted = audiences.filter((audience) => (knowsAudiences ? madeFor : serverAudiences).includes(audience));
+  const valid = new Set(knowsAudiences ? madeFor : serverAudiences);
+  const accepted = audiences.filter((audience) => valid.has(audience));
   if (accepted.length === 0) {
     if (knowsAudiences) throw new WrongAudiencesError();
     return undefined;

@@ -74,7 +74,8 @@ function reviewer(settings: Settings, { dialect, audiences: serverAudiences }: A
   return async (token: string, audiences: readonly string[]): Promise<TokenIdentity | undefined> => {
     const status = await reviewWithRetries({ token, audiences }, settings, dialect);
     const madeFor = textsOf(own(status, 'audiences'));
-    const accepted = audiences.filter((each) => (madeFor.length > 0 ? madeFor : serverAudiences).includes(each));
+    const valid = new Set(madeFor.length > 0 ? madeFor : serverAudiences);
+    const accepted = audiences.filter((each) => valid.has(each));
     if (accepted.length === 0) return undefined;
     if (own(status, 'authenticated') === true) return { user: userOf(own(status, 'user')), audiences: accepted };
     const error = own(status, 'error');
