@@ -3,6 +3,7 @@
  * refer to each other, of a patch and the object, of an object and the rules that it is checked against.
  */
 import { jsonPatch, mergePatch, StatusError, strategicPatch } from 'orchplane';
+import { defaultAdmission, extendedResourceToleration, podTolerationRestrictionWith } from 'orchplane/admission';
 import { cbor } from 'orchplane/codec/cbor';
 import { protobuf } from 'orchplane/codec/protobuf';
 import { createFetchHandler } from 'orchplane/http';
@@ -144,6 +145,32 @@ describe('admission and authorization', () => {
           return { name: `i-${index}`, image: 'i', restartPolicy: 'Always', resources };
         });
         return createPod({ initContainers }, {}, clusterWith([QUOTA]));
+      },
+    ],
+    'resources of a quota': [
+      8_000,
+      (length) => {
+        const amounts = entries(length, 'example.com/r-', '1');
+        const [hard, used] = ['9', '0'].map((amount) => entries(length, 'requests.example.com/r-', amount));
+        const quota = { ...QUOTA, spec: { hard }, status: { hard, used } };
+        return createPod({}, { resources: { requests: amounts, limits: amounts } }, clusterWith([quota]));
+      },
+    ],
+    'tolerations and allowed tolerations': [
+      16_000,
+      (length) => {
+        const tolerations = names(length, 'k-').map((key) => ({ key, operator: 'Exists' }));
+        const whitelist = [{ effect: 'NoExecute', operator: 'Exists' }, ...tolerations];
+        const admission = [...defaultAdmission, podTolerationRestrictionWith({ whitelist })];
+        return createPod({ tolerations }, {}, fullCluster({ admission }));
+      },
+    ],
+    'extended resources that a pod tolerates': [
+      8_000,
+      (length) => {
+        const amounts = entries(length, 'example.com/r-', '1');
+        const admission = [...defaultAdmission, extendedResourceToleration];
+        return createPod({}, { resources: { requests: amounts, limits: amounts } }, fullCluster({ admission }));
       },
     ],
     'words of a rule that is type-checked': [
