@@ -25,6 +25,7 @@ import process from 'node:process';
 import { setTimeout } from 'node:timers';
 import { cachedDataVersionTag } from 'node:v8';
 import { runInThisContext, Script } from 'node:vm';
+import { threadId } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 
 /** What the build knows of its files. */
@@ -238,7 +239,7 @@ function makeFolder(): void {
 
 /** Other processes and threads may do the same. */
 function replaceFile(path: string, content: Buffer): void {
-  const unfinished = `${path}.${Math.random().toString(36).slice(2)}`;
+  const unfinished = `${path}.${process.pid}-${threadId}`;
   try {
     writeFileSync(unfinished, content, { flag: 'wx' });
     renameSync(unfinished, path);
