@@ -1,3 +1,4 @@
+/// <reference types="vite/types/importMeta.d.ts" />
 /**
  * Objects with long lists and maps, and the growth of the CPU time of requests with their length.
  */
@@ -7,8 +8,15 @@ import { type TestCluster, testCluster } from 'orchplane/testing';
 import type { SchemaNode } from '../../src/schema/schema-node.js';
 import type { KindSample } from '../unit/kinds/kind-contract.js';
 
-/** The samples of one version of each kind. */
-export function oneVersionOfEach(samples: readonly KindSample[]): readonly KindSample[] {
+const modules = import.meta.glob<{ readonly samples: readonly KindSample[] }>('../unit/kinds/samples/*.ts', {
+  eager: true,
+});
+
+/** An object of every version of every kind. */
+export const samples: readonly KindSample[] = Object.values(modules).flatMap((module) => module.samples);
+
+/** Those of one version of each kind: the versions of a kind have the same rules. */
+export function oneVersionOfEach(): readonly KindSample[] {
   const byKind = new Map(samples.toReversed().map((sample) => [`${sample.kind.group}/${sample.kind.kind}`, sample]));
   return samples.filter((sample) => byKind.get(`${sample.kind.group}/${sample.kind.kind}`) === sample);
 }

@@ -1,4 +1,3 @@
-/// <reference types="vite/types/importMeta.d.ts" />
 /**
  * The CPU time of a write to a subresource grows with the length of its lists and maps, not with the square of it.
  */
@@ -6,7 +5,6 @@ import { type Kind, StatusError } from 'orchplane';
 import { CertificateSigningRequest, Deployment, Namespace, Pod, ServiceAccount, StorageVersion } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import type { SchemaNode } from '../../src/schema/schema-node.js';
-import type { KindSample } from '../unit/kinds/kind-contract.js';
 import {
   apiOf,
   clusterWith,
@@ -21,19 +19,13 @@ import {
   withValue,
 } from './growing-values.js';
 
-const modules = import.meta.glob<{ readonly samples: readonly KindSample[] }>('../unit/kinds/samples/*.ts', {
-  eager: true,
-});
-// The versions of a kind have the same rules.
-const samples = oneVersionOfEach(Object.values(modules).flatMap((module) => module.samples)).filter(({ kind }) =>
-  Object.hasOwn(kind.subresources, 'status'),
-);
+const withStatus = oneVersionOfEach().filter(({ kind }) => Object.hasOwn(kind.subresources, 'status'));
 
 const DRY_RUN = { dryRun: true };
 
 const tested = new Set<SchemaNode>();
 
-describe.each(samples.map((sample) => [`${sample.kind.kind} ${sample.kind.version}`, sample] as const))(
+describe.each(withStatus.map((sample) => [`${sample.kind.kind} ${sample.kind.version}`, sample] as const))(
   'a write of the status of %s',
   (_name, { kind, body, names: [name] = ['a', 'b'] }) => {
     test('takes time in proportion to the length of each list and map', { timeout: 600_000 }, async () => {

@@ -1,4 +1,3 @@
-/// <reference types="vite/types/importMeta.d.ts" />
 /**
  * The CPU time of a write grows with the length of its lists and maps, not with the square of it: one request must not
  * block all others.
@@ -7,7 +6,6 @@ import { CustomResourceDefinition, Pod } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { SchemaNode } from '../../src/schema/schema-node.js';
-import type { KindSample } from '../unit/kinds/kind-contract.js';
 import {
   type AnyApi,
   apiOf,
@@ -18,24 +16,20 @@ import {
   MAX_GROWTH,
   oneVersionOfEach,
   placesOf,
+  samples,
   withValue,
 } from './growing-values.js';
-
-const modules = import.meta.glob<{ readonly samples: readonly KindSample[] }>('../unit/kinds/samples/*.ts', {
-  eager: true,
-});
-const all = Object.values(modules).flatMap((module) => module.samples);
 
 const cluster = testCluster({ dialect: 'kubernetes' });
 const servedKinds = new Set(cluster.kinds().map(({ kind }) => kind));
 const withAllKinds = fullCluster();
 
 /** All kinds that are served by default, and one version of each other kind. */
-const samples = [...new Set([...all.filter(({ kind }) => servedKinds.has(kind)), ...oneVersionOfEach(all)])];
+const measured = [...new Set([...samples.filter(({ kind }) => servedKinds.has(kind)), ...oneVersionOfEach()])];
 
 const tested = new Set<SchemaNode>();
 
-describe.each(samples.map((sample) => [`${sample.kind.kind} ${sample.kind.version}`, sample] as const))(
+describe.each(measured.map((sample) => [`${sample.kind.kind} ${sample.kind.version}`, sample] as const))(
   'a write of %s',
   (_name, { kind, body }) => {
     test('takes time in proportion to the length of each list and map', { timeout: 600_000 }, async () => {
