@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { isAbsolute, posix, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { type GetModuleInfo, rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { defineConfig } from 'tsup';
 import ts from 'typescript';
 import type { BuildTable, Chunk } from './src/node/code-cache.js';
+import { moduleOf, readModule, usesPeers } from './tsup.modules.js';
+import { scriptsOf } from './tsup.scripts.js';
 
 const ENTRIES = [
   'index',
@@ -71,9 +74,6 @@ export default defineConfig({
   },
 });
 
-/** As in src/node/code-cache.ts. */
-const DYNAMIC_IMPORT = /\bimport\(/g;
-
 const ANNOTATION = '/* @__PURE__ */';
 
 /**
@@ -85,26 +85,57 @@ function annotate(path: string, text: string): string {
   const variables = statements
     .filter(ts.isVariableStatement)
     .flatMap(({ declarationList }) => declarationList.declarations);
-  let annotated = text;
-  for (const { name, initializer: value } of variables.reverse()) {
-    if (value === undefined || !ts.isIdentifier(name) || isPlain(value)) continue;
-    const [start, end] = [value.getStart(), value.getEnd()];
-    const code = text.slice(start, end);
-    const isAnnotated = text.slice(0, start).trimEnd().endsWith(ANNOTATION);
-    if (isAnnotated && code.startsWith('(() =>') && code.endsWith(')()')) continue;
+  const insertions: { readonly at: number; readonly text: string }[] = [];
+  for (const { name, initializer: value } of variables) {
+    if (value === undefined || !ts.isIdentifier(name)) continue;
+    const isWrapped = ts.isCallExpression(value) && ts.isParenthesizedExpression(value.expression);
+    const calls = isWrapped ? [value] : callsIn(value);
+    if (calls !== undefined) {
+      for (const call of calls) {
+        const at = call.getStart();
+        if (!text.slice(0, at).trimEnd().endsWith(ANNOTATION)) insertions.push({ at, text: `${ANNOTATION} ` });
+      }
+      continue;
+    }
+    // An annotated call of a function is the only way to say it of other expressions. It takes time when the file loads.
     // An anonymous class is named after its variable.
-    const body = ts.isClassExpression(value) ? `{ const ${name.text} = ${code}; return ${name.text}; }` : `(${code})`;
-    annotated = `${annotated.slice(0, start)}${ANNOTATION} (() => ${body})()${annotated.slice(end)}`;
+    const [before, after] = ts.isClassExpression(value)
+      ? [`{ const ${name.text} = `, `; return ${name.text}; }`]
+      : ['(', ')'];
+    insertions.push({ at: value.getStart(), text: `${ANNOTATION} (() => ${before}` });
+    insertions.push({ at: value.getEnd(), text: `${after})()` });
   }
-  return annotated;
+  let annotated = '';
+  let end = 0;
+  for (const insertion of insertions) {
+    annotated += text.slice(end, insertion.at) + insertion.text;
+    end = insertion.at;
+  }
+  return annotated + text.slice(end);
 }
 
-/** True for functions, literals and what consists of them: bundlers recognize that these have no effects. */
-function isPlain(node: ts.Node): boolean {
-  if (ts.isFunctionLike(node) || ts.isTypeNode(node)) return true;
-  const isEvaluated =
-    ts.isCallExpression(node) ||
-    ts.isNewExpression(node) ||
+/**
+ * The calls in an expression which, when they are annotated, let bundlers recognize that it has no effects; undefined if
+ * annotated calls do not suffice.
+ */
+function callsIn(node: ts.Node): ts.Node[] | undefined {
+  if (ts.isFunctionLike(node)) return node.name !== undefined && ts.isComputedPropertyName(node.name) ? undefined : [];
+  // Evaluated when an instance is created.
+  if (ts.isPropertyDeclaration(node) && !isStatic(node)) return [];
+  if (hasOtherEffects(node)) return undefined;
+  const isCall = ts.isCallExpression(node) || ts.isNewExpression(node);
+  const calls: ts.Node[] = isCall ? [node] : [];
+  // What is called is not evaluated when the call is dropped.
+  for (const part of isCall ? (node.arguments ?? []) : childrenOf(node)) {
+    const inner = callsIn(part);
+    if (inner === undefined) return undefined;
+    calls.push(...inner);
+  }
+  return calls;
+}
+
+function hasOtherEffects(node: ts.Node): boolean {
+  return (
     ts.isPropertyAccessExpression(node) ||
     ts.isElementAccessExpression(node) ||
     ts.isSpreadElement(node) ||
@@ -112,8 +143,20 @@ function isPlain(node: ts.Node): boolean {
     ts.isTemplateExpression(node) ||
     ts.isComputedPropertyName(node) ||
     ts.isBinaryExpression(node) ||
-    ts.isClassExpression(node);
-  return !isEvaluated && ts.forEachChild(node, (child) => (isPlain(child) ? undefined : child)) === undefined;
+    ts.isHeritageClause(node) ||
+    ts.isClassStaticBlockDeclaration(node) ||
+    ts.isPropertyDeclaration(node)
+  );
+}
+
+function isStatic(node: ts.PropertyDeclaration): boolean {
+  return (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Static) !== 0;
+}
+
+function childrenOf(node: ts.Node): readonly ts.Node[] {
+  const children: ts.Node[] = [];
+  ts.forEachChild(node, (child) => void children.push(child));
+  return children;
 }
 
 function license(name: string): string {
@@ -173,7 +216,9 @@ function importsOf(id: string, getModuleInfo: GetModuleInfo, found = new Set<str
  */
 async function writeCachedEntries(): Promise<void> {
   const files = builtFiles();
+  const called = calledFunctions();
   const chunks: Record<string, Chunk> = {};
+  let scripts = '';
   rmSync('dist/cached', { recursive: true, force: true });
   mkdirSync('dist/cached');
   for (const file of files) {
@@ -181,14 +226,21 @@ async function writeCachedEntries(): Promise<void> {
     const entry = ENTRIES.find((name) => file === `${name}.js`);
     if (file === 'node/cli.js') writeFileSync('dist/node/cli.js', moduleOf(module));
     else if (entry !== undefined) writeFileSync(`dist/cached/${cachedName(entry)}.js`, moduleOf(module));
-    if (file !== 'node/cli.js' && !usesPeers(module)) chunks[file] = scriptOf(module);
+    if (file === 'node/cli.js' || (entry !== undefined && usesPeers(module))) continue;
+    const places = scriptsOf(module, called.get(file)).map((script) => {
+      const start = scripts.length;
+      scripts += JSON.stringify(script);
+      return [start, scripts.length] as const;
+    });
+    chunks[file] = { size: module.text.length, scripts: places };
   }
+  writeFileSync('dist/cached/scripts.json', scripts);
   const hash = createHash('sha256');
   for (const file of files) hash.update(readFileSync(`dist/${file}`));
   const table: BuildTable = { id: hash.digest('hex').slice(0, 16), chunks };
   writeFileSync('dist/cached/chunks.json', JSON.stringify(table));
   // Never executed: tools that copy the files of a program find the files here.
-  const parts = ['./chunks.json', ...Object.keys(chunks).map((file) => `../${file}`)];
+  const parts = ['./chunks.json', './scripts.json', ...Object.keys(chunks).map((file) => `../${file}`)];
   const footer = `0 && [${parts.map((part) => `require.resolve('${part}')`).join(', ')}];`;
   await build({
     entryPoints: { load: 'src/node/code-cache.ts' },
@@ -198,134 +250,53 @@ async function writeCachedEntries(): Promise<void> {
     platform: 'node',
     target: 'es2022',
     bundle: true,
+    // Node scans the text for exports whenever it loads it.
+    minify: true,
     footer: { js: footer },
   });
 }
 
+/** By file: where the functions start that are called until the first objects of a process exist. */
+function calledFunctions(): ReadonlyMap<string, ReadonlySet<number>> {
+  const folder = resolve('dist/.coverage');
+  const env = { ...process.env, NODE_V8_COVERAGE: folder };
+  execFileSync(process.execPath, ['--input-type=module', '--eval', FIRST_OBJECTS], { env, stdio: 'inherit' });
+  const [file = ''] = readdirSync(folder);
+  const { result } = JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as Coverage;
+  rmSync(folder, { recursive: true });
+  const dist = `${pathToFileURL('dist').href}/`;
+  const scripts = result.filter(({ url }) => url.startsWith(dist));
+  return new Map(
+    scripts.map(({ url, functions }) => {
+      const ranges = functions.flatMap((each) => each.ranges.slice(0, 1)).filter(({ count }) => count > 0);
+      return [url.slice(dist.length), new Set(ranges.map(({ startOffset }) => startOffset))];
+    }),
+  );
+}
+
+interface Coverage {
+  readonly result: readonly {
+    readonly url: string;
+    readonly functions: readonly {
+      readonly ranges: readonly { readonly startOffset: number; readonly count: number }[];
+    }[];
+  }[];
+}
+
+const FIRST_OBJECTS = `
+  import 'PATH/index.js';
+  import { ConfigMap, Pod } from 'PATH/kinds/index.js';
+  import { testCluster } from 'PATH/testing/index.js';
+  const cluster = testCluster();
+  await cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { a: '1' } });
+  await cluster.api(Pod).create({ metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'a' }] } });
+  await cluster.api(Pod).get('a');
+  await cluster.api(Pod).list();
+`.replaceAll('PATH', pathToFileURL('dist').href);
+
 /** `codec/cbor/index` is `codec-cbor`. */
 function cachedName(entry: string): string {
   return entry.replace(/\/index$/, '').replaceAll('/', '-');
-}
-
-interface Module {
-  readonly file: string;
-  readonly text: string;
-  readonly imports: readonly ts.ImportDeclaration[];
-  readonly exports: readonly ts.ExportDeclaration[];
-  /** The code between imports and exports. */
-  readonly start: number;
-  readonly end: number;
-  readonly hasDynamicImports: boolean;
-}
-
-function readModule(file: string): Module {
-  const text = readFileSync(`dist/${file}`, 'utf8');
-  const outside = /[^\0-\x7f]/.exec(text);
-  if (outside !== null) throw new Error(`dist/${file} contains ${outside[0]}: it is read as ASCII`);
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true);
-  const imports = source.statements.filter(ts.isImportDeclaration);
-  const exports = source.statements.filter(ts.isExportDeclaration);
-  const code = source.statements.filter((node) => !ts.isImportDeclaration(node) && !ts.isExportDeclaration(node));
-  const start = Math.max(0, ...imports.map((node) => node.getEnd()));
-  const end = code.at(-1)?.getEnd() ?? start;
-  if (code.some((node) => node.getStart() < start)) throw new Error(`dist/${file}: an import follows code`);
-  let dynamicImports = 0;
-  const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) dynamicImports++;
-    ts.forEachChild(node, visit);
-  };
-  code.forEach(visit);
-  if ((text.slice(start, end).match(DYNAMIC_IMPORT)?.length ?? 0) !== dynamicImports)
-    throw new Error(`dist/${file}: not all of "import(" are dynamic imports`);
-  const named = exports.filter((node) => node.exportClause !== undefined);
-  return { file, text, imports, exports: named, start, end, hasDynamicImports: dynamicImports > 0 };
-}
-
-/** A module as the body of a function that returns its exports. */
-function scriptOf({ text, imports, exports, start, end, hasDynamicImports }: Module): Chunk {
-  const heads = imports.map((node, index) =>
-    bindings(node, `$${index}`, `$require(${node.moduleSpecifier.getText()})`),
-  );
-  const tails = exports.map((node, index) => {
-    if (node.moduleSpecifier !== undefined)
-      heads.push(`const $e${index} = $require(${node.moduleSpecifier.getText()});`);
-    return exportNames(node).map(({ name, from }) =>
-      node.moduleSpecifier === undefined ? `${name}: ${from}` : `${name}: $e${index}.${from}`,
-    );
-  });
-  return {
-    size: text.length,
-    start,
-    end,
-    line: text.slice(0, start).split('\n').length - 1,
-    head: heads.join(' '),
-    tail: `; return { ${tails.flat().join(', ')} };`,
-    hasDynamicImports,
-  };
-}
-
-/** A module that takes other files of this build from the code cache, and other packages from Node. */
-function moduleOf(module: Module): string {
-  const { file, text, imports, exports, start, end } = module;
-  const isCli = file === 'node/cli.js';
-  const target = (node: ts.ImportDeclaration | ts.ExportDeclaration): string =>
-    posix.join(posix.dirname(file), (node.moduleSpecifier as ts.StringLiteral).text);
-  const isOwn = (node: ts.ImportDeclaration): boolean =>
-    (node.moduleSpecifier as ts.StringLiteral).text.startsWith('.');
-  const load = `import { load } from '${isCli ? '../cached' : '.'}/load.cjs';`;
-  const own = imports.filter(isOwn);
-  if (!isCli && !usesPeers(module)) {
-    const names = exports.flatMap(exportNames).map(({ name }) => name);
-    return `${load}\nconst loaded = load('${file}');\nexport const { ${names.join(', ')} } = loaded;\n`;
-  }
-  const code = text.slice(start, end).replace(/\bimport\('([^']*)'\)/g, (_, name: string) => {
-    return `Promise.resolve(load('${posix.join(posix.dirname(file), name)}'))`;
-  });
-  if (DYNAMIC_IMPORT.test(code)) throw new Error(`dist/${file}: a dynamic import is not a text in single quotes`);
-  return [
-    ...(isCli ? ['#!/usr/bin/env node'] : []),
-    ...imports.filter((node) => !isOwn(node)).map((node) => node.getText()),
-    load,
-    ...own.map((node, index) => bindings(node, `$${index}`, `load('${target(node)}')`)),
-    code.trim(),
-    ...exports.flatMap((node) =>
-      node.moduleSpecifier === undefined
-        ? [node.getText()]
-        : exportNames(node).map(({ name, from }) => `export const ${name} = load('${target(node)}').${from};`),
-    ),
-    '',
-  ].join('\n');
-}
-
-function isOwn({ moduleSpecifier }: ts.ImportDeclaration): boolean {
-  return (moduleSpecifier as ts.StringLiteral).text.startsWith('.');
-}
-
-/** Whether the code of an entry uses packages that have to be the same as the user's, such as vitest. */
-function usesPeers({ file, imports }: Module): boolean {
-  const isOther = (node: ts.ImportDeclaration) => !isOwn(node) && !node.moduleSpecifier.getText().includes('node:');
-  return ENTRIES.includes(file.replace(/\.js$/, '')) && imports.some(isOther);
-}
-
-/** The declarations of what an import declares, from the exports of a module. */
-function bindings({ importClause }: ts.ImportDeclaration, variable: string, value: string): string {
-  const named = importClause?.namedBindings;
-  const names = [importClause?.name, named !== undefined && ts.isNamespaceImport(named) ? named.name : undefined];
-  const elements = named !== undefined && ts.isNamedImports(named) ? named.elements : [];
-  const parts = elements.map((node) => `${node.propertyName?.text ?? node.name.text}: ${node.name.text}`);
-  const wholes = names.flatMap((name) => (name === undefined ? [] : [`, ${name.text} = ${variable}`]));
-  return `const ${variable} = ${value}${wholes.join('')}${parts.length > 0 ? `, { ${parts.join(', ')} } = ${variable}` : ''};`;
-}
-
-function exportNames({
-  exportClause,
-}: ts.ExportDeclaration): readonly { readonly name: string; readonly from: string }[] {
-  if (exportClause === undefined || !ts.isNamedExports(exportClause))
-    throw new Error('an export of this build has no names');
-  return exportClause.elements.map((node) => ({
-    name: node.name.text,
-    from: node.propertyName?.text ?? node.name.text,
-  }));
 }
 
 /** One declaration file for each entry, and one for what several share. */

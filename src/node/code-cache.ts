@@ -6,25 +6,13 @@
  * replaced by what the build wrote to `chunks.json`, the code between them is unchanged. The compiled code is stored next
  * to the library: a user who can write there can change the library itself.
  */
-import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import process from 'node:process';
 import { setTimeout } from 'node:timers';
 import { cachedDataVersionTag } from 'node:v8';
-import { runInThisContext, Script } from 'node:vm';
+import { runInThisContext, Script as VmScript } from 'node:vm';
 import { threadId } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 
@@ -36,22 +24,40 @@ export interface BuildTable {
   readonly chunks: Readonly<Record<string, Chunk>>;
 }
 
-/** How the build replaces the imports and exports of a file. */
+/** A file of the build. */
 export interface Chunk {
-  /** The size of the file. */
   readonly size: number;
-  /** The code between the imports and the exports. */
-  readonly start: number;
-  readonly end: number;
-  /** The number of lines before the code, for the lines in stack traces. */
+  /** Where `scripts.json` has the script of the whole file and, if it has parts, those of its parts. */
+  readonly scripts: readonly (readonly [start: number, end: number])[];
+}
+
+/** Code of a file, with what replaces its imports and exports. */
+export interface Script {
+  /** The line of the first range, for stack traces. */
   readonly line: number;
+  /** For each range: the lines since the one before, its start and its end. */
+  readonly ranges: readonly number[];
   readonly head: string;
   readonly tail: string;
   readonly hasDynamicImports: boolean;
 }
 
 type Exports = Readonly<Record<string, unknown>>;
-type Body = (require: (name: string) => unknown, load: (name: string) => unknown) => Exports;
+type Body = (
+  require: (name: string) => unknown,
+  load: (name: string) => unknown,
+  part: (index: number) => Exports,
+  scope?: Exports,
+) => unknown;
+
+/** What the script of a file or of its first part returns. */
+interface Outcome {
+  readonly exports: Exports;
+  /** What the other parts use of the first one. */
+  readonly scopes?: readonly (() => Exports)[];
+  /** Called with what a part contains, so that the first one refers to it directly. */
+  readonly binds?: readonly ((part: Exports) => void)[];
+}
 
 const DIST = dirname(__dirname);
 const FOLDER_PREFIX = 'v8-';
@@ -59,8 +65,8 @@ const FOLDER_PREFIX = 'v8-';
 const FOLDER = join(__dirname, FOLDER_PREFIX + cachedDataVersionTag().toString(36));
 /** More sets of V8 flags than a project uses. */
 const MAX_FOLDERS = 8;
-/** The checksum and the generation. */
-const HEADER_BYTES = 5;
+/** The checksum, the generation, the line of the text and its length. The text and the compiled code follow. */
+const HEADER_BYTES = 16;
 /** What has been compiled is stored when nothing was loaded for this time. */
 const STORE_AFTER_MS = 50;
 /** So many processes store what they compiled: each adds the functions that it used. */
@@ -78,7 +84,10 @@ const mayStore = isEnabled && process.env['NODE_V8_COVERAGE'] === undefined;
 const { id, chunks } = readTable();
 const loaded = new Map<string, Exports | undefined>();
 /** Scripts whose cache is missing or young, by the file of the cache. */
-const unsaved = new Map<string, { readonly script: Script; readonly version: string; readonly generation: number }>();
+const unsaved = new Map<
+  string,
+  Text & { readonly script: VmScript; readonly version: string; readonly generation: number }
+>();
 let timer: NodeJS.Timeout | undefined;
 
 function readTable(): BuildTable {
@@ -108,92 +117,154 @@ export function load(file: string): Exports {
   }
 }
 
-function run(file: string, path: string): Exports {
-  const relative = (name: string): string => posix.join(posix.dirname(file), name);
-  const native = createRequire(path);
-  return compile(file, path)(
-    (name) => (name.startsWith('.') ? load(relative(name)) : native(name)),
-    async (name) => {
-      if (name.startsWith('.')) return load(relative(name));
-      // Node refuses dynamic imports in other contexts.
-      return isMainContext ? import(name) : native(name);
-    },
+const partLoaders = new Map<string, (index: number) => Exports>();
+
+/** Loads all parts of all files that have been loaded, in a given order; for tests. */
+export function loadParts(order: 'ascending' | 'descending'): number {
+  const all = [...partLoaders].flatMap(
+    ([file, part]) => chunks[file]?.scripts.slice(2).map((_, at) => () => part(at + 2)) ?? [],
   );
+  for (const loadPart of order === 'ascending' ? all : all.reverse()) loadPart();
+  return all.length;
 }
 
-function compile(file: string, path: string): Body {
+function run(file: string, path: string): Exports {
   const chunk = chunks[file];
   if (chunk === undefined) throw new Error(`orchplane: ${file} is not a file of this build`);
+  const relative = (name: string): string => posix.join(posix.dirname(file), name);
+  const native = createRequire(path);
+  const require = (name: string): unknown => (name.startsWith('.') ? load(relative(name)) : native(name));
+  const importAsync = async (name: string): Promise<unknown> => {
+    if (name.startsWith('.')) return load(relative(name));
+    // Node refuses dynamic imports in other contexts.
+    return isMainContext ? import(name) : native(name);
+  };
+  const source = readSource(file, path, chunk);
+  const parts: (Exports | 'loading')[] = [];
+  const part = (index: number): Exports => {
+    const before = parts[index];
+    if (before === 'loading' || outcome === undefined)
+      throw new Error(`orchplane: part ${index} of ${file} is used while it loads`);
+    if (before !== undefined) return before;
+    if (readSource(file, path, chunk).version !== source.version)
+      throw new Error(`orchplane: ${path} has changed since the program started`);
+    const body = compile(source, index);
+    parts[index] = 'loading';
+    const contents = body(require, importAsync, part, outcome.scopes?.[index]?.()) as Exports;
+    parts[index] = contents;
+    outcome.binds?.[index]?.(contents);
+    return contents;
+  };
+  partLoaders.set(file, part);
+  let outcome: Outcome | undefined;
+  const first = chunk.scripts.length > 1 && source.added === 0 ? 1 : 0;
+  outcome = compile(source, first)(require, importAsync, part) as Outcome;
+  return outcome.exports;
+}
+
+interface Source {
+  readonly file: string;
+  readonly path: string;
+  readonly scripts: Chunk['scripts'];
+  /** The bytes that an edit has added. */
+  readonly added: number;
+  /** What identifies the text. */
+  readonly version: string;
+}
+
+function readSource(file: string, path: string, { size: builtSize, scripts }: Chunk): Source {
+  const { size, mtimeMs } = statSync(path);
+  const version = `${id} ${process.version} ${process.arch} ${size} ${mtimeMs}`;
+  return { file, path, scripts, added: size - builtSize, version };
+}
+
+function readScript({ file, scripts, added }: Source, index: number): Script {
+  const [start, end] = scripts[index] ?? [0, 0];
+  allScripts ??= readFileSync(join(__dirname, 'scripts.json'), 'latin1');
+  const script = JSON.parse(allScripts.slice(start, end)) as Script;
+  if (added === 0) return script;
+  // An edit of a file, for debugging, changes its code, not its imports and exports.
+  const [lines = 0, first = 0, last = 0, ...others] = script.ranges;
+  if (others.length > 0) throw new Error(`orchplane: ${file} is edited and has parts`);
+  return { ...script, ranges: [lines, first, last + added] };
+}
+
+let allScripts: string | undefined;
+
+const PARAMETERS = ['$require', '$import', '$part', '$scope'];
+
+function compile(source: Source, index: number): Body {
+  const { file, path, version, added } = source;
   if (!isMainContext) {
-    const { source } = readSource(path, chunk, '', '');
-    return new Function('$require', '$import', `${source}\n//# sourceURL=${path}`) as Body;
+    const { text } = readText(source, index, '', '');
+    return new Function(...PARAMETERS, `${text}\n//# sourceURL=${path}`) as Body;
   }
-  const { source, version } = readSource(path, chunk, '(function ($require, $import) { ', ' })');
-  const cache = join(FOLDER, file.replaceAll('/', '-'));
-  const { data, generation } = isEnabled ? readCache(cache, version) : NO_CACHE;
-  const options = { filename: path, lineOffset: chunk.line };
-  const script = new Script(source, data === undefined ? options : { ...options, cachedData: data });
-  const stored = script.cachedDataRejected === true ? 0 : generation;
-  if (mayStore && stored < GENERATIONS) {
-    unsaved.set(cache, { script, version, generation: stored + 1 });
+  const cache = join(FOLDER, file.replaceAll('/', '-').replace(/\.js$/, index === 0 ? '.js' : `.${index}.js`));
+  const stored = isEnabled ? readCache(cache, version) : undefined;
+  const { text, line } = stored ?? readText(source, index, `(function (${PARAMETERS.join(', ')}) { `, ' })');
+  const options = { filename: path, lineOffset: line };
+  const script = new VmScript(text, stored === undefined ? options : { ...options, cachedData: stored.data });
+  const generation = script.cachedDataRejected === true ? 0 : (stored?.generation ?? 0);
+  // The text of an edited file may not be ASCII.
+  if (mayStore && generation < GENERATIONS && added === 0) {
+    unsaved.set(cache, { script, version, text, line, generation: generation + 1 });
     storeLater();
   }
   return script.runInThisContext() as Body;
 }
 
-/** The text of a file as the body of a function, and what identifies the text. */
-function readSource(
-  path: string,
-  { size: builtSize, start, end, head, tail, hasDynamicImports }: Chunk,
-  before: string,
-  after: string,
-): { readonly source: string; readonly version: string } {
-  const file = openSync(path, 'r');
-  try {
-    const { size, mtimeMs } = fstatSync(file);
-    // An edit of the file, for debugging, changes its code, not its imports and exports.
-    const length = end - start + size - builtSize;
-    // All in one buffer, because joining strings of megabytes copies them once more.
-    const prefix = `${before}'use strict'; ${head}`;
-    const suffix = `${tail}${after}`;
-    const buffer = Buffer.allocUnsafeSlow(prefix.length + length + suffix.length);
-    buffer.write(prefix, 'latin1');
-    if (readSync(file, buffer, prefix.length, length, start) !== length)
-      throw new Error(`orchplane: ${path} is cut off`);
-    buffer.write(suffix, prefix.length + length, 'latin1');
-    // The build writes ASCII, which is faster to read as Latin-1.
-    const text = buffer.toString(size === builtSize ? 'latin1' : 'utf8');
-    const source = hasDynamicImports ? text.replace(DYNAMIC_IMPORT, '$import(') : text;
-    return { source, version: `${id} ${process.version} ${process.arch} ${size} ${mtimeMs}` };
-  } finally {
-    closeSync(file);
-  }
+interface Text {
+  readonly text: string;
+  /** Of the file. */
+  readonly line: number;
 }
 
-interface Cache {
-  readonly data?: Buffer;
+/** The text of a script as the body of a function, with the lines of the file. */
+function readText(source: Source, index: number, before: string, after: string): Text {
+  const { line, ranges, head, tail, hasDynamicImports } = readScript(source, index);
+  const bytes = readFileSync(source.path);
+  const prefix = `${before}'use strict'; ${head}`;
+  const suffix = `${tail}${after}`;
+  // All in one buffer, because joining strings of megabytes copies them once more. The ranges are shorter than the file.
+  const buffer = Buffer.allocUnsafeSlow(prefix.length + bytes.length + suffix.length);
+  let length = buffer.write(prefix, 'latin1');
+  for (let at = 0; at < ranges.length; at += 3) {
+    const lines = ranges[at] ?? 0;
+    if (lines > 0) buffer.fill(LINE_FEED, length, length + lines);
+    length += lines;
+    length += bytes.copy(buffer, length, ranges[at + 1], ranges[at + 2]);
+  }
+  length += buffer.write(suffix, length, 'latin1');
+  // The build writes ASCII, which is faster to read as Latin-1.
+  const text = buffer.toString(source.added === 0 ? 'latin1' : 'utf8', 0, length);
+  return { text: hasDynamicImports ? text.replace(DYNAMIC_IMPORT, '$import(') : text, line };
+}
+
+const LINE_FEED = 10;
+
+interface Cache extends Text {
+  readonly data: Buffer;
   readonly generation: number;
 }
 
-const NO_CACHE: Cache = { generation: 0 };
-
-function readCache(cache: string, version: string): Cache {
+/** Undefined if there is none for this version. */
+function readCache(cache: string, version: string): Cache | undefined {
   let stored: Buffer;
   try {
     stored = readFileSync(cache);
   } catch {
     // Usually there is none yet. Whatever the reason is, the library loads without it.
-    return NO_CACHE;
+    return undefined;
   }
-  if (stored.length <= HEADER_BYTES) return NO_CACHE;
-  const data = stored.subarray(HEADER_BYTES);
-  if (stored.readUInt32LE() !== checksum(data, version)) return NO_CACHE;
-  return { generation: stored[HEADER_BYTES - 1] ?? 0, data };
+  if (stored.length <= HEADER_BYTES || stored.readUInt32LE() !== checksum(stored, version)) return undefined;
+  const [generation, line, length] = [stored.readUInt32LE(4), stored.readUInt32LE(8), stored.readUInt32LE(12)];
+  const text = stored.toString('latin1', HEADER_BYTES, HEADER_BYTES + length);
+  return { generation, line, text, data: stored.subarray(HEADER_BYTES + length) };
 }
 
 /** V8 checks neither that its data is whole nor that it was made from this source. */
-function checksum(data: Buffer, version: string): number {
-  return crc32(data, crc32(version));
+function checksum(stored: Buffer, version: string): number {
+  return crc32(stored.subarray(4), crc32(version));
 }
 
 function storeLater(): void {
@@ -210,11 +281,14 @@ function store(): void {
   timer = undefined;
   try {
     makeFolder();
-    for (const [cache, { script, version, generation }] of unsaved) {
-      const data = script.createCachedData();
-      const header = Buffer.alloc(HEADER_BYTES, generation);
-      header.writeUInt32LE(checksum(data, version));
-      replaceFile(cache, Buffer.concat([header, data]));
+    for (const [cache, { script, version, text, line, generation }] of unsaved) {
+      const header = Buffer.alloc(HEADER_BYTES);
+      header.writeUInt32LE(generation, 4);
+      header.writeUInt32LE(line, 8);
+      header.writeUInt32LE(text.length, 12);
+      const stored = Buffer.concat([header, Buffer.from(text, 'latin1'), script.createCachedData()]);
+      stored.writeUInt32LE(checksum(stored, version));
+      replaceFile(cache, stored);
     }
   } catch {
     // A folder that cannot be written or was removed, or a full disk: the next process compiles as this one did.

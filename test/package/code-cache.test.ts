@@ -157,6 +157,35 @@ describe('the code cache', () => {
     expect(run(program)).toEqual({ stdout: 'true true\n', stderr: '' });
   });
 
+  test.each(['ascending', 'descending'])('loads the parts of the files in %s order', (order) => {
+    const program = `
+      import { createRequire } from 'node:module';
+      import { createCluster } from 'orchplane';
+      import { Deployment } from 'orchplane/kinds';
+      const { loadParts } = createRequire(import.meta.url)(${JSON.stringify(join(dist, 'cached/load.cjs'))});
+      console.log(loadParts('${order}') > 5);
+      const { items } = await createCluster().api(Deployment).list();
+      console.log(items.length);
+    `;
+    for (let process = 0; process < 2; process++) expect(run(program)).toEqual({ stdout: 'true\n0\n', stderr: '' });
+  });
+
+  test('loads a part on first use, with the lines of the file, unless the file has changed', () => {
+    const use = `
+      import { utimesSync, readdirSync } from 'node:fs';
+      import { createCluster } from 'orchplane';
+      const cluster = createCluster();
+      if (process.argv[2] === 'touch')
+        for (const name of readdirSync(${JSON.stringify(dist)})) utimesSync(${JSON.stringify(`${dist}/`)} + name, 1, 1);
+      try { await cluster.installYaml('a: [1'); } catch (error) { console.log(error.stack ?? error); }
+    `;
+    const before = run(use).stdout;
+    const [, file = '', line = ''] = /(chunk-[^:/]*\.js):(\d+):/.exec(before) ?? [];
+    expect(readFileSync(join(dist, file), 'utf8').split('\n')[Number(line) - 1]).toContain('new ');
+    expect(cacheFiles().some((name) => /chunk-[^/]*\.\d+\.js$/.test(name))).toBe(true);
+    expect(run(use, {}, ['touch']).stdout).toContain('has changed since the program started');
+  });
+
   test('keeps the lines of stack traces', () => {
     const program = `import { createCluster } from 'orchplane'; try { createCluster({ x: 1 }); } catch (error) { console.log(error.stack); }`;
     for (const { stdout } of [run(program), run(program)]) {
@@ -167,11 +196,15 @@ describe('the code cache', () => {
   });
 });
 
-function run(program: string, variables: Record<string, string> = {}): { stdout: string; stderr: string } {
+function run(
+  program: string,
+  variables: Record<string, string> = {},
+  args: readonly string[] = [],
+): { stdout: string; stderr: string } {
   writeFileSync(join(folder, 'program.mjs'), program);
   const { NODE_OPTIONS: _, NODE_V8_COVERAGE: __, ...env } = process.env;
   const options = { cwd: folder, env: { ...env, ...variables }, encoding: 'utf8' } as const;
-  const { stdout, stderr } = spawnSync(process.execPath, ['program.mjs'], options);
+  const { stdout, stderr } = spawnSync(process.execPath, ['program.mjs', ...args], options);
   return { stdout, stderr };
 }
 
