@@ -5,12 +5,16 @@
  * `metadata.name` is `dialect.key('metadata.name')`. No other module contains such a literal.
  */
 
+import { type DialectRules, KUBERNETES_RULES, ORCH_RULES } from './dialect-rules.js';
+
 export type DialectName = 'orch' | 'kubernetes';
 
 export interface Dialect {
   readonly name: DialectName;
   /** The domain of the service's keys: `orch.io`. Service account tokens use it as the name of their private claim. */
   readonly domain: string;
+  /** What this dialect accepts and returns differently from the other. */
+  readonly rules: DialectRules;
   /** The name of a canonical group in this dialect. Other groups are returned unchanged. */
   group(canonical: string): string;
   /** A label, annotation, finalizer or type of the service: `metadata.name` → `orch.io/metadata.name`. */
@@ -57,11 +61,19 @@ function memoized<Value>(make: (name: string) => Value): (name: string) => Value
 /** More than there are names in the library. */
 const MAX_CACHED = 500;
 
-function defineDialect(name: DialectName, tokens: { group: string; key: string; vendor: string }): Dialect {
+interface DialectTokens {
+  readonly group: string;
+  readonly key: string;
+  readonly vendor: string;
+  readonly rules: DialectRules;
+}
+
+function defineDialect(name: DialectName, tokens: DialectTokens): Dialect {
   const subdomainKeys = memoized((subdomain) => memoized((key) => `${subdomain}.${tokens.key}/${key}`));
   return {
     name,
     domain: tokens.key,
+    rules: tokens.rules,
     group: (canonical) =>
       canonical.endsWith(CANONICAL_SUFFIX) ? canonical.slice(0, -CANONICAL_SUFFIX.length) + tokens.group : canonical,
     key: memoized((key) => `${tokens.key}/${key}`),
@@ -75,13 +87,19 @@ function defineDialect(name: DialectName, tokens: { group: string; key: string; 
 }
 
 /** The names of the specification; the default. */
-export const orchDialect: Dialect = defineDialect('orch', { group: '.orch.io', key: 'orch.io', vendor: 'orch' });
+export const orchDialect: Dialect = defineDialect('orch', {
+  group: '.orch.io',
+  key: 'orch.io',
+  vendor: 'orch',
+  rules: ORCH_RULES,
+});
 
 /** The names that unmodified kubectl and client libraries use. */
 export const kubernetesDialect: Dialect = defineDialect('kubernetes', {
   group: '.k8s.io',
   key: 'kubernetes.io',
   vendor: 'kubernetes',
+  rules: KUBERNETES_RULES,
 });
 
 export const dialects: readonly Dialect[] = [orchDialect, kubernetesDialect];

@@ -3,6 +3,7 @@
  * bound in a namespace. With an `aggregationRule` a controller copies the rules of other roles.
  */
 
+import type { Dialect } from '../../../meta/dialect.js';
 import { type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import type { LabelSelectorExpression, LabelSelectorObject } from '../../../meta/labels.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
@@ -28,17 +29,17 @@ export const ClusterRole: ClusterRoleKind<ClusterRole> = defineBuiltIn({
       validationOrder: ['create', 'create', 'metadata'],
     },
     create: {
-      validate: (object, _context, live) =>
-        validate(object, { allowInvalidValues: live !== undefined && hasInvalidValues(live) }),
+      validate: (object, { dialect }, live) =>
+        validate(object, { dialect, allowInvalidValues: live !== undefined && hasInvalidValues(live) }),
     },
     write: { authorize: authorizeRole('clusterroles') },
   },
   initial: clusterRolesFor,
 });
 
-function validate(object: ClusterRole, options: { allowInvalidValues?: boolean }): FieldError[] {
+function validate(object: ClusterRole, options: { dialect: Dialect; allowInvalidValues: boolean }): FieldError[] {
   const { rules, aggregationRule: aggregation } = object;
-  const found = validatePolicyRules(rules, { isNamespaced: false });
+  const found = validatePolicyRules(rules, { isNamespaced: false, dialect: options.dialect });
   if (aggregation === undefined) return found;
   const path = 'aggregationRule.clusterRoleSelectors';
   const selectors = aggregation.clusterRoleSelectors ?? [];

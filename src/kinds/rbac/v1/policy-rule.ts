@@ -1,8 +1,10 @@
 /**
  * Validates the rules and names of roles.
  */
+import type { Dialect } from '../../../meta/dialect.js';
 import { childPath, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { pathSegmentPrefixProblems, pathSegmentProblems } from '../../../meta/names.js';
+import { append } from '../../../util/arrays.js';
 import type { PolicyRule } from '../../generated/rbac-v1.js';
 import type { NameValidator } from '../../kind.js';
 
@@ -10,15 +12,18 @@ import type { NameValidator } from '../../kind.js';
 export const rbacName: NameValidator = (name, prefix) =>
   prefix ? pathSegmentPrefixProblems(name) : pathSegmentProblems(name);
 
-/** Validates the rules of a role. Rules of a namespaced role cannot have non-resource URLs. */
-export function validatePolicyRules(
-  rules: readonly PolicyRule[] | null,
-  options: { readonly isNamespaced: boolean },
-): FieldError[] {
+interface PolicyRuleOptions {
+  /** Rules of a namespaced role cannot have non-resource URLs. */
+  readonly isNamespaced: boolean;
+  readonly dialect: Dialect;
+}
+
+/** Validates the rules of a role. */
+export function validatePolicyRules(rules: readonly PolicyRule[] | null, options: PolicyRuleOptions): FieldError[] {
   return (rules ?? []).flatMap((rule, index) => validatePolicyRule(keyPath('rules', index), rule, options));
 }
 
-function validatePolicyRule(path: string, rule: PolicyRule, options: { readonly isNamespaced: boolean }): FieldError[] {
+function validatePolicyRule(path: string, rule: PolicyRule, options: PolicyRuleOptions): FieldError[] {
   const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const found: FieldError[] = [];
   if (isEmptyList(rule.verbs)) found.push(required(childPath(path, 'verbs'), 'verbs must contain at least one value'));
@@ -30,6 +35,7 @@ function validatePolicyRule(path: string, rule: PolicyRule, options: { readonly 
     if (apiGroups.length + resources.length + resourceNames.length > 0) {
       found.push(invalid(at, nonResourceURLs, 'rules cannot apply to both regular resources and non-resource URLs'));
     }
+    if (options.dialect.rules.wildcardIsLastUrlSegment) append(found, wildcardErrors(at, nonResourceURLs));
     return found;
   }
   if (apiGroups.length === 0) {
@@ -39,6 +45,14 @@ function validatePolicyRule(path: string, rule: PolicyRule, options: { readonly 
     found.push(required(childPath(path, 'resources'), 'resource rules must supply at least one resource'));
   }
   return found;
+}
+
+function wildcardErrors(path: string, urls: readonly string[]): FieldError[] {
+  return urls.flatMap((url, index) =>
+    /^[^*]*(?:(?:^|\/)\*)?$/.test(url)
+      ? []
+      : [invalid(keyPath(path, index), url, "the wildcard '*' must be the whole last path segment")],
+  );
 }
 
 /** A required list is null on the wire if a client omits it. */

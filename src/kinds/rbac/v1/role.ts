@@ -1,10 +1,11 @@
 /**
- * The Role kind: permissions for the objects of a namespace.
+ * The Role kind: permissions for the objects of a namespace. docs/specification.md R2
  */
 
 import type { FieldError } from '../../../meta/field-error.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import { type RoleKind, type RoleObject, roleBase } from '../../generated/rbac-v1.js';
+import type { HookContext } from '../../kind.js';
 import { initialRoles } from '../bootstrap/objects.js';
 import { authorizeRole } from '../escalation.js';
 import { roleColumns } from './columns.js';
@@ -28,6 +29,6 @@ export const Role: RoleKind<Role> = defineBuiltIn({
   initial: initialRoles,
 });
 
-function validate(object: Role): FieldError[] {
-  return validatePolicyRules(object.rules, { isNamespaced: true });
+function validate(object: Role, { dialect }: HookContext): FieldError[] {
+  return validatePolicyRules(object.rules, { isNamespaced: true, dialect });
 }
