@@ -6,16 +6,110 @@
 
 /** The differences between the dialects in what is accepted, defaulted and returned. */
 export interface DialectRules {
+  /** R0.3: every list has a resourceVersion, also one of objects that are computed. */
+  readonly everyListHasResourceVersion: boolean;
   /** R2.5: in `nonResourceURLs` of a role, `*` must be the whole last segment. */
   readonly wildcardIsLastUrlSegment: boolean;
+  /** R3.3: an address is not both ready and not ready in one subset of Endpoints. */
+  readonly endpointAddressHasOneReadiness: boolean;
+  /** R4.2: the data of a ControllerRevision is optional. */
+  readonly revisionDataIsOptional: boolean;
+  /** R23.2: a policy validation with an expression of several lines needs a message. */
+  readonly longExpressionNeedsMessage: boolean;
+  /** R23.4: the reasons of a policy validation. */
+  readonly policyReasons: readonly string[];
+  /** R24.4: the kind that a CustomResourceDefinition declares is in CamelCase. */
+  readonly customKindIsCamelCase: boolean;
+  /** R24.15: the formats of a printer column. */
+  readonly printerColumnFormats: readonly string[];
+  /** By Go type. */
+  readonly types: Readonly<Record<string, TypeRule>>;
 }
+
+/** How the fields of a type differ from its declaration. */
+export interface TypeRule {
+  /** By field. The rule is for the type that has all of these fields: two packages may use a name. */
+  readonly fields: Readonly<Record<string, FieldRule>>;
+  /** A value with no field at all is invalid. */
+  readonly isNonEmpty?: boolean;
+}
+
+/** How a field differs from its declaration. */
+export interface FieldRule {
+  /**
+   * `given`: a field that the type declares as required must be given, even if as 0 or an empty string. `nonEmpty`: a
+   * string must not be empty.
+   */
+  readonly required?: 'given' | 'nonEmpty';
+  /** The values of a string. */
+  readonly values?: readonly string[];
+  readonly default?: string;
+  /** Apply and patches replace the object as a whole. */
+  readonly isAtomic?: boolean;
+  /** The items of a list differ in this field. */
+  readonly uniqueBy?: string;
+}
+
+const CONDITION_STATUS: FieldRule = { required: 'nonEmpty', values: ['True', 'False', 'Unknown'] };
+const CONDITION: TypeRule = { fields: { type: { required: 'nonEmpty' }, status: CONDITION_STATUS } };
+const GIVEN: FieldRule = { required: 'given' };
 
 /** The rules of the specification. */
 export const ORCH_RULES: DialectRules = {
+  everyListHasResourceVersion: true,
   wildcardIsLastUrlSegment: true,
+  endpointAddressHasOneReadiness: true,
+  revisionDataIsOptional: true,
+  longExpressionNeedsMessage: true,
+  policyReasons: ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'],
+  customKindIsCamelCase: true,
+  printerColumnFormats: ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'name', 'password'],
+  types: {
+    // R4.1
+    ControllerRevision: { fields: { revision: GIVEN } },
+    // R5.11
+    FlowSchemaCondition: { fields: { status: { values: ['True', 'False', 'Unknown'] } } },
+    // R6.1
+    LimitRangeSpec: { fields: { limits: GIVEN } },
+    // R10.2
+    NamespaceCondition: CONDITION,
+    // R12.1
+    DeviceClass: { fields: { spec: GIVEN } },
+    // R13.7
+    APIServiceCondition: CONDITION,
+    // R14.5: only in the events group; the field is optional in the core group.
+    EventSeries: { fields: { count: GIVEN } },
+    // R17.3
+    MigrationCondition: CONDITION,
+    // R18.1
+    PriorityClass: { fields: { value: GIVEN } },
+    // R19.6
+    TokenRequest: { fields: { audience: GIVEN } },
+    // R20.1
+    CSINode: { fields: { spec: GIVEN } },
+    CSINodeSpec: { fields: { drivers: GIVEN } },
+    // R22.7
+    VolumeProjection: { fields: {}, isNonEmpty: true },
+    // R22.18
+    ISCSIVolumeSource: { fields: { lun: GIVEN, fsType: { default: 'ext4' } } },
+    // R23.11
+    ValidatingAdmissionPolicySpec: { fields: { variables: { uniqueBy: 'name' } } },
+    // R24.9
+    CustomResourceConversion: { fields: { webhook: { isAtomic: true } } },
+    // R24.12
+    CustomResourceDefinitionVersion: { fields: { served: GIVEN, storage: GIVEN } },
+  },
 };
 
 /** The rules of the reference server. */
 export const KUBERNETES_RULES: DialectRules = {
+  everyListHasResourceVersion: false,
   wildcardIsLastUrlSegment: false,
+  endpointAddressHasOneReadiness: false,
+  revisionDataIsOptional: false,
+  longExpressionNeedsMessage: false,
+  policyReasons: ['Forbidden', 'Invalid', 'RequestEntityTooLarge'],
+  customKindIsCamelCase: false,
+  printerColumnFormats: ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'],
+  types: {},
 };

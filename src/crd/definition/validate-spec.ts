@@ -64,6 +64,7 @@ export function specErrors(spec: CustomResourceDefinitionSpec, dialect: Dialect,
     ...versionSetErrors(spec.versions === null ? undefined : versions),
     ...requiredNameErrors(spec.names, 'spec.names'),
     ...nameErrors(spec.names, 'spec.names'),
+    ...(dialect.rules.customKindIsCamelCase ? camelCaseErrors(spec.names.kind, 'spec.names.kind') : []),
     ...versionSchemaErrors(common.schema, 'spec.validation', schemaContext(all[0], all.some(statusOf))),
     ...partErrors(common, 'spec', dialect),
     ...conversionErrors(spec.conversion, spec.preserveUnknownFields === true, before),
@@ -169,7 +170,9 @@ function partErrors(part: SharedParts, path: string, dialect: Dialect): FieldErr
   const columns = part.additionalPrinterColumns ?? [];
   return [
     ...(part.subresources === undefined ? [] : subresourceErrors(part.subresources, `${path}.subresources`)),
-    ...columns.flatMap((column, index) => columnErrors(column, keyPath(`${path}.additionalPrinterColumns`, index))),
+    ...columns.flatMap((column, index) =>
+      columnErrors(column, keyPath(`${path}.additionalPrinterColumns`, index), dialect),
+    ),
     ...selectableFieldErrors(part, path, dialect),
   ];
 }
@@ -250,6 +253,11 @@ function optionalDnsLabelErrors(name: string, path: string): FieldError[] {
 function dnsLabelErrors(name: string, path: string): FieldError[] {
   const problems = dns1035LabelProblems(name);
   return problems.length === 0 ? [] : [invalid(path, name, problems.join(','))];
+}
+
+function camelCaseErrors(kind: string, path: string): FieldError[] {
+  if (kind === '' || /^[A-Z][A-Za-z0-9]*$/.test(kind)) return [];
+  return [invalid(path, kind, 'must be in CamelCase: an upper case letter, followed by letters and digits')];
 }
 
 function mixedCaseErrors(name: string, path: string): FieldError[] {

@@ -45,17 +45,17 @@ function pathErrors(jsonPath: string, at: string): FieldError[] {
 }
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
-const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
 /** Validates one printer column. */
-export function columnErrors(column: CustomResourceColumnDefinition, path: string): FieldError[] {
+export function columnErrors(column: CustomResourceColumnDefinition, path: string, dialect: Dialect): FieldError[] {
+  const { printerColumnFormats: formats } = dialect.rules;
   const { name, type, format = '', jsonPath } = column;
   const found: FieldError[] = name === '' ? [required(`${path}.name`)] : [];
   const types = `must be one of ${COLUMN_TYPES.join(',')}`;
   if (type === '') found.push(required(`${path}.type`, types));
   else if (!COLUMN_TYPES.includes(type)) found.push(invalid(`${path}.type`, type, types));
-  if (format !== '' && !COLUMN_FORMATS.includes(format)) {
-    found.push(invalid(`${path}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`));
+  if (format !== '' && !formats.includes(format)) {
+    found.push(invalid(`${path}.format`, format, `must be one of ${formats.join(',')}`));
   }
   // The reference server uses the Go field name here.
   // upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go ValidateCustomResourceColumnDefinition

@@ -10,6 +10,7 @@ import { duplicate, type FieldError, invalid, keyPath } from '../../meta/field-e
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { ListNode, SchemaNode } from '../../schema/schema-node.js';
+import { typeRuleErrors } from '../../schema/type-rules.js';
 import { bodyProblems } from '../../schema/zod-errors.js';
 import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
@@ -32,6 +33,8 @@ const NONE: readonly FieldError[] = Object.freeze([]);
 export function validate(draft: DraftObject, target: WriteTarget, write: WriteOperation): void {
   const object = draft as unknown as ApiObject;
   requireType(object, write);
+  // Reported alone: the hooks of a kind expect the fields that its types always have in the reference server.
+  reject(object, write, typeRuleErrors(write.served.schema, object, write.served.dialect));
   if (target.live === undefined) reject(object, write, createErrors(object, write));
   else validateUpdate(object, target.live, target, write);
 }

@@ -49,8 +49,10 @@ export function onVirtual(
     const { matches } = selectionOf(request, served);
     return chain(virtual.list(power), (drafts) => {
       const items = drafts.map(finish).filter((item) => matches?.(item) ?? true);
-      // A computed list has no resourceVersion.
-      const list = { kind: served.kind.names.listKind, apiVersion: served.apiVersion, metadata: {}, items };
+      const metadata = served.dialect.rules.everyListHasResourceVersion
+        ? { resourceVersion: String(context.store.revision) }
+        : {};
+      const list = { kind: served.kind.names.listKind, apiVersion: served.apiVersion, metadata, items };
       return objectResponse(200, Object.freeze(list) as unknown as ApiList);
     });
   }

@@ -3,6 +3,7 @@
  * it.
  */
 
+import type { DialectRules } from '../../../meta/dialect-rules.js';
 import { duplicate, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
@@ -17,6 +18,7 @@ import {
   type Validation,
   validatingAdmissionPolicyBase,
 } from '../../generated/admissionregistration-v1.js';
+import type { HookContext } from '../../kind.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { optionalValueErrors } from '../../shared/field-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
@@ -38,7 +40,7 @@ export const ValidatingAdmissionPolicy: ValidatingAdmissionPolicyKind<Validating
   lifecycle: { introducedIn: '1.30' },
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
   strategy: {
-    create: { metadataValidation: 'repeated', validate: (object, _context, live) => validate(object, live) },
+    create: { metadataValidation: 'repeated', validate },
     update: { allowUnconditionalUpdate: false, validationOrder: ['update', 'create'] },
     write: { separateStatus: true, generation: specGeneration, authorizeValidated: authorizeParamKind },
   },
@@ -86,7 +88,11 @@ function validationOptions(
   };
 }
 
-function validate(object: ValidatingAdmissionPolicy, live?: ValidatingAdmissionPolicy): readonly FieldError[] {
+function validate(
+  object: ValidatingAdmissionPolicy,
+  { dialect: { rules } }: HookContext,
+  live?: ValidatingAdmissionPolicy,
+): readonly FieldError[] {
   const { spec } = object;
   const { validations = [], auditAnnotations = [] } = spec;
   const judged = validationOptions(spec, live?.spec);
@@ -97,14 +103,18 @@ function validate(object: ValidatingAdmissionPolicy, live?: ValidatingAdmissionP
   }
   return [
     ...found,
-    ...validations.flatMap((one, index) => validationErrors(one, keyPath('spec.validations', index), judged)),
+    ...validations.flatMap((one, index) =>
+      validationErrors(one, keyPath('spec.validations', index), { ...judged, rules }),
+    ),
     ...auditAnnotationErrors(auditAnnotations, object.metadata.name ?? '', judged),
   ];
 }
 
-const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
-
-function validationErrors(rule: Validation, path: string, { expressions, accepted }: ValidationOptions): FieldError[] {
+function validationErrors(
+  rule: Validation,
+  path: string,
+  { expressions, accepted, rules }: ValidationOptions & { readonly rules: DialectRules },
+): FieldError[] {
   const { expression, message = '', messageExpression = '', reason } = rule;
   const found: FieldError[] = [];
   if (expression.trim() === '') found.push(required(`${path}.expression`, 'expression is not specified'));
@@ -124,7 +134,10 @@ function validationErrors(rule: Validation, path: string, { expressions, accepte
   } else if (/[\n\r]/.test(message.trim())) {
     found.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
   }
-  append(found, optionalValueErrors(`${path}.reason`, reason, REASONS));
+  if (message === '' && rules.longExpressionNeedsMessage && /[\n\r]/.test(expression.trim())) {
+    found.push(required(`${path}.message`, 'message must be specified if expression contains line breaks'));
+  }
+  append(found, optionalValueErrors(`${path}.reason`, reason, rules.policyReasons));
   return found;
 }
 

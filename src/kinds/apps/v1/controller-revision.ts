@@ -1,5 +1,5 @@
 /**
- * The ControllerRevision kind: an immutable snapshot of a workload's state, for rollbacks. spec: ControllerRevision
+ * The ControllerRevision kind: an immutable snapshot of a workload's state, for rollbacks. docs/specification.md R4
  */
 import { type FieldError, invalid, required } from '../../../meta/field-error.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
@@ -12,6 +12,7 @@ import {
   type ControllerRevisionObject,
   controllerRevisionBase,
 } from '../../generated/apps-v1.js';
+import type { HookContext } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/field-rules.js';
 
@@ -20,7 +21,9 @@ export interface ControllerRevision extends ControllerRevisionObject {}
 export const ControllerRevision: ControllerRevisionKind<ControllerRevision> = defineBuiltIn({
   ...controllerRevisionBase,
   strategy: {
-    create: { validate: (object) => [...revisionProblems(object), ...dataProblems(object['data'])] },
+    create: {
+      validate: (object, context) => [...revisionProblems(object), ...dataProblems(object['data'], context)],
+    },
     update: {
       validate: (next, live, _context, metadata) => [
         ...metadata.forCreate(),
@@ -41,8 +44,10 @@ function revisionProblems(object: ControllerRevision): FieldError[] {
   return nonNegative('revision', object.revision);
 }
 
-function dataProblems(data: unknown): FieldError[] {
-  if (data === undefined || data === null) return [required('data', 'data is mandatory')];
+function dataProblems(data: unknown, { dialect }: HookContext): FieldError[] {
+  if (data === undefined || data === null) {
+    return dialect.rules.revisionDataIsOptional ? [] : [required('data', 'data is mandatory')];
+  }
   return isRecord(data) ? [] : [required('data', 'data must be a valid JSON object')];
 }
 

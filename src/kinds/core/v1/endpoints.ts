@@ -1,5 +1,5 @@
 /**
- * The Endpoints kind: the addresses of a service. Deprecated in favour of EndpointSlice. spec: Endpoints
+ * The Endpoints kind: the addresses of a service. Deprecated in favour of EndpointSlice. docs/specification.md R3
  */
 
 import { serviceGroup } from '../../../meta/dialect.js';
@@ -39,16 +39,27 @@ export const Endpoints: EndpointsKind<Endpoints> = defineBuiltIn({
     update: { allowCreateOnUpdate: true, validationOrder: ['metadata', 'create'] },
     create: {
       // Unchanged subsets are not validated again: they may be stored under older rules.
-      validate: (next, _context, live) =>
-        live !== undefined && deepEqual(next['subsets'], live['subsets']) ? [] : subsetProblems(next),
+      validate: (next, context, live) =>
+        live !== undefined && deepEqual(next['subsets'], live['subsets']) ? [] : subsetProblems(next, context),
     },
     write: { warnings },
   },
 });
 
-function subsetProblems(object: Endpoints): FieldError[] {
+function subsetProblems(object: Endpoints, { dialect }: HookContext): FieldError[] {
   const { subsets = [] } = object;
-  return subsets.flatMap((subset, index) => validateSubset(keyPath('subsets', index), subset));
+  return subsets.flatMap((subset, index) => {
+    const path = keyPath('subsets', index);
+    const found = validateSubset(path, subset);
+    return dialect.rules.endpointAddressHasOneReadiness ? [...found, ...doubleAddressProblems(path, subset)] : found;
+  });
+}
+
+function doubleAddressProblems(path: string, { addresses = [], notReadyAddresses = [] }: EndpointSubset): FieldError[] {
+  const ready = new Set(addresses.map(({ ip }) => ip));
+  return notReadyAddresses.flatMap(({ ip }, index) =>
+    ready.has(ip) ? [invalid(`${path}.notReadyAddresses[${index}].ip`, ip, 'is also in `addresses`')] : [],
+  );
 }
 
 function validateSubset(path: string, subset: EndpointSubset): FieldError[] {
