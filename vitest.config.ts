@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
 /** Tests that neither measure their process nor change anything in it that another would notice. */
-const SHARING = ['unit', 'regression', 'property', 'apply', 'conformance'].map(
+const SHARING = ['unit', 'regression', 'property', 'apply', 'conformance', 'specification'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 

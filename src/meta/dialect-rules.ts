@@ -32,6 +32,8 @@ export interface TypeRule {
   readonly fields: Readonly<Record<string, FieldRule>>;
   /** A value with no field at all is invalid. */
   readonly isNonEmpty?: boolean;
+  /** Apply replaces a value as a whole. */
+  readonly isAtomic?: boolean;
 }
 
 /** How a field differs from its declaration. */
@@ -44,8 +46,6 @@ export interface FieldRule {
   /** The values of a string. */
   readonly values?: readonly string[];
   readonly default?: string;
-  /** Apply and patches replace the object as a whole. */
-  readonly isAtomic?: boolean;
   /** The items of a list differ in this field. */
   readonly uniqueBy?: string;
 }
@@ -67,7 +67,7 @@ export const ORCH_RULES: DialectRules = {
   types: {
     // R4.1
     ControllerRevision: { fields: { revision: GIVEN } },
-    // R5.11
+    // R5.13
     FlowSchemaCondition: { fields: { status: { values: ['True', 'False', 'Unknown'] } } },
     // R6.1
     LimitRangeSpec: { fields: { limits: GIVEN } },
@@ -75,12 +75,10 @@ export const ORCH_RULES: DialectRules = {
     NamespaceCondition: CONDITION,
     // R12.1
     DeviceClass: { fields: { spec: GIVEN } },
-    // R13.7
+    // R13.9
     APIServiceCondition: CONDITION,
     // R14.5: only in the events group; the field is optional in the core group.
     EventSeries: { fields: { count: GIVEN } },
-    // R17.3
-    MigrationCondition: CONDITION,
     // R18.1
     PriorityClass: { fields: { value: GIVEN } },
     // R19.6
@@ -88,15 +86,17 @@ export const ORCH_RULES: DialectRules = {
     // R20.1
     CSINode: { fields: { spec: GIVEN } },
     CSINodeSpec: { fields: { drivers: GIVEN } },
-    // R22.7
+    // R22.14
     VolumeProjection: { fields: {}, isNonEmpty: true },
-    // R22.18
+    // R22.6, R22.8
     ISCSIVolumeSource: { fields: { lun: GIVEN, fsType: { default: 'ext4' } } },
+    // R23.13
+    Condition: { fields: { message: GIVEN } },
     // R23.11
     ValidatingAdmissionPolicySpec: { fields: { variables: { uniqueBy: 'name' } } },
     // R24.9
-    CustomResourceConversion: { fields: { webhook: { isAtomic: true } } },
-    // R24.12
+    WebhookConversion: { fields: {}, isAtomic: true },
+    // R24.11
     CustomResourceDefinitionVersion: { fields: { served: GIVEN, storage: GIVEN } },
   },
 };

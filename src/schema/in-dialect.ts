@@ -67,9 +67,9 @@ function nameInDialect(name: string, dialect: Dialect): string {
 
 function convertObject(node: ObjectNode, walk: Walk): ObjectNode {
   const fields = new Map<string, Field>();
-  const result = uniform<ObjectNode>({ ...node, fields });
-  walk.done.set(node, result);
   const rule = typeRuleOf(node, walk.dialect);
+  const result = uniform<ObjectNode>({ ...node, fields, atomic: rule?.isAtomic ?? node.atomic });
+  walk.done.set(node, result);
   for (const field of node.fields.values()) {
     const name = nameInDialect(field.name, walk.dialect);
     fields.set(name, withRule({ ...field, name, node: convert(field.node, walk) }, rule?.fields[field.name]));
@@ -81,7 +81,6 @@ function withRule(field: Field, rule: FieldRule | undefined): Field {
   if (rule === undefined) return field;
   const { node } = field;
   const presence = rule.required === 'given' && field.required ? 'pointer' : field.presence;
-  if (rule.isAtomic === true) return { ...field, presence, node: uniform({ ...node, atomic: true } as SchemaNode) };
   if (rule.default === undefined) return { ...field, presence };
   return { ...field, presence, node: uniform({ ...node, default: rule.default }) };
 }

@@ -113,6 +113,8 @@ export const GO_TYPES: Readonly<Record<ScalarType, string>> = {
 export interface ScalarNode extends NodeBase {
   readonly type: 'scalar';
   readonly scalar: ScalarType;
+  /** Published for some fields with bytes, which are a list in the reference server. */
+  readonly listType?: 'atomic';
 }
 
 /** Arbitrary JSON (a raw extension, an embedded document), stored as it is. */

@@ -133,7 +133,11 @@ function nodeSchema(node: SchemaNode, context: SchemaContext, position: NodePosi
         ...nullable,
       };
     case 'scalar':
-      return { ...scalarSchema(node.scalar, context, isDocument), ...nullable };
+      return {
+        ...scalarSchema(node.scalar, context, isDocument),
+        ...(node.listType === undefined ? {} : { [extension('list-type')]: node.listType }),
+        ...nullable,
+      };
     case 'any': {
       const type = isDocument ? undefined : (NAMED_BY_GO_TYPE[node.goType] ?? context.unionType(position.field));
       const $ref = type === undefined ? undefined : context.reference(type);

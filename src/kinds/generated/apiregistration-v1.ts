@@ -2,7 +2,7 @@
 /** Types and schemas of apiregistration/v1. */
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ClusterObject, InputBase } from '../../meta/object.js';
-import { type Type, always, boolean, bytes, defaultedPointer, int32, mapList, namedString, optional, pointer, string, timeOrNull, type } from '../../schema/declare.js';
+import { type Type, always, boolean, bytes, defaultedPointer, hint, int32, mapList, namedString, optional, pointer, string, timeOrNull, type } from '../../schema/declare.js';
 import type { BuiltInBase } from '../build-kind.js';
 import type { Kind } from '../kind.js';
 import type { ConditionStatus } from './core-v1.js';
@@ -83,7 +83,7 @@ export const apiServiceSpec: Type = /* @__PURE__ */ type('APIServiceSpec', () =>
   group: optional(string()),
   version: optional(string()),
   insecureSkipTLSVerify: optional(boolean()),
-  caBundle: optional(bytes()),
+  caBundle: hint(optional(bytes()), { listType: 'atomic' }),
   groupPriorityMinimum: int32(),
   versionPriority: int32(),
 }));

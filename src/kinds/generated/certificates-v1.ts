@@ -63,7 +63,7 @@ export interface CertificateSigningRequestSpec {
 export interface CertificateSigningRequestSpecInput extends CertificateSigningRequestSpec {}
 
 export const certificateSigningRequestSpec: Type = /* @__PURE__ */ type('CertificateSigningRequestSpec', () => ({
-  request: bytes(),
+  request: hint(bytes(), { listType: 'atomic' }),
   signerName: string(),
   expirationSeconds: pointer(int32()),
   usages: optional(list(namedString('v1.KeyUsage'))),
@@ -84,5 +84,5 @@ export interface CertificateSigningRequestStatusInput {
 
 export const certificateSigningRequestStatus: Type = /* @__PURE__ */ type('CertificateSigningRequestStatus', () => ({
   conditions: optional(applyMapList(certificateSigningRequestCondition(), 'type')),
-  certificate: optional(bytes()),
+  certificate: hint(optional(bytes()), { listType: 'atomic' }),
 }));

@@ -119,7 +119,10 @@ const migratorRoles = oncePerDialect((dialect) =>
   }),
 );
 
-/** Service accounts and nodes read ClusterTrustBundles. */
+/**
+ * Every authenticated user, all service accounts and nodes read ClusterTrustBundles. The reference server documents this,
+ * but binds only service accounts. docs/specification.md R1.7
+ */
 const TRUST_BUNDLES = 'system:cluster-trust-bundle-discovery';
 const TRUST_BUNDLE_RULE = ' get,list,watch certificates~ clustertrustbundles';
 const NODE = 'system:node';
@@ -135,7 +138,7 @@ const trustBundleRoles = oncePerDialect((dialect) => {
 });
 
 const trustBundleBindings = oncePerDialect((dialect) => [
-  binding(`${TRUST_BUNDLES} Group=system:serviceaccounts`, 'ClusterRole', { dialect }),
+  binding(`${TRUST_BUNDLES} Group=system:authenticated Group=system:serviceaccounts`, 'ClusterRole', { dialect }),
 ]);
 
 type ObjectsByDialect = (dialect: Dialect) => readonly InitialObject[];
