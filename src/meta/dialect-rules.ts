@@ -48,6 +48,8 @@ export interface FieldRule {
   readonly default?: string;
   /** The items of a list differ in this field. */
   readonly uniqueBy?: string;
+  /** The rule of the items of a list, for a type that other lists have too. */
+  readonly items?: TypeRule;
 }
 
 const CONDITION_STATUS: FieldRule = { required: 'nonEmpty', values: ['True', 'False', 'Unknown'] };
@@ -91,7 +93,7 @@ export const ORCH_RULES: DialectRules = {
     // R22.6, R22.8
     ISCSIVolumeSource: { fields: { lun: GIVEN, fsType: { default: 'ext4' } } },
     // R23.13
-    Condition: { fields: { message: GIVEN } },
+    ValidatingAdmissionPolicyStatus: { fields: { conditions: { items: { fields: { message: GIVEN } } } } },
     // R23.11
     ValidatingAdmissionPolicySpec: { fields: { variables: { uniqueBy: 'name' } } },
     // R24.9

@@ -81,6 +81,12 @@ function withRule(field: Field, rule: FieldRule | undefined): Field {
   if (rule === undefined) return field;
   const { node } = field;
   const presence = rule.required === 'given' && field.required ? 'pointer' : field.presence;
+  if (rule.items !== undefined && node.type === 'list' && node.items.type === 'object') {
+    const { items } = node;
+    const fields = Array.from(items.fields.values(), (one) => withRule(one, rule.items?.fields[one.name]));
+    const changed = uniform<ObjectNode>({ ...items, fields: new Map(fields.map((one) => [one.name, one])) });
+    return { ...field, node: uniform({ ...node, items: changed }) };
+  }
   if (rule.default === undefined) return { ...field, presence };
   return { ...field, presence, node: uniform({ ...node, default: rule.default }) };
 }

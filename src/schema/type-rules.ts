@@ -34,14 +34,14 @@ export function typeRuleErrors(schema: ObjectNode, object: unknown, dialect: Dia
 const checks = new WeakMap<ObjectNode, Check | 'none'>();
 
 /** `above` are the types that contain the node: no type with a rule contains itself or is the value of a map. */
-function compile(node: SchemaNode, dialect: Dialect, above: Set<SchemaNode>): Check | undefined {
-  if (node.type === 'list') return compile(node.items, dialect, above);
+function compile(node: SchemaNode, dialect: Dialect, above: Set<SchemaNode>, ofItems?: TypeRule): Check | undefined {
+  if (node.type === 'list') return compile(node.items, dialect, above, ofItems);
   if (node.type !== 'object' || above.has(node)) return undefined;
   above.add(node);
-  const rule = typeRuleOf(node, dialect);
+  const rule = ofItems ?? typeRuleOf(node, dialect);
   const fields: [string, Check][] = [];
   for (const { name, node: child } of node.fields.values()) {
-    const inner = compile(child, dialect, above);
+    const inner = compile(child, dialect, above, rule?.fields[name]?.items);
     if (inner !== undefined) fields.push([name, inner]);
   }
   above.delete(node);

@@ -256,7 +256,8 @@ function dnsLabelErrors(name: string, path: string): FieldError[] {
 }
 
 function camelCaseErrors(kind: string, path: string): FieldError[] {
-  if (kind === '' || /^[A-Z][A-Za-z0-9]*$/.test(kind)) return [];
+  // Other characters are reported with the other names.
+  if (/^[A-Z][A-Za-z0-9]*$/.test(kind) || mixedCaseErrors(kind, path).length > 0 || kind === '') return [];
   return [invalid(path, kind, 'must be in CamelCase: an upper case letter, followed by letters and digits')];
 }
 

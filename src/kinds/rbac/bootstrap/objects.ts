@@ -119,10 +119,7 @@ const migratorRoles = oncePerDialect((dialect) =>
   }),
 );
 
-/**
- * Every authenticated user, all service accounts and nodes read ClusterTrustBundles. The reference server documents this,
- * but binds only service accounts. docs/specification.md R1.7
- */
+/** Every user, all service accounts and nodes read ClusterTrustBundles. docs/specification.md R1.7 */
 const TRUST_BUNDLES = 'system:cluster-trust-bundle-discovery';
 const TRUST_BUNDLE_RULE = ' get,list,watch certificates~ clustertrustbundles';
 const NODE = 'system:node';

@@ -160,7 +160,7 @@ test.each<[string, object, string[]]>([
     [
       'spec.additionalPrinterColumns[0].name: Required value',
       'spec.additionalPrinterColumns[0].type: Required value: must be one of boolean,date,integer,number,string',
-      'spec.additionalPrinterColumns[0].format: Invalid value: "odd": must be one of byte,date,date-time,double,float,int32,int64,password',
+      'spec.additionalPrinterColumns[0].format: Invalid value: "odd": must be one of byte,date,date-time,double,float,int32,int64,name,password',
       'spec.additionalPrinterColumns[0].JSONPath: Required value',
       'spec.additionalPrinterColumns[1].type: Invalid value: "x": must be one of boolean,date,integer,number,string',
       'spec.additionalPrinterColumns[1].JSONPath: Invalid value: "x": must be a simple json path starting with .',

@@ -195,7 +195,7 @@ describe('a ValidatingAdmissionPolicy', () => {
         'spec.validations[0].expression: Required value: expression is not specified',
         'spec.validations[0].messageExpression: Invalid value: " ": must be non-empty if specified',
         'spec.validations[0].message: Invalid value: " ": message must be non-empty if specified',
-        'spec.validations[0].reason: Unsupported value: "Odd": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
+        'spec.validations[0].reason: Unsupported value: "Odd": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"',
         'spec.validations[1].message: Invalid value: "a\\nb": message must not contain line breaks',
       ],
     ],

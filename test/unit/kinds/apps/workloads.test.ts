@@ -190,7 +190,8 @@ describe('a StatefulSet', () => {
 });
 
 describe('a ControllerRevision', () => {
-  const open = () => testCluster().api(ControllerRevision);
+  // Data is optional in the other dialect.
+  const open = () => testCluster({ dialect: 'kubernetes' }).api(ControllerRevision);
   const revision = (data: unknown, number = 1) => ({ metadata: { name: 'r' }, data, revision: number });
 
   test.each<[unknown, string[]]>([

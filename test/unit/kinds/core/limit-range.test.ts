@@ -43,11 +43,14 @@ describe('LimitRange defaults', () => {
     expect((await create({ type: 'Pod', max: { cpu: '1' } })).spec.limits).toEqual([
       { type: 'Pod', max: { cpu: '1' } },
     ]);
-    expect((await create()).spec.limits).toBeNull();
+    const ranges = testCluster({ dialect: 'kubernetes' }).api(LimitRange);
+    expect((await ranges.create({ metadata: { name: 'l' } })).spec.limits).toBeNull();
   });
 
   test('sets the name to the uid if it is absent', async () => {
-    const { metadata } = await testCluster().api(LimitRange).create({ metadata: {} });
+    const { metadata } = await testCluster()
+      .api(LimitRange)
+      .create({ metadata: {}, spec: { limits: [] } });
     expect(metadata.name).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
@@ -134,7 +137,7 @@ describe('LimitRange validation', () => {
 
   test('applies to updates', async () => {
     const ranges = testCluster().api(LimitRange);
-    await ranges.create({ metadata: { name: 'l' } });
+    await ranges.create({ metadata: { name: 'l' }, spec: { limits: [] } });
     await expect(
       ranges.update({ metadata: { name: 'l' }, spec: { limits: [{ type: 'Node' }] } }),
     ).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import type { KindSample } from '../kind-contract.js';
 export const samples: readonly KindSample[] = [
   {
     kind: PriorityClass,
-    body: {},
+    body: { value: 1 },
     change: { description: 'text' },
     wireOrder: ['kind', 'apiVersion', 'metadata', 'value', 'globalDefault', 'description', 'preemptionPolicy'],
     deletedAtOnce: true,

@@ -1,11 +1,11 @@
-/** Validation of PriorityClasses. */
+/** Validation of PriorityClasses, in the dialect in which the value is optional. */
 import { PriorityClass, type PriorityClassInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { invalidWith } from '../rejections.js';
 
 const create = (body: object, name = 'a') =>
-  testCluster()
+  testCluster({ dialect: 'kubernetes' })
     .api(PriorityClass)
     .create({ metadata: { name }, ...body } as PriorityClassInput);
 
