@@ -70,7 +70,7 @@ export interface MapNode extends NodeBase {
 export interface ListNode extends NodeBase {
   readonly type: 'list';
   readonly items: SchemaNode;
-  /** spec: merge annotations. How apply and strategic merge treat the list. */
+  /** docs/specification.md R0.7. How apply and strategic merge treat the list. */
   readonly listType: 'atomic' | 'set' | 'map';
   readonly mapKeys: readonly string[];
   /** Values for keys that an item omits, if they are not the defaults of the fields. */

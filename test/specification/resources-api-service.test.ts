@@ -43,7 +43,7 @@ describe('APIService', () => {
   });
 
   /** The versions of a group in discovery, with these APIServices. */
-  async function discovered(...services: readonly [version: string, versionPriority: number][]) {
+  async function discovered(...services: readonly (readonly [version: string, versionPriority: number])[]) {
     const service = openService();
     for (const [version, versionPriority] of services) {
       await service.create('APIService', body({ version, versionPriority }, `${version}.example.com`));

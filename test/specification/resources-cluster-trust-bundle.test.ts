@@ -105,8 +105,8 @@ describe('ClusterTrustBundle', () => {
     await service.create('ClusterTrustBundle', bundle(CA, 'b'));
     await service.create('ClusterTrustBundle', signed('example.com:signer:zzz'));
     const seen: string[] = [];
-    for await (const { object } of watch) {
-      seen.push(object.metadata.name ?? '');
+    for await (const event of watch) {
+      if (event.type === 'ADDED') seen.push(event.object.metadata.name);
       if (seen.at(-1)?.endsWith('zzz')) break;
     }
     expect(seen.every((name) => name.startsWith('example.com:signer:'))).toBe(true);
