@@ -8,6 +8,8 @@
 export interface DialectRules {
   /** R0.3: every list has a resourceVersion, also one of objects that are computed. */
   readonly everyListHasResourceVersion: boolean;
+  /** R1.7: the groups that can read ClusterTrustBundles. */
+  readonly trustBundleReaders: readonly string[];
   /** R2.5: in `nonResourceURLs` of a role, `*` must be the whole last segment. */
   readonly wildcardIsLastUrlSegment: boolean;
   /** R3.3: an address is not both ready and not ready in one subset of Endpoints. */
@@ -59,6 +61,7 @@ const GIVEN: FieldRule = { required: 'given' };
 /** The rules of the specification. */
 export const ORCH_RULES: DialectRules = {
   everyListHasResourceVersion: true,
+  trustBundleReaders: ['system:authenticated', 'system:serviceaccounts'],
   wildcardIsLastUrlSegment: true,
   endpointAddressHasOneReadiness: true,
   revisionDataIsOptional: true,
@@ -106,6 +109,7 @@ export const ORCH_RULES: DialectRules = {
 /** The rules of the reference server. */
 export const KUBERNETES_RULES: DialectRules = {
   everyListHasResourceVersion: false,
+  trustBundleReaders: ['system:serviceaccounts'],
   wildcardIsLastUrlSegment: false,
   endpointAddressHasOneReadiness: false,
   revisionDataIsOptional: false,

@@ -83,7 +83,8 @@ function copyFirst(record: MutableRecord, keys: readonly string[], count: number
 /** A field in its stored form; undefined if it is not on the wire. */
 export function storedField({ node, presence }: Field, value: unknown, isFinal = false): unknown {
   if (value === undefined) return undefined;
-  if (node.type !== 'object' && presence !== 'pointer' && isEmptyCollection(value, node)) {
+  const keepsEmpty = presence === 'pointer' || presence === 'given';
+  if (node.type !== 'object' && !keepsEmpty && isEmptyCollection(value, node)) {
     return presence === 'always' ? null : undefined;
   }
   return arrange(node, value, isFinal);

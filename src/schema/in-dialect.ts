@@ -80,7 +80,7 @@ function convertObject(node: ObjectNode, walk: Walk): ObjectNode {
 function withRule(field: Field, rule: FieldRule | undefined): Field {
   if (rule === undefined) return field;
   const { node } = field;
-  const presence = rule.required === 'given' && field.required ? 'pointer' : field.presence;
+  const presence = rule.required === 'given' && field.required ? 'given' : field.presence;
   if (rule.items !== undefined && node.type === 'list' && node.items.type === 'object') {
     const { items } = node;
     const fields = Array.from(items.fields.values(), (one) => withRule(one, rule.items?.fields[one.name]));

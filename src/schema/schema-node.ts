@@ -41,8 +41,9 @@ export interface ObjectNode extends NodeBase {
  * - `always`: even if empty, as its zero value
  * - `omitEmpty`: unless empty (`""`, `0`, `false`, `[]`, `{}`)
  * - `pointer`: whenever it was given
+ * - `given`: like `pointer`, but an empty object of the kind has the zero value, like `always`
  */
-export type Presence = 'always' | 'omitEmpty' | 'pointer';
+export type Presence = 'always' | 'omitEmpty' | 'pointer' | 'given';
 
 /** When a field is on the wire unless it declares otherwise. */
 export function presenceOf({ type }: SchemaNode, isOptional: boolean): Presence {

@@ -31,6 +31,7 @@ import {
 import { type DecodeErrors, decodeDocument } from './decode-body.js';
 import type { CheckedWriteOptions, FieldValidation } from './options.js';
 import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/managed-fields.js';
+import { zeroFields } from './steps/prepare.js';
 import type { WriteOperation } from './write-operation.js';
 
 /** The field manager that also writes the last-applied annotation. */
@@ -77,11 +78,16 @@ export function draftOf(application: ApplyOperation, live: ApiObject | undefined
   const draft =
     applied.object === undefined && live !== undefined
       ? (copyJson(live) as unknown as DraftObject)
-      : decodeMerged(applied.object ?? emptyObject(write.served), application, live);
+      : decodeMerged(applied.object ?? newObject(write.served), application, live);
   setManagers(draft.metadata, applied.managers, live?.metadata.managedFields);
   if (options.fieldManager === CLIENT_SIDE_APPLIER) syncAnnotation(draft, application);
   refuseRepeatedKeys(intent.repeatedKeys, options.fieldValidation, write);
   return draft;
+}
+
+/** The object that an apply without a live object starts with: fields that a client must give are absent. */
+function newObject({ schema }: ServedKind): object {
+  return schema.representation === 'struct' ? zeroFields(schema, 'absent') : {};
 }
 
 function checkType(document: AppliedConfiguration['document'], served: ServedKind): void {
@@ -104,7 +110,7 @@ function applyOver({ intent, options, write }: ApplyOperation, live: ApiObject |
   const { apiVersion } = served;
   const subresource = request.subresource ?? '';
   const by: ManagerIdentity = { manager: options.fieldManager ?? '', operation: 'Apply', apiVersion, subresource };
-  const before = asVersioned(served, live === undefined ? emptyObject(served) : withoutManagers(live));
+  const before = asVersioned(served, live === undefined ? newObject(served) : withoutManagers(live));
   const managers = managersOf(live, write);
   const { document } = intent;
   const apply = (force: boolean): Applied => {

@@ -84,12 +84,12 @@ function resetStatus(draft: DraftObject, write: WriteOperation): void {
   else draft['status'] = empty;
 }
 
-/** The zero values of a struct's fields without any defaults. */
-export function zeroFields(node: ObjectNode): MutableRecord {
+/** The zero values of a struct's fields without any defaults; with or without fields that a client must give. */
+export function zeroFields(node: ObjectNode, given: 'zero' | 'absent' = 'zero'): MutableRecord {
   const out: MutableRecord = {};
   for (const { name, node: inner, presence } of node.fields.values()) {
-    if (presence !== 'always') continue;
-    setOwn(out, name, inner.type === 'object' ? zeroFields(inner) : zeroValue(inner));
+    if (presence !== 'always' && !(presence === 'given' && given === 'zero')) continue;
+    setOwn(out, name, inner.type === 'object' ? zeroFields(inner, given) : zeroValue(inner));
   }
   return out;
 }

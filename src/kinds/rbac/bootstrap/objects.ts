@@ -119,7 +119,7 @@ const migratorRoles = oncePerDialect((dialect) =>
   }),
 );
 
-/** Every user, all service accounts and nodes read ClusterTrustBundles. docs/specification.md R1.7 */
+/** Some groups and nodes read ClusterTrustBundles. */
 const TRUST_BUNDLES = 'system:cluster-trust-bundle-discovery';
 const TRUST_BUNDLE_RULE = ' get,list,watch certificates~ clustertrustbundles';
 const NODE = 'system:node';
@@ -135,7 +135,11 @@ const trustBundleRoles = oncePerDialect((dialect) => {
 });
 
 const trustBundleBindings = oncePerDialect((dialect) => [
-  binding(`${TRUST_BUNDLES} Group=system:authenticated Group=system:serviceaccounts`, 'ClusterRole', { dialect }),
+  binding(
+    [TRUST_BUNDLES, ...dialect.rules.trustBundleReaders.map((group) => `Group=${group}`)].join(' '),
+    'ClusterRole',
+    { dialect },
+  ),
 ]);
 
 type ObjectsByDialect = (dialect: Dialect) => readonly InitialObject[];
