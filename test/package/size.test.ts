@@ -11,24 +11,24 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 484,
+  index: 486,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 139,
+  core: 140,
   // Includes the schema-based copying of stored specs.
   kinds: 307,
   admission: 150,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
-  controllers: 395,
+  controllers: 396,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
-  http: 112,
+  http: 113,
   'codec/protobuf': 40,
   'codec/cbor': 9,
-  'service-worker': 106,
+  'service-worker': 107,
   'indexed-db': 4,
   // HTTP/2, WebSockets, the flags of kube-apiserver and the stand-ins for envtest take 20 kB.
-  node: 308,
+  node: 309,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 476,
+  testing: 477,
   vitest: 483,
   // The matchers need what compares objects by their kinds.
   jest: 336,
@@ -78,14 +78,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 125,
+    budget: 126,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 129,
+    budget: 130,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
