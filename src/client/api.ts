@@ -115,7 +115,9 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   create(input: InputOf<AnyKind>, options?: WriteOptions): Promise<ObjectOf<AnyKind>>;
 
   /**
-   * Replaces an object. With a `metadata.resourceVersion`, rejects with Conflict if the object has changed since.
+   * Replaces an object. With a `metadata.resourceVersion`, rejects with Conflict if the object has changed since. An object
+   * that does not exist is created if the input has neither a resourceVersion nor a uid; in the dialect `kubernetes` only
+   * some kinds do that, and all others reject with NotFound.
    *
    * @example
    * const settings = await configMaps.get('settings');
@@ -170,8 +172,8 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   explain(configuration: ApplyInputOf<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan<ObjectOf<AnyKind>>>;
 
   /**
-   * Deletes an object. Resolves with the server's response: a Status, or the object while it still exists (it waits for
-   * finalizers) or if its kind responds that way.
+   * Deletes an object. Resolves with the server's response: the object if its kind responds that way (as Pod and Service
+   * do), otherwise a Status. In the dialect `kubernetes` it is also the object while that waits for finalizers.
    *
    * @example
    * await configMaps.delete('settings', { preconditions: { uid } });
@@ -179,7 +181,8 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   delete(name: string, options?: DeleteOptions): Promise<ObjectOf<AnyKind> | Status>;
 
   /**
-   * Deletes all objects that match the selectors; without selectors, all in the namespace. Not atomic.
+   * Deletes all objects that match the selectors; without selectors, all in the namespace. Not atomic. Resolves with a
+   * Status; in the dialect `kubernetes` with the list of the objects, as they were before.
    *
    * @example
    * await configMaps.deleteCollection({ labels: { app: 'web' } });

@@ -91,7 +91,7 @@ export interface DeleteOptions extends AbortOptions {
 }
 
 /** The options of `deleteCollection`. */
-export interface DeleteCollectionOptions extends SelectOptions, Omit<DeleteOptions, 'preconditions'> {
+export interface DeleteCollectionOptions extends SelectOptions, VersionOptions, Omit<DeleteOptions, 'preconditions'> {
   /** The maximum number of objects to delete. */
   readonly limit?: number;
 }
@@ -236,7 +236,7 @@ const APPLY = [...WRITE, 'force'] as const;
 
 const DELETE = ['propagation', 'gracePeriodSeconds', 'preconditions', 'dryRun', 'signal'] as const;
 
-const DELETE_COLLECTION = [...SELECT, ...DELETE, 'limit'] as const;
+const DELETE_COLLECTION = [...SELECT, ...VERSION, ...DELETE, 'limit'] as const;
 
 const WAIT_FOR = ['timeoutMs', 'signal'] as const;
 
@@ -338,7 +338,7 @@ export function deleteCollectionOptions(
 ): RequestOptions {
   if (options === undefined) return defaults;
   const request = withDeleteOptions(defaults, requireOptions(options, DELETE_COLLECTION));
-  return copyDefined(withSelectors(request, options), options, ['limit']);
+  return copyDefined(withSelectors(request, options), options, ['limit', ...VERSION]);
 }
 
 function withWriteOptions(request: Draft<RequestOptions>, options: WriteOptions): Draft<RequestOptions> {

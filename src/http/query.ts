@@ -3,6 +3,7 @@
  * validates their meaning. Unknown parameters, and those of other verbs, are ignored. spec: Query options
  */
 
+import type { DialectRules } from '../meta/dialect-rules.js';
 import { errors } from '../meta/errors.js';
 import { readInteger, readSwitch } from '../meta/query-values.js';
 import type { Preconditions, RequestOptions, Verb } from '../protocol/request.js';
@@ -95,17 +96,20 @@ export function readOptions(verb: Exclude<Verb, 'delete' | 'deletecollection'>, 
 }
 
 /**
- * Reads the options of a delete. A request body replaces the DeleteOptions of the query, so with a body they are not
- * parsed; the selectors of a deletecollection always apply.
+ * Reads the options of a delete. Unless the dialect's rules say otherwise, a request body replaces the DeleteOptions of the
+ * query, so with a body they are not parsed. The selectors of a deletecollection always apply.
  */
 export function readDeleteOptions(
   verb: 'delete' | 'deletecollection',
   query: Query,
-  has: { readonly body: boolean },
+  { hasBody, rules }: { readonly hasBody: boolean; readonly rules: DialectRules },
 ): RequestOptions {
+  const selects = verb === 'deletecollection';
+  const preconditions: readonly (keyof Preconditions)[] =
+    selects && rules.deleteQueryApplies ? ['uid'] : ['uid', 'resourceVersion'];
   return {
-    ...(verb === 'deletecollection' ? listOptions(query) : {}),
-    ...(has.body ? {} : deleteOptions(query)),
+    ...(selects ? listOptions(query) : {}),
+    ...(hasBody && !rules.deleteQueryApplies ? {} : deleteOptions(query, preconditions)),
   };
 }
 
@@ -132,10 +136,10 @@ function writeOptions(query: Query): RequestOptions {
   return { ...dryRun(query), ...text(query, ['fieldManager', 'fieldValidation']) };
 }
 
-function deleteOptions(query: Query): RequestOptions {
+function deleteOptions(query: Query, preconditions: readonly (keyof Preconditions)[]): RequestOptions {
   if (query.size === 0) return NO_OPTIONS;
   const propagationPolicy = query.get('propagationPolicy')?.[0];
-  const conditions: Preconditions = text(query, ['uid', 'resourceVersion']);
+  const conditions: Preconditions = text(query, preconditions);
   return {
     ...integers(query, ['gracePeriodSeconds']),
     ...flags(query, ['orphanDependents']),

@@ -142,7 +142,7 @@ function lazyBody({ offer, contentType }: IncomingRequest, bytes: Uint8Array): R
 async function deleteContent(incoming: IncomingRequest, verb: 'delete' | 'deletecollection'): Promise<Content> {
   const { request, offer, contentType, query } = incoming;
   const bytes = await readBytes(request);
-  const options = readDeleteOptions(verb, query, { body: bytes.length > 0 });
+  const options = readDeleteOptions(verb, query, { hasBody: bytes.length > 0, rules: offer.dialect.rules });
   if (bytes.length === 0) return { options };
   // A deletecollection validates its selectors before its DeleteOptions.
   const body =

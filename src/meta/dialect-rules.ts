@@ -26,6 +26,14 @@ export interface DialectRules {
   readonly printerColumnFormats: readonly string[];
   /** By Go type. */
   readonly types: Readonly<Record<string, TypeRule>>;
+  /** S1.7: PUT to the name of an absent object creates it, for every kind that can be created. */
+  readonly updateCreatesAbsent: boolean;
+  /** E2.5: a delete whose object remains, and every deletecollection, returns a Status. */
+  readonly deleteReturnsStatus: boolean;
+  /** E3.6: the query of a delete applies with a body too, and `resourceVersion` of a deletecollection only selects. */
+  readonly deleteQueryApplies: boolean;
+  /** V1.3: the object of a bookmark has only its type and a resourceVersion. */
+  readonly minimalBookmarks: boolean;
 }
 
 /** How the fields of a type differ from its declaration. */
@@ -104,6 +112,10 @@ export const ORCH_RULES: DialectRules = {
     // R24.11
     CustomResourceDefinitionVersion: { fields: { served: GIVEN, storage: GIVEN } },
   },
+  updateCreatesAbsent: true,
+  deleteReturnsStatus: true,
+  deleteQueryApplies: true,
+  minimalBookmarks: true,
 };
 
 /** The rules of the reference server. */
@@ -118,4 +130,8 @@ export const KUBERNETES_RULES: DialectRules = {
   customKindIsCamelCase: false,
   printerColumnFormats: ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'],
   types: {},
+  updateCreatesAbsent: false,
+  deleteReturnsStatus: false,
+  deleteQueryApplies: false,
+  minimalBookmarks: false,
 };

@@ -58,8 +58,8 @@ export interface Status {
 /** The response to a successful create of a subresource that returns no object. */
 export const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
-/** A success Status without a code; the HTTP code is 200. */
-export function successStatus(details: StatusDetails): Status {
+/** A success Status; usually without a code. */
+export function successStatus(details: StatusDetails, code?: number): Status {
   const metadata = Object.freeze({});
   return Object.freeze({
     kind: 'Status',
@@ -67,5 +67,6 @@ export function successStatus(details: StatusDetails): Status {
     metadata,
     status: 'Success',
     details: Object.freeze(details),
+    ...(code === undefined ? {} : { code }),
   });
 }

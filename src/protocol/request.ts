@@ -76,7 +76,7 @@ export interface RequestOptions {
   readonly allowWatchBookmarks?: boolean;
   readonly timeoutSeconds?: number;
 
-  /** Delete. A request body replaces all of these. */
+  /** Delete. A request body replaces these, all of them or those that it contains. */
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: string;
   readonly orphanDependents?: boolean;

@@ -26,15 +26,15 @@ export interface BookmarkEvent {
 }
 
 /**
- * An object of the requested kind with only a resourceVersion, and an annotation when the initial events are complete. On
- * the wire, built-in kinds also have their required fields, empty.
+ * An object of the requested kind with only a resourceVersion, and an annotation when the initial events are complete. In
+ * the dialect `kubernetes`, built-in kinds also have their required fields, empty.
  */
 export interface Bookmark {
   readonly kind: string;
   readonly apiVersion: string;
   readonly metadata: {
     readonly resourceVersion: string;
-    /** Absent for custom resources. */
+    /** Only in the dialect `kubernetes`, and not for custom resources. */
     readonly creationTimestamp?: null;
     readonly annotations?: Readonly<Record<string, string>>;
   };

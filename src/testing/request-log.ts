@@ -56,7 +56,7 @@ export interface LoggedRequest {
   readonly outcome: RequestOutcome | undefined;
   /** The version of the object before the request; absent if it did not exist. */
   readonly versionBefore?: string;
-  /** The version in the response. */
+  /** The version in the response, or of an object that remains after a delete. */
   readonly versionAfter?: string;
   /** Whether the stored state changed. Always false for reads, dry runs and rejected requests. */
   readonly changed: boolean;
@@ -236,21 +236,27 @@ class Recording implements RequestLog {
     const { name, resourceVersion, deletionTimestamp } = (isRecord(metadata) ? metadata : {}) as Partial<
       Record<string, string>
     >;
-    const isObject = name !== undefined && resourceVersion !== undefined;
-    const now = isObject ? resourceVersion : this.#cluster.resourceVersion;
+    const version = name === undefined ? this.#versionAfterDelete(began, request) : resourceVersion;
+    const now = version ?? this.#cluster.resourceVersion;
     const isNewer = Number(now) > Number(revision);
     // A concurrent write may have created this version; it was then recorded already.
-    const isOtherWrite = isObject && this.#written.has(now);
+    const isOtherWrite = version !== undefined && this.#written.has(version);
     const isGone = deletionTimestamp !== undefined && this.#hasGone(began, request);
     const changed = isWrite(began.verb) && !began.dryRun && (isGone || (isNewer && !isOtherWrite));
-    if (changed && isObject) this.#written.add(now);
+    if (changed && version !== undefined) this.#written.add(version);
     return {
       outcome: { code: response.code },
       ...(began.name === undefined && began.verb === 'create' && name !== undefined ? { name } : {}),
-      ...(isObject ? { versionAfter: resourceVersion } : {}),
+      ...(version === undefined ? {} : { versionAfter: version }),
       changed,
       ...(isGone ? { gone: true as const } : {}),
     };
+  }
+
+  /** A delete that returned a Status; the object remains while it has finalizers. */
+  #versionAfterDelete({ verb, dryRun }: LoggedRequest, { resource, namespace, name }: ApiRequest): string | undefined {
+    if (verb !== 'delete' || dryRun) return undefined;
+    return this.#versionOf(this.#cluster.resolve(resource), namespace, name);
   }
 
   /** The response contains the last state of the object with its old version; only the store shows the deletion. */

@@ -12,6 +12,7 @@ export interface Difference {
 }
 
 export function normalize(responses: readonly Response[], namespace: string): readonly Response[];
+export function renumber(responses: readonly Response[], counted: (index: number) => boolean): readonly Response[];
 export function differences(
   expected: unknown,
   actual: unknown,

@@ -43,6 +43,19 @@ export function normalize(responses, namespace) {
   }));
 }
 
+/** The responses with their marks numbered again, by first occurrence in the responses that are `counted`. */
+export function renumber(responses, counted) {
+  const numbered = { uid: new Map(), rv: new Map() };
+  const again = (mark, type) => {
+    const marks = numbered[type];
+    if (!marks.has(mark)) marks.set(mark, `<${type}:${marks.size + 1}>`);
+    return marks.get(mark);
+  };
+  return responses.map((response, index) =>
+    counted(index) ? JSON.parse(JSON.stringify(response).replace(/<(uid|rv):\d+>/g, again)) : response,
+  );
+}
+
 function generatedNames(value) {
   if (value === null || typeof value !== 'object') return [];
   const { name, generateName } = value.metadata ?? {};

@@ -2,7 +2,9 @@
 export interface Outcome {
   /** Steps whose response is identical, descriptions aside. */
   readonly identical: number;
-  /** Steps whose response has the same status code. */
+  /** Steps whose response differs as the specification requires; only in the dialect `orch`. */
+  readonly specified: number;
+  /** Steps whose response has the expected status code. */
   readonly codes: number;
 }
 

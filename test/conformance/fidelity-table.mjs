@@ -41,21 +41,26 @@ export function table(figures) {
     .filter((area) => area in figures)
     .map((area) => row(TITLES[area], figures[area]));
   return [
-    '| area | responses | identical | % | identical in the `orch` dialect | % |',
-    '|---|--:|--:|--:|--:|--:|',
+    '| area | responses | identical | % | `orch`: identical | `orch`: as specified | both, % |',
+    '|---|--:|--:|--:|--:|--:|--:|',
     ...rows,
     row('**all**', total(Object.values(figures))),
   ].join('\n');
 }
 
 function row(title, { steps, kubernetes, orch }) {
-  const share = ({ identical }) => `${thousands(identical)} | ${percent(identical, steps)}`;
-  return `| ${title} | ${thousands(steps)} | ${share(kubernetes)} | ${share(orch)} |`;
+  const { identical, specified } = orch;
+  const reference = `${thousands(kubernetes.identical)} | ${percent(kubernetes.identical, steps)}`;
+  const cells = `${thousands(identical)} | ${thousands(specified)} | ${percent(identical + specified, steps)}`;
+  return `| ${title} | ${thousands(steps)} | ${reference} | ${cells} |`;
 }
 
 function total(areas) {
   const sum = (pick) => areas.reduce((all, area) => all + pick(area), 0);
-  const dialect = (name) => ({ identical: sum((area) => area[name].identical) });
+  const dialect = (name) => ({
+    identical: sum((area) => area[name].identical),
+    specified: sum((area) => area[name].specified),
+  });
   return { steps: sum(({ steps }) => steps), kubernetes: dialect('kubernetes'), orch: dialect('orch') };
 }
 

@@ -20,16 +20,28 @@ const DIALECTS = ['kubernetes', 'orch'];
  */
 const TOLERANCE = { lifecycle: 3 };
 
-/** The figures of a replay by area: `{ steps, kubernetes: { identical, codes }, orch: { identical, codes } }`. */
+/**
+ * The figures of a replay by area: `{ steps, kubernetes, orch }`, with `{ identical, specified, codes }` for each dialect.
+ * Prints the steps that differ because of the specification, by statement.
+ */
 async function measure() {
   // The replayer imports the built files, which --table does not need.
   const { replay } = await import('./replay.mjs');
   const scenarios = readRecordings(RECORDINGS);
   const areas = {};
+  const statements = {};
+  const onSpecified = ({ scenario: { group, name }, number, statement }) => {
+    statements[statement] ??= [];
+    statements[statement].push(`${group}/${name} ${number}`);
+  };
   for (const dialect of DIALECTS) {
-    for (const [area, { steps, identical, codes }] of Object.entries(await replay(scenarios, { dialect }))) {
-      areas[area] = { ...areas[area], steps, [dialect]: { identical, codes } };
+    const replayed = await replay(scenarios, { dialect, onSpecified });
+    for (const [area, { steps, identical, specified, codes }] of Object.entries(replayed)) {
+      areas[area] = { ...areas[area], steps, [dialect]: { identical, specified, codes } };
     }
+  }
+  for (const [statement, steps] of Object.entries(statements).sort()) {
+    console.log(`${statement} of the specification changes ${steps.length} responses: ${steps.join(', ')}`);
   }
   return areas;
 }
@@ -46,10 +58,15 @@ function differences(figures, measured) {
         const count = now[dialect][figure];
         const tolerance = TOLERANCE[area] ?? 0;
         if (Math.abs(count - floor) <= tolerance) return [];
-        return [{ isLower: count < floor, text: `${area}, ${dialect}: ${figure} ${count} instead of ${floor}` }];
+        const isLower = figure === 'codes' ? count < floor : asExpected(now[dialect]) < asExpected(before[dialect]);
+        return [{ isLower, text: `${area}, ${dialect}: ${figure} ${count} instead of ${floor}` }];
       }),
     );
   });
+}
+
+function asExpected({ identical, specified }) {
+  return identical + specified;
 }
 
 /** The higher figures of both, where the number of steps is the same. */
@@ -58,17 +75,23 @@ function raised(figures, measured) {
     Object.entries(measured).map(([area, now]) => {
       const before = figures[area];
       if (before?.steps !== now.steps) return [area, now];
-      const higher = (dialect) =>
-        Object.fromEntries(
-          Object.entries(now[dialect]).map(([figure, count]) => [figure, Math.max(count, before[dialect][figure])]),
-        );
+      const higher = (dialect) => {
+        const [last, next] = [before[dialect], now[dialect]];
+        return {
+          ...(asExpected(next) < asExpected(last) ? last : next),
+          codes: Math.max(next.codes, last.codes),
+        };
+      };
       return [area, { steps: now.steps, kubernetes: higher('kubernetes'), orch: higher('orch') }];
     }),
   );
 }
 
 function printFigures(areas) {
-  const text = (steps, { identical, codes }) => `${identical}/${steps} identical, ${codes}/${steps} status codes`;
+  const text = (steps, { identical, specified, codes }) => {
+    const differing = specified === 0 ? '' : ` and ${specified} specified`;
+    return `${identical}/${steps} identical${differing}, ${codes}/${steps} status codes`;
+  };
   for (const [area, { steps, ...dialects }] of Object.entries(areas)) {
     const columns = DIALECTS.map((dialect) => `${dialect} ${text(steps, dialects[dialect])}`);
     console.log(`${area.padEnd(10)} ${columns.join('; ')}`);

@@ -189,7 +189,7 @@ function collectionItem(served: ServedKind, address: Address, naming: Naming): P
 function objectItem(served: ServedKind, address: Address, naming: Naming): PathItem {
   const { kind } = served.gvk;
   const operation = operationsOf(served, naming, address.subject);
-  const deleted: Content = served.kind.strategy.delete.returnDeletedObject ? { of: 'kind', served } : STATUS;
+  const deleted: Content = served.kind.strategy.delete.returnDeletedObject === true ? { of: 'kind', served } : STATUS;
   const made: Record<string, Operation> = {
     ...readAndWrite(served, { payload: served, what: `a ${kind}`, operation }),
     delete: operation('delete', 'delete', {

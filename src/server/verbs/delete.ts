@@ -1,5 +1,6 @@
 /**
- * delete and deletecollection. The options come from the body if there is one, otherwise from the query.
+ * delete and deletecollection. The options come from the body if there is one, otherwise from the query. By the rules of
+ * the dialect, options that the body omits may come from the query.
  * spec: delete, deletecollection
  */
 import type { DeletionRequest } from '../../kinds/deletion.js';
@@ -8,7 +9,7 @@ import { checkDeleteOptions } from '../../kinds/shared/deletion-options.js';
 import { type Dialect, OPTIONS_SCHEME, serviceGroup } from '../../meta/dialect.js';
 import { errors, StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
-import { successStatus } from '../../meta/status.js';
+import { type Status, successStatus } from '../../meta/status.js';
 import { BodyError, type TypeMeta } from '../../protocol/body.js';
 import type { ApiRequest, RequestOptions } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
@@ -29,7 +30,7 @@ import { quote } from '../../text/go/go-text.js';
 import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
 import type { ServerContext } from '../context.js';
 import { claimedType, malformedBodyMessage, readTypeMeta } from '../decode-body.js';
-import { deleteObject, warnOfDeletion } from '../deletion.js';
+import { type Deleted, deleteObject, warnOfDeletion } from '../deletion.js';
 import { checkListOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { selectionOf } from '../selection.js';
@@ -48,25 +49,33 @@ export function deleteOne(
   const write = startWrite(context, request, parts);
   warnOfDeletion(deletion, write);
   const deleted = withWarnings(write.warnings, () => deleteObject(request.name ?? '', deletion, write));
-  return chain(deleted, ({ object, removed, returnsObject }) => {
-    const code = !removed && deletion.orphanDependents === false ? 202 : 200;
-    if (!removed || returnsObject === true || served.kind.strategy.delete.returnDeletedObject)
-      return objectResponse(code, object, write.warnings);
-    // The group and resource of the request; error messages name the group of the storage version.
-    const { group, resource } = served.gvr;
-    const status = successStatus({
-      name: object.metadata.name,
-      ...(group === '' ? {} : { group }),
-      kind: resource,
-      uid: object.metadata.uid,
-    });
-    return objectResponse(code, status, write.warnings);
+  return chain(deleted, (result) => {
+    const code = !result.removed && deletion.orphanDependents === false ? 202 : 200;
+    const answer = returnsObject(result, served) ? result.object : deletedStatus(request, served, result.object);
+    return objectResponse(code, answer, write.warnings);
+  });
+}
+
+function returnsObject({ removed, returnsObject: forced }: Deleted, { kind, dialect }: ServedKind): boolean {
+  const { returnDeletedObject } = kind.strategy.delete;
+  if (dialect.rules.deleteReturnsStatus) return returnDeletedObject === true;
+  return !removed || forced === true || returnDeletedObject !== false;
+}
+
+/** Has the group and resource of the request; error messages name the group of the storage version. */
+function deletedStatus({ name }: ApiRequest, { gvr }: ServedKind, { metadata }: ApiObject): Status {
+  const { uid } = metadata as { readonly uid?: string };
+  return successStatus({
+    ...(name === undefined ? {} : { name }),
+    ...(gvr.group === '' ? {} : { group: gvr.group }),
+    kind: gvr.resource,
+    ...(uid === undefined ? {} : { uid }),
   });
 }
 
 /**
  * Deletes every object of a list, one by one. Not atomic: the first failure ends it, and earlier deletions remain. Returns
- * the list as it was before the deletions.
+ * the list as it was before the deletions, or a Status, by the rules of the dialect.
  */
 export function deleteCollection(
   context: ServerContext,
@@ -98,9 +107,15 @@ export function deleteCollection(
       for (const item of list.items) {
         done = chain(done, () => ignoreNotFound(() => whenConverted(() => deleteItem(item))));
       }
-      return chain(done, () => objectResponse(200, list, warnings));
+      const answer = context.dialect.rules.deleteReturnsStatus ? collectionStatus(served) : list;
+      return chain(done, () => objectResponse(200, answer, warnings));
     }),
   );
+}
+
+/** The reference server's response for a storage that returns no list. */
+function collectionStatus({ gvk }: ServedKind): Status {
+  return successStatus({ kind: gvk.kind }, 200);
 }
 
 /** Waits for the conversion of an object that was written meanwhile; the request cannot start again after deletions. */
@@ -153,13 +168,27 @@ function deleteOptionsOf(request: ApiRequest, dialect: Dialect): RequestOptions 
     const read = request.body.read();
     const body = read.value === null ? { value: {} } : read;
     checkType(claimedType(body.value, errors.plain), dialect);
-    return decode(schema, body).value as RequestOptions;
+    const options = decode(schema, body).value as RequestOptions;
+    return dialect.rules.deleteQueryApplies ? withQueryOptions(options, request.options) : options;
   } catch (error) {
     if (error instanceof BodyError && claimed !== undefined) throw errors.plain(error.message);
     if (error instanceof BodyError) throw errors.plain(malformedBodyMessage(error));
     if (error instanceof DecodeError) throw errors.plain(error.message);
     throw error;
   }
+}
+
+/** Adds the options of the query that the body omits. `orphanDependents` is the older form of a propagation policy. */
+function withQueryOptions(body: RequestOptions, query: RequestOptions): RequestOptions {
+  const { gracePeriodSeconds = query.gracePeriodSeconds, orphanDependents } = body;
+  const { propagationPolicy = orphanDependents === undefined ? query.propagationPolicy : undefined } = body;
+  const dryRun = (body.dryRun?.length ?? 0) > 0 ? body.dryRun : query.dryRun;
+  return {
+    ...body,
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(dryRun === undefined ? {} : { dryRun }),
+  };
 }
 
 const KNOWN_OTHERS = [

@@ -86,12 +86,19 @@ function replaceWith(draft: DraftObject, write: WriteOperation): MaybePromise<Wr
     {
       name,
       subresource,
-      allowCreateOnUpdate: subresource === undefined && served.kind.strategy.update.allowCreateOnUpdate,
+      allowCreateOnUpdate: subresource === undefined && mayCreate(draft, served),
       ...(draft.metadata.uid ? { expectedUid: draft.metadata.uid } : {}),
       makeDraft: mayRace(write) ? freshDrafts(draft) : () => draft,
     },
     write,
   );
+}
+
+/** Whether an update creates an absent object. By the rules of a dialect, an update that states a version does not. */
+function mayCreate({ metadata }: DraftObject, { kind, verbs, dialect }: ServedKind): boolean {
+  if (kind.strategy.update.allowCreateOnUpdate) return true;
+  if (!dialect.rules.updateCreatesAbsent || metadata.resourceVersion) return false;
+  return verbs.includes('create') && kind.customResourceHandler?.isTerminating !== true;
 }
 
 /** The first attempt uses the decoded body itself; later attempts get a copy. */

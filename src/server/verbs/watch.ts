@@ -166,7 +166,7 @@ function createBookmarkSource(parameters: WatchParameters, after: number): () =>
 
 function bookmark(served: ServedKind, revision: number, annotations?: Readonly<Record<string, string>>): Bookmark {
   // The bookmark of a custom resource has no empty struct fields.
-  if (served.kind.customResourceHandler !== undefined) {
+  if (served.kind.customResourceHandler !== undefined || served.dialect.rules.minimalBookmarks) {
     const metadata = { ...(annotations === undefined ? {} : { annotations }), resourceVersion: String(revision) };
     return Object.freeze({ apiVersion: served.apiVersion, kind: served.gvk.kind, metadata: deepFreeze(metadata) });
   }

@@ -8,6 +8,7 @@ import {
   readOptions,
   readTimeout,
 } from '../../../src/http/query.js';
+import { KUBERNETES_RULES, ORCH_RULES } from '../../../src/meta/dialect-rules.js';
 
 const list = (search: string) => readOptions('list', parseQuery(search));
 
@@ -118,7 +119,7 @@ describe('readDeleteOptions', () => {
     'gracePeriodSeconds=3&orphanDependents=false&propagationPolicy=&dryRun=All&uid=u&resourceVersion=7&limit=5&labelSelector=a';
 
   test('reads the options of a delete', () => {
-    expect(readDeleteOptions('delete', parseQuery(search), { body: false })).toEqual({
+    expect(readDeleteOptions('delete', parseQuery(search), { hasBody: false, rules: KUBERNETES_RULES })).toEqual({
       gracePeriodSeconds: 3,
       orphanDependents: false,
       propagationPolicy: '',
@@ -128,18 +129,37 @@ describe('readDeleteOptions', () => {
   });
 
   test('ignores the options of the query when there is a body', () => {
-    expect(readDeleteOptions('delete', parseQuery('gracePeriodSeconds=x&dryRun=All'), { body: true })).toEqual({});
+    expect(
+      readDeleteOptions('delete', parseQuery('gracePeriodSeconds=x&dryRun=All'), {
+        hasBody: true,
+        rules: KUBERNETES_RULES,
+      }),
+    ).toEqual({});
+  });
+
+  test('reads the options of the query in spite of a body by the rules of the specification', () => {
+    const read = { hasBody: true, rules: ORCH_RULES };
+    expect(readDeleteOptions('delete', parseQuery('gracePeriodSeconds=3&resourceVersion=7'), read)).toEqual({
+      gracePeriodSeconds: 3,
+      preconditions: { resourceVersion: '7' },
+    });
+    expect(readDeleteOptions('deletecollection', parseQuery('dryRun=All&resourceVersion=7'), read)).toEqual({
+      dryRun: ['All'],
+      resourceVersion: '7',
+    });
   });
 
   test('reads the selectors of a deletecollection even when there is a body', () => {
-    expect(readDeleteOptions('deletecollection', parseQuery(search), { body: true })).toEqual({
+    expect(
+      readDeleteOptions('deletecollection', parseQuery(search), { hasBody: true, rules: KUBERNETES_RULES }),
+    ).toEqual({
       labelSelector: 'a',
       limit: 5,
       resourceVersion: '7',
     });
-    expect(() => readDeleteOptions('deletecollection', parseQuery('limit=x'), { body: true })).toThrow(
-      'invalid syntax',
-    );
+    expect(() =>
+      readDeleteOptions('deletecollection', parseQuery('limit=x'), { hasBody: true, rules: KUBERNETES_RULES }),
+    ).toThrow('invalid syntax');
   });
 });
 

@@ -211,7 +211,7 @@ describe('an update of a missing object', () => {
   test('responds with NotFound to an update of a missing object if the kind does not allow creation by update', async () => {
     expect(
       await failureOf(
-        testCluster()
+        testCluster({ dialect: 'kubernetes' })
           .api(ConfigMap)
           .update({ metadata: { name: 'a' } }),
       ),

@@ -1,4 +1,7 @@
-/** Deleting objects: preconditions, finalizers, propagation and responses. */
+/**
+ * Deleting objects: preconditions, finalizers, propagation, and the responses of the reference server. Those of the
+ * specification are in test/specification.
+ */
 import type { RequestOptions } from 'orchplane';
 import { defineKind, mergePatch, valueBody } from 'orchplane';
 import { ConfigMap, HorizontalPodAutoscaler, HorizontalPodAutoscalerV1, Pod } from 'orchplane/kinds';
@@ -14,7 +17,7 @@ async function clusterWith(metadata: {
   finalizers?: string[];
   generation?: number;
 }): Promise<TestCluster> {
-  const cluster = testCluster();
+  const cluster = testCluster({ dialect: 'kubernetes' });
   await cluster.api(ConfigMap).create({ metadata });
   return cluster;
 }
@@ -162,7 +165,7 @@ describe('an object with finalizers', () => {
       scope: 'Namespaced',
       body: { spec: z.object({}).optional() },
     });
-    const cluster = testCluster();
+    const cluster = testCluster({ dialect: 'kubernetes' });
     cluster.install(Widget);
     await cluster.api(Widget).create({ metadata: { name: 'w', finalizers: [HOLD] } });
     expect(await cluster.api(Widget).delete('w')).toMatchObject({ metadata: { generation: 2 } });
@@ -170,7 +173,7 @@ describe('an object with finalizers', () => {
   });
 
   test('deletes an object with finalizers at any generation', async () => {
-    const cluster = testCluster();
+    const cluster = testCluster({ dialect: 'kubernetes' });
     // The JSON parser returns a bigint for an integer that a number cannot represent.
     const generation = 9_223_372_036_854_775_806n as unknown as number;
     await cluster.api(ConfigMap).create({ metadata: { name: 'a', generation, finalizers: [HOLD] } });
@@ -213,7 +216,7 @@ describe('the propagation policy', () => {
     expect(await failureOf(configMaps.delete('a', { propagation: 'Sideways' as never }))).toMatchObject({
       reason: 'Invalid',
       message:
-        'DeleteOptions.meta.orch.io "" is invalid: propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Background", "Orphan", "nil"',
+        'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Background", "Orphan", "nil"',
     });
   });
 });
@@ -247,7 +250,7 @@ describe('DeleteOptions in the body', () => {
 
 describe('deleting a collection', () => {
   test('returns the list before a deletecollection, and keeps objects that do not match', async () => {
-    const configMaps = testCluster().api(ConfigMap);
+    const configMaps = testCluster({ dialect: 'kubernetes' }).api(ConfigMap);
     for (const [name, app] of [
       ['a', 'web'],
       ['b', 'db'],

@@ -2,7 +2,7 @@
 import type { Cluster } from 'orchplane';
 import { defineKind, jsonPatch, mergePatch, status } from 'orchplane';
 import { ConfigMap, Lease, Namespace } from 'orchplane/kinds';
-import { testCluster } from 'orchplane/testing';
+import { type TestClusterOptions, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { api, define, object, version, widget } from '../crd/widgets.js';
@@ -23,8 +23,8 @@ const Widget = defineKind({
  * A cluster with an object of each type that a write can meet: plain, with finalizers, being deleted; a namespace; a
  * user-defined kind.
  */
-async function populatedCluster(): Promise<Cluster> {
-  const cluster = testCluster();
+async function populatedCluster(options?: TestClusterOptions): Promise<Cluster> {
+  const cluster = testCluster(options);
   cluster.install(Widget);
   const configMaps = cluster.api(ConfigMap);
   await configMaps.create({ metadata: { name: 'plain', labels: { app: 'web' } }, data: { k: 'v' } });
@@ -135,7 +135,7 @@ describe('the response to a dry run', () => {
   });
 
   test('returns an object with a deletionTimestamp for a dry-run delete of an object with finalizers', async () => {
-    const cluster = await populatedCluster();
+    const cluster = await populatedCluster({ dialect: 'kubernetes' });
     expect(await cluster.api(ConfigMap).delete('held', dryRun)).toMatchObject({
       metadata: { name: 'held', deletionTimestamp: '2030-01-01T00:00:00Z', finalizers: [HOLD] },
     });

@@ -92,7 +92,8 @@ describe('a terminating namespace', () => {
     const cluster = await clusterWithTerminating();
     const before = await cluster.api(Namespace).get('dev');
     await cluster.clock.advance(5_000);
-    expect(await cluster.api(Namespace).delete('dev')).toBe(before);
+    await cluster.api(Namespace).delete('dev');
+    expect(await cluster.api(Namespace).get('dev')).toBe(before);
     expect(cluster.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
@@ -139,9 +140,9 @@ describe('deleting a namespace', () => {
   });
 
   test('allows the deletion of the namespace kube-node-lease', async () => {
-    expect(await testCluster().api(Namespace).delete('kube-node-lease')).toMatchObject({
-      status: { phase: 'Terminating' },
-    });
+    const namespaces = testCluster().api(Namespace);
+    await namespaces.delete('kube-node-lease');
+    expect(await namespaces.get('kube-node-lease')).toMatchObject({ status: { phase: 'Terminating' } });
   });
 
   test('reports a failing precondition of a namespace deletion with the message for namespaces', async () => {

@@ -242,7 +242,11 @@ test('passes the body to an action subresource, which may change objects and res
 describe('a deletion grace period', () => {
   test('keeps an object with a grace period until the period is shortened to zero', async () => {
     await gadgets.create({ metadata: { name: 'a' } });
-    const dying = await gadgets.delete('a');
+    const deleted = async (options?: { gracePeriodSeconds: number }) => {
+      await gadgets.delete('a', options);
+      return gadgets.get('a');
+    };
+    const dying = await deleted();
     expect(dying.metadata).toMatchObject({
       deletionTimestamp: '2030-01-01T00:00:30Z',
       deletionGracePeriodSeconds: 30,
@@ -250,10 +254,10 @@ describe('a deletion grace period', () => {
     });
     // A longer or equal period changes nothing, nor does a second delete without a period.
     for (const gracePeriodSeconds of [40, 30]) {
-      expect(await gadgets.delete('a', { gracePeriodSeconds })).toBe(dying);
+      expect(await deleted({ gracePeriodSeconds })).toBe(dying);
     }
-    expect(await gadgets.delete('a')).toBe(dying);
-    const sooner = await gadgets.delete('a', { gracePeriodSeconds: 10 });
+    expect(await deleted()).toBe(dying);
+    const sooner = await deleted({ gracePeriodSeconds: 10 });
     expect(sooner.metadata).toMatchObject({
       deletionTimestamp: '2030-01-01T00:00:10Z',
       deletionGracePeriodSeconds: 10,

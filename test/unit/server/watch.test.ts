@@ -42,7 +42,7 @@ describe('bookmarks', () => {
     await cluster.clock.advance(MINUTE);
     expect(await reader.read()).toEqual({
       type: 'BOOKMARK',
-      object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '5', creationTimestamp: null } },
+      object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '5' } },
     });
   });
 
@@ -274,7 +274,6 @@ describe('a watch with initial events', () => {
         apiVersion: 'v1',
         metadata: {
           resourceVersion: '5',
-          creationTimestamp: null,
           annotations: {
             'orch.io/initial-events-end': 'true',
             'orch.io/initial-events-list-blueprint': btoa(

@@ -43,7 +43,7 @@ export const Namespace: NamespaceKind<Namespace> = defineBuiltIn({
     write: { ownableFields: { except: ['status'] }, canonicalize: labelWithName },
     name: { validate: labelName },
     delete: {
-      returnDeletedObject: true,
+      returnDeletedObject: 'unpublished',
       intercept: beforeDelete,
       shouldDeleteDuringUpdate: (object) => finalizersOf(object).length === 0,
     },
