@@ -29,7 +29,7 @@ async function letGo(cluster: Cluster, name: string, namespace = 'default'): Pro
 
 describe('deletion of a CRD', () => {
   test('deletes the objects of a CRD in all namespaces', async () => {
-    const cluster = testCluster();
+    const cluster = testCluster({ dialect: 'kubernetes' });
     await cluster.api(Namespace).create({ metadata: { name: 'other' } });
     const widgets = await define(cluster);
     await widgets.create(widget('a'));
@@ -39,7 +39,7 @@ describe('deletion of a CRD', () => {
       kind: 'CustomResourceDefinition',
       metadata: {
         deletionTimestamp: '2030-01-01T00:00:00Z',
-        finalizers: ['customresourcecleanup.apiextensions.orch.io'],
+        finalizers: ['customresourcecleanup.apiextensions.k8s.io'],
       },
     });
     expect(await definitions(cluster).find(WIDGETS)).toBeUndefined();

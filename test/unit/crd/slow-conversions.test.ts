@@ -363,7 +363,7 @@ describe('writing', () => {
 
 describe('deleting', () => {
   test('deletes an object in another version', async () => {
-    const { cluster, hooks } = await slow();
+    const { cluster, hooks } = await slow({ dialect: 'kubernetes' });
     await api(cluster).create(widget('a', { size: 1 }, { metadata: { name: 'a', finalizers: ['example.com/x'] } }));
     shut(hooks);
     const deleted = api(cluster, 'v2').delete('a');
@@ -386,7 +386,7 @@ describe('deleting', () => {
         if (operation === 'DELETE' && oldObject?.metadata.name === 'a') await opened;
       },
     };
-    const { cluster } = await slow({ admission: [plugin as never] });
+    const { cluster } = await slow({ dialect: 'kubernetes', admission: [plugin as never] });
     for (const name of ['a', 'b', 'c']) await api(cluster).create(widget(name, { size: 1 }));
     const deleted = api(cluster, 'v2').deleteCollection();
     await turns();

@@ -129,8 +129,10 @@ export function describeKind(sample: KindSample): void {
       else await expect(update).rejects.toMatchObject({ reason: 'Invalid' });
     });
 
-    test('creates an object by an update only if the sample allows it', async () => {
-      const update = objects.update(input(first));
+    test('creates an object by an update only if the sample allows it, in the dialect kubernetes', async () => {
+      const reference = testCluster({ dialect: 'kubernetes' });
+      reference.install(kind);
+      const update = open(reference).update(input(first));
       if (sample.createOnUpdate) await expect(update).resolves.toMatchObject({ metadata: { name: first } });
       else await expect(update).rejects.toMatchObject({ reason: 'NotFound' });
     });
