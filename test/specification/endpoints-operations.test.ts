@@ -6,7 +6,7 @@ const HOLD = 'example.com/hold';
 const QUOTAS = '/api/v1/namespaces/default/resourcequotas';
 
 describe('path shapes', () => {
-  test('E1.1 E1.2 E1.3: cluster-scoped, namespaced and core paths lead to collections, objects and subresources', async () => {
+  test('E1.1, E1.2, E1.3: cluster-scoped, namespaced and core paths lead to collections, objects and subresources', async () => {
     const { post, send } = open();
     const schema = '/apis/flowcontrol.apiserver.orch.io/v1/flowschemas';
     expect((await send('GET', schema)).code).toBe(200);

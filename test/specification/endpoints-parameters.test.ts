@@ -39,7 +39,7 @@ describe('parameters', () => {
     expect((await end)?.type ?? 'BOOKMARK').toBe('BOOKMARK');
   });
 
-  test('E3.4 E3.5: writes take dryRun, fieldManager and fieldValidation; force is for apply', async () => {
+  test('E3.4, E3.5: writes take dryRun, fieldManager and fieldValidation; force is for apply', async () => {
     const { post, put, patch, send } = open();
     expect((await post(`${MAPS}?dryRun=All`, configMap('a'))).code).toBe(201);
     expect((await send('GET', `${MAPS}/a`)).code).toBe(404);

@@ -19,7 +19,7 @@ describe('consistent reads', () => {
   });
 
   test('E6.2: an exact read is at the given version, or 410', async () => {
-    const { clock, map, patch, send } = open({ storage: { history: 5 } });
+    const { clock, map, patch, send } = open();
     const { body } = await map('a');
     await map('b');
     const exact = `${MAPS}?resourceVersion=${body.metadata.resourceVersion}&resourceVersionMatch=Exact`;
@@ -82,7 +82,7 @@ describe('consistent reads', () => {
 });
 
 describe('chunked lists', () => {
-  test('E8.1 E8.2: limit caps the items; the token leads to the rest', async () => {
+  test('E8.1, E8.2: limit caps the items; the token leads to the rest', async () => {
     const { map, send } = open();
     for (const name of ['a', 'b', 'c', 'd', 'e']) await map(name);
     const pages: Document[] = [];

@@ -42,7 +42,7 @@ describe('watch', () => {
   });
 
   test('E7.2: a watch from a version that is gone reports 410, and a new list and watch succeed', async () => {
-    const { clock, map, send, watch } = open({ storage: { history: 5 } });
+    const { clock, map, send, watch } = open();
     const { body } = await map('a');
     for (let index = 0; index < 20; index++) await map(`x${index}`);
     await clock.advance(10 * MINUTE);

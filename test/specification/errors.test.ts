@@ -6,14 +6,14 @@ const MINUTE = 60_000;
 const POLICIES = '/apis/admissionregistration.orch.io/v1';
 
 describe('errors', () => {
-  test('F1.1 F1.2: 401 without valid credentials, 406 without a supported type', async () => {
+  test('F1.1, F1.2: 401 without valid credentials, 406 without a supported type', async () => {
     const { send } = open();
     expect((await send('GET', MAPS, { as: 'unknown' })).code).toBe(401);
     expect((await send('GET', MAPS, { headers: { accept: 'image/png' } })).code).toBe(406);
   });
 
   test('F1.3: 410 for a list at a version that is gone and for an expired token; a watch reports it', async () => {
-    const { clock, map, patch, send, watch } = open({ storage: { history: 5 } });
+    const { clock, map, patch, send, watch } = open();
     for (const name of ['a', 'b']) await map(name);
     const { body } = await send('GET', `${MAPS}?limit=1`);
     for (let index = 0; index < 20; index++) await patch('merge', `${MAPS}/a`, { data: { k: `${index}` } });

@@ -18,7 +18,7 @@ async function afterMinutes(service: ReturnType<typeof open>, next: () => Promis
 }
 
 describe('watch events', () => {
-  test('V1.1 V1.4: events report the outcome of create, update, patch and delete', async () => {
+  test('V1.1, V1.4: events report the outcome of create, update, patch and delete', async () => {
     const { map, patch, put, send, watch } = open();
     const { next } = await watch(`${MAPS}?watch=1`);
     const { body } = await map('a');

@@ -62,7 +62,7 @@ describe('limits of fields', () => {
     expect(zero.body['spec']).toMatchObject({ limited: { nominalConcurrencyShares: 0 } });
   });
 
-  test('L1.5 L1.6: parameters and expressions of a device class have at most 10 Ki', async () => {
+  test('L1.5, L1.6: parameters and expressions of a device class have at most 10 Ki', async () => {
     const { post } = open(EVERYTHING);
     const create = (name: string, spec: object) =>
       post('/apis/resource.orch.io/v1beta1/deviceclasses', { metadata: { name }, spec });
@@ -85,7 +85,7 @@ describe('limits of fields', () => {
     expect((await create('costly', { selectors: [{ cel: { expression } }] })).code).toBe(422);
   });
 
-  test('L1.7 L1.8: action, reason and reportingInstance of an event have at most 128 characters, the note 1 kB', async () => {
+  test('L1.7, L1.8: action, reason and reportingInstance of an event have at most 128 characters, the note 1 kB', async () => {
     const { post } = open();
     const create = (name: string, more: object) =>
       post('/apis/events.orch.io/v1/namespaces/default/events', {
@@ -140,7 +140,7 @@ describe('limits of fields', () => {
     for (const port of [65_536, -1]) expect((await create('c', port)).code).toBe(422);
   });
 
-  test('L1.11 L1.12: tokens and file modes of a volume have their defaults and limits', async () => {
+  test('L1.11, L1.12: tokens and file modes of a volume have their defaults and limits', async () => {
     const { post } = open();
     await post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 's' } });
     const create = (name: string, projected: object) =>

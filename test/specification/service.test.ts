@@ -176,7 +176,7 @@ describe('resource types', () => {
   ] as const;
 
   test.each(COVERED)(
-    'S2.1 S2.2: %s of %s is served in its scope, with its list kind',
+    'S2.1, S2.2: %s of %s is served in its scope, with its list kind',
     async (kind, groupVersion, namespaced) => {
       const { send } = open(EVERYTHING);
       const root = groupVersion === 'v1' ? '/api/v1' : `/apis/${groupVersion}`;
