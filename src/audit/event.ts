@@ -77,7 +77,7 @@ export function auditLine(event: AuditEvent): string {
   return `${escapeForPages(printJson(event))}\n`;
 }
 
-/** The request URI of an in-process request: `/api/v1/namespaces/default/pods?limit=5`. spec: Resource paths */
+/** The request URI of an in-process request: `/api/v1/namespaces/default/pods?limit=5`. spec: Path shapes */
 export function requestUri(request: ApiRequest): string {
   return `${pathOf(request)}${queryText(request)}`;
 }

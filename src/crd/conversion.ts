@@ -1,7 +1,8 @@
 /**
  * Conversion between the versions of a CRD: by changing only the apiVersion (strategy None), by a function of this
  * process, or by a webhook. The result is checked: the ConversionReview response must be valid, and the objects must
- * keep their identity. The messages are those of the reference server, also for functions. spec: Conversion
+ * keep their identity. The messages are those of the reference server, also for functions.
+ * spec: CustomResourceDefinition
  * upstream: apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go webhookConverter.Convert
  */
 

@@ -1,6 +1,6 @@
 /**
- * Builds the served kinds of a CustomResourceDefinition: one per version, all for the same objects. spec:
- * CustomResourceDefinition
+ * Builds the served kinds of a CustomResourceDefinition: one per version, all for the same objects.
+ * spec: CustomResourceDefinition
  */
 
 import { buildKind, mergeStrategies } from '../kinds/build-kind.js';

@@ -1,6 +1,6 @@
 /**
  * Content negotiation: the encoding of the request body and of the response. Media type lists in messages are derived
- * from the registered codecs. spec: Content negotiation
+ * from the registered codecs. spec: Media types and encodings
  */
 import type { Codec } from '../codec/codec.js';
 import type { Dialect } from '../meta/dialect.js';

@@ -1,6 +1,6 @@
 /**
  * Parses a URL's path into a route. It reads only the shape; `routes.ts` decides whether the resource exists and which
- * methods it supports. spec: Resource paths
+ * methods it supports. spec: Path shapes
  */
 
 /** `/api/v1/…` or `/apis/<group>/<version>/…` down to a collection or an object. */

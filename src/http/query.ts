@@ -1,6 +1,6 @@
 /**
  * Parses a URL's query into request options. It converts values to their types (`limit=x` is a 400); the server
- * validates their meaning. Unknown parameters, and those of other verbs, are ignored. spec: Query options
+ * validates their meaning. Unknown parameters, and those of other verbs, are ignored. spec: Parameters
  */
 
 import type { DialectRules } from '../meta/dialect-rules.js';

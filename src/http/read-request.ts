@@ -18,7 +18,7 @@ import type { Query } from './query.js';
 import { readDeleteOptions, readOptions } from './query.js';
 import { type Action, isConnectSubresource, type ServedResource } from './routes.js';
 
-/** spec: Limits. 3 MiB. */
+/** 3 MiB. spec: Limits */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 const NO_BYTES = new Uint8Array();

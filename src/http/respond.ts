@@ -1,5 +1,5 @@
 /**
- * Builds HTTP responses: status code, headers, body. spec: Responses, Errors, Response compression
+ * Builds HTTP responses: status code, headers, body. spec: Operations, Errors, Response compression
  */
 import type { Document, Encoded } from '../codec/codec.js';
 import { jsonCodec } from '../codec/json.js';

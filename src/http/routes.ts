@@ -1,7 +1,7 @@
 /**
  * Maps a path and a method to a verb on a resource, or to an error. Built-in kinds are behind a router that knows each
  * path and its methods; custom resources are served by one handler that reads the path itself, so their errors differ.
- * spec: Resource paths, Errors
+ * spec: Path shapes, Errors
  */
 import type { Kind } from '../kinds/kind.js';
 import type { ConnectSubresource } from '../kinds/subresource.js';

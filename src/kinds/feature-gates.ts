@@ -1,7 +1,7 @@
 /**
  * The reference server's feature gates that the library implements. They control which kinds are served and which
- * fields are kept. A gate has a stage in each release: alpha, beta, GA, then removed; or deprecated. spec: Deprecation
- * rules
+ * fields are kept. A gate has a stage in each release: alpha, beta, GA, then removed; or deprecated.
+ * spec: Deprecation rules
  */
 import { compareReleases, REFERENCE_RELEASE, type Release } from './lifecycle.js';
 

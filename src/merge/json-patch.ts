@@ -2,7 +2,7 @@
  * JSON Patch (RFC 6902) with the behaviour of the reference server. fast-json-patch performs the edits; this file
  * handles what the server does differently: resolution of pointers, missing values, and which invalid operations are
  * accepted. It works on decoded values; the result is decoded and validated by the caller. Runs in the merge step of
- * the write path. spec: JSON Patch
+ * the write path. spec: Media types and encodings
  */
 // The default import: Node cannot see the named exports of the package's CommonJS entry.
 import fastJsonPatch from 'fast-json-patch';

@@ -1,7 +1,7 @@
 /**
  * JSON Merge Patch (RFC 7386) with the behaviour of the reference server: which nulls are kept, and the order of keys
- * of a merged object. It works on decoded values, without a schema. Runs in the merge step of the write path. spec:
- * Merge Patch
+ * of a merged object. It works on decoded values, without a schema. Runs in the merge step of the write path.
+ * spec: Media types and encodings
  */
 import { errors } from '../meta/errors.js';
 import { jsonType } from '../schema/decode-scalar.js';

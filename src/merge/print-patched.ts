@@ -1,6 +1,6 @@
 /**
  * Prints a patched document as the reference server does in errors. Its patch libraries keep unopened parts as text, so
- * duplicate keys and the spelling of numbers are preserved. spec: Patch
+ * duplicate keys and the spelling of numbers are preserved. spec: Operations
  */
 import type { ParsedBody } from '../util/json.js';
 import { escapeForPages, isRecord } from '../util/json.js';

@@ -1,7 +1,8 @@
 /**
  * Converts the result of a strategic merge to a document for the decoder. The reference server does not decode that
  * result like a body: it sets typed fields one by one, with other messages (`cannot restore slice from map`), reports
- * unknown fields in alphabetical order, and truncates integers to the size of their field. spec: Strategic Merge Patch
+ * unknown fields in alphabetical order, and truncates integers to the size of their field.
+ * spec: Media types and encodings
  */
 
 import { jsonType } from '../schema/decode-scalar.js';

@@ -1,6 +1,6 @@
 /**
  * Lists in strategic merge patches: matches items by merge key (scalars by value) and orders the result.
- * strategic-merge.ts decides which lists are merged and merges the items. spec: Strategic Merge Patch
+ * strategic-merge.ts decides which lists are merged and merges the items. spec: Media types and encodings
  *
  * Order, by example: live `[a, b, c]`, patch `[c, x, a]`. Items of the patch keep the order of the patch, and other
  * items keep the live order. Where one of each could come next, the other item comes first only if both are live and it

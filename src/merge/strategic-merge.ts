@@ -2,7 +2,7 @@
  * Strategic merge patch: a merge patch that uses the schema of the kind. Lists with a merge key are merged item by
  * item; directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) change that. It works
  * on decoded values; strategic-list.ts merges lists, and restore.ts converts the result to an object of the kind. Runs
- * in the merge step of the write path. spec: Strategic Merge Patch
+ * in the merge step of the write path. spec: Media types and encodings
  */
 import { errors } from '../meta/errors.js';
 import type { Field, ObjectNode, SchemaNode } from '../schema/schema-node.js';

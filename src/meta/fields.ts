@@ -1,5 +1,5 @@
 /**
- * Parses and matches field selectors (`fieldSelector=`). The kind defines which fields exist. spec: Field selectors
+ * Parses and matches field selectors (`fieldSelector=`). The kind defines which fields exist. spec: Parameters
  */
 import { SelectorError } from './label-selector-text.js';
 

@@ -89,7 +89,7 @@ export function parseVersion(version: string): ApiVersion | undefined {
 
 /**
  * For `sort`: the preferred version first. Stable before beta before alpha, high numbers before low numbers, names of
- * another form last, in alphabetical order. spec: Discovery
+ * another form last, in alphabetical order.
  */
 export function compareVersions(left: string, right: string): number {
   if (left === right) return 0;

@@ -1,5 +1,5 @@
 /**
- * Parses the text of a label selector into requirements; labels.ts matches them. spec: Label selectors
+ * Parses the text of a label selector into requirements; labels.ts matches them. spec: Parameters
  */
 import { aggregateText, type FieldError, invalid, keyPath, printFieldError } from './field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from './names.js';

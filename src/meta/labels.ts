@@ -3,7 +3,7 @@
  * the matcher for both.
  *
  * Matching is the hot path of list and watch, so a selector contains its requirements compiled to functions.
- * spec: Label selectors
+ * spec: Parameters
  */
 import { unreachable } from '../util/invariant.js';
 import { childPath, type FieldError, forbidden, invalid, keyPath, required } from './field-error.js';

@@ -1,6 +1,6 @@
 /**
  * Validators of names, keys and label values. Each returns all messages in the reference server's order, and a shared
- * empty list for a valid value. spec: Names
+ * empty list for a valid value. spec: What the service does
  *
  * The patterns match what is not allowed: they never backtrack, so that a long hostile name costs one pass. The messages
  * contain the reference server's patterns.

@@ -1,5 +1,5 @@
 /**
- * Parses the text of a quantity into its parts. Arithmetic and printing are in quantity.ts. spec: Quantity
+ * Parses the text of a quantity into its parts. Arithmetic and printing are in quantity.ts. spec: Conventions
  */
 
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';

@@ -2,7 +2,7 @@
  * Resource quantities (`500m`, `1.5Gi`, `1e3`): immutable exact decimal numbers with a format.
  *
  * A value is `mantissa × 10^scale`. The reference server represents small values as 64-bit integers and others as
- * arbitrary-precision decimals. The two overflow differently, so `wide` records which one applies. spec: Quantity
+ * arbitrary-precision decimals. The two overflow differently, so `wide` records which one applies. spec: Conventions
  */
 import {
   BINARY_SUFFIXES,

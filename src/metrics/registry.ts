@@ -1,6 +1,6 @@
 /**
  * The registry of a server's metrics: their stability, their visibility in this release, and the metrics page.
- * spec: Deprecation rules 9
+ * spec: Deprecation rules
  */
 import { compareReleases, parseRelease, REFERENCE_RELEASE, type Release } from '../kinds/lifecycle.js';
 import { invariant } from '../util/invariant.js';

@@ -1,6 +1,6 @@
 /**
  * Builds discovery documents: one for each group and version (APIGroup, APIResourceList, …), and the aggregated
- * APIGroupDiscoveryList that newer clients request instead. spec: Discovery
+ * APIGroupDiscoveryList that newer clients request instead.
  */
 import { compareByPriority, groupPriority } from '../kinds/apiregistration/priorities.js';
 import type { Kind } from '../kinds/kind.js';

@@ -1,5 +1,5 @@
 /**
- * Builds the Table document that `kubectl get` requests. spec: Tables
+ * Builds the Table document that `kubectl get` requests.
  */
 import type { CellContext, Column } from '../kinds/columns.js';
 import type { Kind } from '../kinds/kind.js';

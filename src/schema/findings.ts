@@ -1,5 +1,5 @@
 /**
- * Collects unknown and duplicate fields in document order. Runs only if decoding noticed any. spec: fieldValidation
+ * Collects unknown and duplicate fields in document order. Runs only if decoding noticed any. spec: Parameters
  */
 import { quote } from '../text/go/go-text.js';
 import type { DuplicateKeys, ParsedBody } from '../util/json.js';

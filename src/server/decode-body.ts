@@ -1,5 +1,5 @@
 /**
- * Decodes the body of a write into a draft of the requested kind, or throws a 400. spec: fieldValidation
+ * Decodes the body of a write into a draft of the requested kind, or throws a 400. spec: Parameters
  */
 
 import type { Kind } from '../kinds/kind.js';

@@ -1,6 +1,6 @@
 /**
  * Decodes a patched document into a draft of the requested kind. The document may have any version of the kind. Without an
- * apiVersion it is decoded as the reference server's internal version. spec: Patch
+ * apiVersion it is decoded as the reference server's internal version. spec: Operations
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, type StatusError } from '../meta/errors.js';

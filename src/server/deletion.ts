@@ -1,5 +1,5 @@
 /**
- * Deletion of one object: at once, after its grace period, or when its finalizers are removed. spec: delete
+ * Deletion of one object: at once, after its grace period, or when its finalizers are removed. spec: Operations
  * upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete, apiserver/pkg/registry/rest/delete.go BeforeDelete
  */
 

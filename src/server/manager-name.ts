@@ -1,5 +1,5 @@
 /**
- * The field manager of requests that name none. spec: fieldManager
+ * The field manager of requests that name none. spec: Parameters, Server-side apply
  */
 import { MAX_MANAGER_BYTES } from '../kinds/shared/metadata-errors.js';
 import { byteLength } from '../meta/names.js';

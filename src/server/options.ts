@@ -117,7 +117,7 @@ export interface CheckedWatchOptions {
   readonly timeoutSeconds: number;
 }
 
-/** Throws 422 for a watch whose options contradict each other. spec: Streaming lists */
+/** Throws 422 for a watch whose options contradict each other. spec: Watch */
 export function checkWatchOptions(
   options: RequestOptions,
   { dialect, features }: { readonly dialect: Dialect; readonly features: FeatureGates },

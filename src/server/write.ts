@@ -1,6 +1,6 @@
 /**
  * The write pipeline: create and update from the decoded body to the committed object. The steps are in `steps/`.
- * spec: Operations (all kinds)
+ * spec: Operations
  *
  * All steps before the commit work on a draft of their own, so a write that fails has changed nothing. The pipeline is
  * synchronous unless an admission plugin or a conversion returns a promise. Then another write may change the live

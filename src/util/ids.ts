@@ -13,7 +13,7 @@ export interface Ids {
   random(): number;
 }
 
-/** No vowels and no ambiguous characters, so that a generated name never spells a word. spec: metadata.generateName */
+/** No vowels and no ambiguous characters, so that a generated name never spells a word. spec: Conventions */
 export const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Ids from the platform's random source. */

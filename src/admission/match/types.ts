@@ -1,6 +1,5 @@
 /**
  * The contract of matching: the rules and selectors of webhooks, policies and bindings, and the result of a match.
- * spec: Admission
  *
  * Group names are those that clients see (in the cluster's dialect), because rules are written with them.
  */

@@ -1,6 +1,6 @@
 /**
  * The MutatingAdmissionPolicy plugin. It first determines the policies that match, then runs their mutations one after the
- * other, in the order of policy and binding names. spec: MutatingAdmissionPolicy
+ * other, in the order of policy and binding names.
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';

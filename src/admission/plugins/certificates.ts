@@ -1,7 +1,7 @@
 /**
  * The plugins that protect signers: who may approve certificate signing requests, sign them, and publish trust bundles.
  * Each is a verb on the virtual resource `signers`.
- * spec: CertificateSigningRequest, ClusterTrustBundle
+ * spec: ClusterTrustBundle, Notable changes in replacements
  */
 
 import type { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';

@@ -1,6 +1,6 @@
 /**
  * The RuntimeClass plugin: copies overhead, node selector and tolerations of the RuntimeClass to new pods, and rejects pods
- * with another overhead. These fields are immutable, so updates are not checked. spec: RuntimeClass
+ * with another overhead. These fields are immutable, so updates are not checked.
  */
 
 import type { PodSpec } from '../../kinds/generated/core-v1.js';

@@ -1,7 +1,6 @@
 /**
  * The ServiceAccount plugin: sets the default service account, rejects pods whose account does not exist, and mounts a
  * token into the containers. Off by default, because it needs the controller that creates the default accounts.
- * spec: ServiceAccount
  */
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { mirrorKey } from '../../kinds/core/v1/pod-spec/annotations.js';

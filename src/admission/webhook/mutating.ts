@@ -1,6 +1,6 @@
 /**
  * The MutatingAdmissionWebhook plugin. Webhooks run one after the other; each receives the result of the previous ones, in
- * the version that it matched. spec: Admission webhooks
+ * the version that it matched. spec: Notable changes in replacements
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';

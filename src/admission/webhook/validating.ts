@@ -1,6 +1,6 @@
 /**
  * The ValidatingAdmissionWebhook plugin. All webhooks are called in parallel with the object as it would be stored; the
- * first rejection to arrive is reported. spec: Admission webhooks
+ * first rejection to arrive is reported. spec: Notable changes in replacements
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';

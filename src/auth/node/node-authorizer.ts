@@ -1,7 +1,7 @@
 /**
  * The Node authorizer: allows the requests of kubelets. A kubelet is a user `system:node:NAME` in group `system:nodes`. It
  * reads only objects that its pods need, and its own Node, Lease and CSINode; everything else follows fixed rules.
- * Together with the NodeRestriction admission plugin, which limits its writes. spec: Node
+ * Together with the NodeRestriction admission plugin, which limits its writes.
  */
 import { initialClusterRoles } from '../../kinds/rbac/bootstrap/objects.js';
 import { serviceGroup } from '../../meta/dialect.js';

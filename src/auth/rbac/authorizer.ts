@@ -1,5 +1,5 @@
 /**
- * The RBAC authorizer: roles contain rules, bindings grant roles to subjects. spec: RBAC
+ * The RBAC authorizer: roles contain rules, bindings grant roles to subjects. spec: Role
  *
  * Roles and bindings are read from the cluster and cached until something is written. The cost of a decision depends on
  * the subject's own bindings and the rules for the resource, not on the total number of bindings.

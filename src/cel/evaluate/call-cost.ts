@@ -1,6 +1,6 @@
 /**
  * Costs of calls at run time. Libraries take precedence; otherwise the overload determines the cost, and a call whose
- * overload is chosen at run time costs one. spec: CEL cost
+ * overload is chosen at run time costs one.
  */
 
 import { REGEX, TRAVERSAL } from '../cost/range.js';

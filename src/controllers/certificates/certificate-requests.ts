@@ -1,5 +1,5 @@
 /**
- * The controllers of CertificateSigningRequests. spec: CertificateSigningRequest
+ * The controllers of CertificateSigningRequests. spec: Notable changes in replacements
  *
  * Signing: signs approved requests of the built-in signers with a test authority. A request that its signer must not sign
  * gets the Failed condition; requests to other signers are ignored.

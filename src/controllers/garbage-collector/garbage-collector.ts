@@ -1,6 +1,6 @@
 /**
  * The garbage collector: deletes or orphans the dependents of deleted objects, and delays foreground deletions until they are
- * gone. Informers of all kinds maintain the graph; changes in it queue single objects. spec: Garbage collection
+ * gone. Informers of all kinds maintain the graph; changes in it queue single objects.
  */
 import type { InformerEvent } from '../../client/informer.js';
 import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';

@@ -1,6 +1,7 @@
 /**
  * Deletes the content of terminating namespaces, pods first, and removes the namespace's finalizer when nothing is left. The
- * conditions in its status report the progress. Without a deletion delay, the remaining objects are watched. spec: Namespace
+ * conditions in its status report the progress. Without a deletion delay, the remaining objects are watched.
+ * spec: Namespace
  */
 
 import type { Informer, InformerEvent } from '../../client/informer.js';

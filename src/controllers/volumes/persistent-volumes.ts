@@ -1,6 +1,6 @@
 /**
  * Binds claims to volumes. A claim gets the volume it names, the one reserved for it, or the smallest free volume that fits.
- * A volume whose claim is gone is retained, recycled or deleted according to its reclaim policy. spec: PersistentVolume
+ * A volume whose claim is gone is retained, recycled or deleted according to its reclaim policy.
  *
  * Volumes and claims share one queue with one worker, because a binding changes both and must not run concurrently.
  */

@@ -1,5 +1,5 @@
 /**
- * Discovery at `/api` and `/apis`: the groups, versions and resources of the server. spec: Discovery
+ * Discovery at `/api` and `/apis`: the groups, versions and resources of the server.
  */
 
 import { serviceGroup } from '../../meta/dialect.js';

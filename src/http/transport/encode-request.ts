@@ -1,6 +1,6 @@
 /**
  * Encodes an ApiRequest as HTTP: method, URL, headers and body. It is the inverse of `path.ts`, `query.ts` and
- * `read-request.ts`. spec: Resource paths
+ * `read-request.ts`. spec: Path shapes
  */
 
 import { encodeJson } from '../../codec/json-encoder.js';

@@ -1,7 +1,7 @@
 /**
  * Privilege escalation prevention: a user who writes a role must hold all its rules, and a user who binds a role must
  * hold the role's rules, unless a rule allows `escalate` or `bind`. The cluster's authorizer supplies the rules of the
- * user; an authorizer that allows everything allows this too. spec: RBAC
+ * user; an authorizer that allows everything allows this too. spec: Role
  */
 import { errors, type StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';

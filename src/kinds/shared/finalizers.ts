@@ -43,7 +43,7 @@ export function unqualifiedFinalizerWarnings(object: ApiObject, live: ApiObject 
 
 /**
  * The finalizers of an object after a delete request. The propagation policy is stored as one of the garbage collector's
- * finalizers, after all others. Returns the same array if nothing changes. spec: propagationPolicy
+ * finalizers, after all others. Returns the same array if nothing changes. spec: Parameters
  */
 export function finalizersAfterDelete(
   finalizers: readonly string[],

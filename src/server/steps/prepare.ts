@@ -1,6 +1,6 @@
 /**
  * Fields that the server owns: identity, timestamps, generation, and fields that a client may not set. Runs after
- * mutating admission. spec: ObjectMeta
+ * mutating admission. spec: Conventions
  */
 
 import { keepLive } from '../../kinds/shared/strategies.js';

@@ -1,7 +1,7 @@
 /**
  * delete and deletecollection. The options come from the body if there is one, otherwise from the query. By the rules of
  * the dialect, options that the body omits may come from the query.
- * spec: delete, deletecollection
+ * spec: Operations, Parameters
  */
 import type { DeletionRequest } from '../../kinds/deletion.js';
 import type { ServedKind } from '../../kinds/served-kind.js';

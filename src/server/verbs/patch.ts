@@ -1,5 +1,5 @@
 /**
- * patch: JSON patch, merge patch, strategic merge patch and apply. spec: patch
+ * patch: JSON patch, merge patch, strategic merge patch and apply. spec: Operations
  *
  * The patch is applied within the update, to the current live object, so a patch without a resourceVersion never
  * conflicts.

@@ -1,5 +1,5 @@
 /**
- * watch: a stream of the changes of a collection. spec: Watch, Streaming lists
+ * watch: a stream of the changes of a collection. spec: Watch
  *
  * The stream is live when this function returns. Invalid options fail the request; an expired resourceVersion and later failures
  * are the last event of the stream.

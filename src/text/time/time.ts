@@ -1,7 +1,7 @@
 /**
  * Wire format of times: `Time` with whole seconds, `MicroTime` with exactly six decimals, both printed in UTC. Parsing
  * returns the canonical text that is stored and sent; error messages equal those of Go's time.Parse. Nothing here reads
- * the clock. spec: Time
+ * the clock. spec: Conventions
  */
 import { quoteBytes } from './duration.js';
 

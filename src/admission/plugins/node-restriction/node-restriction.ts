@@ -1,7 +1,6 @@
 /**
  * The NodeRestriction plugin: restricts a kubelet's writes to its own objects: its Node, Lease and CSINode, the status of
  * its pods, its mirror pods, and tokens for its pods. RBAC rules cannot express this ownership.
- * spec: Node
  */
 
 import type { CertificateSigningRequest } from '../../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';

@@ -1,5 +1,5 @@
 /**
- * The DaemonSet kind: one pod per matching node. spec: DaemonSet
+ * The DaemonSet kind: one pod per matching node.
  */
 
 import { childPath, type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';

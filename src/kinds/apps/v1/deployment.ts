@@ -1,5 +1,5 @@
 /**
- * The Deployment kind: replicas of a pod, updated by creating ReplicaSets. spec: Deployment
+ * The Deployment kind: replicas of a pod, updated by creating ReplicaSets.
  */
 
 import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';

@@ -1,5 +1,5 @@
 /**
- * The ReplicaSet kind: a number of identical pods. spec: ReplicaSet
+ * The ReplicaSet kind: a number of identical pods.
  */
 
 import type { FieldError } from '../../../meta/field-error.js';

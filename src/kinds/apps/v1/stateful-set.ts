@@ -1,5 +1,5 @@
 /**
- * The StatefulSet kind: pods with stable names and storage. spec: StatefulSet
+ * The StatefulSet kind: pods with stable names and storage.
  */
 
 import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported } from '../../../meta/field-error.js';

@@ -1,5 +1,5 @@
 /**
- * The SelfSubjectReview kind: returns the user of the request. spec: SelfSubjectReview
+ * The SelfSubjectReview kind: returns the user of the request.
  */
 
 import { defineBuiltIn } from '../../define-kind.js';

@@ -1,6 +1,6 @@
 /**
- * The TokenRequest kind and the `token` subresource of service accounts, with the validation of the bound object. spec:
- * TokenRequest
+ * The TokenRequest kind and the `token` subresource of service accounts, with the validation of the bound object.
+ * spec: Authentication
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';

@@ -1,5 +1,5 @@
 /**
- * The TokenReview kind: authenticates a token. spec: TokenReview
+ * The TokenReview kind: authenticates a token.
  */
 
 import { errors } from '../../../meta/errors.js';

@@ -1,6 +1,6 @@
 /**
- * The access review kinds: whether a user may perform an action. They are computed and not stored. spec:
- * SubjectAccessReview
+ * The access review kinds: whether a user may perform an action. They are computed and not stored.
+ * spec: What the service does
  */
 
 import { serviceGroup } from '../../../meta/dialect.js';

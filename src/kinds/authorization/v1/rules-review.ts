@@ -1,5 +1,5 @@
 /**
- * The SelfSubjectRulesReview kind: the rules of the user in a namespace. spec: SelfSubjectRulesReview
+ * The SelfSubjectRulesReview kind: the rules of the user in a namespace.
  */
 
 import { errors } from '../../../meta/errors.js';

@@ -1,6 +1,6 @@
 /**
  * The Scale kind: the desired and actual number of replicas of a workload. It is not stored: the `scale` subresource
- * reads it from the workload, and an update of it updates the workload. spec: scale
+ * reads it from the workload, and an update of it updates the workload. spec: What the service does
  */
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { type LabelSelectorObject, labelSelectorFromObject, printLabelSelector } from '../../../meta/labels.js';

@@ -1,5 +1,5 @@
 /**
- * The PersistentVolumeClaim kind: a request for storage, bound to a PersistentVolume. spec: PersistentVolumeClaim
+ * The PersistentVolumeClaim kind: a request for storage, bound to a PersistentVolume.
  */
 import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';

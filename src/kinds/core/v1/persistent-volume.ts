@@ -1,5 +1,5 @@
 /**
- * The PersistentVolume kind: storage whose lifetime is independent of pods. spec: PersistentVolume
+ * The PersistentVolume kind: storage whose lifetime is independent of pods.
  */
 
 import type { FieldError } from '../../../meta/field-error.js';

@@ -1,5 +1,5 @@
 /**
- * The PodTemplate kind: a pod template as an object. spec: PodTemplate
+ * The PodTemplate kind: a pod template as an object.
  */
 
 import type { FieldError } from '../../../meta/field-error.js';

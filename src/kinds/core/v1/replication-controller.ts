@@ -1,5 +1,5 @@
 /**
- * The ReplicationController kind, the predecessor of ReplicaSet. spec: ReplicationController
+ * The ReplicationController kind, the predecessor of ReplicaSet.
  */
 
 import { type FieldError, fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';

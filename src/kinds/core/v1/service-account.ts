@@ -1,5 +1,5 @@
 /**
- * The ServiceAccount kind: the identity of pods. Its `token` subresource issues tokens. spec: ServiceAccount
+ * The ServiceAccount kind: the identity of pods. Its `token` subresource issues tokens.
  */
 import { tokenSubresource } from '../../authentication/v1/token-request.js';
 import { defineBuiltIn } from '../../define-kind.js';

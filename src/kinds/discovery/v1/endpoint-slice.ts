@@ -1,5 +1,5 @@
 /**
- * The EndpointSlice kind: a part of the endpoints of a service. spec: EndpointSlice
+ * The EndpointSlice kind: a part of the endpoints of a service. spec: Notable changes in replacements
  */
 
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';

@@ -1,5 +1,5 @@
 /**
- * The IngressClass kind: the controller of Ingresses. spec: IngressClass
+ * The IngressClass kind: the controller of Ingresses.
  */
 
 import type { FieldError } from '../../../meta/field-error.js';

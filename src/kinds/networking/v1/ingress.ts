@@ -1,6 +1,6 @@
 /**
- * The Ingress kind: routes external hosts and paths to backends. Errors are in the reference server's order. spec:
- * Ingress
+ * The Ingress kind: routes external hosts and paths to backends. Errors are in the reference server's order.
+ * spec: Notable changes in replacements
  */
 
 import { childPath, type FieldError, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';

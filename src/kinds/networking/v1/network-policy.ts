@@ -1,6 +1,5 @@
 /**
- * The NetworkPolicy kind: the allowed traffic of the selected pods. Errors are in the reference server's order. spec:
- * NetworkPolicy
+ * The NetworkPolicy kind: the allowed traffic of the selected pods. Errors are in the reference server's order.
  */
 
 import type { FieldError } from '../../../meta/field-error.js';

@@ -1,5 +1,5 @@
 /**
- * The ServiceCIDR kind: the ranges of cluster IPs for Services. spec: ServiceCIDR
+ * The ServiceCIDR kind: the ranges of cluster IPs for Services.
  */
 
 import { DEFAULT_SERVICE, SERVICE_NAME } from '../../../meta/dialect.js';

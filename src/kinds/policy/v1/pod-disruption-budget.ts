@@ -1,5 +1,5 @@
 /**
- * The PodDisruptionBudget kind: limits voluntary disruptions of a set of pods. spec: Eviction
+ * The PodDisruptionBudget kind: limits voluntary disruptions of a set of pods. spec: What the service does
  */
 
 import type { Dialect } from '../../../meta/dialect.js';

@@ -1,6 +1,5 @@
 /**
  * The HorizontalPodAutoscaler kind in v2, the storage version. v1 has fewer fields and keeps the others in annotations.
- * spec: HorizontalPodAutoscaler
  */
 
 import type { FieldError } from '../../../../meta/field-error.js';

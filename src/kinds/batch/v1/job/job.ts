@@ -1,5 +1,5 @@
 /**
- * The Job kind: runs pods until a number of them succeeds. spec: Job
+ * The Job kind: runs pods until a number of them succeeds.
  */
 
 import { type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';

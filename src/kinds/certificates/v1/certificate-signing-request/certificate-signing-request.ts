@@ -1,6 +1,6 @@
 /**
- * The CertificateSigningRequest kind: a client requests a certificate, an approver decides, a signer issues it. spec:
- * CertificateSigningRequest
+ * The CertificateSigningRequest kind: a client requests a certificate, an approver decides, a signer issues it.
+ * spec: Notable changes in replacements
  */
 
 import { shownUser } from '../../../../protocol/request.js';

@@ -1,5 +1,5 @@
 /**
- * The Node kind: a machine that runs pods. spec: Node
+ * The Node kind: a machine that runs pods.
  */
 
 import { SERVICE_NAME } from '../../../../meta/dialect.js';

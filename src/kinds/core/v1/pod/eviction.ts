@@ -1,5 +1,5 @@
 /**
- * The Eviction kind: deletes a pod if its disruption budget allows it. spec: Eviction
+ * The Eviction kind: deletes a pod if its disruption budget allows it. spec: What the service does
  */
 
 import { errors, failure } from '../../../../meta/errors.js';

@@ -1,5 +1,5 @@
 /**
- * The Pod kind: containers that run together on one node. spec: Pod
+ * The Pod kind: containers that run together on one node.
  */
 
 import { defineBuiltIn } from '../../../define-kind.js';

@@ -1,5 +1,5 @@
 /**
- * Allocates IP families, cluster IPs and node ports for a Service before validation. spec: Service
+ * Allocates IP families, cluster IPs and node ports for a Service before validation.
  *
  * The draft is completed here, and the allocation becomes final when the Service is stored. If admission plugins are
  * asynchronous, another write may take an address or port in between, so `commit` checks again.

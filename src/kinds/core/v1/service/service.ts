@@ -1,5 +1,5 @@
 /**
- * The Service kind: a stable name and address for a set of pods. spec: Service
+ * The Service kind: a stable name and address for a set of pods.
  */
 
 import { keyPath } from '../../../../meta/field-error.js';
