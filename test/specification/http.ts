@@ -99,7 +99,7 @@ export function open(options: ClusterOptions = {}) {
     patch: (type: keyof typeof PATCHES, path: string, body: unknown, as?: string) =>
       send('PATCH', path, { body, headers: { 'content-type': PATCHES[type] }, ...(as === undefined ? {} : { as }) }),
     /** A config map in the namespace default. */
-    map: (name: string, more: object = {}) => send('POST', MAPS, { body: configMap(name, more) }),
+    map: (name: string, more: MapParts = {}) => send('POST', MAPS, { body: configMap(name, more) }),
     /** Opens a watch; returns a function that reads the next event, or undefined at the end of the stream. */
     watch: async (path: string) => {
       const response = await request('GET', path);
@@ -108,7 +108,12 @@ export function open(options: ClusterOptions = {}) {
   };
 }
 
-export function configMap(name: string, { metadata = {}, ...more }: { metadata?: object } & object = {}) {
+interface MapParts {
+  readonly metadata?: object;
+  readonly data?: object;
+}
+
+export function configMap(name: string, { metadata = {}, ...more }: MapParts = {}) {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata }, ...more };
 }
 
