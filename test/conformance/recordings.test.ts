@@ -2,8 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { differences, normalize } from './compare.mjs';
+import { root } from '../package/manifest.js';
+import { differences, normalize, renumber } from './compare.mjs';
 import { RECORDINGS, readRecordings, withoutDescriptions } from './recordings.mjs';
+import { listedSteps, specified } from './specified.mjs';
 
 describe('stored recordings', () => {
   const scenarios = readRecordings(RECORDINGS);
@@ -27,6 +29,29 @@ describe('stored recordings', () => {
     for (const file of readdirSync(RECORDINGS)) {
       expect([...readFileSync(join(RECORDINGS, file)).subarray(4, 10)], file).toEqual([0, 0, 0, 0, 2, 255]);
     }
+  });
+});
+
+describe('steps that differ in the dialect orch', () => {
+  const scenarios = readRecordings(RECORDINGS);
+  const page = readFileSync(join(root, 'docs/specification.md'), 'utf8');
+
+  test('lists existing steps once, with a row of the specification', () => {
+    const lengths = new Map(scenarios.map(({ group, name, steps }) => [`${group}/${name}`, steps.length]));
+    const seen = new Set(listedSteps().map(({ recording, step }) => `${recording} ${step}`));
+    expect(seen.size).toBe(listedSteps().length);
+    for (const { recording, step, statement } of listedSteps()) {
+      expect(lengths.get(recording), recording).toBeGreaterThanOrEqual(step);
+      expect(page).toContain(`| ${statement} |`);
+    }
+  });
+
+  test('derives responses only for statements of the specification, and few of them', () => {
+    const found = scenarios.flatMap((scenario) =>
+      scenario.steps.flatMap((_step, index) => specified(scenario, index)?.statement ?? []),
+    );
+    for (const statement of new Set(found)) expect(page).toContain(`| ${statement} |`);
+    expect(found.length).toBeLessThan(scenarios.flatMap(({ steps }) => steps).length / 20);
   });
 });
 
@@ -65,6 +90,19 @@ describe('normalization', () => {
     expect(normalized({ generateName: 'a-', name: 'a-bcdfg' }, { ref: 'pod a-bcdfg' })).toEqual([
       { metadata: { generateName: 'a-', name: 'a-<gen>' } },
       { metadata: { ref: 'pod a-<gen>' } },
+    ]);
+  });
+});
+
+describe('renumbering', () => {
+  test('numbers marks by first occurrence in the responses that count', () => {
+    const body = (uid: string) => ({ status: 200, body: { uid } });
+    const all = [body('<uid:1>'), body('<uid:3>'), body('<uid:2>'), body('<uid:3>')];
+    expect(renumber(all, (index) => index > 0).map((response) => response.body)).toEqual([
+      { uid: '<uid:1>' },
+      { uid: '<uid:1>' },
+      { uid: '<uid:2>' },
+      { uid: '<uid:1>' },
     ]);
   });
 });
