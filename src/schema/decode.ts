@@ -20,6 +20,7 @@ import {
   typeError,
   ZERO_VALUES,
 } from './decode-scalar.js';
+import { rememberIfEmpty } from './empty-values.js';
 import { decodingFindings } from './findings.js';
 import { firstAbortingError, firstErrorInDocument } from './first-error.js';
 import { rememberQuantityText } from './quantity-texts.js';
@@ -134,7 +135,10 @@ function decodeInOrder(node: ObjectNode, decoding: Decoding, position: FieldPosi
     else {
       if (isOnce && scalar !== undefined) value = plainScalar(scalar, given);
       value ??= decodeField(node, field, given, { walk, holder: raw, above: position });
-      if (value === undefined) continue;
+      if (value === undefined) {
+        rememberIfEmpty(out, name, given, field.node);
+        continue;
+      }
     }
     // Field names of structs are known, so plain assignment is safe (no `__proto__`).
     if (isStruct) out[name] = value;
@@ -162,6 +166,7 @@ function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, position: FieldP
         const plain = isOnce && field.scalar !== undefined ? plainScalar(field.scalar, given) : undefined;
         const value = plain ?? decodeField(node, field, given, holding);
         if (value !== undefined) setOwn(out, field.name, value);
+        else rememberIfEmpty(out, field.name, given, field.node);
       } else if (field.fillsIn) fillIn(node, field, out);
     }
   } catch (error) {

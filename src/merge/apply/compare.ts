@@ -2,6 +2,8 @@
  * Compares two versions of an object and returns the added, modified and removed fields as field sets: the basis of
  * field ownership by updates and of conflicts. Both objects are in wire form and have the same schema.
  */
+
+import { hasSentEmpty } from '../../schema/empty-values.js';
 import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { deepEqual } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
@@ -71,7 +73,20 @@ function compareValues(node: SchemaNode, before: unknown, after: unknown): Chang
   } else if (node.type !== 'scalar' && !node.atomic) {
     return node.type === 'any' ? compareUntyped(before, after) : compareMembers(node, before, after);
   }
-  return deepEqual(before, after) ? undefined : MODIFIED;
+  return isSameAtomic(before, after) ? undefined : MODIFIED;
+}
+
+/**
+ * Whether an atomic value is unchanged. In the items of a list, an empty list or map that the client sends is a change,
+ * although it is not stored. upstream: structured-merge-diff/value/listreflect.go listReflect.EqualsUsing
+ */
+export function isSameAtomic(before: unknown, after: unknown): boolean {
+  return deepEqual(before, after) && !hasSentEmptyInLists(after);
+}
+
+function hasSentEmptyInLists(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) ? hasSentEmpty(value) : Object.values(value).some(hasSentEmptyInLists);
 }
 
 /**

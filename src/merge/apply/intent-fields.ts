@@ -33,9 +33,16 @@ export class IntentError extends Error {
 /** The field set of an applied configuration. Throws {@link IntentError} if it does not match the schema. */
 export function fieldsOfIntent(node: SchemaNode, value: unknown): FieldSet {
   const problems: string[] = [];
-  const set = fieldsOf(node, value, { above: undefined, step: '', problems });
+  const set = fieldsOf(node, value, { above: undefined, step: '', problems, allowsDuplicates: false });
   if (problems.length > 0) throw new IntentError(problems);
   return set ?? EMPTY_SET;
+}
+
+/** Whether a value matches the schema. Items of lists may be duplicates. */
+export function matchesSchema(node: SchemaNode, value: unknown): boolean {
+  const problems: string[] = [];
+  fieldsOf(node, value, { above: undefined, step: '', problems, allowsDuplicates: true });
+  return problems.length === 0;
 }
 
 /** The field set of an existing object, without validation. All items without a path element count as one. */
@@ -49,10 +56,11 @@ interface Validation {
   /** The path element from the parent. */
   readonly step: PathElement;
   readonly problems: string[];
+  readonly allowsDuplicates: boolean;
 }
 
 function validationAt(step: PathElement, above: Validation): Validation {
-  return { above, step, problems: above.problems };
+  return { above, step, problems: above.problems, allowsDuplicates: above.allowsDuplicates };
 }
 
 function report(validation: Validation, problem: string): void {
@@ -125,7 +133,8 @@ function validateItems(list: ListNode, items: readonly unknown[], validation: Va
   for (const [index, item] of items.entries()) {
     const element = validateElement(list, item, index, validation);
     if (element === undefined) break;
-    if (seen.has(element)) report(validation, `duplicate entries for key ${printElement(element)}`);
+    if (seen.has(element) && !validation.allowsDuplicates)
+      report(validation, `duplicate entries for key ${printElement(element)}`);
     seen.add(element);
     siblings.add(element, withSelf(fieldsOf(list.items, item, validationAt(element, validation)) ?? LEAF));
   }

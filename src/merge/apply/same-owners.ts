@@ -6,7 +6,7 @@
  */
 import type { ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { deepEqual, isRecord } from '../../util/json.js';
-import { ownableFields } from './compare.js';
+import { isSameAtomic, ownableFields } from './compare.js';
 import { childOf, EMPTY_SET, type FieldSet, isEmptySet, isMember, SELF, sameSet } from './field-set.js';
 import { fieldElement } from './path-element.js';
 import {
@@ -77,7 +77,7 @@ function classifyValueChange(
   if (node.type === 'object' && !node.atomic && isRecord(was) && isRecord(is)) {
     return classifyMembers(node, was, is, ownersBelow(owners, element));
   }
-  if (deepEqual(was, is)) return 'none';
+  if (isOwnedAsWhole(node) ? isSameAtomic(was, is) : deepEqual(was, is)) return 'none';
   if (!isOwnedAsWhole(node)) return 'other';
   const { mine, theirs } = ownersBelow(owners, element);
   return isMember(mine) && mine !== NO_ELEMENT && theirs.length === 0 ? 'own' : 'other';

@@ -1,0 +1,51 @@
+/**
+ * Remembers empty lists and maps that a client sent and that the stored form omits. The reference server keeps them while
+ * it handles a request: messages print them (`[]string{}`, not `[]string(nil)`), and a few kinds compare them. The
+ * entries live as long as the decoded object.
+ */
+import { getOrInsertComputed } from '../util/once.js';
+import type { SchemaNode } from './schema-node.js';
+
+const fields = new WeakMap<object, Set<string>>();
+
+/** Remembers a field that was omitted from a decoded object, if the client sent an empty list or map. */
+export function rememberIfEmpty(holder: object, name: string, given: unknown, node: SchemaNode): void {
+  if (typeof given !== 'object' || given === null) return;
+  if (node.type === 'list' || node.type === 'map') getOrInsertComputed(fields, holder, () => new Set()).add(name);
+}
+
+/** Whether the client sent the absent list or map of a decoded object as an empty one. */
+export function wasSentEmpty(holder: object, name: string): boolean {
+  // A default may have replaced it.
+  return fields.get(holder)?.has(name) === true && (holder as Readonly<Record<string, unknown>>)[name] === undefined;
+}
+
+/** A list of a decoded object as the client sent it: an empty one instead of an absent one. */
+export function asSent<Holder extends object, Name extends keyof Holder & string>(
+  holder: Holder,
+  name: Name,
+): NonNullable<Holder[Name]> | readonly [] | undefined {
+  return holder[name] ?? (wasSentEmpty(holder, name) ? [] : undefined);
+}
+
+/** A map of a decoded object as the client sent it. */
+export function asSentMap<Holder extends object, Name extends keyof Holder & string>(
+  holder: Holder,
+  name: Name,
+): NonNullable<Holder[Name]> | Readonly<Record<string, never>> | undefined {
+  return holder[name] ?? (wasSentEmpty(holder, name) ? {} : undefined);
+}
+
+/** Whether the client sent any list or map of this object, or of one in it, as an empty one. */
+export function hasSentEmpty(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const names = fields.get(value);
+  if (names !== undefined && [...names].some((name) => wasSentEmpty(value, name))) return true;
+  return Object.values(value).some(hasSentEmpty);
+}
+
+/** Copies the entries to a copy of the object. */
+export function copySentEmpty(from: object, to: object): void {
+  const present = fields.get(from);
+  if (present !== undefined) fields.set(to, present);
+}
