@@ -345,8 +345,8 @@ export interface DeleteStrategy<Object = unknown> {
    * client's value, if any.
    */
   readonly gracePeriod?: (live: ApiObject & Object, requested: number | undefined) => number;
-  /** Propagation when the client sets none; absent: the garbage collector deletes the dependents. */
-  readonly defaultPropagation?: 'Orphan';
+  /** Propagation when the client sets none; absent: `Background`. `Unsupported`: the client's policy has no effect. */
+  readonly defaultPropagation?: 'Orphan' | 'Unsupported';
   readonly warnings?: (request: DeletionRequest) => readonly string[];
 }
 

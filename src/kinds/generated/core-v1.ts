@@ -657,7 +657,7 @@ export interface ContainerImage {
 export interface ContainerImageInput extends ContainerImage {}
 
 export const containerImage: Type = /* @__PURE__ */ type('ContainerImage', () => ({
-  names: optional(list(string())),
+  names: hint(optional(list(string())), { presence: 'always' }),
   sizeBytes: optional(int64()),
 }));
 

@@ -48,9 +48,10 @@ export function unqualifiedFinalizerWarnings(object: ApiObject, live: ApiObject 
 export function finalizersAfterDelete(
   finalizers: readonly string[],
   request: DeletionRequest,
-  defaultPolicy: PropagationPolicy = 'Background',
+  defaultPolicy: PropagationPolicy | 'Unsupported' = 'Background',
 ): readonly string[] {
-  const policy = requestedPolicy(finalizers, request) ?? defaultPolicy;
+  const policy =
+    defaultPolicy === 'Unsupported' ? 'Background' : (requestedPolicy(finalizers, request) ?? defaultPolicy);
   const others = finalizers.filter((name) => name !== ORPHAN_FINALIZER && name !== FOREGROUND_FINALIZER);
   const result = [...others];
   if (policy === 'Orphan') result.push(ORPHAN_FINALIZER);

@@ -4,31 +4,28 @@
  */
 
 import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
-import type { DraftMeta } from '../../meta/object.js';
+import type { DraftMeta, OwnerReference } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
+import { asSent, asSentMap } from '../../schema/empty-values.js';
 import { quote, renderValue, stringSlice, type Verbatim, verbatim } from '../../text/go/go-text.js';
 import { sortedEntries } from '../../util/order.js';
 
 /** Prints a LabelSelector as Go's `%#v`. */
 export function goSyntaxLabelSelector(selector: LabelSelectorObject): Verbatim {
-  const { matchLabels, matchExpressions } = selector;
-  const expressions = matchExpressions?.map(
-    ({ key, operator, values }) =>
-      `v1.LabelSelectorRequirement{Key:${quote(key)}, Operator:${quote(operator)}, Values:${goSyntaxStrings(values)}}`,
-  );
+  const expressions = asSent(selector, 'matchExpressions')?.map((requirement) => {
+    const { key, operator } = requirement;
+    const values = stringSlice(asSent(requirement, 'values')).verbatim;
+    return `v1.LabelSelectorRequirement{Key:${quote(key)}, Operator:${quote(operator)}, Values:${values}}`;
+  });
   const list = expressions === undefined ? '(nil)' : `{${expressions.join(', ')}}`;
   return verbatim(
-    `v1.LabelSelector{MatchLabels:${goSyntaxLabels(matchLabels).verbatim}, MatchExpressions:[]v1.LabelSelectorRequirement${list}}`,
+    `v1.LabelSelector{MatchLabels:${goSyntaxStringMap(asSentMap(selector, 'matchLabels'))}, MatchExpressions:[]v1.LabelSelectorRequirement${list}}`,
   );
 }
 
 /** Prints labels as Go's `%#v`. Absent labels print as a nil map. */
 export function goSyntaxLabels(labels: Labels | undefined): Verbatim {
   return verbatim(labels === undefined ? 'map[string]string(nil)' : renderValue(labels));
-}
-
-function goSyntaxStrings(values: readonly string[] | undefined): string {
-  return values === undefined ? '[]string(nil)' : renderValue(values);
 }
 
 /** Prints a LabelSelector as its Go `String()` method, for events. */
@@ -45,27 +42,56 @@ export function goStringLabelSelector(selector: LabelSelectorObject | undefined)
   return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;
 }
 
-/** Prints metadata as Go's `%#v`, with the fields that a client can set before the object is stored. */
+/** Prints metadata as Go's `%#v`; managedFields are not printed. */
 export function goSyntaxObjectMeta(metadata: DraftMeta): Verbatim {
-  const { name = '', generateName = '', namespace = '', uid = '', generation = 0, finalizers } = metadata;
+  const { name = '', generateName = '', namespace = '', selfLink = '', uid = '' } = metadata;
+  const { resourceVersion = '', generation = 0 } = metadata;
   const fields = [
     ['Name', quote(name)],
     ['GenerateName', quote(generateName)],
     ['Namespace', quote(namespace)],
-    ['SelfLink', '""'],
+    ['SelfLink', quote(selfLink)],
     ['UID', quote(uid)],
-    ['ResourceVersion', '""'],
+    ['ResourceVersion', quote(resourceVersion)],
     ['Generation', String(generation)],
-    ['CreationTimestamp', 'time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)'],
-    ['DeletionTimestamp', '<nil>'],
-    ['DeletionGracePeriodSeconds', '(*int64)(nil)'],
-    ['Labels', goSyntaxStringMap(metadata.labels)],
-    ['Annotations', goSyntaxStringMap(metadata.annotations)],
-    ['OwnerReferences', '[]v1.OwnerReference(nil)'],
-    ['Finalizers', stringSlice(finalizers).verbatim],
+    [
+      'CreationTimestamp',
+      goSyntaxTime(metadata.creationTimestamp) ?? 'time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)',
+    ],
+    ['DeletionTimestamp', goSyntaxTime(metadata.deletionTimestamp) ?? '<nil>'],
+    ['DeletionGracePeriodSeconds', goSyntaxPointer('int64', metadata.deletionGracePeriodSeconds)],
+    ['Labels', goSyntaxStringMap(asSentMap(metadata, 'labels'))],
+    ['Annotations', goSyntaxStringMap(asSentMap(metadata, 'annotations'))],
+    ['OwnerReferences', goSyntaxOwners(asSent(metadata, 'ownerReferences'))],
+    ['Finalizers', stringSlice(asSent(metadata, 'finalizers')).verbatim],
     ['ManagedFields', '[]v1.ManagedFieldsEntry(nil)'],
   ];
   return verbatim(`v1.ObjectMeta{${fields.map(([field, value]) => `${field}:${value}`).join(', ')}}`);
+}
+
+const MONTHS = 'January February March April May June July August September October November December'.split(' ');
+
+/** A time that a client sent; the reference server converts it to its own time zone. */
+function goSyntaxTime(time: string | null | undefined): string | undefined {
+  if (time === null || time === undefined) return undefined;
+  const date = new Date(time);
+  const clock = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].join(', ');
+  const month = MONTHS[date.getUTCMonth()];
+  return `time.Date(${date.getUTCFullYear()}, time.${month}, ${date.getUTCDate()}, ${clock}, 0, time.Local)`;
+}
+
+/** Pointer addresses differ from run to run; this one is a placeholder. */
+function goSyntaxPointer(type: string, value: unknown): string {
+  return `(*${type})(${(value ?? null) === null ? 'nil' : '0xc000000000'})`;
+}
+
+function goSyntaxOwners(owners: readonly OwnerReference[] | undefined): string {
+  const printed = owners?.map(
+    ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }) =>
+      `v1.OwnerReference{APIVersion:${quote(apiVersion)}, Kind:${quote(kind)}, Name:${quote(name)}, UID:${quote(uid)}, ` +
+      `Controller:${goSyntaxPointer('bool', controller)}, BlockOwnerDeletion:${goSyntaxPointer('bool', blockOwnerDeletion)}}`,
+  );
+  return `[]v1.OwnerReference${printed === undefined ? '(nil)' : `{${printed.join(', ')}}`}`;
 }
 
 function goSyntaxStringMap(map: Readonly<Record<string, string>> | undefined): string {

@@ -5,6 +5,7 @@
 import { type FieldError, forbidden } from '../../meta/field-error.js';
 import { dnsLabelProblems } from '../../meta/names.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
+import { wasSentEmpty } from '../../schema/empty-values.js';
 import { deepEqual } from '../../util/json.js';
 import type { HookContext } from '../kind.js';
 import type { OwnableFields, SubresourceStrategy } from '../subresource.js';
@@ -114,10 +115,20 @@ function withoutGarbageCollectionFields({ metadata, ...rest }: ApiObject): objec
   return { ...rest, metadata: others };
 }
 
-/** For ConfigMaps and Secrets: once `immutable` is true, it and the given fields cannot change. */
-export function immutableDataProblems(next: ApiObject, live: ApiObject, fields: readonly string[]): FieldError[] {
+/**
+ * For ConfigMaps and Secrets: once `immutable` is true, it and the given fields cannot change. The reference server tells
+ * empty maps from absent ones, except in fields whose default is an empty map.
+ */
+export function immutableDataProblems(
+  next: ApiObject,
+  live: ApiObject,
+  fields: readonly string[],
+  emptyByDefault: readonly string[] = [],
+): FieldError[] {
   if (live['immutable'] !== true) return [];
-  const changed = fields.filter((field) => !deepEqual(next[field], live[field]));
+  const isSame = (field: string) =>
+    deepEqual(next[field], live[field]) && (emptyByDefault.includes(field) || !wasSentEmpty(next, field));
+  const changed = fields.filter((field) => !isSame(field));
   return (next['immutable'] === true ? changed : ['immutable', ...changed]).map((field) => forbidden(field, WHEN_SET));
 }
 

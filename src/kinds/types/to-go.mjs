@@ -21,9 +21,13 @@ const INTERNAL = [
   'ServiceAccountTokenProjection',
 ];
 
-/** Named strings whose name shows in a list or as a value. */
+/** Named strings whose name shows in a list, as a value or in the type of a pointer. */
 const NAMED_STRINGS = {
   Capability: 'Capability',
+  ContainerRestartPolicy: 'ContainerRestartPolicy',
+  MountPropagationMode: 'MountPropagationMode',
+  NodeInclusionPolicy: 'NodeInclusionPolicy',
+  RecursiveReadOnlyMode: 'RecursiveReadOnlyMode',
   PersistentVolumeAccessMode: 'PersistentVolumeAccessMode',
   ResourceName: 'resource',
 };

@@ -6,6 +6,7 @@ import { duplicate, type FieldError, invalid, keyPath, required } from '../../..
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
+import { hasSentEmpty, wasSentEmpty } from '../../../schema/empty-values.js';
 import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
@@ -31,7 +32,13 @@ export const webhooksStrategy: StrategyDefinition = {
     metadataValidation: 'repeated',
     validate: (object, _context, live) => webhookErrors(webhooksOf(object), live && webhooksOf(live)),
   },
-  write: { generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']) },
+  write: {
+    // The reference server compares empty lists with absent ones here.
+    generation: (next, live) =>
+      !deepEqual(next['webhooks'], live['webhooks']) ||
+      wasSentEmpty(next, 'webhooks') ||
+      hasSentEmpty(next['webhooks']),
+  },
 };
 
 /** The table columns of both kinds. */

@@ -22,7 +22,7 @@ export const ConfigMap: ConfigMapKind<ConfigMap> = defineBuiltIn({
   strategy: {
     update: {
       validationOrder: ['metadata', 'update', 'create'],
-      validate: (next, live) => immutableDataProblems(next, live, ['data', 'binaryData']),
+      validate: (next, live) => immutableDataProblems(next, live, ['data', 'binaryData'], ['data']),
     },
     create: { validate },
   },

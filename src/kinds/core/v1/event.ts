@@ -22,6 +22,7 @@ export const CoreEvent: CoreEventKind<CoreEvent> = defineBuiltIn({
   names: { shortNames: ['ev'] },
   columns: eventColumns((object) => object),
   strategy: {
+    delete: { defaultPropagation: 'Unsupported' },
     create: { metadataValidation: 'repeated', validate: (object) => coreProblems(object) },
     name: {
       // Names derived from other objects' names may be any path segment.

@@ -36,6 +36,7 @@ export const Event: EventKind<Event> = anotherVersion(CoreEvent, {
   columns: eventColumns((object) => toStorageVersion<CoreEvent>(object, eventConversion, orchDialect)),
   ...eventConversion,
   strategy: {
+    delete: { defaultPropagation: 'Unsupported' },
     name: { validate: subdomainNameProblems },
     create: { validate },
     update: { validationOrder: ['metadata', 'update'], validate: validateUpdate },

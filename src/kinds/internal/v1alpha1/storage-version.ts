@@ -52,13 +52,14 @@ export const StorageVersion: StorageVersionKind<StorageVersion> = defineBuiltIn(
   ],
   strategy: {
     name: { validate: storageVersionName },
-    update: { allowUnconditionalUpdate: false },
+    update: { allowUnconditionalUpdate: false, metadataValidation: 'none' },
     write: { separateStatus: true },
     create: { validate: (object) => statusProblems('status', object.status) },
   },
   subresources: {
     status: statusSubresource({
       metadata: 'kept',
+      metadataValidation: 'none',
       validate: (next) => statusProblems('status', next.status),
     }),
   },

@@ -12,6 +12,7 @@ import {
   wildcardSubdomainProblems,
 } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
+import { wasSentEmpty } from '../../../schema/empty-values.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { append } from '../../../util/arrays.js';
 import { own } from '../../../util/json.js';
@@ -128,7 +129,7 @@ function ingressSpecProblems(spec: IngressSpec): FieldError[] {
   const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
   const found: FieldError[] = [];
   if (rules.length === 0 && defaultBackend === undefined) {
-    const shown = verbatim('[]networking.IngressRule(nil)');
+    const shown = verbatim(`[]networking.IngressRule${wasSentEmpty(spec, 'rules') ? '{}' : '(nil)'}`);
     found.push(invalid('spec', shown, 'either `defaultBackend` or `rules` must be specified'));
   }
   if (defaultBackend !== undefined) append(found, backendProblems('spec.defaultBackend', defaultBackend));

@@ -7,6 +7,7 @@ import { childPath, forbidden, invalid, keyPath, required } from '../../../meta/
 import { cidrWarnings, contains, parseCidrSloppy, validCidrProblems } from '../../../meta/ip.js';
 import { labelSelectorFromObject, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
 import { portNameProblems } from '../../../meta/names.js';
+import { hasSentEmpty } from '../../../schema/empty-values.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -31,7 +32,11 @@ export const NetworkPolicy: NetworkPolicyKind<NetworkPolicy> = defineBuiltIn({
   ...networkPolicyBase,
   names: { shortNames: ['netpol'] },
   strategy: {
-    write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(object.spec) },
+    write: {
+      // The reference server compares empty lists with absent ones here.
+      generation: (next, live) => specGeneration(next, live) || hasSentEmpty(next.spec),
+      warnings: (object) => networkPolicyWarnings(object.spec),
+    },
     update: {
       metadataValidation: 'inValidate',
       // The reference server validates an update first as a new object and then as an update.

@@ -2,6 +2,7 @@
  * Prints parts of claims and slices as Go's %#v for messages. Pointers have a constant address here.
  */
 import type { DraftMeta } from '../../../meta/object.js';
+import { asSent } from '../../../schema/empty-values.js';
 import { quote, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../generated/core-v1.js';
 import type {
@@ -27,17 +28,17 @@ export function dumpTemplateSpec({ metadata, spec }: ResourceClaimTemplateSpec):
 
 /** Prints an allocation. */
 export function dumpAllocation({ devices, nodeSelector }: AllocationResult): Verbatim {
-  const results = slice('resource.DeviceRequestAllocationResult', devices.results, (result) => ({
+  const results = slice('resource.DeviceRequestAllocationResult', asSent(devices, 'results'), (result) => ({
     Request: quote(result.request),
     Driver: quote(result.driver),
     Pool: quote(result.pool),
     Device: quote(result.device),
     AdminAccess: pointed('bool', result.adminAccess),
-    Tolerations: tolerations(result.tolerations),
+    Tolerations: tolerations(asSent(result, 'tolerations')),
   }));
-  const config = slice('resource.DeviceAllocationConfiguration', devices.config, (one) => ({
+  const config = slice('resource.DeviceAllocationConfiguration', asSent(devices, 'config'), (one) => ({
     Source: quote(one.source),
-    Requests: stringSlice(one.requests).verbatim,
+    Requests: stringSlice(asSent(one, 'requests')).verbatim,
     DeviceConfiguration: configuration(one.opaque),
   }));
   const inner = struct('resource.DeviceAllocationResult', { Results: results, Config: config });
@@ -48,15 +49,15 @@ export function dumpAllocation({ devices, nodeSelector }: AllocationResult): Ver
 /** Prints node selector terms. */
 export function dumpNodeSelectorTerms(terms: readonly NodeSelectorTerm[] | null): Verbatim {
   const requirements = (list: readonly NodeSelectorRequirement[] | undefined) =>
-    slice('core.NodeSelectorRequirement', list, ({ key, operator, values }) => ({
-      Key: quote(key),
-      Operator: quote(operator),
-      Values: stringSlice(values).verbatim,
+    slice('core.NodeSelectorRequirement', list, (requirement) => ({
+      Key: quote(requirement.key),
+      Operator: quote(requirement.operator),
+      Values: stringSlice(asSent(requirement, 'values')).verbatim,
     }));
   return verbatim(
-    slice('core.NodeSelectorTerm', terms, ({ matchExpressions, matchFields }) => ({
-      MatchExpressions: requirements(matchExpressions),
-      MatchFields: requirements(matchFields),
+    slice('core.NodeSelectorTerm', terms, (term) => ({
+      MatchExpressions: requirements(asSent(term, 'matchExpressions')),
+      MatchFields: requirements(asSent(term, 'matchFields')),
     })),
   );
 }
@@ -74,18 +75,18 @@ export function dumpAttribute(attribute: DeviceAttribute): Verbatim {
 }
 
 function claimSpec({ devices }: ResourceClaimSpec): string {
-  const requests = slice('resource.DeviceRequest', devices.requests, ({ name, exactly, firstAvailable }) => ({
-    Name: quote(name),
-    Exactly: pointed('resource.ExactDeviceRequest', exactly),
-    FirstAvailable: slice('resource.DeviceSubRequest', firstAvailable, subRequest),
+  const requests = slice('resource.DeviceRequest', asSent(devices, 'requests'), (request) => ({
+    Name: quote(request.name),
+    Exactly: pointed('resource.ExactDeviceRequest', request.exactly),
+    FirstAvailable: slice('resource.DeviceSubRequest', asSent(request, 'firstAvailable'), subRequest),
   }));
-  const constraints = slice('resource.DeviceConstraint', devices.constraints, ({ requests, matchAttribute }) => ({
-    Requests: stringSlice(requests).verbatim,
-    MatchAttribute: pointed('resource.FullyQualifiedName', matchAttribute),
+  const constraints = slice('resource.DeviceConstraint', asSent(devices, 'constraints'), (constraint) => ({
+    Requests: stringSlice(asSent(constraint, 'requests')).verbatim,
+    MatchAttribute: pointed('resource.FullyQualifiedName', constraint.matchAttribute),
   }));
-  const config = slice('resource.DeviceClaimConfiguration', devices.config, ({ requests, opaque }) => ({
-    Requests: stringSlice(requests).verbatim,
-    DeviceConfiguration: configuration(opaque),
+  const config = slice('resource.DeviceClaimConfiguration', asSent(devices, 'config'), (one) => ({
+    Requests: stringSlice(asSent(one, 'requests')).verbatim,
+    DeviceConfiguration: configuration(one.opaque),
   }));
   const claim = struct('resource.DeviceClaim', { Requests: requests, Constraints: constraints, Config: config });
   return struct('resource.ResourceClaimSpec', { Devices: claim });
@@ -95,12 +96,12 @@ function subRequest(request: DeviceSubRequest): Fields {
   return {
     Name: quote(request.name),
     DeviceClassName: quote(request.deviceClassName),
-    Selectors: slice('resource.DeviceSelector', request.selectors, ({ cel }) => ({
+    Selectors: slice('resource.DeviceSelector', asSent(request, 'selectors'), ({ cel }) => ({
       CEL: pointed('resource.CELDeviceSelector', cel),
     })),
     AllocationMode: quote(request.allocationMode ?? ''),
     Count: String(request.count ?? 0),
-    Tolerations: tolerations(request.tolerations),
+    Tolerations: tolerations(asSent(request, 'tolerations')),
   };
 }
 

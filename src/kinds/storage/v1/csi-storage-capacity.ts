@@ -5,9 +5,7 @@
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems, labelValueProblems } from '../../../meta/names.js';
-import { quote, renderValue, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import type { LabelSelector } from '../../generated/meta-v1.js';
 import {
   type CSIStorageCapacityKind,
   type CSIStorageCapacityObject,
@@ -16,6 +14,7 @@ import {
 import type { HookContext } from '../../kind.js';
 import { expressionWarnings, labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { immutableErrors } from '../../shared/field-rules.js';
+import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
 import { validateNonNegativeQuantity } from '../../shared/resources.js';
 
 export interface CSIStorageCapacity extends CSIStorageCapacityObject {}
@@ -75,20 +74,8 @@ function fixedProblems(next: CSIStorageCapacity, live: CSIStorageCapacity): Fiel
       'nodeTopology',
       nodeTopology,
       live.nodeTopology,
-      () => nodeTopology && selectorDump(nodeTopology),
+      () => nodeTopology && goSyntaxLabelSelector(nodeTopology),
     ),
     ...immutableErrors('storageClassName', storageClassName, live.storageClassName),
   ];
-}
-
-function selectorDump({ matchLabels, matchExpressions }: LabelSelector): Verbatim {
-  const labels = matchLabels === undefined ? 'map[string]string(nil)' : renderValue(matchLabels);
-  const items = matchExpressions?.map(
-    ({ key, operator, values }) =>
-      `v1.LabelSelectorRequirement{Key:${quote(key)}, Operator:${quote(operator)}, Values:${stringSlice(values).verbatim}}`,
-  );
-  const expressions = items === undefined ? '(nil)' : `{${items.join(', ')}}`;
-  return verbatim(
-    `v1.LabelSelector{MatchLabels:${labels}, MatchExpressions:[]v1.LabelSelectorRequirement${expressions}}`,
-  );
 }

@@ -13,6 +13,7 @@ import {
   required,
 } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
+import { wasSentEmpty } from '../../../schema/empty-values.js';
 import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { byKey } from '../../../util/order.js';
@@ -116,7 +117,8 @@ function valueProblems(path: string, values: readonly string[]): FieldError[] {
 
 function fixedProblems(next: StorageClass, live: StorageClass): FieldError[] {
   const changed = (['parameters', 'provisioner', 'reclaimPolicy'] as const).filter(
-    (field) => !deepEqual(next[field], live[field]),
+    // The reference server compares empty parameters with absent ones.
+    (field) => !deepEqual(next[field], live[field]) || wasSentEmpty(next, field),
   );
   return [
     ...changed.map((field) => forbidden(field, `updates to ${field} are forbidden.`)),

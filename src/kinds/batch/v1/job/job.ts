@@ -91,7 +91,8 @@ function isEmpty(record: object | undefined): boolean {
 /** The generated labels of a Job's pods in validation order: the legacy names first. */
 function generatedLabels(
   { dialect }: HookContext,
-  { name, uid }: { name: string; uid: string },
+  // The name may still be missing.
+  { name = '', uid }: { name?: string; uid: string },
 ): readonly (readonly [key: string, value: string])[] {
   return [
     ['controller-uid', uid],

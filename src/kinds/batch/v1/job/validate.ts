@@ -10,12 +10,14 @@ import { byteLength, dnsSubdomainProblems, patternMessage } from '../../../../me
 import { type Verbatim, verbatim } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
+import { goSyntaxText } from '../../../core/v1/pod/diff/diff.js';
+import { internalSpec } from '../../../core/v1/pod/diff/internal-spec.js';
 import { podTemplateProblems, podTemplateWarnings } from '../../../core/v1/pod-spec/pod-template.js';
 import type { JobSpec } from '../../../generated/batch-v1.js';
 import type { PodSpec, PodTemplateSpec } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
 import { nonNegative } from '../../../shared/field-rules.js';
-import { goSyntaxLabelSelector, goSyntaxLabels } from '../../../shared/go-syntax.js';
+import { goSyntaxLabelSelector, goSyntaxLabels, goSyntaxObjectMeta } from '../../../shared/go-syntax.js';
 import {
   dumpPodFailurePolicy,
   dumpSuccessPolicy,
@@ -241,8 +243,10 @@ function completionsProblems(next: JobSpec, live: JobSpec): FieldError[] {
 function templateProblems(next: PodTemplateSpec, live: PodTemplateSpec, mayMove: boolean): FieldError[] {
   const before = mayMove ? withMutableFields(live, next) : live;
   if (deepEqual(next, before)) return [];
-  // The reference server prints the whole template with pointer addresses, which are not predictable.
-  return [invalid('spec.template', verbatim('core.PodTemplateSpec{…}'), 'field is immutable')];
+  const metadata = goSyntaxObjectMeta(next.metadata ?? {}).verbatim;
+  const spec = goSyntaxText('PodSpec', internalSpec(next.spec));
+  const printed = verbatim(`core.PodTemplateSpec{ObjectMeta:${metadata}, Spec:${spec}}`);
+  return [invalid('spec.template', printed, 'field is immutable')];
 }
 
 /** The live template with the mutable fields of the new one. */

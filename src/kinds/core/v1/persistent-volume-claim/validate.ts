@@ -16,6 +16,7 @@ import { isNativeResource, validateBasicQuantity, validateResourceQuantity } fro
 import { claimSpecProblems } from '../claim-spec-rules.js';
 import { classAnnotation } from '../persistent-volume/warnings.js';
 import type { PersistentVolumeClaim } from '../persistent-volume-claim.js';
+import { diffText } from '../pod/diff/diff.js';
 
 const SPEC_IMMUTABLE =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
@@ -47,8 +48,9 @@ export function claimUpdateProblems(
   const before = live.spec;
   const { now, problems } = withAllowedClass(next, live, context);
   const found = [...problems];
-  if (!isSameSpec(withAllowedChanges(now, before, next.status.phase), withAllowedName(before, now))) {
-    found.push(forbidden('spec', SPEC_IMMUTABLE));
+  const [from, to] = [withAllowedName(before, now), withAllowedChanges(now, before, next.status.phase)];
+  if (!isSameSpec(to, from)) {
+    found.push(forbidden('spec', `${SPEC_IMMUTABLE}\n${diffText('PersistentVolumeClaimSpec', from, to)}`));
   }
   append(found, sizeProblems(next.spec, live, context));
   if (next.spec.volumeMode !== before.volumeMode) {

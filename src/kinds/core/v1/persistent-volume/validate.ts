@@ -24,6 +24,7 @@ import { goSyntaxQuantity } from '../../../shared/go-syntax.js';
 import { validateNodeSelector } from '../../../shared/node-selector.js';
 import { validateBasicQuantity, validatePositiveQuantity } from '../../../shared/resources.js';
 import { accessModeProblems, classNameProblems, volumeModeProblems } from '../claim-spec-rules.js';
+import { diffText } from '../pod/diff/diff.js';
 import { volumeSourceProblems } from './source-rules.js';
 import { mountOptionsAnnotation } from './warnings.js';
 
@@ -159,15 +160,17 @@ export function inlineVolumeProblems(path: string, spec: InlineVolumeSpec, conte
   return found;
 }
 
-/** Validates an update: the source, volumeMode and node affinity cannot change. The reference server's diff is omitted. */
+/** Validates an update: the source, volumeMode and node affinity cannot change. */
 export function volumeUpdateProblems(
   spec: PersistentVolumeSpec,
   live: PersistentVolumeSpec,
   context: HookContext,
 ): FieldError[] {
   const found: FieldError[] = [];
-  if (!deepEqual(sourceOf(spec, live), sourceOf(live, live))) {
-    const detail = 'spec.persistentvolumesource is immutable after creation';
+  const [before, after] = [sourceOf(live, live), sourceOf(spec, live)];
+  if (!deepEqual(after, before)) {
+    const changes = diffText('PersistentVolumeSource', before, after);
+    const detail = `spec.persistentvolumesource is immutable after creation\n${changes}`;
     found.push(forbidden('spec.persistentvolumesource', detail));
   }
   if (spec.volumeMode !== live.volumeMode) found.push(invalid('volumeMode', spec.volumeMode, 'field is immutable'));

@@ -87,7 +87,9 @@ function alignIps(status: PodStatus): void {
 }
 
 function prepareForCreate(pod: Pod, { dialect, features, now }: HookContext): void {
-  pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec, features) };
+  // The class that the client sends is trusted.
+  const sent = pod.status.qosClass || undefined;
+  pod.status = { phase: 'Pending', qosClass: sent ?? qosClassOf(pod.spec, features) };
   dropDisabledPodFields(pod.spec, undefined, features);
   if ((pod.spec.schedulingGates ?? []).length > 0) {
     setCondition(pod.status, {

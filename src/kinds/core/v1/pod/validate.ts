@@ -21,6 +21,7 @@ import { tokenVolumesProblems } from '../pod-spec/projection-rules.js';
 import { podSpecProblems } from '../pod-spec/validate.js';
 import { imagesWhitespaceProblems } from '../pod-spec/validate-containers.js';
 import { diffText, goSyntaxText } from './diff/diff.js';
+import { internalSpec } from './diff/internal-spec.js';
 import type { Pod } from './pod.js';
 
 /** Validates an update at the main endpoint. */
@@ -174,13 +175,6 @@ function gatedProblems(munged: MutableSpec, live: PodSpec): FieldError[] {
   if (live.affinity === undefined && Object.keys(affinity).length === 0) delete munged.affinity;
   else munged.affinity = affinity;
   return problems;
-}
-
-/** The spec as in the reference server's internal type, which has the host fields in the security context. */
-function internalSpec(spec: PodSpec): object {
-  const { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers, securityContext } = spec;
-  const shared = { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers };
-  return { ...spec, securityContext: { ...securityContext, ...shared } };
 }
 
 type Labels = Readonly<Record<string, string>>;

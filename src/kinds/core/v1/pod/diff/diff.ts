@@ -6,6 +6,7 @@
  * differences, `format-diff.ts` and `format-value.ts` turn it into text nodes, and `text.ts` lays them out in lines.
  */
 import { quote } from '../../../../../text/go/go-text.js';
+import { goSyntaxQuantity } from '../../../../shared/go-syntax.js';
 import { compareValues } from './compare.js';
 import { printDiff } from './format-diff.js';
 import { goType } from './go-types.js';
@@ -43,6 +44,8 @@ function goSyntax({ type, items, entries, target, scalar }: GoValue): string {
       const parts = [...entries].map(([key, value]) => `${quote(key)}:${goSyntax(value)}`);
       return `${type.name}{${parts.join(', ')}}`;
     }
+    case 'quantity':
+      return goSyntaxQuantity(String(scalar)).verbatim;
     case 'string':
       return quote(String(scalar));
     default:

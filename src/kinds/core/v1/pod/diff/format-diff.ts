@@ -82,6 +82,10 @@ function oneSide(records: readonly DiffRecord[], listing: Listing & { readonly s
       break;
     }
     if (sparse && isUnset(one.node, options.side)) continue;
+    // An item or entry that only the other side has.
+    const { left, right } = one.node;
+    if ((options.side === 'removed' ? left : options.side === 'inserted' ? right : (right ?? left)) === undefined)
+      continue;
     out.push(record(keyOf(one), formatDiff(one.node, options)));
   }
   return braces(out);

@@ -2,9 +2,10 @@
  * Converts JSON to values of Go types, in which every field has a value, by default the zero value.
  */
 import { Quantity } from '../../../../../meta/quantity.js';
+import { wasSentEmpty } from '../../../../../schema/empty-values.js';
 import { isRecord, own } from '../../../../../util/json.js';
 import { goSyntaxQuantity } from '../../../../shared/go-syntax.js';
-import { type GoType, goType } from './go-types.js';
+import { type GoField, type GoType, goType } from './go-types.js';
 
 /** A value of a Go type. Which property is set depends on the kind of the type. */
 export interface GoValue {
@@ -51,8 +52,15 @@ function structValue(type: GoType & { readonly kind: 'struct' }, given: unknown)
     return { type, items: type.fields.map((field, index) => goValue(field.type, parts[index])) };
   }
   const record = isRecord(given) ? given : {};
-  const items = type.fields.map((field) => goValue(field.type, field.wire === '' ? record : own(record, field.wire)));
+  const items = type.fields.map((field) => goValue(field.type, field.wire === '' ? record : sentValue(record, field)));
   return { type, items };
+}
+
+/** The value of a field, or the empty list or map that the client sent. */
+function sentValue(record: Readonly<Record<string, unknown>>, { wire, type }: GoField): unknown {
+  const value = own(record, wire);
+  if (value !== undefined || !wasSentEmpty(record, wire)) return value;
+  return type.kind === 'slice' ? [] : {};
 }
 
 /** True for the zero value of a type. Empty slices and maps are not zero values, only nil ones. */
