@@ -100,7 +100,8 @@ function checkType(document: AppliedConfiguration['document'], served: ServedKin
 /** The type of a document; empty if apiVersion is malformed. */
 function typeOf({ apiVersion, kind }: AppliedConfiguration['document']): GroupVersionKind {
   const gv = typeof apiVersion === 'string' ? parseApiVersion(apiVersion) : undefined;
-  if (gv === undefined && apiVersion !== undefined) return { group: '', version: '', kind: '' };
+  // A text that is not an API version hides the kind; a value that is not a text counts as absent.
+  if (gv === undefined && typeof apiVersion === 'string') return { group: '', version: '', kind: '' };
   return { group: '', version: '', ...gv, kind: typeof kind === 'string' ? kind : '' };
 }
 

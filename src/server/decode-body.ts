@@ -66,7 +66,7 @@ export function decodeRequestBody(body: RequestBody | undefined, target: DecodeT
     unrecognized: (why) =>
       errors.badRequest(`the object provided is unrecognized (must be of type ${expected}): ${why} (${summary()})`),
     mismatch: (why, gvk) =>
-      errors.badRequest(`${gvk.kind} in version "${gvk.version}" cannot be handled as a ${expected}: ${why}`),
+      errors.badRequest(`${gvk.kind} in version ${quote(gvk.version)} cannot be handled as a ${expected}: ${why}`),
   };
   const document = readBody(body, target, decodeErrors);
   const repeatedKeys = body?.repeatedKeys?.() ?? [];
@@ -183,7 +183,7 @@ function requireRegisteredType(
   if (known !== undefined && known.kind.customResourceHandler === undefined) return known;
   const registered = registeredType(gvk, { registry, served });
   if (registered === undefined) {
-    throw decodeErrors.mismatch(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served), gvk);
+    throw decodeErrors.mismatch(unregistered(gvk.kind, `version ${quote(apiVersionOf(gvk))}`, served), gvk);
   }
   const { goType, groupKind } = registered;
   const isSameKind = groupKind?.group === served.groupKind.group && groupKind.kind === served.groupKind.kind;

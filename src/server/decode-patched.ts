@@ -8,6 +8,7 @@ import { apiVersionOf, internalPackage } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import { type Field, type ObjectNode, uniform } from '../schema/schema-node.js';
+import { quote } from '../text/go/go-text.js';
 import { append } from '../util/arrays.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type ParsedBody } from '../util/json.js';
@@ -83,7 +84,7 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const gvk = typeOf(document.value, served.gvk, refusals);
   const isOwn = sameType(gvk, served.gvk);
   const actual = isOwn ? served : areInSameScheme(gvk, served) ? server.registry.byKind(gvk) : undefined;
-  if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served));
+  if (actual === undefined) throw refuse(unregistered(gvk.kind, `version ${quote(apiVersionOf(gvk))}`, served));
   // Most parts of a patched object are unchanged parts of the live one.
   const isKnown = actual === served ? reusableParts(server, write.request, served) : undefined;
   const { value, findings } = decodeAs(actual, document, refuse, { isReusable: isKnown });

@@ -9,6 +9,7 @@ import { errors } from '../meta/errors.js';
 import { type FieldError, forbidden, notSupported, required } from '../meta/field-error.js';
 import type { PatchType, RequestOptions } from '../protocol/request.js';
 import { metaGroup } from './context.js';
+import { checkSelectorSyntax } from './selection.js';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
@@ -87,8 +88,9 @@ function fieldValidationProblems(value: string | undefined): FieldError[] {
     : [notSupported('fieldValidation', value, FIELD_VALIDATION)];
 }
 
-/** Throws 422 for a list whose options contradict each other. */
+/** Throws 400 for a malformed selector, 422 for a list whose options contradict each other. */
 export function checkListOptions(options: RequestOptions, dialect: Dialect): void {
+  checkSelectorSyntax(options);
   const problems: FieldError[] = [];
   const match = options.resourceVersionMatch;
   const say = (detail: string) => problems.push(forbidden('resourceVersionMatch', detail));
@@ -117,11 +119,12 @@ export interface CheckedWatchOptions {
   readonly timeoutSeconds: number;
 }
 
-/** Throws 422 for a watch whose options contradict each other. spec: Watch */
+/** Throws 400 for a malformed selector, 422 for a watch whose options contradict each other. spec: Watch */
 export function checkWatchOptions(
   options: RequestOptions,
   { dialect, features }: { readonly dialect: Dialect; readonly features: FeatureGates },
 ): CheckedWatchOptions {
+  checkSelectorSyntax(options);
   const hasStreamingLists = features.enabled('WatchList');
   const fromState = !options.resourceVersion || options.resourceVersion === '0';
   // A watch without a resourceVersion gets initial events; with the gate as if it had requested them.

@@ -9,7 +9,7 @@ import { type FieldSelector, matchesFields, parseFieldSelector, requiresExactMat
 import { SelectorError } from '../meta/label-selector-text.js';
 import { matchesLabels, parseLabelSelector } from '../meta/labels.js';
 import type { ApiObject } from '../meta/object.js';
-import type { ApiRequest } from '../protocol/request.js';
+import type { ApiRequest, RequestOptions } from '../protocol/request.js';
 import type { Range } from '../storage/types.js';
 import { quote } from '../text/go/go-text.js';
 import { translateError } from '../util/catch-error.js';
@@ -21,6 +21,16 @@ export interface Selection {
   readonly matches?: (object: ApiObject) => boolean;
   /** False when no object can match. */
   readonly canMatch: boolean;
+}
+
+/** Throws 400 for a malformed selector. The server checks that before other options, and the fields after them. */
+export function checkSelectorSyntax({ labelSelector = '', fieldSelector = '' }: RequestOptions): void {
+  if (labelSelector === '' && fieldSelector === '') return;
+  const parse = () => {
+    if (labelSelector !== '') parseLabelSelector(labelSelector);
+    parseFieldSelector(fieldSelector);
+  };
+  translateError(SelectorError, parse, ({ message }) => errors.badRequest(message));
 }
 
 /**

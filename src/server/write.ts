@@ -73,7 +73,9 @@ export function createObject(
   write: WriteOperation,
   parameters: CreateParameters = {},
 ): MaybePromise<WriteResult> {
-  clearSystemFields(draft.metadata);
+  clearSystemFields(draft.metadata, parameters.fromUpdate);
+  // A new object that is stored never has one; an update or an apply that creates nothing shows it.
+  if (!write.dryRun) draft.metadata.selfLink = undefined;
   ensureNamespaceMatches(draft.metadata, write);
   dedupOwnerReferences(draft.metadata, 'as sent', write.warnings);
   if (parameters.hasManagedFields !== true) trackOwnershipOnCreate(draft, write);

@@ -44,10 +44,15 @@ import { storedObjectOf, toServed, toStored } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
 import { zeroFields } from './prepare.js';
 import { sameButTime } from './same-as-live.js';
+import { isTrackable } from './trackable.js';
 
 /** The creator owns all fields of a new object, besides the managers that the client sends. */
 export function trackOwnershipOnCreate(draft: DraftObject, write: WriteOperation): void {
   const { served } = write;
+  if (!isTrackable(draft, write)) {
+    draft.metadata.managedFields = undefined;
+    return;
+  }
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, write);
   // A plugin may change the entries before they are stored, so they are not shared then.
@@ -91,6 +96,10 @@ function writerOf({ served, request }: WriteOperation): ManagerIdentity {
 
 /** The writer owns the fields that an update changes. */
 export function trackOwnershipOnUpdate(draft: DraftObject, live: ApiObject, write: WriteOperation): void {
+  if (!isTrackable(draft, write)) {
+    draft.metadata.managedFields = undefined;
+    return;
+  }
   const again = fastPathEntries(draft, live, write);
   if (again !== undefined && again !== 'other') {
     draft.metadata.managedFields = again as ManagedFieldsEntry[];

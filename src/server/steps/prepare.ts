@@ -11,11 +11,15 @@ import { append } from '../../util/arrays.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
 import type { WriteOperation, WriteTarget } from '../write-operation.js';
 
-/** Removes metadata that a client may not choose, before any plugin sees the object. */
-export function clearSystemFields(metadata: DraftMeta): void {
+/**
+ * Removes metadata that a client may not choose, before any plugin sees the object. An object that an update or an apply
+ * creates keeps some of it, as in the reference server.
+ */
+export function clearSystemFields(metadata: DraftMeta, fromUpdate = false): void {
   // Assigned, not deleted: a deletion would make the object slow for everything that follows.
   metadata.creationTimestamp = undefined;
   metadata.uid = undefined;
+  if (fromUpdate) return;
   if (metadata.deletionTimestamp !== undefined) metadata.deletionTimestamp = undefined;
   if (metadata.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds = undefined;
   if (metadata.selfLink !== undefined) metadata.selfLink = undefined;

@@ -11,7 +11,7 @@ import { unqualifiedFinalizerProblems } from '../../kinds/shared/finalizers.js';
 import { finalizerErrors, managerEntryErrors, ownerErrors } from '../../kinds/shared/metadata-errors.js';
 import { type FieldError, forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
 import { labelErrors } from '../../meta/labels.js';
-import { dnsLabelProblems, pathSegmentProblems } from '../../meta/names.js';
+import { dnsLabelProblems, pathSegmentPrefixProblems, pathSegmentProblems } from '../../meta/names.js';
 import type { ApiObject, DeepReadonly, ObjectMeta } from '../../meta/object.js';
 import { stringSlice, verbatim } from '../../text/go/go-text.js';
 import { goTimeString } from '../../text/time/time.js';
@@ -40,17 +40,14 @@ export function metadataProblems(
 ): FieldError[] {
   const { metadata } = object;
   const problems: FieldError[] = [];
-  nameProblems(object, rules.anyName === true ? NO_RULE : kind.strategy.name.validate, problems);
+  nameProblems(object, rules.anyName === true ? ANY_NAME : kind.strategy.name.validate, problems);
   namespaceProblems(metadata, kind, problems);
   if ((metadata.generation ?? 0) < 0) {
     problems.push(invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0'));
   }
   append(problems, shared);
   if (metadata.finalizers?.length) append(problems, finalizerErrors(metadata.finalizers, 'metadata.finalizers'));
-  // Decoding has checked the rest of managedFields.
-  metadata.managedFields?.forEach((entry, index) => {
-    append(problems, managerEntryErrors(entry, 'metadata.managedFields', index));
-  });
+  append(problems, managedFieldsProblems(metadata));
   if (rules.strictFinalizers) append(problems, unqualifiedFinalizerErrors(metadata));
   return problems;
 }
@@ -88,7 +85,13 @@ export function metadataUpdateProblems(
     problems.push(invalid('metadata.generation', now.generation ?? 0, 'must not be decremented'));
   }
   append(problems, shared);
+  append(problems, managedFieldsProblems(now));
   return problems;
+}
+
+/** Decoding has checked the rest of managedFields. */
+function managedFieldsProblems({ managedFields = [] }: Meta): FieldError[] {
+  return managedFields.flatMap((entry, index) => managerEntryErrors(entry, 'metadata.managedFields', index));
 }
 
 /** Errors that both functions report. */
@@ -100,7 +103,9 @@ export function sharedProblems(metadata: Meta): readonly FieldError[] {
   return problems;
 }
 
-const NO_RULE: NameValidator = () => [];
+/** The rule for any object: a valid URL path segment. */
+const ANY_NAME: NameValidator = (name, isPrefix) =>
+  isPrefix ? pathSegmentPrefixProblems(name) : pathSegmentProblems(name);
 
 function nameProblems(object: ApiObject, rule: NameValidator, problems: FieldError[]): void {
   const { name = '', generateName = '' } = object.metadata as { name?: string; generateName?: string };

@@ -56,9 +56,9 @@ export function list(context: ServerContext, request: ApiRequest, served: Served
 /** The list object; also what deletecollection works on. */
 export function readList(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiList> {
   const { options } = request;
-  const selection = selectionOf(request, served);
   checkListOptions(options, context.dialect);
-  const plan = planRead(options, context, served);
+  const selection = selectionOf(request, served);
+  const plan = planRead(options, context, { served, isSingle: selection.range.name !== undefined });
   const waited =
     plan.notOlderThan === undefined
       ? undefined
@@ -90,7 +90,12 @@ interface ReadPlan {
   readonly token?: ContinueToken;
 }
 
-function planRead(options: RequestOptions, context: ServerContext, { kind }: ServedKind): ReadPlan {
+/** `isSingle`: the selectors name one object, so there are no pages. */
+function planRead(
+  options: RequestOptions,
+  context: ServerContext,
+  { served: { kind }, isSingle }: { readonly served: ServedKind; readonly isSingle: boolean },
+): ReadPlan {
   const limit = options.limit !== undefined && options.limit > 0 ? { limit: options.limit } : {};
   if (options.continue) return planContinue(options, context, limit);
   const revision = optionRevision(options.resourceVersion);
@@ -98,7 +103,8 @@ function planRead(options: RequestOptions, context: ServerContext, { kind }: Ser
   // resourceVersion=0: the reference server's watch cache ignores the limit.
   // upstream: apiserver/pkg/storage/cacher/cacher.go computeListLimit
   if (revision === 0) return kind.strategy.read.uncached ? limit : {};
-  const exact = options.resourceVersionMatch === 'Exact' || (!options.resourceVersionMatch && 'limit' in limit);
+  const exact =
+    options.resourceVersionMatch === 'Exact' || (!options.resourceVersionMatch && 'limit' in limit && !isSingle);
   if (!exact) return { ...limit, notOlderThan: revision };
   if (revision > context.store.revision) {
     throw errors.plain('etcdserver: mvcc: required revision is a future revision');

@@ -25,8 +25,8 @@ import { differsFromStored, toServed, toServedAll } from '../versions.js';
 import { ServerWatchStream } from '../watch-stream.js';
 
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
-  const selection = selectionOf(request, served, true);
   const options = checkWatchOptions(request.options, context);
+  const selection = selectionOf(request, served, true);
   const text = request.options.resourceVersion ?? '';
   const revision = parseWatchRevision(text);
   const parameters: WatchParameters = { context, request, served, selection, options, revision };
