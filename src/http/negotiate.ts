@@ -70,11 +70,18 @@ export function routerRefusal(
 ): StatusError | undefined {
   if (accept === '' || accept === '*/*') return undefined;
   if (bareMediaTypes(accept).some((type) => type === '*/*' || offer.mediaTypes.includes(type))) return undefined;
-  const available = [...offer.mediaTypes, ...(path.streams ? offer.streamTypes : [])].join(', ');
-  const [code, reason] = path.empty
+  return routeRefusal([...offer.mediaTypes, ...(path.streams ? offer.streamTypes : [])], path.empty);
+}
+
+/** What a request says about its body: there is one, its length is zero, or there is no length. */
+export type BodyState = 'present' | 'empty' | 'missing';
+
+/** The router's rejection of a request for which it has no route with an acceptable encoding. */
+function routeRefusal(available: readonly string[], isBodyMissing: boolean): StatusError {
+  const [code, reason] = isBodyMissing
     ? (['415: Unsupported Media Type', 'UnsupportedMediaType'] as const)
     : (['406: Not Acceptable', 'NotAcceptable'] as const);
-  return failure({ reason, message: `${code}\n\nAvailable representations: ${available}`, details: {} });
+  return failure({ reason, message: `${code}\n\nAvailable representations: ${available.join(', ')}`, details: {} });
 }
 
 /** What restricts the choice of a representation. */
@@ -194,7 +201,11 @@ export interface Patch {
  * Reads the patch type of a Content-Type. Throws 415: for a built-in kind with the router's text when no listed type
  * matches, and with the handler's text when the header contains more than a single type.
  */
-export function readPatchType(offer: Offer, contentType: string, kindRepresentation: 'struct' | 'document'): Patch {
+export function readPatchType(
+  offer: Offer,
+  contentType: string,
+  { kindRepresentation, content }: { readonly kindRepresentation: 'struct' | 'document'; readonly content: BodyState },
+): Patch {
   const known: readonly Patch[] = [
     ...PATCH_TYPES.filter(([, type]) => kindRepresentation === 'struct' || type !== 'strategic').map(
       ([mediaType, type]): Patch => ({ mediaType, type }),
@@ -209,7 +220,9 @@ export function readPatchType(offer: Offer, contentType: string, kindRepresentat
   if (found !== undefined) return found;
   const mediaTypes = known.map(({ mediaType }) => mediaType);
   if (kindRepresentation === 'struct' && !bareMediaTypes(contentType).some((type) => mediaTypes.includes(type))) {
-    throw failure({ reason: 'UnsupportedMediaType', message: '415: Unsupported Media Type', details: {} });
+    throw content === 'present'
+      ? failure({ reason: 'UnsupportedMediaType', message: '415: Unsupported Media Type', details: {} })
+      : routeRefusal([], content === 'missing');
   }
   throw unsupportedFormatError(mediaTypes);
 }

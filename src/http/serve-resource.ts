@@ -4,16 +4,17 @@
  */
 import type { Kind } from '../kinds/kind.js';
 import { deprecationOf } from '../kinds/lifecycle.js';
-import { errors } from '../meta/errors.js';
+import { errors, StatusError } from '../meta/errors.js';
 import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { append } from '../util/arrays.js';
+import { recoverFrom } from '../util/catch-error.js';
 import type { Clock } from '../util/clock.js';
 import { rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
 import { auditNotesOf } from './audit.js';
 import { type Exchange, envelopeOf, refuse, respondNotFound, withPretty } from './exchange.js';
-import type { Representation } from './negotiate.js';
+import type { BodyState, Representation } from './negotiate.js';
 import { chooseErrorRepresentation, chooseRepresentation, readPatchType, routerRefusal } from './negotiate.js';
 import type { ResourceRoute } from './path.js';
 import { isInitialStateRequested, readIncludedObject } from './query.js';
@@ -58,10 +59,13 @@ export function serveResource(
   const routed = routeResource(served, route, { method: request.method, watch: context.watch });
   switch (routed.type) {
     case 'notFound':
+      // The handler of custom resources adds the warning before it looks at the subresource.
+      if (served.kind.representation === 'document') warnOfDeprecation(exchange, served);
       return respondNotFound(exchange);
     case 'refused': {
       // The resource exists but cannot be watched; reads of a deprecated version still get the warning.
-      if (context.watch && request.method === 'GET') warnOfDeprecation(exchange, served);
+      const isDocument = served.kind.representation === 'document';
+      if (isDocument || (context.watch && request.method === 'GET')) warnOfDeprecation(exchange, served);
       return refuse(exchange, routed.error, routed.allow);
     }
     case 'action':
@@ -74,6 +78,12 @@ export function serveResource(
 function warnOfDeprecation({ settings, warnings }: Exchange, { kind }: ServedResource): void {
   const deprecation = deprecationOf(kind, settings.target.dialect, settings.target.release);
   if (deprecation !== undefined) warnings.push(deprecation.warning);
+}
+
+/** The router looks for a Content-Length, which HTTP/1.1 has for an empty body too. */
+function bodyStateOf(request: Exchange['request']): BodyState {
+  if (request.hasBody ?? request.body !== null) return 'present';
+  return request.headers.get('content-length') === null ? 'missing' : 'empty';
 }
 
 /** Kinds that cannot be listed, and action subresources, cannot be returned as a Table. */
@@ -99,12 +109,26 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
 
   // 1. Negotiate encodings: of the patch, then of the response. A connect subresource passes both through.
   const contentType = request.headers.get('content-type') ?? '';
+  const content = bodyStateOf(request);
   const isConnect = isConnectSubresource(served.kind, action);
-  const patch = verb === 'patch' && !isConnect ? readPatchType(offer, contentType, kindRepresentation) : undefined;
+  // The cluster adds the deprecation warning itself, except for requests that cannot be read.
+  const warn = (error: unknown): never => {
+    warnOfDeprecation(exchange, served);
+    throw error;
+  };
+  const patch = recoverFrom(
+    StatusError,
+    () =>
+      verb === 'patch' && !isConnect ? readPatchType(offer, contentType, { kindRepresentation, content }) : undefined,
+    // The router rejects the patches of built-in kinds, before the handler adds the warning.
+    (error) => {
+      if (kindRepresentation === 'document') warnOfDeprecation(exchange, served);
+      throw error;
+    },
+  );
   if (verb === 'patch' && action.name === undefined) throw errors.badRequest('name must be provided');
   const streams = verb === 'list' || verb === 'watch';
-  const empty =
-    !(request.hasBody ?? request.body !== null) && (verb === 'create' || verb === 'update' || verb === 'patch');
+  const empty = content === 'missing' && (verb === 'create' || verb === 'update' || verb === 'patch');
   const refusal =
     kindRepresentation === 'struct' && !isConnect ? routerRefusal(offer, accept, { streams, empty }) : undefined;
   if (refusal !== undefined) throw refusal;
@@ -113,18 +137,17 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   const isStreamingList = verb === 'watch' && target.features.enabled('WatchList') && isInitialStateRequested(query);
   const tables = isStreamingList ? false : tableSupportOf(served.kind, action);
   const negotiation = { watch: verb === 'watch', kindRepresentation, tables };
-  const form =
-    (isConnect ? chooseErrorRepresentation(offer, accept) : undefined) ??
-    chooseRepresentation(offer, isConnect ? '' : accept, negotiation);
+  const form = recoverFrom(
+    StatusError,
+    () =>
+      (isConnect ? chooseErrorRepresentation(offer, accept) : undefined) ??
+      chooseRepresentation(offer, isConnect ? '' : accept, negotiation),
+    warn,
+  );
 
   // 2. Read options and body.
   const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };
   const { clock } = target;
-  // The cluster adds the deprecation warning itself, except for requests that cannot be read.
-  const warn = (error: unknown): never => {
-    warnOfDeprecation(exchange, served);
-    throw error;
-  };
   const reading = rescue(() => readRequest(incoming), warn);
   const read = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
   const notes = auditNotesOf(exchange);

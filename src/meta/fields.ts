@@ -27,7 +27,9 @@ export const everyField: FieldSelector = Object.freeze({ terms: [] });
 export function parseFieldSelector(text: string): FieldSelector {
   if (text === '') return everyField;
   const terms = splitTerms(text).sort();
-  return { terms: terms.filter((term) => term !== '').map((term) => parseTerm(term, text)) };
+  const parsed = terms.filter((term) => term !== '').map((term) => parseTerm(term, text));
+  // A term without a field and a value selects everything.
+  return { terms: parsed.filter(({ field, value }) => field !== '' || value !== '') };
 }
 
 /** True when all terms match. `lookup` returns the empty string for an absent field. */

@@ -4,6 +4,7 @@
  * A token is base64url of a small JSON document, in the reference server's format with one more field: `t`, the time of
  * the first page, from which the token's age is counted. Revision -1 means the current state from this key on.
  */
+import { quote } from '../text/go/go-text.js';
 import { messageOf } from '../util/message-of.js';
 
 export interface ContinueToken {
@@ -63,6 +64,13 @@ function readDocument(text: string, parseJson: (text: string) => unknown): Recor
   const position = illegal?.index ?? cutAt;
   if (position !== undefined) throw new ContinueTokenError(`${INVALID}: illegal base64 data at input byte ${position}`);
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const [first = ''] = binary.trimStart();
+  if (first > '\x7f') {
+    // Go's parser names the byte, not the character that it belongs to.
+    throw new ContinueTokenError(
+      `${INVALID}: invalid character '${quote(first).slice(1, -1)}' looking for beginning of value`,
+    );
+  }
   const json = new TextDecoder().decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)));
   let document: unknown;
   try {

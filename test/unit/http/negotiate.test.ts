@@ -222,13 +222,13 @@ describe('readPatchType', () => {
     ['application/strategic-merge-patch+json', 'strategic'],
     ['application/apply-patch+yaml', 'apply'],
   ] as const)('reads the patch type of %s', (header, type) => {
-    expect(readPatchType(offer, header, 'struct').type).toBe(type);
+    expect(readPatchType(offer, header, { kindRepresentation: 'struct', content: 'present' }).type).toBe(type);
   });
 
   test.each([['application/json'], ['Application/Merge-Patch+JSON'], ['garbage'], ['']])(
     'routerRefusal rejects the patch type %j for a built-in kind',
     (header) => {
-      expect(() => readPatchType(offer, header, 'struct')).toThrow(
+      expect(() => readPatchType(offer, header, { kindRepresentation: 'struct', content: 'present' })).toThrow(
         expect.objectContaining({
           message: '415: Unsupported Media Type',
           status: expect.objectContaining({ details: {}, code: 415, reason: 'UnsupportedMediaType' }),
@@ -237,15 +237,34 @@ describe('readPatchType', () => {
     },
   );
 
+  test.each([
+    ['empty', '406: Not Acceptable\n\nAvailable representations: '],
+    ['missing', '415: Unsupported Media Type\n\nAvailable representations: '],
+  ] as const)('rejects an unknown patch type without a body (%s) as a route without encodings', (content, message) => {
+    expect(() => readPatchType(offer, 'garbage', { kindRepresentation: 'struct', content })).toThrow(message);
+  });
+
   test('rejects a list of types that the router accepts with the message of the handler', () => {
-    expect(() => readPatchType(offer, 'application/merge-patch+json, application/json-patch+json', 'struct')).toThrow(
+    expect(() =>
+      readPatchType(offer, 'application/merge-patch+json, application/json-patch+json', {
+        kindRepresentation: 'struct',
+        content: 'present',
+      }),
+    ).toThrow(
       'accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml',
     );
   });
 
   test('does not accept a strategic merge patch for custom resources', () => {
-    expect(readPatchType(offer, 'application/apply-patch+yaml', 'document').type).toBe('apply');
-    expect(() => readPatchType(offer, 'application/strategic-merge-patch+json', 'document')).toThrow(
+    expect(
+      readPatchType(offer, 'application/apply-patch+yaml', { kindRepresentation: 'document', content: 'present' }).type,
+    ).toBe('apply');
+    expect(() =>
+      readPatchType(offer, 'application/strategic-merge-patch+json', {
+        kindRepresentation: 'document',
+        content: 'present',
+      }),
+    ).toThrow(
       'accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
     );
   });
