@@ -11,13 +11,13 @@ const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io,application/json
 
 describe('CRD whose kind is not in CamelCase', () => {
   test.each(['widget', 'my-kind', 'Kind-X', 'constructor'])('serves the kind %s', async (kind) => {
-    const cluster = testCluster();
+    const cluster = testCluster({ dialect: 'kubernetes' });
     const objects = await define(cluster, { names: { kind } });
     expect(await objects.create(widget('a'))).toMatchObject({ kind });
   });
 
   test('serves kinds that are created after it', async () => {
-    const cluster = testCluster();
+    const cluster = testCluster({ dialect: 'kubernetes' });
     await define(cluster, { names: { plural: 'bads', kind: 'bad' } });
     await definitions(cluster).create(definition({ names: { plural: 'cats', kind: 'Cat' } }));
     const send = http(cluster.fork());
