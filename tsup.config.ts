@@ -70,6 +70,7 @@ export default defineConfig({
     writeFileSync('dist/THIRD-PARTY-LICENSES.txt', Object.keys(INLINED).map(license).join('\n'));
     await mergeChunks();
     await writeCachedEntries();
+    await writeHttpThread();
     await writeDeclarations();
   },
 });
@@ -177,6 +178,8 @@ async function mergeChunks(): Promise<void> {
     input: Object.fromEntries([...ENTRIES, ...VENDOR, 'node/cli'].map((name) => [name, `dist/${name}.js`])),
     external: (id) => !/^[./]/.test(id) && !isAbsolute(id),
     treeshake: false,
+    // A file of src/node finds the files of dist/node, whatever chunk it is part of.
+    plugins: [{ name: 'node-folder', resolveImportMeta: (property, { chunkId }) => nodeFolder(property, chunkId) }],
   });
   const { output } = await bundle.generate({
     format: 'es',
@@ -195,6 +198,10 @@ async function mergeChunks(): Promise<void> {
   }
   rmSync('dist/vendor', { recursive: true });
   chmodSync('dist/node/cli.js', 0o755);
+}
+
+function nodeFolder(property: string | null, chunk: string): string | null {
+  return property === 'url' && !chunk.includes('/') ? "new URL('node/', import.meta.url).href" : null;
 }
 
 function builtFiles(): readonly string[] {
@@ -253,6 +260,20 @@ async function writeCachedEntries(): Promise<void> {
     // Node scans the text for exports whenever it loads it.
     minify: true,
     footer: { js: footer },
+  });
+}
+
+/** One file without the code of the cluster, which starts quickly. */
+async function writeHttpThread(): Promise<void> {
+  await build({
+    entryPoints: { 'http-thread': 'src/node/http-thread-main.ts' },
+    outdir: 'dist/node',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    platform: 'node',
+    target: 'es2022',
+    bundle: true,
+    external: ['ws'],
   });
 }
 

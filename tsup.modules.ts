@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import ts from 'typescript';
 
+const DYNAMIC_IMPORT = /\bimport\(/g;
 /** As in src/node/code-cache.ts. */
-export const DYNAMIC_IMPORT = /\bimport\(/g;
+export const MODULE_SYNTAX = /\bimport(?=\(|\.meta\.url\b)/g;
 
 /** A built file. */
 export interface Module {
@@ -27,11 +28,12 @@ export function readModule(file: string): Module {
   const code = source.statements.filter((node) => !ts.isImportDeclaration(node) && !ts.isExportDeclaration(node));
   const start = imports.at(-1)?.getEnd() ?? 0;
   if (code.some((node) => node.getStart() < start)) throw new Error(`dist/${file}: an import follows code`);
-  const isDynamicImport = (node: ts.Node): boolean =>
-    ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
-  const dynamicImports = code.flatMap(nodesOf).filter(isDynamicImport).length;
-  if ((text.slice(start).match(DYNAMIC_IMPORT)?.length ?? 0) !== dynamicImports)
-    throw new Error(`dist/${file}: not all of "import(" are dynamic imports`);
+  const isModuleSyntax = (node: ts.Node): boolean =>
+    (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) ||
+    (ts.isMetaProperty(node) && node.keywordToken === ts.SyntaxKind.ImportKeyword);
+  const uses = code.flatMap(nodesOf).filter(isModuleSyntax).length;
+  if ((text.slice(start).match(MODULE_SYNTAX)?.length ?? 0) !== uses)
+    throw new Error(`dist/${file}: not all of "import(" and "import.meta.url" are syntax`);
   return { file, source, text, imports, exports: exports.filter((node) => node.exportClause !== undefined), code };
 }
 

@@ -4,7 +4,7 @@
  */
 import ts from 'typescript';
 import type { Script } from './src/node/code-cache.js';
-import { DYNAMIC_IMPORT, exportNames, exportsOf, importsOf, type Module, nodesOf } from './tsup.modules.js';
+import { exportNames, exportsOf, importsOf, MODULE_SYNTAX, type Module, nodesOf } from './tsup.modules.js';
 
 /** Smaller files are loaded as a whole. */
 const MIN_DIVIDED_BYTES = 200_000;
@@ -43,10 +43,8 @@ function scriptOf(module: Module, nodes: readonly ts.Statement[], frame: Pick<Sc
     else ranges.push(lines, node.getStart(), node.getEnd());
     before = node;
   }
-  const hasDynamicImports = nodes.some(
-    (node) => text.slice(node.getStart(), node.getEnd()).search(DYNAMIC_IMPORT) >= 0,
-  );
-  return { line: lineAt(ranges[1] ?? 0), ranges, ...frame, hasDynamicImports };
+  const hasModuleSyntax = nodes.some((node) => text.slice(node.getStart(), node.getEnd()).search(MODULE_SYNTAX) >= 0);
+  return { line: lineAt(ranges[1] ?? 0), ranges, ...frame, hasModuleSyntax };
 }
 
 /** A statement at the top of a file. */

@@ -11,6 +11,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import process from 'node:process';
 import { setTimeout } from 'node:timers';
+import { pathToFileURL } from 'node:url';
 import { cachedDataVersionTag } from 'node:v8';
 import { runInThisContext, Script as VmScript } from 'node:vm';
 import { threadId } from 'node:worker_threads';
@@ -39,7 +40,8 @@ export interface Script {
   readonly ranges: readonly number[];
   readonly head: string;
   readonly tail: string;
-  readonly hasDynamicImports: boolean;
+  /** It contains dynamic imports or `import.meta.url`. */
+  readonly hasModuleSyntax: boolean;
 }
 
 type Exports = Readonly<Record<string, unknown>>;
@@ -72,8 +74,8 @@ const STORE_AFTER_MS = 50;
 /** So many processes store what they compiled: each adds the functions that it used. */
 const GENERATIONS = 3;
 
-/** Finds the dynamic imports of a built file and nothing else, which the build checks. */
-const DYNAMIC_IMPORT = /\bimport\(/g;
+/** Finds the dynamic imports and `import.meta.url` of a built file and nothing else, which the build checks. */
+const MODULE_SYNTAX = /\bimport(?=\(|\.meta\.url\b)/g;
 
 /** Jest runs modules in contexts of their own, where scripts of this context would create foreign objects. */
 const isMainContext = runInThisContext('Object') === Object;
@@ -134,11 +136,17 @@ function run(file: string, path: string): Exports {
   const relative = (name: string): string => posix.join(posix.dirname(file), name);
   const native = createRequire(path);
   const require = (name: string): unknown => (name.startsWith('.') ? load(relative(name)) : native(name));
-  const importAsync = async (name: string): Promise<unknown> => {
+  const dynamic = async (name: string): Promise<unknown> => {
     if (name.startsWith('.')) return load(relative(name));
     // Node refuses dynamic imports in other contexts.
     return isMainContext ? import(name) : native(name);
   };
+  const meta = {
+    get url(): string {
+      return pathToFileURL(path).href;
+    },
+  };
+  const importAsync = Object.assign(dynamic, { meta });
   const source = readSource(file, path, chunk);
   const parts: (Exports | 'loading')[] = [];
   const part = (index: number): Exports => {
@@ -221,7 +229,7 @@ interface Text {
 
 /** The text of a script as the body of a function, with the lines of the file. */
 function readText(source: Source, index: number, before: string, after: string): Text {
-  const { line, ranges, head, tail, hasDynamicImports } = readScript(source, index);
+  const { line, ranges, head, tail, hasModuleSyntax } = readScript(source, index);
   const bytes = readFileSync(source.path);
   const prefix = `${before}'use strict'; ${head}`;
   const suffix = `${tail}${after}`;
@@ -237,7 +245,7 @@ function readText(source: Source, index: number, before: string, after: string):
   length += buffer.write(suffix, length, 'latin1');
   // The build writes ASCII, which is faster to read as Latin-1.
   const text = buffer.toString(source.added === 0 ? 'latin1' : 'utf8', 0, length);
-  return { text: hasDynamicImports ? text.replace(DYNAMIC_IMPORT, '$import(') : text, line };
+  return { text: hasModuleSyntax ? text.replace(MODULE_SYNTAX, '$$import') : text, line };
 }
 
 const LINE_FEED = 10;

@@ -38,6 +38,8 @@ export interface ServeSettings {
   readonly token: string | undefined;
   readonly anonymous: boolean;
   readonly log: boolean;
+  /** Whether the HTTP server has a thread of its own. */
+  readonly httpThread: boolean;
   /** The bytes that the heap may use. */
   readonly maxHeap: number;
   readonly featureGates: FeatureGateSettings;
@@ -76,6 +78,7 @@ Options of serve
   --max-heap SIZE        the memory for objects and their history (512Mi); default: what Node allows on this machine.
                          When it is nearly used up, writes are refused until objects are deleted
   --log                  log every request
+  --no-http-thread       one thread for HTTP and the cluster: health checks then wait for long requests
   --feature-gates LIST   A=true,B=false
   --runtime-config LIST  api/all=true, GROUP/VERSION=true, …
 
@@ -127,6 +130,7 @@ const OPTIONS = {
   token: { type: 'string' },
   anonymous: { type: 'boolean' },
   log: { type: 'boolean' },
+  'no-http-thread': { type: 'boolean' },
   controllers: { type: 'string' },
   'max-heap': { type: 'string' },
   'feature-gates': { type: 'string', multiple: true },
@@ -181,6 +185,7 @@ export function parseCommandLine(args: readonly string[]): Command {
       token: values.token,
       anonymous: values.anonymous === true,
       log: values.log === true,
+      httpThread: values['no-http-thread'] !== true,
       maxHeap: readMaxHeap(values['max-heap']),
       controllers,
       featureGates: readGates((values['feature-gates'] ?? []).join(',')),

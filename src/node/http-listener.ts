@@ -8,7 +8,7 @@ import type { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Peer } from '../auth/authentication.js';
-import type { Answer, ByteSource, HttpRequest } from '../http/answer.js';
+import type { Answer, ByteSource } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { readSubprotocols } from '../http/subprotocols.js';
 import { systemClock } from '../util/clock.js';
@@ -29,7 +29,7 @@ import { WatchPace } from './watch-pace.js';
 import { isOriginAllowed, isWebSocketRequest, sendMessages, type UpgradeRequest } from './web-socket.js';
 
 /** Handles a request. It rejects only for an internal error. */
-export type RequestHandler = (request: HttpRequest) => Promise<Answer>;
+export type RequestHandler = (request: IncomingRequest) => Promise<Answer>;
 
 /** A finished request, for the log. */
 export interface RequestLogEntry {

@@ -7,13 +7,10 @@ import { Agent, createServer, type Server } from 'node:http';
 import { Duplex } from 'node:stream';
 import type { FetchTarget } from '../http/target.js';
 import { refuseUnknownOptions } from '../util/options.js';
+import { CLUSTER_LISTENER_OPTIONS, type ClusterListenerOptions } from './cluster-handler.js';
+import { SERVER_OPTIONS } from './http-server.js';
 import { kubeconfigText } from './kubeconfig.js';
-import {
-  attachCluster,
-  CLUSTER_LISTENER_OPTIONS,
-  type ClusterListenerOptions,
-  SERVER_OPTIONS,
-} from './node-listener.js';
+import { attachCluster } from './node-listener.js';
 
 /** Without `tokens`, every request acts as the administrator. */
 export type InProcessAgentOptions = ClusterListenerOptions;

@@ -46,33 +46,19 @@ function bodyAlreadyRead(): StatusError {
   return errors.internal('the body was read before the request came here: put the listener in front of body parsers');
 }
 
-/** A message as an HttpRequest. */
-export class IncomingRequest implements HttpRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingHeaders;
-  readonly peer: Peer | undefined;
-  readonly isWebSocket: boolean;
-  readonly #message: Incoming;
-  readonly #onRead: () => void;
-  #body: ReadableStream<Uint8Array> | null | undefined;
+/** The part of a request that can be aborted. */
+export class AbortableRequest {
   #controller: AbortController | undefined;
   #abortedWith: Error | undefined;
-
-  constructor(message: Incoming, { url, onRead, peer, isWebSocket = false }: IncomingContext) {
-    this.method = message.method ?? 'GET';
-    this.isWebSocket = isWebSocket;
-    this.url = url;
-    this.headers = new IncomingHeaders(message);
-    this.peer = peer;
-    this.#message = message;
-    this.#onRead = onRead;
-  }
+  /** Called once when the request is aborted. */
+  onAbort: ((reason: Error) => void) | undefined;
 
   /** Aborts the signal, even when it is created later. */
   abort(reason: Error): void {
-    this.#abortedWith ??= reason;
-    this.#controller?.abort(this.#abortedWith);
+    if (this.#abortedWith !== undefined) return;
+    this.#abortedWith = reason;
+    this.#controller?.abort(reason);
+    this.onAbort?.(reason);
   }
 
   get signal(): AbortSignal {
@@ -81,6 +67,29 @@ export class IncomingRequest implements HttpRequest {
       if (this.#abortedWith !== undefined) this.#controller.abort(this.#abortedWith);
     }
     return this.#controller.signal;
+  }
+}
+
+/** A message as an HttpRequest. */
+export class IncomingRequest extends AbortableRequest implements HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHeaders;
+  readonly peer: Peer | undefined;
+  readonly isWebSocket: boolean;
+  readonly #message: Incoming;
+  readonly #onRead: () => void;
+  #body: ReadableStream<Uint8Array> | null | undefined;
+
+  constructor(message: Incoming, { url, onRead, peer, isWebSocket = false }: IncomingContext) {
+    super();
+    this.method = message.method ?? 'GET';
+    this.isWebSocket = isWebSocket;
+    this.url = url;
+    this.headers = new IncomingHeaders(message);
+    this.peer = peer;
+    this.#message = message;
+    this.#onRead = onRead;
   }
 
   get remote(): string | undefined {
@@ -137,6 +146,13 @@ export class IncomingHeaders implements HttpHeaders {
     // A flat list of names and values.
     const raw = this.#message.rawHeaders;
     return raw.filter((_value, at) => at % 2 === 1 && raw[at - 1]?.toLowerCase() === name);
+  }
+
+  /** All values of all headers as the client sent them; undefined if none is repeated. */
+  repeated(): [name: string, value: string][] | undefined {
+    const raw = this.#message.rawHeaders;
+    if (raw.length === Object.keys(this.#values).length * 2) return undefined;
+    return raw.flatMap((value, at) => (at % 2 === 1 ? [[raw[at - 1] ?? '', value]] : []));
   }
 
   *[Symbol.iterator](): IterableIterator<[string, string]> {

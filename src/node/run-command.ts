@@ -13,8 +13,9 @@ import { memoryStorage } from '../storage/memory-storage.js';
 import { HELP, parseCommandLine, type ServedControllers, type ServeSettings, UsageError } from './command-line.js';
 import { type DataFolder, openDataFolder } from './data-folder.js';
 import { guardHeap } from './heap-guard.js';
+import { loadHttpThread } from './http-thread.js';
 import { loadManifests, readManifestFiles } from './manifests.js';
-import { type ServedCluster, serve } from './serve.js';
+import { type ServedCluster, type ServeOptions, serveWith } from './serve.js';
 import { readServerOptions } from './server-options.js';
 
 /** The process environment of a command. */
@@ -57,6 +58,8 @@ async function writeEnvtestFolder(folder: string): Promise<string> {
 
 async function runServe(settings: ServeSettings, environment: CommandEnvironment): Promise<void> {
   const { featureGates, runtimeConfig, dialect, tls, host } = settings;
+  // It loads while this thread creates the cluster.
+  await using thread = settings.httpThread ? loadHttpThread() : undefined;
   const data =
     settings.data === undefined
       ? undefined
@@ -95,7 +98,8 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
   const { anonymous } = settings;
   // The previous port, so that existing kubeconfigs keep working.
   const port = settings.port === 0 ? (credentials?.port ?? 0) : settings.port;
-  await using served = await serve(cluster, {
+  const start = thread?.start ?? (await import('./http-server.js')).startHttpServer;
+  const serveOptions: ServeOptions = {
     port,
     host,
     tls: tls ? (options.tls ?? credentials?.tls ?? true) : false,
@@ -108,7 +112,8 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     kubeconfig,
     onError: (error) =>
       environment.writeError(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`),
-  }).catch((error: unknown) => {
+  };
+  await using served = await serveWith(cluster, serveOptions, start).catch((error: unknown) => {
     if (errorCode(error) !== 'EADDRINUSE') throw error;
     throw new UsageError(
       settings.port === port

@@ -3,17 +3,11 @@
  * Serves a cluster on a TCP socket, for kubectl and client libraries.
  */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { Http2SecureServer } from 'node:http2';
-import { type AddressInfo, isIPv6 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
-import type { TlsOptions } from 'node:tls';
 import type { TokenTable } from '../auth/authentication.js';
 import { checkRequestHeaderOptions, type RequestHeaderOptions } from '../auth/request-header.js';
 import type { FetchTarget } from '../http/target.js';
 import type { DialectName } from '../meta/dialect.js';
-import { systemClock } from '../util/clock.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { advertisedListener } from './advertised.js';
 import {
@@ -23,17 +17,11 @@ import {
   createServerCertificate,
   type ServerCertificate,
 } from './certificates.js';
-import { createPeerReader, readCertificates } from './client-peer.js';
-import { type Connections, trackConnections } from './connections.js';
-import type { Listener } from './http-listener.js';
+import { readCertificates } from './client-peer.js';
+import { CLUSTER_LISTENER_OPTIONS, type ClusterListenerOptions, createClusterHandler } from './cluster-handler.js';
+import type { HttpServerSettings } from './http-server.js';
+import { loadHttpThread, type StartServer } from './http-thread.js';
 import { kubeconfigText, writeKubeconfig } from './kubeconfig.js';
-import {
-  attachCluster,
-  CLUSTER_LISTENER_OPTIONS,
-  type ClusterListenerOptions,
-  MAX_HEADER_BYTES,
-  SERVER_OPTIONS,
-} from './node-listener.js';
 
 /** The options of {@link serve}. */
 export interface ServeOptions extends ClusterListenerOptions {
@@ -61,6 +49,13 @@ export interface ServeOptions extends ClusterListenerOptions {
    * replaced.
    */
   readonly kubeconfig?: string | undefined;
+  /**
+   * True: sockets, TLS and HTTP are handled by a thread of their own, which also answers `/healthz`, `/livez` and `/readyz`
+   * while the cluster processes a long request. It takes about 40 ms to start. A URL: the same, with the file of the thread
+   * (`dist/node/http-thread.cjs` of this package), which a program that is bundled has to name. False by default;
+   * `orchplane serve` uses it.
+   */
+  readonly thread?: boolean | URL | undefined;
 }
 
 const OPTIONS = [
@@ -72,6 +67,7 @@ const OPTIONS = [
   'token',
   'anonymous',
   'kubeconfig',
+  'thread',
   ...CLUSTER_LISTENER_OPTIONS,
 ] as const satisfies readonly (keyof ServeOptions)[];
 
@@ -118,42 +114,48 @@ export interface ServedCluster extends AsyncDisposable {
  */
 export async function serve(cluster: FetchTarget, options: ServeOptions = {}): Promise<ServedCluster> {
   refuseUnknownOptions('serve', options, OPTIONS);
+  const { thread = false } = options;
+  if (thread === false) return serveWith(cluster, options, (await import('./http-server.js')).startHttpServer);
+  const loaded = loadHttpThread(thread === true ? undefined : thread);
+  return serveWith(cluster, options, loaded.start).catch(async (error: unknown) => {
+    await loaded[Symbol.asyncDispose]();
+    throw error;
+  });
+}
+
+/** Serves a cluster with a server that the caller chooses. */
+export async function serveWith(
+  cluster: FetchTarget,
+  options: Omit<ServeOptions, 'thread'>,
+  start: StartServer,
+): Promise<ServedCluster> {
   const host = options.host ?? '127.0.0.1';
   const { token, tokens } = resolveTokens(options);
   const tls = await certificateFor(options.tls ?? false, host);
   const authority = await clientAuthorityFor(options);
-  let url = '';
-
-  const server =
-    tls === undefined
-      ? createServer(SERVER_OPTIONS)
-      : await createTlsServer({ cert: tls.cert, key: tls.key, ...clientTlsOptions(authority, options) });
-  server.maxHeadersCount = 0;
-  const connections = trackConnections(server, SERVER_OPTIONS.keepAliveTimeout);
-  const tokenOptions = tokens === undefined ? {} : { tokens };
-  const { requestHeader } = options;
-  const trust = { clientCa: authority?.ca, requestHeader };
-  const peers = (authority ?? requestHeader) === undefined ? {} : { peerOf: createPeerReader(cluster.dialect, trust) };
-  const listener = attachCluster(server, cluster, {
+  const { handler, observer } = createClusterHandler(cluster, {
     flowControl: true,
     pacing: true,
     ...options,
-    ...tokenOptions,
-    ...peers,
-    origin: () => url,
+    ...(tokens === undefined ? {} : { tokens }),
   });
-  server.listen(options.port ?? 0, host);
-  await once(server, 'listening');
-
-  const { port } = server.address() as AddressInfo;
-  url = `${tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${port}`;
+  const trust = { clientCa: authority?.ca, requestHeader: options.requestHeader };
+  const settings: HttpServerSettings = {
+    port: options.port ?? 0,
+    host,
+    tls: tls && { cert: tls.cert, key: tls.key },
+    trust,
+    dialect: cluster.dialect.name,
+  };
+  const server = await start(settings, handler, observer);
+  const { port, url } = server;
   const caCertificate = tls?.ca;
   const kubeconfig = kubeconfigText({ url, caCertificate, token });
   const withdraw = cluster.advertise?.(advertisedListener(host, port, trust));
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     if (closed === undefined) withdraw?.();
-    closed ??= shutDown(server, listener, connections);
+    closed ??= server.close();
     return closed;
   };
   if (options.kubeconfig !== undefined) {
@@ -207,62 +209,6 @@ interface ClientCa {
   readonly issue?: (identity: ClientIdentity) => Promise<ClientCertificate>;
 }
 
-/** The handshake accepts every client; the handler evaluates the certificate with each request. */
-function clientTlsOptions(trust: ClientCa | undefined, { requestHeader }: ServeOptions): TlsOptions {
-  const ca = [trust?.ca, requestHeader?.ca].filter((each) => each !== undefined);
-  return ca.length === 0 ? {} : { ca, requestCert: true, rejectUnauthorized: false };
-}
-
-/** How long active requests may take to finish on shutdown. */
-const SHUTDOWN_GRACE_MS = 2_000;
-
-/**
- * A server of HTTP/2 and HTTP/1.1; the client chooses during the handshake.
- * upstream: apiserver/pkg/server/secure_serving.go SecureServingInfo.Serve
- */
-async function createTlsServer(tls: TlsOptions): Promise<Http2SecureServer & Pick<Server, 'maxHeadersCount'>> {
-  const { createSecureServer } = await import('node:http2');
-  const server = createSecureServer({
-    ...tls,
-    noDelay: true,
-    allowHTTP1: true,
-    maxHeaderListPairs: MAX_HEADER_PAIRS,
-    settings: {
-      maxConcurrentStreams: 100,
-      initialWindowSize: STREAM_BUFFER_BYTES,
-      maxFrameSize: STREAM_BUFFER_BYTES,
-      maxHeaderListSize: MAX_HEADER_BYTES,
-    },
-  });
-  // For HTTP/1.1 it reads these from its properties.
-  return Object.assign(server, SERVER_OPTIONS, { maxHeadersCount: 0 });
-}
-
-/** What a stream may send before the server has read it. */
-const STREAM_BUFFER_BYTES = 256 * 1024;
-
-/** Fields in a header; {@link MAX_HEADER_BYTES} limits them first. */
-const MAX_HEADER_PAIRS = 100_000;
-
-async function shutDown(
-  server: Server | Http2SecureServer,
-  listener: Listener,
-  { sockets, sessions }: Connections,
-): Promise<void> {
-  const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Lets streams finish, and tells the client to open no more.
-  for (const session of sessions) session.close();
-  await new Promise<void>((resolve) => {
-    const undo = systemClock.after(SHUTDOWN_GRACE_MS, resolve, { background: true });
-    void listener.drain().then(() => {
-      undo();
-      resolve();
-    });
-  });
-  for (const socket of sockets) socket.destroy();
-  await stopped;
-}
-
 function resolveTokens(options: ServeOptions): { readonly token?: string; readonly tokens?: TokenTable } {
   const { token, tokens, anonymous = false } = options;
   if (Number(token !== undefined) + Number(tokens !== undefined) + Number(anonymous) > 1) {
@@ -298,11 +244,4 @@ function isWildcard(host: string): boolean {
 
 function localAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
-}
-
-/** The host in a URL for clients on this machine. */
-function urlHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::' || host === '') return 'localhost';
-  return isIPv6(host) ? `[${host}]` : host;
 }

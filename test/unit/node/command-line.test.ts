@@ -30,6 +30,7 @@ describe('parseCommandLine', () => {
       token: undefined,
       anonymous: false,
       log: false,
+      httpThread: true,
       featureGates: {},
       runtimeConfig: undefined,
       controllers: 'none',
@@ -51,11 +52,13 @@ describe('parseCommandLine', () => {
       token: 't',
       anonymous: false,
       log: true,
+      httpThread: true,
       featureGates: { A: true, B: false },
       runtimeConfig: 'api/all=true,v1=false',
       controllers: 'ready',
     });
     expect(settingsOf('--anonymous', '--tls')).toMatchObject({ anonymous: true, tls: true });
+    expect(settingsOf('--no-http-thread')).toMatchObject({ httpThread: false });
   });
 
   test('reads the memory, which by default is that of Node', () => {

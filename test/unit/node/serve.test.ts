@@ -83,7 +83,7 @@ describe('options', () => {
   test('rejects unknown options and tokens without users', async () => {
     const cluster = createCluster();
     await expect(serve(cluster, { annonymous: true } as ServeOptions)).rejects.toThrow(
-      'serve has no option "annonymous"; it has port, host, tls, clientCa, requestHeader, token, anonymous, kubeconfig, tokens, authenticate, flowControl, pacing, log, codecs, aggregate, showHiddenMetricsForVersion, onError',
+      'serve has no option "annonymous"; it has port, host, tls, clientCa, requestHeader, token, anonymous, kubeconfig, thread, tokens, authenticate, flowControl, pacing, log, codecs, aggregate, showHiddenMetricsForVersion, onError',
     );
     const invalid = { tokens: { secret: 'alice' } } as unknown as ServeOptions;
     await expect(serve(cluster, invalid)).rejects.toThrow(TypeError);

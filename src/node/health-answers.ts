@@ -1,0 +1,94 @@
+/**
+ * Answers health checks while the thread of the cluster processes a long request. It repeats what the cluster has answered
+ * before: to the same credentials, or to a client without credentials. It never answers for a cluster that has refused the
+ * client, or that has been silent for too long.
+ */
+import type { Answer } from '../http/answer.js';
+import { systemClock } from '../util/clock.js';
+import type { IncomingRequest } from './incoming-request.js';
+
+/** How long the cluster has to answer a health check itself. */
+const PATIENCE_MS = 50;
+/** A cluster that has been silent for longer than this is not healthy. */
+const MAX_SILENCE_SECONDS = 30;
+const MAX_ANSWERS = 64;
+const MAX_ANSWER_LENGTH = 4096;
+
+const HEALTH_PAGES = ['/healthz', '/livez', '/readyz'];
+const HEALTH_PATH = /^\w+:\/\/[^/]*(\/(?:healthz|livez|readyz)(?:[/?].*)?)$/;
+
+/** Headers that neither name a user nor change the answer. */
+const NEUTRAL_HEADERS = new Set(['accept', 'accept-encoding', 'connection', 'host', 'user-agent']);
+
+type HealthRequest = Pick<IncomingRequest, 'method' | 'url' | 'peer' | 'headers'>;
+
+export class HealthAnswers {
+  readonly #answers = new Map<string, Answer>();
+  /** When the oldest health check was forwarded that was not followed by any message of the cluster, in seconds. */
+  #silentSince: number | undefined;
+
+  /** Learns what a client without credentials may see. */
+  async prime(ask: (path: string) => Promise<Answer>): Promise<void> {
+    await Promise.all(HEALTH_PAGES.map(async (path) => this.#keep(keyOf('GET', path), await ask(path))));
+  }
+
+  /** Called with every message of the cluster. */
+  heard(): void {
+    this.#silentSince = undefined;
+  }
+
+  /** The answer of the cluster, or one in its place if the cluster is late. */
+  answer(request: HealthRequest, forward: () => Promise<Answer>): Promise<Answer> {
+    const path = HEALTH_PATH.exec(request.url)?.[1];
+    const { method } = request;
+    if (path === undefined || (method !== 'GET' && method !== 'HEAD')) return forward();
+    const key = keyOf(method, path, credentialsOf(request));
+    this.#silentSince ??= process.uptime();
+    return new Promise((resolve, reject) => {
+      const undo = systemClock.after(PATIENCE_MS, () => {
+        const known = this.#answers.get(key) ?? this.#answers.get(keyOf(method, path));
+        if (known !== undefined) resolve(this.#inTime(known));
+      });
+      forward()
+        .finally(undo)
+        .then((answer) => {
+          this.#keep(key, answer);
+          resolve(answer);
+        }, reject);
+    });
+  }
+
+  #inTime(known: Answer): Answer {
+    const seconds = Math.floor(process.uptime() - (this.#silentSince ?? process.uptime()));
+    if (seconds < MAX_SILENCE_SECONDS) return known;
+    const body = `internal server error: the thread of the cluster has not responded for ${seconds} seconds\n`;
+    return { code: 500, headers: known.headers, body };
+  }
+
+  #keep(key: string, answer: Answer): void {
+    this.#answers.delete(key);
+    const { code, headers, body } = answer;
+    // Other codes say nothing about health: the client waits for the cluster.
+    if ((code !== 200 && code !== 500) || (body !== null && typeof body !== 'string')) return;
+    if (key.length + (body?.length ?? 0) > MAX_ANSWER_LENGTH) return;
+    this.#answers.set(key, { code, headers: headers.filter(([name]) => name !== 'Audit-Id'), body });
+    // Map keys are in insertion order: the first is the oldest.
+    for (const oldest of this.#answers.keys()) {
+      if (this.#answers.size <= MAX_ANSWERS) break;
+      this.#answers.delete(oldest);
+    }
+  }
+}
+
+/** Without credentials: of a client that sends none. */
+function keyOf(method: string, path: string, credentials: readonly unknown[] = []): string {
+  return JSON.stringify([method, path, ...credentials]);
+}
+
+/** The client certificate, and all headers that may name a user. */
+function credentialsOf({ peer, headers }: HealthRequest): readonly unknown[] {
+  const named = [...headers]
+    .filter(([name]) => !NEUTRAL_HEADERS.has(name))
+    .map(([name]) => [name, headers.getAll(name)]);
+  return peer === undefined && named.length === 0 ? [] : [peer ?? null, ...named];
+}

@@ -1,0 +1,41 @@
+/**
+ * The program of the HTTP thread. The build makes it a file of its own, `dist/node/http-thread.cjs`, without the code of the
+ * cluster.
+ */
+import { parentPort } from 'node:worker_threads';
+import { HealthAnswers } from './health-answers.js';
+import { type HttpServer, startHttpServer } from './http-server.js';
+import { ForwardedFailure, RequestForwarder } from './request-forwarder.js';
+import { type ClusterMessage, MessageBatch, type ServerMessage } from './thread-messages.js';
+
+if (parentPort === null) throw new Error('orchplane: this file is a thread of serve, not a program');
+const port = parentPort;
+const batch = new MessageBatch<ClusterMessage>(port);
+const forwarder = new RequestForwarder(batch);
+const health = new HealthAnswers();
+let server: HttpServer | undefined;
+
+async function listen({ settings, hasLog }: Extract<ServerMessage, { readonly type: 'listen' }>): Promise<void> {
+  server = await startHttpServer(settings, (request) => health.answer(request, () => forwarder.forward(request)), {
+    onError: (error) => (error instanceof ForwardedFailure ? undefined : batch.send({ type: 'error', error })),
+    onRequestEnd: hasLog ? (entry) => batch.send({ type: 'end', entry }) : undefined,
+  });
+  const { url } = server;
+  batch.send({ type: 'listening', port: server.port, url });
+  await health.prime((path) => forwarder.ask('GET', url + path));
+}
+
+async function close(): Promise<void> {
+  await server?.close();
+  batch.send({ type: 'closed' });
+}
+
+port.on('message', (messages: readonly ServerMessage[]) => {
+  health.heard();
+  for (const message of messages) {
+    // An error ends the thread, and the cluster gets it.
+    if (message.type === 'listen') void listen(message);
+    else if (message.type === 'close') void close();
+    else forwarder.receive(message);
+  }
+});

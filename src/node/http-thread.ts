@@ -1,0 +1,207 @@
+/**
+ * Runs the HTTP server of a cluster in a thread of its own. This side has the cluster: it answers the requests that the
+ * other side (`request-forwarder.ts`) forwards.
+ */
+import { fileURLToPath } from 'node:url';
+import { SHARE_ENV, Worker } from 'node:worker_threads';
+import type { Answer, ByteSource } from '../http/answer.js';
+import { isByteSource } from '../http/answer.js';
+import type { Handler } from '../http/handler.js';
+import { unreachable } from '../util/invariant.js';
+import { messageOf } from '../util/message-of.js';
+import { isStream, toByteSource } from './byte-sources.js';
+import { ForwardedRequest } from './forwarded-request.js';
+import type { HttpServer, HttpServerSettings, ServerObserver } from './http-server.js';
+import { ClientDisconnectedError, ServerClosing } from './incoming-request.js';
+import {
+  type ClusterMessage,
+  MessageBatch,
+  ownBytes,
+  packHeaders,
+  type RequestMessage,
+  type ServerMessage,
+} from './thread-messages.js';
+
+/** `startHttpServer`, or its equivalent in a thread. */
+export type StartServer = (
+  settings: HttpServerSettings,
+  handler: Handler,
+  observer: ServerObserver,
+) => Promise<HttpServer>;
+
+/**
+ * A thread that can start one HTTP server. It does not keep the process alive before that. Dispose it after the server has
+ * closed.
+ */
+export interface HttpThread extends AsyncDisposable {
+  readonly start: StartServer;
+}
+
+/** Starts a thread, which loads its code while this thread does something else. */
+export function loadHttpThread(file: URL = new URL('./http-thread.cjs', import.meta.url)): HttpThread {
+  const worker = new Worker(file, { name: 'orchplane-http', env: SHARE_ENV, execArgv: [] });
+  worker.unref();
+  const loadError = new Promise<never>((_resolve, reject) => worker.once('error', reject));
+  // Reported by `start`.
+  loadError.catch(() => undefined);
+  const stop = async (): Promise<void> => void (await worker.terminate());
+  return {
+    async start(settings, handler, observer) {
+      worker.ref();
+      const clientRequests = new ForwardedRequests(worker, handler, observer);
+      const listening = clientRequests.listen(settings);
+      const { port, url } = await Promise.race([listening, loadError]).catch((error: unknown) => {
+        throw isLoadError(error) ? cannotLoad(file, error) : error;
+      });
+      // From now on an error that the thread does not handle ends the process, as it does without the thread.
+      worker.removeAllListeners('error');
+      return { port, url, close: () => clientRequests.close().then(stop) };
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function isLoadError(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.includes('MODULE_NOT_FOUND');
+}
+
+function cannotLoad(file: URL, cause: unknown): Error {
+  const advice = 'A bundled program names the file (thread: new URL(…)) or serves without a thread (thread: false)';
+  return new Error(
+    `orchplane: the HTTP thread cannot load ${fileURLToPath(file)}: ${messageOf(cause).split('\n', 1)[0]}. ${advice}.`,
+    { cause },
+  );
+}
+
+type Listening = Pick<HttpServer, 'port' | 'url'>;
+
+interface OpenRequest {
+  readonly request: ForwardedRequest;
+  source?: ByteSource;
+}
+
+/** The requests of all clients that have no complete answer yet. */
+class ForwardedRequests {
+  readonly #batch: MessageBatch<ServerMessage>;
+  readonly #handler: Handler;
+  readonly #observer: ServerObserver;
+  readonly #open = new Map<number, OpenRequest>();
+  readonly #listening: Promise<Listening>;
+  readonly #closed: Promise<void>;
+  #onListening: (listening: Listening) => void = () => undefined;
+  #onClosed: () => void = () => undefined;
+
+  constructor(worker: Worker, handler: Handler, observer: ServerObserver) {
+    this.#batch = new MessageBatch(worker);
+    this.#handler = handler;
+    this.#observer = observer;
+    this.#listening = new Promise((resolve) => {
+      this.#onListening = resolve;
+    });
+    this.#closed = new Promise((resolve) => {
+      this.#onClosed = resolve;
+      worker.once('exit', () => resolve());
+    });
+    worker.on('message', (messages: readonly ClusterMessage[]) => {
+      for (const message of messages) this.#receive(message);
+    });
+  }
+
+  listen(settings: HttpServerSettings): Promise<Listening> {
+    this.#batch.send({ type: 'listen', settings, hasLog: this.#observer.onRequestEnd !== undefined });
+    return this.#listening;
+  }
+
+  close(): Promise<void> {
+    this.#batch.send({ type: 'close' });
+    return this.#closed;
+  }
+
+  #receive(message: ClusterMessage): void {
+    switch (message.type) {
+      case 'request':
+        void this.#answer(message);
+        break;
+      case 'body':
+        this.#open.get(message.id)?.request.receiveBody(message);
+        break;
+      case 'abort': {
+        const reason = message.isClosing ? new ServerClosing() : new ClientDisconnectedError();
+        this.#open.get(message.id)?.request.abort(reason);
+        break;
+      }
+      case 'next':
+        void this.#sendNext(message.id);
+        break;
+      case 'cancel':
+        this.#cancel(message.id);
+        break;
+      case 'end':
+        this.#observer.onRequestEnd?.(message.entry);
+        break;
+      case 'error':
+        this.#observer.onError(message.error);
+        break;
+      case 'listening':
+        this.#onListening(message);
+        break;
+      case 'closed':
+        this.#onClosed();
+        break;
+      default:
+        unreachable(message);
+    }
+  }
+
+  async #answer(message: RequestMessage): Promise<void> {
+    const { id } = message;
+    const read = (limit?: number): void =>
+      this.#batch.send({ type: 'read', id, ...(limit === undefined ? {} : { limit }) });
+    const open: OpenRequest = { request: new ForwardedRequest(message, read) };
+    this.#open.set(id, open);
+    try {
+      this.#sendAnswer(id, open, await this.#handler(open.request));
+    } catch (error) {
+      this.#fail(id, error);
+    }
+  }
+
+  #sendAnswer(id: number, open: OpenRequest, { code, headers, body, compress }: Answer): void {
+    if (isStream(body)) {
+      const stream = isByteSource(body) ? 'live' : 'stream';
+      open.source = toByteSource(body);
+      const head = { type: 'answer', id, code, headers: packHeaders(headers), body: null, stream } as const;
+      this.#batch.send(compress === undefined ? head : { ...head, compress });
+      void this.#sendNext(id);
+      return;
+    }
+    this.#open.delete(id);
+    const content = body instanceof Uint8Array ? ownBytes(body) : body;
+    this.#batch.send({ type: 'answer', id, code, headers: packHeaders(headers), body: content }, content);
+  }
+
+  async #sendNext(id: number): Promise<void> {
+    const source = this.#open.get(id)?.source;
+    if (source === undefined) return;
+    try {
+      const bytes = await source.read();
+      if (!this.#open.has(id)) return;
+      if (bytes === undefined) this.#open.delete(id);
+      this.#batch.send({ type: 'chunk', id, bytes: bytes && ownBytes(bytes) }, bytes);
+    } catch (error) {
+      this.#fail(id, error);
+    }
+  }
+
+  #cancel(id: number): void {
+    this.#open.get(id)?.source?.cancel();
+    this.#open.delete(id);
+  }
+
+  #fail(id: number, error: unknown): void {
+    this.#open.delete(id);
+    if (!(error instanceof ClientDisconnectedError)) this.#observer.onError(error);
+    this.#batch.send({ type: 'failed', id });
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Forwards the requests of an HTTP server to the cluster in another thread (`http-thread.ts`).
+ */
+import { type Answer, type ByteSource, readableOf } from '../http/answer.js';
+import { type IncomingRequest, ServerClosing } from './incoming-request.js';
+import {
+  type AnswerMessage,
+  type ClusterMessage,
+  type MessageBatch,
+  ownBytes,
+  packHeaders,
+  type RequestMessage,
+  type ServerMessage,
+  unpackHeaders,
+} from './thread-messages.js';
+
+/** A failure that the cluster has reported in its thread. */
+export class ForwardedFailure extends Error {}
+
+/** A body up to this size is sent along with its request if it has arrived. */
+const MAX_SENT_ALONG_BYTES = 64 * 1024;
+
+interface PendingRequest {
+  readonly request: IncomingRequest | undefined;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+  /** A small body, which is read at once. */
+  body?: Promise<Uint8Array | undefined>;
+  parts?: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  source?: ForwardedSource;
+}
+
+export class RequestForwarder {
+  readonly #batch: MessageBatch<ClusterMessage>;
+  readonly #pending = new Map<number, PendingRequest>();
+  #lastId = 0;
+
+  constructor(batch: MessageBatch<ClusterMessage>) {
+    this.#batch = batch;
+  }
+
+  forward(request: IncomingRequest): Promise<Answer> {
+    const { method, url, peer, remote, headers } = request;
+    const repeated = headers.repeated();
+    const content = {
+      method,
+      url,
+      headers: packHeaders(headers),
+      remote,
+      ...(repeated === undefined ? {} : { rawHeaders: packHeaders(repeated) }),
+      ...(peer === undefined ? {} : { peer }),
+      ...(request.isWebSocket ? { isWebSocket: true as const } : {}),
+      ...(request.hasBody ? { hasBody: true as const } : {}),
+    };
+    return this.#send(content, request);
+  }
+
+  /** Sends a request of the server itself. */
+  ask(method: string, url: string): Promise<Answer> {
+    return this.#send({ method, url, headers: '', remote: '127.0.0.1' });
+  }
+
+  #send(content: Omit<RequestMessage, 'type' | 'id'>, request?: IncomingRequest): Promise<Answer> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      const pending: PendingRequest = { request, resolve, reject };
+      this.#pending.set(id, pending);
+      const message: RequestMessage = { type: 'request', id, ...content };
+      if (request !== undefined) {
+        request.onAbort = (reason) => {
+          if (this.#pending.has(id))
+            this.#batch.send({ type: 'abort', id, isClosing: reason instanceof ServerClosing });
+        };
+        if (isSentAlong(request)) readAlong(pending, request, message);
+      }
+      this.#batch.send(message);
+    });
+  }
+
+  receive(message: Exclude<ServerMessage, { readonly type: 'listen' | 'close' }>): void {
+    const { id } = message;
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    switch (message.type) {
+      case 'answer':
+        pending.resolve(this.#toAnswer(message, pending));
+        if (pending.source === undefined) this.#pending.delete(id);
+        break;
+      case 'chunk':
+        if (message.bytes === undefined) this.#pending.delete(id);
+        pending.source?.push(message.bytes);
+        break;
+      case 'read':
+        void this.#sendBody(id, pending, message.limit);
+        break;
+      case 'failed':
+        this.#pending.delete(id);
+        if (pending.source === undefined) pending.reject(new ForwardedFailure());
+        else pending.source.fail(new ForwardedFailure());
+    }
+  }
+
+  #toAnswer(message: AnswerMessage, pending: PendingRequest): Answer {
+    const { id, code, body, stream, compress } = message;
+    const headers = unpackHeaders(message.headers);
+    if (stream === undefined) return { code, headers, body };
+    pending.source = new ForwardedSource({
+      next: () => this.#batch.send({ type: 'next', id }),
+      cancel: () => {
+        if (this.#pending.delete(id)) this.#batch.send({ type: 'cancel', id });
+      },
+    });
+    // The listener paces watches, which it recognizes by their type.
+    const source = stream === 'live' ? pending.source : readableOf(pending.source);
+    return { code, headers, body: source, ...(compress === undefined ? {} : { compress }) };
+  }
+
+  async #sendBody(id: number, pending: PendingRequest, limit: number | undefined): Promise<void> {
+    try {
+      const bytes = await readBody(pending, limit);
+      const own = bytes && ownBytes(bytes);
+      const message = { type: 'body', id, bytes: own } as const;
+      if (own === undefined) this.#batch.send(message);
+      else this.#batch.move(message, own);
+    } catch {
+      // The client has disconnected, and the listener aborts the request.
+      this.#batch.send({ type: 'body', id, isCut: true });
+    }
+  }
+}
+
+function isSentAlong({ hasBody, headers }: IncomingRequest): boolean {
+  if (!hasBody || headers.get('expect') !== null) return false;
+  const length = headers.get('content-length');
+  return length !== null && Number(length) <= MAX_SENT_ALONG_BYTES;
+}
+
+/** Reads a small body. It becomes part of the message if it arrives before the message is sent. */
+function readAlong(pending: PendingRequest, request: IncomingRequest, message: RequestMessage): void {
+  pending.body = request.readUpTo(MAX_SENT_ALONG_BYTES).then((bytes) => {
+    message.body = bytes && ownBytes(bytes);
+    return bytes;
+  });
+  // The cluster asks for it later, or the request is aborted.
+  pending.body.catch(() => undefined);
+}
+
+/** The whole body, or its next part if there is no limit. */
+async function readBody(pending: PendingRequest, limit: number | undefined): Promise<Uint8Array | undefined> {
+  const { request, body } = pending;
+  if (body !== undefined) {
+    const bytes = await body;
+    // The next part is the end.
+    if (limit === undefined) pending.body = Promise.resolve(undefined);
+    return bytes !== undefined && bytes.length > (limit ?? bytes.length) ? undefined : bytes;
+  }
+  if (limit !== undefined) return request?.readUpTo(limit);
+  pending.parts ??= request?.body?.getReader();
+  return (await pending.parts?.read())?.value;
+}
+
+/** The body of a response whose chunks come from the other thread. */
+class ForwardedSource implements ByteSource {
+  readonly #ask: { readonly next: () => void; readonly cancel: () => void };
+  /** The first chunk comes unasked. */
+  #isAsked = true;
+  #arrived: Promise<Uint8Array | undefined> | undefined;
+  #settle: { resolve(bytes: Uint8Array | undefined): void; reject(error: Error): void } | undefined;
+
+  constructor(ask: { readonly next: () => void; readonly cancel: () => void }) {
+    this.#ask = ask;
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    if (!this.#isAsked) this.#ask.next();
+    this.#isAsked = false;
+    const arrived = this.#arrived;
+    this.#arrived = undefined;
+    return arrived ?? new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+  }
+
+  cancel(): void {
+    this.#ask.cancel();
+    this.#settle?.resolve(undefined);
+  }
+
+  push(bytes: Uint8Array | undefined): void {
+    if (this.#settle === undefined) this.#arrived = Promise.resolve(bytes);
+    else this.#settle.resolve(bytes);
+    this.#settle = undefined;
+  }
+
+  fail(error: Error): void {
+    if (this.#settle !== undefined) {
+      this.#settle.reject(error);
+      return;
+    }
+    this.#arrived = Promise.reject(error);
+    // The reader sees it.
+    this.#arrived.catch(() => undefined);
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The messages between the thread of the cluster and the thread of its HTTP server. Each request has a number.
+ */
+import type { MessagePort, TransferListItem } from 'node:worker_threads';
+import type { Peer } from '../auth/authentication.js';
+import type { RequestLogEntry } from './http-listener.js';
+import type { HttpServerSettings } from './http-server.js';
+
+/** A request as data. */
+export interface RequestMessage {
+  readonly type: 'request';
+  readonly id: number;
+  readonly method: string;
+  readonly url: string;
+  /** See {@link packHeaders}. */
+  readonly headers: string;
+  /** All headers as the client sent them. Absent: none is repeated. */
+  readonly rawHeaders?: string;
+  readonly peer?: Peer;
+  readonly remote?: string | undefined;
+  readonly isWebSocket?: true;
+  readonly hasBody?: true;
+  /** A small body that has arrived with the headers. Absent: the cluster asks for the body when it needs it. */
+  body?: Uint8Array | undefined;
+}
+
+/** From the HTTP server to the cluster. */
+export type ClusterMessage =
+  | { readonly type: 'listening'; readonly port: number; readonly url: string }
+  | RequestMessage
+  /** The answer to `read`. Without bytes: the end of the body, or a body that is too long. */
+  | { readonly type: 'body'; readonly id: number; readonly bytes?: Uint8Array | undefined; readonly isCut?: boolean }
+  | { readonly type: 'abort'; readonly id: number; readonly isClosing: boolean }
+  /** The client has taken a chunk of a stream and wants the next one. */
+  | { readonly type: 'next'; readonly id: number }
+  | { readonly type: 'cancel'; readonly id: number }
+  | { readonly type: 'end'; readonly entry: RequestLogEntry }
+  | { readonly type: 'error'; readonly error: unknown }
+  | { readonly type: 'closed' };
+
+/** From the cluster to the HTTP server. */
+export type ServerMessage =
+  | { readonly type: 'listen'; readonly settings: HttpServerSettings; readonly hasLog: boolean }
+  | AnswerMessage
+  /** A part of a streaming body; without bytes: its end. */
+  | { readonly type: 'chunk'; readonly id: number; readonly bytes?: Uint8Array | undefined }
+  /** Asks for the whole body up to a limit, or without a limit for its next part. */
+  | { readonly type: 'read'; readonly id: number; readonly limit?: number }
+  /** The handler or a stream failed; the cluster has reported the error. */
+  | { readonly type: 'failed'; readonly id: number }
+  | { readonly type: 'close' };
+
+export interface AnswerMessage {
+  readonly type: 'answer';
+  readonly id: number;
+  readonly code: number;
+  readonly headers: string;
+  readonly body: string | Uint8Array | null;
+  /** `live`: a watch; `stream`: another body that is read piece by piece. The first chunk follows unasked. */
+  readonly stream?: 'live' | 'stream';
+  readonly compress?: 'gzip';
+}
+
+/** Names and values as one text, which is copied to the other thread in a third of the time. */
+export function packHeaders(headers: Iterable<readonly [name: string, value: string]>): string {
+  let text = '';
+  for (const [name, value] of headers) {
+    if (value.includes('\n')) throw new TypeError(`orchplane: the header ${name} contains a line feed`);
+    text += `${name}\n${value}\n`;
+  }
+  return text;
+}
+
+export function unpackHeaders(text: string): [name: string, value: string][] {
+  const parts = text.split('\n');
+  const headers: [string, string][] = [];
+  for (let at = 0; at + 1 < parts.length; at += 2) headers.push([parts[at] ?? '', parts[at + 1] ?? '']);
+  return headers;
+}
+
+/** Above this size, queued messages are sent at once, so that both threads work at the same time. */
+const MAX_QUEUED_BYTES = 64 * 1024;
+
+/** Sends all messages of a turn of the event loop together: waking up the other thread costs more than a message. */
+export class MessageBatch<Message> {
+  readonly #port: Pick<MessagePort, 'postMessage'>;
+  #messages: Message[] = [];
+  #transferred: TransferListItem[] = [];
+  #bytes = 0;
+
+  constructor(port: Pick<MessagePort, 'postMessage'>) {
+    this.#port = port;
+  }
+
+  /** `content` is the large part of the message, if it has one. */
+  send(message: Message, content?: string | Uint8Array | null): void {
+    if (this.#messages.push(message) === 1) setImmediate(() => this.flush());
+    this.#bytes += content?.length ?? 0;
+    if (this.#bytes > MAX_QUEUED_BYTES) this.flush();
+  }
+
+  /** Like `send`, but the bytes move to the other thread. They must have a buffer of their own. */
+  move(message: Message, bytes: Uint8Array): void {
+    if (bytes.length > MAX_QUEUED_BYTES) this.#transferred.push(bytes.buffer as ArrayBuffer);
+    this.send(message, bytes);
+  }
+
+  flush(): void {
+    if (this.#messages.length === 0) return;
+    this.#port.postMessage(this.#messages, this.#transferred);
+    this.#messages = [];
+    this.#transferred = [];
+    this.#bytes = 0;
+  }
+}
+
+/** The same bytes with a buffer of their own: a message contains the whole buffer of an array. */
+export function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}

@@ -1,0 +1,100 @@
+/** serve with an HTTP thread: health checks during long requests, and a thread that cannot be loaded. */
+import { once } from 'node:events';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { beforeAll, expect, test } from 'vitest';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
+import { serve } from '../../../src/node/index.js';
+import { buildHttpThread } from './http-thread-file.js';
+
+let thread: URL;
+
+beforeAll(() => {
+  thread = buildHttpThread();
+});
+
+/** A health check of a client. */
+interface Check {
+  readonly path: string;
+  readonly code: number;
+  readonly text: string;
+  readonly ms: number;
+  /** The large request was not over. */
+  readonly isDuring: boolean;
+}
+
+/** In a thread, because the cluster blocks its own. Sends a large request and health checks until it is answered. */
+const CLIENT = `
+  const { parentPort, workerData: { url, path, body, headers } } = require('node:worker_threads');
+  async function run() {
+    // Loads fetch.
+    await (await fetch(url + '/healthz', { headers })).text();
+    let isOver = false;
+    const start = performance.now();
+    const large = fetch(url + path, { method: 'POST', headers, body }).then(async (response) => {
+      isOver = true;
+      const ms = performance.now() - start;
+      await response.arrayBuffer();
+      return { code: response.status, ms };
+    });
+    const checks = [];
+    while (!isOver) {
+      for (const path of ['/healthz', '/livez', '/readyz?verbose']) {
+        const sent = performance.now();
+        const response = await fetch(url + path, { headers });
+        const text = await response.text();
+        checks.push({ path, code: response.status, text, ms: performance.now() - sent, isDuring: !isOver });
+      }
+    }
+    parentPort.postMessage({ ...(await large), checks });
+  }
+  void run();
+`;
+
+/** Far less than the large requests take, and more than most checks need on a busy machine. */
+const MAX_CHECK_MS = 300;
+
+const items = <Item>(count: number, item: (n: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, n) => item(n));
+const metadata = { name: 'a' };
+const ports = items(120_000, (n) => ({ containerPort: (n % 65_535) + 1 }));
+const data = Object.fromEntries(items(200_000, (n) => [`k${n}`, 'v']));
+
+test.each([
+  ['a Pod', 'pods', { metadata, spec: { containers: [{ name: 'c', image: 'i', ports }] } }, 201],
+  ['a ConfigMap', 'configmaps', { metadata, data }, 201],
+  ['an invalid Pod', 'pods', { metadata, spec: { containers: items(400_000, () => ({})) } }, 422],
+])(
+  'answers health checks while it processes %s of 3 MiB',
+  { timeout: 90_000 },
+  async (_name, resource, object, code) => {
+    await using cluster = createCluster();
+    await using server = await serve(cluster, { token: 't', thread });
+    const headers = { authorization: 'Bearer t', 'content-type': 'application/json' };
+    const report = await (await fetch(`${server.url}/readyz?verbose`, { headers })).text();
+    expect(report).toContain('[+]ping ok');
+    const path = `/api/v1/namespaces/default/${resource}`;
+    const client = new Worker(CLIENT, {
+      eval: true,
+      workerData: { url: server.url, path, headers, body: JSON.stringify(object) },
+    });
+    const [result] = (await once(client, 'message')) as [{ code: number; ms: number; checks: Check[] }];
+    expect(result.code).toBe(code);
+    const during = result.checks.filter(({ isDuring }) => isDuring);
+    expect(during.length).toBeGreaterThanOrEqual(3);
+    for (const check of result.checks) {
+      expect(check).toMatchObject({ code: 200, text: check.path === '/readyz?verbose' ? report : 'ok' });
+    }
+    const times = during.map(({ ms }) => ms).sort((one, other) => one - other);
+    expect(times[Math.floor(times.length / 2)]).toBeLessThan(MAX_CHECK_MS);
+    // A busy machine may delay a check; the request never does.
+    expect(times.at(-1)).toBeLessThan(result.ms);
+  },
+);
+
+test('a thread that cannot be loaded is an error that names the file', async () => {
+  const missing = pathToFileURL('/nowhere/http-thread.cjs');
+  await expect(serve(createCluster(), { thread: missing })).rejects.toThrow(
+    /^orchplane: the HTTP thread cannot load \/nowhere\/http-thread\.cjs: Cannot find module .*thread: new URL/,
+  );
+});
