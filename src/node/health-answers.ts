@@ -44,8 +44,10 @@ export class HealthAnswers {
     if (path === undefined || (method !== 'GET' && method !== 'HEAD')) return forward();
     const key = keyOf(method, path, credentialsOf(request));
     this.#silentSince ??= process.uptime();
+    // A check that follows an unanswered one does not wait again.
+    const patienceMs = Math.max(PATIENCE_MS - (process.uptime() - this.#silentSince) * 1000, 0);
     return new Promise((resolve, reject) => {
-      const undo = systemClock.after(PATIENCE_MS, () => {
+      const undo = systemClock.after(patienceMs, () => {
         const known = this.#answers.get(key) ?? this.#answers.get(keyOf(method, path));
         if (known !== undefined) resolve(this.#inTime(known));
       });

@@ -1,13 +1,16 @@
 /**
- * The CPU time of the largest requests that a server accepts (3 MiB), by what fills them. Requests are handled one after
- * another, so this is how long one request can delay all others.
+ * The CPU time of the largest requests that a server accepts (3 MiB), by what fills them, and the longest time that a health
+ * check takes meanwhile, with an HTTP thread. Requests are handled one after another, so the CPU time is how long one request
+ * can delay all others.
  *
  *   npm run build && node test/bench/largest-requests.mjs
  */
-
+import { once } from 'node:events';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { createFetchHandler } from '../../dist/http/index.js';
 import { createCluster } from '../../dist/index.js';
-import { verify } from './measure.mjs';
+import { serve } from '../../dist/node/index.js';
+import { median, verify } from './measure.mjs';
 
 const MAX_BYTES = 3 * 1024 * 1024 - 2_000;
 const PODS = '/api/v1/namespaces/default/pods';
@@ -55,16 +58,59 @@ const CASES = [
   ],
 ];
 
-for (const [name, path, object, item, status] of CASES) {
+const headers = { 'content-type': 'application/json' };
+
+if (isMainThread) await measureAll();
+else parentPort.postMessage(await checkDuring(workerData));
+
+async function measureAll() {
+  console.log(`${'3 MiB of'.padEnd(24)}    number     CPU   health checks: median, longest`);
+  for (const [name, path, object, item, status] of CASES) {
+    const { body, count } = fill(JSON.stringify(object), item);
+    const cpuMs = await cpuTime(path, body, status);
+    const checks = await healthChecks(path, body, status);
+    const times = [median(checks), Math.max(...checks)].map((ms) => `${ms.toFixed(0).padStart(7)} ms`);
+    console.log(`${name.padEnd(24)} ${String(count).padStart(9)} ${cpuMs.toFixed(0).padStart(7)} ms ${times.join('')}`);
+  }
+}
+
+async function cpuTime(path, body, status) {
   const handle = createFetchHandler(createCluster({ dialect: 'kubernetes' }));
-  const { body, count } = fill(JSON.stringify(object), item);
-  const headers = { 'content-type': 'application/json' };
   const start = process.cpuUsage();
   const response = await handle(new Request(`http://localhost${path}`, { method: 'POST', headers, body }));
   await response.arrayBuffer();
   const { user, system } = process.cpuUsage(start);
-  verify(response.status === status, `${name}: ${response.status} instead of ${status}`);
-  console.log(`${name.padEnd(24)} ${String(count).padStart(9)} ${((user + system) / 1000).toFixed(0).padStart(7)} ms`);
+  verify(response.status === status, `${response.status} instead of ${status}`);
+  return (user + system) / 1000;
+}
+
+/** The times of the health checks during a request. The client has a thread of its own, because the cluster blocks this one. */
+async function healthChecks(path, body, status) {
+  const server = await serve(createCluster({ dialect: 'kubernetes' }), { anonymous: true, thread: true });
+  const client = new Worker(new URL(import.meta.url), { workerData: { url: server.url, path, body } });
+  const [{ code, times }] = await once(client, 'message');
+  verify(code === status && times.length > 0, `${code} instead of ${status}, ${times.length} health checks`);
+  await server.close();
+  return times;
+}
+
+async function checkDuring({ url, path, body }) {
+  const check = async () => {
+    const start = process.hrtime.bigint();
+    verify((await (await fetch(`${url}/healthz`)).text()) === 'ok', 'the server is healthy');
+    return Number(process.hrtime.bigint() - start) / 1e6;
+  };
+  // Loads fetch.
+  await check();
+  let isOver = false;
+  const large = fetch(url + path, { method: 'POST', headers, body }).then(async (response) => {
+    isOver = true;
+    await response.arrayBuffer();
+    return response.status;
+  });
+  const times = [];
+  while (!isOver) times.push(await check());
+  return { code: await large, times };
 }
 
 /** Fills the only empty list or map of an object up to the maximum size. */

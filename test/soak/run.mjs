@@ -39,6 +39,16 @@ try {
     packages: 'external',
     logLevel: 'silent',
   });
+  await build({
+    entryPoints: [join(root, 'src/node/http-thread-main.ts')],
+    outfile: join(folder, 'dist/node/http-thread.cjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'es2022',
+    packages: 'external',
+    logLevel: 'silent',
+  });
   const { runSoak } = await import(pathToFileURL(join(folder, 'dist/soak.js')).href);
   console.log(`soak: ${minutes} minutes, seed ${seed}, ${heapMegabytes} MB, Node ${process.version}`);
   const program = join(folder, 'dist/node/cli.js');

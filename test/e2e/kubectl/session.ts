@@ -14,6 +14,7 @@ import { Namespace } from 'orchplane/kinds';
 import type { ServedCluster } from 'orchplane/node';
 import { serve } from 'orchplane/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildHttpThread } from '../../unit/node/http-thread-file.js';
 import { type Binary, findBinaries, minorOf } from './binaries.js';
 import { type Ended, type Running, startProgram } from './process.js';
 
@@ -112,7 +113,7 @@ async function openShared(options: ClusterOptions): Promise<Shared> {
   const cluster = createCluster({ ...options, dialect: 'kubernetes' });
   const log = createRequestLog();
   const kubeconfig = join(folder, 'kubeconfig');
-  const server = await serve(cluster, { tls: true, kubeconfig, log: log.add });
+  const server = await serve(cluster, { tls: true, kubeconfig, log: log.add, thread: buildHttpThread() });
   const close = async () => {
     await server.close();
     await cluster.close();

@@ -11,15 +11,20 @@ export async function buildProgram(prefix: string): Promise<{ readonly folder: s
   const program = join(folder, 'dist/node/cli.js');
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
-  await build({
-    entryPoints: [join(root, 'src/node/cli.ts')],
-    outfile: program,
+  const options = {
     bundle: true,
     platform: 'node',
-    format: 'esm',
     target: 'es2022',
     packages: 'external',
     logLevel: 'silent',
+  } as const;
+  const thread = join(folder, 'dist/node/http-thread.cjs');
+  await build({ ...options, entryPoints: [join(root, 'src/node/cli.ts')], outfile: program, format: 'esm' });
+  await build({
+    ...options,
+    entryPoints: [join(root, 'src/node/http-thread-main.ts')],
+    outfile: thread,
+    format: 'cjs',
   });
   return { folder, program };
 }
