@@ -24,6 +24,12 @@ export class Chunk {
     else this.#pieces.push(piece);
   }
 
+  /** Like `bytes`, but never a piece itself, which may be cached elsewhere. */
+  ownBytes(): Uint8Array {
+    const [only] = this.#pieces;
+    return this.#pieces.length === 1 && typeof only === 'object' ? new Uint8Array(only) : this.bytes();
+  }
+
   bytes(): Uint8Array {
     const encoder = new TextEncoder();
     const parts = this.#pieces.map((piece) => (typeof piece === 'string' ? encoder.encode(piece) : piece));
@@ -42,18 +48,28 @@ export class Chunk {
 /** The minimum length of one read of a long response body, in characters. */
 const MIN_PART_LENGTH = 128 * 1024;
 
+/** The streams of {@link partsStream}. */
+const partsStreams = new WeakSet<object>();
+
+/** Whether all chunks of a stream belong to its reader, which may move them to another thread. */
+export function ownsChunks(stream: object): boolean {
+  return partsStreams.has(stream);
+}
+
 /** A pull-based stream of encoded pieces, combined into chunks worth sending. */
 export function partsStream(parts: readonly Encoded[]): ReadableStream<Uint8Array> {
   let next = 0;
-  return new ReadableStream<Uint8Array>(
+  const stream = new ReadableStream<Uint8Array>(
     {
       pull(controller) {
         const chunk = new Chunk();
         for (; next < parts.length && chunk.length < MIN_PART_LENGTH; next++) chunk.add(parts[next] ?? '');
-        if (chunk.length > 0) controller.enqueue(chunk.bytes());
+        if (chunk.length > 0) controller.enqueue(chunk.ownBytes());
         if (next >= parts.length) controller.close();
       },
     },
     { highWaterMark: 0 },
   );
+  partsStreams.add(stream);
+  return stream;
 }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import type { Answer, ByteSource } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
+import { ownsChunks } from '../http/chunk.js';
 import type { Handler } from '../http/handler.js';
 import { unreachable } from '../util/invariant.js';
 import { messageOf } from '../util/message-of.js';
@@ -79,6 +80,8 @@ type Listening = Pick<HttpServer, 'port' | 'url'>;
 interface OpenRequest {
   readonly request: ForwardedRequest;
   source?: ByteSource;
+  /** The chunks of the source may be moved. */
+  ownsChunks?: boolean;
 }
 
 /** The requests of all clients that have no complete answer yet. */
@@ -170,6 +173,7 @@ class ForwardedRequests {
   #sendAnswer(id: number, open: OpenRequest, { code, headers, body, compress }: Answer): void {
     if (isStream(body)) {
       const stream = isByteSource(body) ? 'live' : 'stream';
+      open.ownsChunks = ownsChunks(body);
       open.source = toByteSource(body);
       const head = { type: 'answer', id, code, headers: packHeaders(headers), body: null, stream } as const;
       this.#batch.send(compress === undefined ? head : { ...head, compress });
@@ -182,13 +186,15 @@ class ForwardedRequests {
   }
 
   async #sendNext(id: number): Promise<void> {
-    const source = this.#open.get(id)?.source;
+    const { source, ownsChunks: movesChunks = false } = this.#open.get(id) ?? {};
     if (source === undefined) return;
     try {
       const bytes = await source.read();
       if (!this.#open.has(id)) return;
       if (bytes === undefined) this.#open.delete(id);
-      this.#batch.send({ type: 'chunk', id, bytes: bytes && ownBytes(bytes) }, bytes);
+      const own = bytes && ownBytes(bytes);
+      if (own !== undefined && movesChunks) this.#batch.move({ type: 'chunk', id, bytes: own }, own);
+      else this.#batch.send({ type: 'chunk', id, bytes: own }, own);
     } catch (error) {
       this.#fail(id, error);
     }
