@@ -331,10 +331,7 @@ export interface UpdateStrategy<Object = unknown> {
 
 /** Hooks of delete. */
 export interface DeleteStrategy<Object = unknown> {
-  /**
-   * DELETE returns the object where other kinds return a Status. `unpublished`: the OpenAPI document and the specification
-   * name a Status, and only the reference server returns the object.
-   */
+  /** DELETE returns the object, not a Status. `unpublished`: only in the reference server, against its OpenAPI document. */
   readonly returnDeletedObject: boolean | 'unpublished';
   /** Runs before the default deletion and may replace it; see {@link DeletionDecision}. */
   readonly intercept?: (live: ApiObject & Object, request: DeletionRequest, context: HookContext) => DeletionDecision;
