@@ -73,8 +73,9 @@ assert.deepEqual(seen, ['ADDED mail', 'DELETED cart', 'DELETED search']);
 
 title('Snapshot and restore');
 const snapshot = cluster.snapshot();
-const { items: deleted } = await configMaps.deleteCollection();
-say(`deleted ${deleted.length} config maps; left: ${(await configMaps.list()).items.length}`);
+const { items: present } = await configMaps.list();
+await configMaps.deleteCollection();
+say(`deleted ${present.length} config maps; left: ${(await configMaps.list()).items.length}`);
 cluster.restore(snapshot);
 const restored = names((await configMaps.list()).items);
 say(`restored version ${cluster.resourceVersion}; objects: ${restored.join(', ')}`);
