@@ -1,6 +1,6 @@
 /**
- * One reconcile of a Deployment: moves its ReplicaSets one step towards its template and size. Changes to the Deployment
- * itself are collected and written once, at the end.
+ * One reconcile of a Deployment: moves its ReplicaSets one step towards its template and size. Its status
+ * is written at the end; a pause, a resumption and a new ReplicaSet are written before.
  */
 
 import { Deployment } from '../../../kinds/apps/v1/deployment.js';
@@ -50,7 +50,7 @@ type StatusMode = 'rollout' | 'plain' | 'none';
 
 export class Rollout {
   readonly #environment: DeploymentEnvironment;
-  readonly #deployment: StoredDeployment;
+  #deployment: StoredDeployment;
   readonly #sets: DeploymentReplicaSets;
   #conditions: Conditions;
   #collisionCount: number | undefined;
@@ -79,7 +79,7 @@ export class Rollout {
 
   async #act(): Promise<StatusMode> {
     const { spec } = this.#deployment;
-    if (!isTerminating(this.#deployment)) this.#updatePauseCondition();
+    if (!isTerminating(this.#deployment)) await this.#updatePauseCondition();
     await this.#syncNewest();
     if (isTerminating(this.#deployment)) return 'plain';
     if (spec.paused === true) {
@@ -125,15 +125,19 @@ export class Rollout {
     };
   }
 
-  /** Writes conditions and collision count after a failure: an invalid template, a name collision. */
-  async #writePartialStatus(): Promise<void> {
-    const status = {
+  /** Writes revision, conditions and collision count, but no observation. */
+  #writeInterimStatus(): Promise<void> {
+    return this.#write({
       ...this.#deployment.status,
       ...(this.#conditions.length > 0 && { conditions: this.#conditions }),
       ...(this.#collisionCount !== undefined && { collisionCount: this.#collisionCount }),
-    };
+    });
+  }
+
+  /** Writes what is known after a failure: an invalid template, a name collision. */
+  async #writePartialStatus(): Promise<void> {
     try {
-      await this.#write(status);
+      await this.#writeInterimStatus();
     } catch (error) {
       // The original failure is the one to throw.
       this.#environment.context.report(error, `status of Deployment ${this.#deployment.metadata.name}`);
@@ -151,7 +155,7 @@ export class Rollout {
       ...(this.#revision !== undefined && { [keys.revision]: this.#revision }),
     };
     const next = { ...this.#deployment, metadata: isSameRevision ? metadata : { ...metadata, annotations }, status };
-    await context.client.api(Deployment, metadata.namespace).status.update(metadata.name, next);
+    this.#deployment = await context.client.api(Deployment, metadata.namespace).status.update(metadata.name, next);
   }
 
   #progressing(status: 'True' | 'False' | 'Unknown', reason: string, message: string): void {
@@ -161,7 +165,7 @@ export class Rollout {
   }
 
   /** A pause suspends the progress deadline; resuming restarts it. */
-  #updatePauseCondition(): void {
+  async #updatePauseCondition(): Promise<void> {
     if (!hasDeadline(this.#deployment)) return;
     const reason = conditionIn(this.#conditions, 'Progressing')?.reason;
     if (reason === 'ProgressDeadlineExceeded') return;
@@ -171,6 +175,7 @@ export class Rollout {
     } else if (!isPaused && reason === 'DeploymentPaused') {
       this.#progressing('Unknown', 'DeploymentResumed', 'Deployment is resumed');
     }
+    await this.#writeInterimStatus();
   }
 
   /** Updates the newest ReplicaSet's revision, annotations and minReadySeconds. */
@@ -193,6 +198,7 @@ export class Rollout {
     if (hasDeadline(this.#deployment) && conditionIn(this.#conditions, 'Progressing') === undefined) {
       this.#progressing('True', 'FoundNewReplicaSet', `Found new replica set "${set.metadata.name}"`);
     }
+    await this.#writeInterimStatus();
   }
 
   #nextRevision(): number {
@@ -203,6 +209,7 @@ export class Rollout {
   async #ensureNewest(): Promise<StoredReplicaSet> {
     const set = this.#sets.newest ?? (await this.#createNewest());
     this.#sets.addNewest(set);
+    await this.#writeInterimStatus();
     return set;
   }
 
@@ -233,7 +240,9 @@ export class Rollout {
         },
       });
       if (replicas > 0) this.#sets.recordScaling(name, 0, replicas);
-      if (hasDeadline(deployment))
+      // The reference cannot report both in one reconcile: its second write conflicts with the first.
+      const isResumed = conditionIn(this.#conditions, 'Progressing')?.reason === 'DeploymentResumed';
+      if (hasDeadline(deployment) && !isResumed)
         this.#progressing('True', 'NewReplicaSetCreated', `Created new replica set "${name}"`);
       this.#revision = String(revision);
       return created;
