@@ -7,6 +7,7 @@ import type { PropagationPolicy } from '../../kinds/deletion.js';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
 import type { ApiObject, ObjectMetaInput, OwnerReference } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
+import { nextTurn } from '../../util/clock.js';
 import { ControllerPart } from '../runtime/controller.js';
 import { ignoreNotFound } from '../runtime/expected-errors.js';
 import type { ReconcileResult } from '../runtime/work-queue.js';
@@ -108,6 +109,8 @@ export class Collector extends ControllerPart<CollectorParts> {
       }
     }
     if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
+    // The owner's controller counts once more while the owner exists.
+    await nextTurn();
     const latest = await this.#latest(member);
     if (latest !== undefined) await this.#removeFinalizer(member, latest, ORPHAN_FINALIZER);
   }

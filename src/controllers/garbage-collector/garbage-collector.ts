@@ -5,6 +5,7 @@
 import type { InformerEvent } from '../../client/informer.js';
 import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
+import { nextTurn } from '../../util/clock.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { type Controller, ControllerPart } from '../runtime/controller.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
@@ -53,14 +54,14 @@ class GarbageCollection extends ControllerPart {
   });
   readonly #collectQueue: WorkQueue = this.context.queue(
     async (uid) => {
-      await this.#ensureSynced();
+      await this.#ready();
       return this.#collector.collect(uid);
     },
     { workers: WORKERS },
   );
   readonly #orphanQueue = this.context.queue(
     async (uid) => {
-      await this.#ensureSynced();
+      await this.#ready();
       await this.#collector.orphan(uid);
     },
     { name: 'orphans', workers: WORKERS },
@@ -73,10 +74,15 @@ class GarbageCollection extends ControllerPart {
     }
   }
 
-  /** Decisions depend on the absence of objects, so all informers must have synced. */
-  async #ensureSynced(): Promise<void> {
+  /**
+   * Decisions depend on the absence of objects, so all informers must have synced. The owner's controller acts first, as with
+   * the reference server, whose collector reads the object and its owners over the network: a Job releases its pods before
+   * they are deleted.
+   */
+  async #ready(): Promise<void> {
     this.#kinds.refresh();
     await this.#kinds.pending();
+    await nextTurn();
   }
 
   #observe(watched: WatchedKind, event: InformerEvent<ApiObject>): void {

@@ -11,6 +11,7 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import { StatusError } from '../../meta/errors.js';
 import { qualifiedResource } from '../../meta/gvk.js';
 import type { ApiObject, DeepReadonly } from '../../meta/object.js';
+import { nextTurn } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
 
 export interface ContentRequest {
@@ -101,6 +102,8 @@ async function deleteAll(served: ServedKind, request: ContentRequest, grace: num
   const { group, version, resource } = served.gvr;
   try {
     if (!(await deleteCollection(served, api))) await deleteEach(served, api);
+    // Controllers react before the next kind is deleted.
+    await nextTurn();
     if (!served.verbs.includes('list')) return { estimate: grace, count: 0 };
     const items = (await api.list()).items as readonly ApiObject[];
     if (items.length === 0) return { estimate: 0, count: 0 };

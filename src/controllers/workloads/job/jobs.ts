@@ -32,7 +32,8 @@ const WORKERS = 5;
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 /**
  * The reference server batches changes of a Job and its pods for this time. Here a Job is reconciled at once, unless it has
- * just failed: each attempt records an event, and there must not be more events than in the reference server.
+ * just failed: each attempt records an event, and there must not be more events than in the reference server. Pods are also
+ * counted after this time if the Job is being deleted: it has released them.
  * upstream: pkg/controller/job/job_controller.go syncJobBatchPeriod
  */
 const GATHERING_MS = 1_000;
@@ -67,7 +68,7 @@ class Jobs extends ControllerPart {
   start(): void {
     this.#jobs.onKey((key, event) => {
       const { type, object } = event;
-      if (type === 'MODIFIED' && event.previous.metadata.generation === object.metadata.generation) this.#add(key);
+      if (type === 'MODIFIED' && event.previous.metadata.generation === object.metadata.generation) this.#add(object);
       else this.#queue.add(key);
       const isGone = type === 'DELETED';
       if (isGone) this.#control.runs.delete(object.metadata.uid);
@@ -80,15 +81,17 @@ class Jobs extends ControllerPart {
     );
   }
 
-  #add(key: string): void {
-    if (this.#queue.hasPendingRetry(key)) this.#queue.addAfter(key, GATHERING_MS);
+  #add(job: StoredJob): void {
+    const key = keyOf(job);
+    const isDeleted = job.metadata.deletionTimestamp !== undefined;
+    if (isDeleted || this.#queue.hasPendingRetry(key)) this.#queue.addAfter(key, GATHERING_MS);
     else this.#queue.add(key);
   }
 
   /** Queues the Job of a pod. A tracked pod without an unfinished Job is queued for removal of its finalizer. */
   #queueJobOf(pod: StoredPod, controller: OwnerReference | undefined): void {
     const job = this.#jobOf(pod, controller);
-    if (job !== undefined) this.#add(keyOf(job));
+    if (job !== undefined) this.#add(job);
     if ((job === undefined || finishedCondition(job) !== undefined) && isTracked(pod, this.#control.keys)) {
       this.#untracking.add(keyOf(pod));
     }
@@ -96,7 +99,7 @@ class Jobs extends ControllerPart {
 
   #queueAdopters(pod: StoredPod): void {
     const { namespace = '', labels } = pod.metadata;
-    for (const job of this.#jobsSelecting(namespace, labels)) this.#add(keyOf(job));
+    for (const job of this.#jobsSelecting(namespace, labels)) this.#add(job);
   }
 
   #queueUntracking(job: StoredJob): void {
