@@ -72,6 +72,8 @@ export interface Correlated {
   /** The key for `written`. */
   readonly key: string;
   readonly message: string;
+  /** Whether the Event object stands for events with different messages. */
+  readonly isCombined: boolean;
   /** The existing Event object; undefined: none yet. */
   readonly known: CountedEvent | undefined;
 }
@@ -111,7 +113,7 @@ export class EventCorrelator {
     const message = isCombined ? COMBINED + happening.message : happening.message;
     const key = isCombined ? similar : `${similar}\n${happening.fieldPath}\n${message}`;
     if (!this.#takesToken(about)) return undefined;
-    return { key, message, known: this.#counted.get(key) };
+    return { key, message, isCombined, known: this.#counted.get(key) };
   }
 
   /** Remembers the Event object on which further occurrences are counted. */

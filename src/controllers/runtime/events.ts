@@ -12,7 +12,7 @@ import { formatMicroTime, formatTime } from '../../text/time/time.js';
 import type { Activity } from '../../util/activity.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';
-import { EventCorrelator } from './event-correlation.js';
+import { type Correlated, EventCorrelator } from './event-correlation.js';
 import { isNamespaceTerminating } from './expected-errors.js';
 import type { AnyObject, HasMetadata } from './owners.js';
 
@@ -133,7 +133,7 @@ export class CoreEventRecorder implements EventRecorder, Activity {
       message: occurrence.message,
     });
     if (correlated === undefined) return;
-    const { key, message, known } = correlated;
+    const { key, message, isCombined, known } = correlated;
     const count = (known?.count ?? 0) + 1;
     if (known !== undefined) {
       const patch = strategicPatch<CoreEvent>(
@@ -150,13 +150,13 @@ export class CoreEventRecorder implements EventRecorder, Activity {
         if (!StatusError.is(error, 'NotFound')) throw error;
       }
     }
-    const name = await this.#create(occurrence, { namespace, message, count });
+    const name = await this.#create(occurrence, { namespace, message, isCombined, count });
     this.#correlator.written(key, { name, count });
   }
 
   async #create(
     { about, type, reason, details, timeMs }: Occurrence,
-    { namespace, message, count }: { readonly namespace: string; readonly message: string; readonly count: number },
+    { namespace, message, isCombined, count }: CreatedEvent,
   ): Promise<string> {
     const { client } = this.#options;
     const { component = this.#options.component, host, fieldPath, action, fieldManager } = details;
@@ -169,8 +169,9 @@ export class CoreEventRecorder implements EventRecorder, Activity {
             lastTimestamp: time,
             count,
             type,
-            reportingComponent: component,
-            ...(host === undefined ? {} : { reportingInstance: host }),
+            // upstream: client-go tools/record/events_cache.go EventAggregate copies the source only
+            ...(isCombined ? {} : { reportingComponent: component }),
+            ...(isCombined || host === undefined ? {} : { reportingInstance: host }),
           }
         : {
             type,
@@ -193,6 +194,11 @@ export class CoreEventRecorder implements EventRecorder, Activity {
       }
     }
   }
+}
+
+interface CreatedEvent extends Pick<Correlated, 'message' | 'isCombined'> {
+  readonly namespace: string;
+  readonly count: number;
 }
 
 const NO_DETAILS: EventDetails = Object.freeze({});

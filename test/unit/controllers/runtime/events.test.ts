@@ -144,7 +144,12 @@ describe('core event recorder', () => {
     expect(items).toHaveLength(10);
     const combined = items.filter(({ message }) => message?.startsWith('(combined'));
     expect(combined).toHaveLength(1);
-    expect(combined[0]).toMatchObject({ message: '(combined from similar events): attempt 14', count: 5 });
+    expect(combined[0]).toMatchObject({
+      message: '(combined from similar events): attempt 14',
+      count: 5,
+      source: { component: 'one' },
+      reportingComponent: '',
+    });
   });
 
   test('stops combining events after ten minutes without one', async () => {
