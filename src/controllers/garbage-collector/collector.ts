@@ -58,9 +58,9 @@ export class Collector extends ControllerPart<CollectorParts> {
     if (member === undefined) return;
     const isDeleted = member.object.metadata.deletionTimestamp !== undefined;
     if (isDeleted && member.ending !== 'foreground') return;
+    if (member.ending === 'foreground') return this.#finishForeground(member);
     const latest = await this.#latest(member);
     if (latest === undefined) return;
-    if (member.ending === 'foreground') return this.#finishForeground(member, latest);
     const references = referencesOf(latest);
     if (references.length === 0) return;
 
@@ -109,16 +109,13 @@ export class Collector extends ControllerPart<CollectorParts> {
       }
     }
     if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
-    // The owner's controller counts once more while the owner exists.
-    await nextTurn();
-    const latest = await this.#latest(member);
-    if (latest !== undefined) await this.#removeFinalizer(member, latest, ORPHAN_FINALIZER);
+    await this.#removeFinalizer(member, ORPHAN_FINALIZER);
   }
 
-  async #finishForeground(member: Member, latest: ApiObject): Promise<void> {
+  async #finishForeground(member: Member): Promise<void> {
     const dependents = this.options.graph.dependentsOf(member.uid);
     if (dependents === undefined || dependents.blocking.size === 0) {
-      return this.#removeFinalizer(member, latest, FOREGROUND_FINALIZER);
+      return this.#removeFinalizer(member, FOREGROUND_FINALIZER);
     }
     for (const dependent of dependents.unqueued) {
       if (dependent.ending !== 'foreground') this.options.enqueue(dependent.uid);
@@ -224,7 +221,11 @@ export class Collector extends ControllerPart<CollectorParts> {
     await this.#patch(member, mergePatch({ metadata: { resourceVersion: metadata.resourceVersion, ownerReferences } }));
   }
 
-  async #removeFinalizer(member: Member, latest: ApiObject, finalizer: string): Promise<void> {
+  async #removeFinalizer(member: Member, finalizer: string): Promise<void> {
+    // The owner's controller counts its dependents once more while the owner exists.
+    await nextTurn();
+    const latest = await this.#latest(member);
+    if (latest === undefined) return;
     const { resourceVersion, finalizers = [] } = latest.metadata;
     // Another client removed the finalizer.
     if (endingOf(latest) === undefined || !finalizers.includes(finalizer)) return;

@@ -142,3 +142,20 @@ test('workloads report that their pods are gone before a deleted namespace loses
   expect(sets.values).toEqual([0]);
   expect(all.values).toEqual([0]);
 });
+
+test('a ReplicaSet that waits for the deletion of its pods reports that they are gone', async () => {
+  const api = cluster.api(ReplicaSet);
+  await api.create({ metadata: { name: 'r' }, spec: { replicas: 2, ...pods } });
+  await runPods();
+  await using seen = await record(ReplicaSet, ({ status }: Stored<typeof ReplicaSet>) => [
+    status.observedGeneration,
+    status.replicas,
+  ]);
+  await api.delete('r', { propagation: 'Foreground' });
+  await cluster.settle();
+  expect(seen.values).toEqual([
+    [1, 2],
+    [2, 2],
+    [2, 0],
+  ]);
+});
