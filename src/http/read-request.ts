@@ -135,6 +135,7 @@ function lazyBody({ offer, contentType }: IncomingRequest, bytes: Uint8Array): R
     summary: () => open().summary(),
     text: () => open().text?.(),
     typeMeta: () => open().typeMeta?.(),
+    omitsZeroValues: () => open().omitsZeroValues?.() === true,
     repeatedKeys: () => open().repeatedKeys?.() ?? [],
   };
 }

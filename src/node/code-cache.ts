@@ -6,7 +6,7 @@
  * replaced by what the build wrote to `chunks.json`, the code between them is unchanged. The compiled code is stored next
  * to the library: a user who can write there can change the library itself.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import process from 'node:process';
@@ -60,6 +60,9 @@ interface Outcome {
   /** Called with what a part contains, so that the first one refers to it directly. */
   readonly binds?: readonly ((part: Exports) => void)[];
 }
+
+/** Tests replace functions of `fs`, and parts are loaded later. */
+const { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = fs;
 
 const DIST = dirname(__dirname);
 const FOLDER_PREFIX = 'v8-';
@@ -158,10 +161,15 @@ function run(file: string, path: string): Exports {
       throw new Error(`orchplane: ${path} has changed since the program started`);
     const body = compile(source, index);
     parts[index] = 'loading';
-    const contents = body(require, importAsync, part, outcome.scopes?.[index]?.()) as Exports;
-    parts[index] = contents;
-    outcome.binds?.[index]?.(contents);
-    return contents;
+    try {
+      const contents = body(require, importAsync, part, outcome.scopes?.[index]?.()) as Exports;
+      outcome.binds?.[index]?.(contents);
+      parts[index] = contents;
+      return contents;
+    } finally {
+      // After an error, for example at the limit of the stack, the next call tries again.
+      if (parts[index] === 'loading') delete parts[index];
+    }
   };
   partLoaders.set(file, part);
   let outcome: Outcome | undefined;

@@ -1,7 +1,6 @@
 /**
- * Adapts a request handler to node:http and node:http2. It sends the headers of streams at once, applies back pressure from slow
- * readers, aborts the request when the client disconnects, and lets a client that is still uploading read the error
- * response.
+ * Adapts a request handler to node:http and node:http2: sends the headers of streams at once, applies back pressure from slow
+ * readers, aborts requests whose client disconnects, and lets a client that is still uploading read the error response.
  */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
@@ -24,7 +23,7 @@ import {
   pathOfTarget,
   ServerClosing,
 } from './incoming-request.js';
-import { closeWithConnection, tryAssignSocket } from './pipelined-responses.js';
+import { closeWithConnection, limitPipeline, tryAssignSocket } from './pipelined-responses.js';
 import { WatchPace } from './watch-pace.js';
 import { isOriginAllowed, isWebSocketRequest, sendMessages, type UpgradeRequest } from './web-socket.js';
 
@@ -185,6 +184,7 @@ class Exchange {
     this.#outgoing = outgoing;
     if (state.options.onRequestEnd !== undefined) this.#startedAt = process.hrtime.bigint();
     state.active.add(this);
+    if (outgoing instanceof ServerResponse) limitPipeline(outgoing, incoming.socket);
     outgoing.on('close', () => this.#onClose());
     if (outgoing instanceof ServerResponse && outgoing.socket === null) closeWithConnection(outgoing, incoming.socket);
     // Over HTTP/2, a stream stays open until the client has sent its body, which was not read.

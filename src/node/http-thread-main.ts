@@ -3,8 +3,10 @@
  * cluster.
  */
 import { parentPort } from 'node:worker_threads';
+import type { Answer } from '../http/answer.js';
 import { HealthAnswers } from './health-answers.js';
 import { type HttpServer, startHttpServer } from './http-server.js';
+import type { IncomingRequest } from './incoming-request.js';
 import { ForwardedFailure, RequestForwarder } from './request-forwarder.js';
 import { type ClusterMessage, MessageBatch, type ServerMessage } from './thread-messages.js';
 
@@ -16,13 +18,22 @@ const health = new HealthAnswers();
 let server: HttpServer | undefined;
 
 async function listen({ settings, hasLog }: Extract<ServerMessage, { readonly type: 'listen' }>): Promise<void> {
-  server = await startHttpServer(settings, (request) => health.answer(request, () => forwarder.forward(request)), {
+  server = await startHttpServer(settings, (request) => answer(request), {
     onError: (error) => (error instanceof ForwardedFailure ? undefined : batch.send({ type: 'error', error })),
     onRequestEnd: hasLog ? (entry) => batch.send({ type: 'end', entry }) : undefined,
   });
   const { url } = server;
   batch.send({ type: 'listening', port: server.port, url });
   await health.prime((path) => forwarder.ask('GET', url + path));
+}
+
+/** Writes that change who may see what, by path. */
+const ACCESS_WRITE = /\/apis\/rbac\.|\/serviceaccounts\b/;
+
+async function answer(request: IncomingRequest): Promise<Answer> {
+  const given = await health.answer(request, () => forwarder.forward(request));
+  if (request.method !== 'GET' && request.method !== 'HEAD' && ACCESS_WRITE.test(request.url)) health.forget();
+  return given;
 }
 
 async function close(): Promise<void> {

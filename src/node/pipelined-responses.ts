@@ -37,3 +37,17 @@ export function closeWithConnection(outgoing: ServerResponse, socket: Socket): v
   waiting.add(outgoing);
   outgoing.once('close', () => waiting.delete(outgoing));
 }
+
+/** More than clients send without waiting for responses, and than one read of a socket usually contains. */
+const MAX_PIPELINED = 2_000;
+
+/** The unanswered requests of a connection. */
+const unanswered = new WeakMap<Socket, number>();
+
+/** Closes a connection with too many unanswered requests: a client that never waits would fill the memory. */
+export function limitPipeline(outgoing: ServerResponse, socket: Socket): void {
+  const count = (unanswered.get(socket) ?? 0) + 1;
+  unanswered.set(socket, count);
+  outgoing.on('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+  if (count > MAX_PIPELINED) socket.destroy();
+}

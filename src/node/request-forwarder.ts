@@ -19,11 +19,15 @@ export class ForwardedFailure extends Error {}
 
 /** A body up to this size is sent along with its request if it has arrived. */
 const MAX_SENT_ALONG_BYTES = 64 * 1024;
+/** All bodies of unanswered requests that were sent along. */
+const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
 
 interface PendingRequest {
   readonly request: IncomingRequest | undefined;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
+  /** The length of a body that was sent along. */
+  queuedBytes?: number;
   /** A small body, which is read at once. */
   body?: Promise<Uint8Array | undefined>;
   parts?: ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -34,6 +38,7 @@ export class RequestForwarder {
   readonly #batch: MessageBatch<ClusterMessage>;
   readonly #pending = new Map<number, PendingRequest>();
   #lastId = 0;
+  #queuedBytes = 0;
 
   constructor(batch: MessageBatch<ClusterMessage>) {
     this.#batch = batch;
@@ -71,7 +76,12 @@ export class RequestForwarder {
           if (this.#pending.has(id))
             this.#batch.send({ type: 'abort', id, isClosing: reason instanceof ServerClosing });
         };
-        if (isSentAlong(request)) readAlong(pending, request, message);
+        const length = lengthSentAlong(request);
+        if (length > 0 && this.#queuedBytes + length <= MAX_QUEUED_BYTES) {
+          pending.queuedBytes = length;
+          this.#queuedBytes += length;
+          readAlong(pending, request, message);
+        }
       }
       this.#batch.send(message);
     });
@@ -81,6 +91,10 @@ export class RequestForwarder {
     const { id } = message;
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
+    if (message.type === 'answer' || message.type === 'failed') {
+      this.#queuedBytes -= pending.queuedBytes ?? 0;
+      pending.queuedBytes = 0;
+    }
     switch (message.type) {
       case 'answer':
         pending.resolve(this.#toAnswer(message, pending));
@@ -129,10 +143,11 @@ export class RequestForwarder {
   }
 }
 
-function isSentAlong({ hasBody, headers }: IncomingRequest): boolean {
-  if (!hasBody || headers.get('expect') !== null) return false;
-  const length = headers.get('content-length');
-  return length !== null && Number(length) <= MAX_SENT_ALONG_BYTES;
+/** The length of a small body, which is sent with the request; 0 if it is read when the cluster asks for it. */
+function lengthSentAlong({ hasBody, headers }: IncomingRequest): number {
+  if (!hasBody || headers.get('expect') !== null) return 0;
+  const length = Number(headers.get('content-length') ?? 0);
+  return length <= MAX_SENT_ALONG_BYTES ? length : 0;
 }
 
 /** Reads a small body. It becomes part of the message if it arrives before the message is sent. */

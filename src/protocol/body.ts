@@ -18,6 +18,8 @@ export interface RequestBody {
    * separate pass with its own error messages. Throws {@link BodyError}.
    */
   typeMeta?(): TypeMeta | undefined;
+  /** The encoding does not tell zero values and empty lists from absent ones. */
+  omitsZeroValues?(): boolean;
   /** A summary for messages: `<empty>`, the first 30 bytes of an object, or the hex digits of other bytes. */
   summary(): string;
   /** The document as it was sent; text encodings only. */

@@ -12,8 +12,12 @@ const CANONICAL_PREFIX = orchDialect.extension('');
 
 /** Returns the schema itself if nothing in it differs. Equal parts are shared with the schema. */
 export function schemaInDialect(schema: ObjectNode, dialect: Dialect): ObjectNode {
-  const done = getOrInsertComputed(converted, dialect, () => new WeakMap<SchemaNode, SchemaNode>());
-  return convert(schema, { dialect, done }) as ObjectNode;
+  const known = getOrInsertComputed(converted, dialect, () => new WeakMap<SchemaNode, SchemaNode>());
+  const done = new Map<SchemaNode, SchemaNode>();
+  const result = convert(schema, { dialect, known, done }) as ObjectNode;
+  // Only complete conversions are shared: an error at the limit of the stack must not leave a part of one.
+  for (const [node, same] of done) known.set(node, same);
+  return result;
 }
 
 /** Kinds share types, so conversions are kept by dialect. */
@@ -21,8 +25,9 @@ const converted = new WeakMap<Dialect, WeakMap<SchemaNode, SchemaNode>>();
 
 interface Walk {
   readonly dialect: Dialect;
+  readonly known: WeakMap<SchemaNode, SchemaNode>;
   /** Nodes are added before they are complete, because a schema may contain itself. */
-  readonly done: WeakMap<SchemaNode, SchemaNode>;
+  readonly done: Map<SchemaNode, SchemaNode>;
 }
 
 /** The rule of a dialect for a type. A rule is for the type that has all its fields: Go packages may share a name. */
@@ -33,7 +38,7 @@ export function typeRuleOf(node: ObjectNode, dialect: Dialect): TypeRule | undef
 }
 
 function convert(node: SchemaNode, walk: Walk): SchemaNode {
-  const present = walk.done.get(node);
+  const present = walk.done.get(node) ?? walk.known.get(node);
   if (present !== undefined) return present;
   const seen = new Set<SchemaNode>();
   if (!differs(node, walk, seen)) {
@@ -48,7 +53,7 @@ function convert(node: SchemaNode, walk: Walk): SchemaNode {
 /** Visited nodes are skipped. */
 function differs(node: SchemaNode, walk: Walk, seen: Set<SchemaNode>): boolean {
   if (seen.has(node)) return false;
-  const present = walk.done.get(node);
+  const present = walk.done.get(node) ?? walk.known.get(node);
   if (present !== undefined) return present !== node;
   seen.add(node);
   if (node.type === 'list') return differs(node.items, walk, seen);

@@ -4,6 +4,7 @@
 import type { Dialect } from '../meta/dialect.js';
 import type { FieldRule, TypeRule } from '../meta/dialect-rules.js';
 import { childPath, duplicate, type FieldError, keyPath, notSupported, required } from '../meta/field-error.js';
+import { append } from '../util/arrays.js';
 import { isRecord, own } from '../util/json.js';
 import { typeRuleOf } from './in-dialect.js';
 import type { ObjectNode, SchemaNode } from './schema-node.js';
@@ -59,7 +60,7 @@ function collect(check: Check, value: unknown, path: string, found: FieldError[]
     if (rule.isNonEmpty === true && Object.keys(value).length === 0) found.push(required(path));
     for (const [name, one] of Object.entries(rule.fields)) {
       const isRequired = one.required === 'nonEmpty' || node.fields.get(name)?.required === true;
-      found.push(...fieldErrors(one, own(value, name), { path: childPath(path, name), isRequired }));
+      append(found, fieldErrors(one, own(value, name), { path: childPath(path, name), isRequired }));
     }
   }
   for (const [name, inner] of fields) collect(inner, own(value, name), childPath(path, name), found);

@@ -18,6 +18,7 @@ import { BodyError, type RequestBody, type TypeMeta } from '../protocol/body.js'
 import type { Registry } from '../registry/registry.js';
 import { decode, type IsReusable } from '../schema/decode.js';
 import { DecodeError, jsonType } from '../schema/decode-scalar.js';
+import { addGivenZeros } from '../schema/given-fields.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { quote } from '../text/go/go-text.js';
 import { translateError } from '../util/catch-error.js';
@@ -69,6 +70,7 @@ export function decodeRequestBody(body: RequestBody | undefined, target: DecodeT
       errors.badRequest(`${gvk.kind} in version ${quote(gvk.version)} cannot be handled as a ${expected}: ${why}`),
   };
   const document = readBody(body, target, decodeErrors);
+  if (body?.omitsZeroValues?.() === true) addGivenZeros(target.served.schema, document.value);
   const repeatedKeys = body?.repeatedKeys?.() ?? [];
   const written = () => body?.text?.();
   const whole = { ...target, ...(target.served.kind.customResourceHandler === undefined ? {} : { written }) };

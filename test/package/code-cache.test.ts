@@ -186,6 +186,22 @@ describe('the code cache', () => {
     expect(run(use, {}, ['touch']).stdout).toContain('has changed since the program started');
   });
 
+  test('loads a part although a test has replaced functions of fs, and again after an error', () => {
+    const program = `
+      import fs from 'node:fs';
+      import { createCluster } from 'orchplane';
+      import { Deployment } from 'orchplane/kinds';
+      fs.readFileSync = fs.statSync = () => { throw new Error('replaced'); };
+      const cluster = createCluster();
+      const deep = (depth) => { try { deep(depth + 1); } catch { try { cluster.installYaml('a: [1'); } catch {} } };
+      deep(0);
+      const spec = { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'a' }] } } };
+      const made = await cluster.api(Deployment).create({ metadata: { name: 'web' }, spec });
+      await cluster.installYaml('a: [1').catch((error) => console.log(made.spec.replicas, error.name));
+    `;
+    expect(run(program)).toEqual({ stdout: '1 ManifestsError\n', stderr: '' });
+  });
+
   test('keeps the lines of stack traces', () => {
     const program = `import { createCluster } from 'orchplane'; try { createCluster({ x: 1 }); } catch (error) { console.log(error.stack); }`;
     for (const { stdout } of [run(program), run(program)]) {

@@ -101,6 +101,7 @@ export function protobufBody(bytes: Uint8Array, dialect: Dialect): RequestBody {
       return parsed;
     },
     typeMeta: () => claimedType(bytes, dialect),
+    omitsZeroValues: () => true,
     summary: () => bytesSummary(bytes),
     detach: () => protobufBody(bytes.slice(), dialect),
   };

@@ -34,9 +34,23 @@ export function validate(draft: DraftObject, target: WriteTarget, write: WriteOp
   const object = draft as unknown as ApiObject;
   requireType(object, write);
   // Reported alone: the hooks of a kind expect the fields that its types always have in the reference server.
-  reject(object, write, typeRuleErrors(write.served.schema, object, write.served.dialect));
+  reject(object, write, newTypeRuleErrors(object, target.live, write));
   if (target.live === undefined) reject(object, write, createErrors(object, write));
   else validateUpdate(object, target.live, target, write);
+}
+
+/** An object that was stored before a rule existed can still be updated and deleted. */
+function newTypeRuleErrors(
+  next: ApiObject,
+  live: ApiObject | undefined,
+  { served }: WriteOperation,
+): readonly FieldError[] {
+  const found = typeRuleErrors(served.schema, next, served.dialect);
+  if (live === undefined || found.length === 0) return found;
+  const before = new Set(
+    typeRuleErrors(served.schema, live, served.dialect).map(({ field, type }) => `${type} ${field}`),
+  );
+  return found.filter(({ field, type }) => !before.has(`${type} ${field}`));
 }
 
 function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: WriteTarget, write: WriteOperation): void {

@@ -183,11 +183,13 @@ function withQueryOptions(body: RequestOptions, query: RequestOptions): RequestO
   const { gracePeriodSeconds = query.gracePeriodSeconds, orphanDependents } = body;
   const { propagationPolicy = orphanDependents === undefined ? query.propagationPolicy : undefined } = body;
   const dryRun = (body.dryRun?.length ?? 0) > 0 ? body.dryRun : query.dryRun;
+  const { preconditions = query.preconditions } = body;
   return {
     ...body,
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...(dryRun === undefined ? {} : { dryRun }),
+    ...(preconditions === undefined ? {} : { preconditions }),
   };
 }
 

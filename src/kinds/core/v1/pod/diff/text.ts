@@ -139,7 +139,7 @@ function pads(records: readonly TextRecord[], length: (one: TextRecord) => numbe
   for (let end = 0; end <= lengths.length; end++) {
     if (lengths[end] !== undefined) continue;
     const run = lengths.slice(start, end).map((one) => one ?? 0);
-    const longest = Math.max(0, ...run);
+    const longest = run.reduce((most, one) => Math.max(most, one), 0);
     for (const [offset, one] of run.entries()) result[start + offset] = longest - one;
     start = end + 1;
   }
