@@ -124,7 +124,11 @@ export function load(file: string): Exports {
 
 const partLoaders = new Map<string, (index: number) => Exports>();
 
-/** Loads all parts of all files that have been loaded, in a given order; for tests. */
+/**
+ * Loads all parts of all files that have been loaded, in a given order; for tests.
+ *
+ * @public
+ */
 export function loadParts(order: 'ascending' | 'descending'): number {
   const all = [...partLoaders].flatMap(
     ([file, part]) => chunks[file]?.scripts.slice(2).map((_, at) => () => part(at + 2)) ?? [],
