@@ -31,16 +31,14 @@ export class HealthAnswers {
   readonly #unanswered = new Map<string, number>();
   /** When the oldest health check was forwarded that was not followed by any message of the cluster, in seconds. */
   #silentSince: number | undefined;
+  #ask: ((path: string) => Promise<Answer>) | undefined;
+  #stopAsking: (() => void) | undefined;
 
   /** Learns what a client without credentials may see. */
   async prime(ask: (path: string) => Promise<Answer>): Promise<void> {
     this.#ask = ask;
     await Promise.all(HEALTH_PAGES.map(async (path) => this.#keep(keyOf(path), path, await ask(path))));
   }
-
-  #ask: ((path: string) => Promise<Answer>) | undefined;
-
-  #stopAsking: (() => void) | undefined;
 
   /** Forgets all answers, because a write may have changed who may see what, and asks again a little later. */
   forget(): void {
@@ -75,9 +73,11 @@ export class HealthAnswers {
         if (known !== undefined) resolve(this.#inTime(key, known));
       });
       forward()
-        .finally(undo)
-        .then((answer) => {
+        .finally(() => {
+          undo();
           this.#unanswered.delete(key);
+        })
+        .then((answer) => {
           this.#keep(key, path, answer);
           resolve(answer);
         }, reject);

@@ -1,7 +1,7 @@
 /** Fields that must be given, in encodings that cannot tell a zero value from an absent one. */
 import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import { zeroValue } from './decode.js';
-import type { SchemaNode } from './schema-node.js';
+import { type SchemaNode, searchIn } from './schema-node.js';
 
 /** Adds the zero values of scalars and lists that must be given. */
 export function addGivenZeros(node: SchemaNode, value: unknown): void {
@@ -17,19 +17,6 @@ export function addGivenZeros(node: SchemaNode, value: unknown): void {
   }
 }
 
-const given = new WeakMap<SchemaNode, boolean>();
-
-function hasGiven(node: SchemaNode): boolean {
-  let has = given.get(node);
-  if (has === undefined) {
-    // Set first, because a schema may contain itself.
-    given.set(node, false);
-    if (node.type === 'list') has = hasGiven(node.items);
-    else if (node.type === 'map') has = hasGiven(node.values);
-    else if (node.type === 'object')
-      has = [...node.fields.values()].some((field) => field.presence === 'given' || hasGiven(field.node));
-    else has = false;
-    given.set(node, has);
-  }
-  return has;
-}
+const hasGiven = searchIn(
+  (node) => node.type === 'object' && Array.from(node.fields.values()).some(({ presence }) => presence === 'given'),
+);

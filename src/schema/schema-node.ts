@@ -182,6 +182,30 @@ export function areInWireOrder({ named }: FieldListing, keys: readonly string[])
   return true;
 }
 
+/** Whether a node or one inside of it matches; the results are kept. */
+export function searchIn(matches: (node: SchemaNode) => boolean): (node: SchemaNode) => boolean {
+  const known = new WeakMap<SchemaNode, boolean>();
+  const find = (node: SchemaNode, seen: Set<SchemaNode>): boolean => {
+    // A schema may contain itself.
+    if (seen.has(node)) return false;
+    seen.add(node);
+    return known.get(node) ?? (matches(node) || childrenOf(node).some((child) => find(child, seen)));
+  };
+  return (node) => {
+    const before = known.get(node);
+    if (before !== undefined) return before;
+    const found = find(node, new Set());
+    known.set(node, found);
+    return found;
+  };
+}
+
+function childrenOf(node: SchemaNode): readonly SchemaNode[] {
+  if (node.type === 'list') return [node.items];
+  if (node.type === 'map') return [node.values];
+  return node.type === 'object' ? Array.from(node.fields.values(), (field) => field.node) : [];
+}
+
 type AllMembers = { readonly listing?: undefined } & { readonly [Key in KeyOfAny<SchemaNode>]?: unknown };
 type KeyOfAny<Node> = Node extends unknown ? keyof Node : never;
 

@@ -1,15 +1,8 @@
 /** Pseudo-random choices that depend only on the seed. */
+import { seededRandom } from '../../dist/testing/index.js';
 
-/** A generator of numbers in [0, 1) (mulberry32) with the choices that generators make. */
-export function seededRandom(seed) {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-  const below = (limit) => Math.floor(next() * limit);
+export function randomChoices(seed) {
+  const { next, below } = seededRandom(seed);
   return {
     below,
     chance: (share) => next() < share,

@@ -22,7 +22,7 @@ import { classOf, requestKind } from './classes.mjs';
 import { installCustomKinds, removeGenerated } from './custom.mjs';
 import { generators } from './generators.mjs';
 import { reasonFor } from './known.mjs';
-import { seededRandom } from './random.mjs';
+import { randomChoices } from './random.mjs';
 import { shrink } from './shrink.mjs';
 import { firstDifference, openSides, runOnBoth, sendAsAdmin } from './sides.mjs';
 
@@ -49,7 +49,7 @@ process.removeAllListeners('warning');
 
 const run = `d${Date.now().toString(36)}`;
 const group = `${run}.example.com`;
-const random = seededRandom(Number(options.seed));
+const random = randomChoices(Number(options.seed));
 const sides = await openSides(options);
 const areas = options.areas.split(',');
 const builtIn = (await readCatalogue((path) => sendAsAdmin(sides.reference, 'GET', path))).filter(

@@ -1,20 +1,10 @@
 /** docs/specification.md, E5 and E9: media types, encodings and compression. */
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { configMap, MAPS, open } from './http.js';
+import { CRDS, configMap, MAPS, open, WIDGETS } from './http.js';
 
 const PROTOBUF = 'application/vnd.orch.protobuf';
 const CBOR = { featureGates: { CBORServingAndStorage: true } };
-
-const definition = {
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', kind: 'Widget' },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-  },
-};
 
 describe('media types', () => {
   test('E5.1: JSON is the default; YAML works for requests and responses', async () => {
@@ -31,7 +21,7 @@ describe('media types', () => {
   test('E5.2: custom resources have no Protobuf; a client that accepts JSON too gets JSON', async () => {
     const { map, post, request } = open();
     await map('a');
-    await post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', definition);
+    await post(CRDS, WIDGETS);
     const type = async (path: string, accept: string) => {
       const response = await request('GET', path, { headers: { accept } });
       return response.ok ? response.headers.get('content-type') : response.status;
@@ -73,7 +63,7 @@ describe('media types', () => {
     expect((await open().send('GET', MAPS, { headers: { accept: 'application/cbor' } })).code).toBe(406);
     const { map, post, request } = open(CBOR);
     await map('a');
-    await post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', definition);
+    await post(CRDS, WIDGETS);
     const accept = 'application/cbor';
     for (const path of [`${MAPS}/a`, '/apis/example.com/v1/namespaces/default/widgets']) {
       expect((await request('GET', path, { headers: { accept } })).headers.get('content-type')).toBe(

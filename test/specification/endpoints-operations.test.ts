@@ -1,6 +1,6 @@
 /** docs/specification.md, E1 and E2: path shapes and operations. */
 import { describe, expect, test } from 'vitest';
-import { configMap, EVERYTHING, MAPS, names, open } from './http.js';
+import { CRDS, configMap, EVERYTHING, MAPS, names, open, WIDGETS } from './http.js';
 
 const HOLD = 'example.com/hold';
 const QUOTAS = '/api/v1/namespaces/default/resourcequotas';
@@ -61,16 +61,7 @@ describe('operations', () => {
 
   test('E2.3: an update creates custom resources and objects of other groups', async () => {
     const { put, post } = open();
-    const definition = {
-      metadata: { name: 'widgets.example.com' },
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'widgets', kind: 'Widget' },
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-      },
-    };
-    expect((await post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', definition)).code).toBe(201);
+    expect((await post(CRDS, WIDGETS)).code).toBe(201);
     const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } };
     expect((await put('/apis/example.com/v1/namespaces/default/widgets/w', widget)).code).toBe(201);
     const priority = { metadata: { name: 'p' }, value: 1 };

@@ -2,13 +2,18 @@
 import { type ClusterOptions, createCluster } from 'orchplane';
 import { cbor } from 'orchplane/codec/cbor';
 import { protobuf } from 'orchplane/codec/protobuf';
-import { createFetchHandler } from 'orchplane/http';
+import { createFetchHandler, type FetchHandlerOptions } from 'orchplane/http';
 import { fakeClock } from 'orchplane/testing';
 
 /** Everything that the specification describes is enabled. */
 export const EVERYTHING: ClusterOptions = {
   runtimeConfig: 'api/all=true',
-  featureGates: { ClusterTrustBundle: true, DynamicResourceAllocation: true, StorageVersionMigrator: true },
+  featureGates: {
+    ClusterTrustBundle: true,
+    ClusterTrustBundleProjection: true,
+    DynamicResourceAllocation: true,
+    StorageVersionMigrator: true,
+  },
 };
 
 export const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -44,7 +49,7 @@ export interface Event {
 interface Sent {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The user; an administrator by default, nobody for ''. */
+  /** The name of the token; the administrator's by default. Empty: no credentials. */
   readonly as?: string;
 }
 
@@ -60,10 +65,10 @@ export const PATCHES = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-export function open(options: ClusterOptions = {}) {
+export function open(options: ClusterOptions = {}, handlerOptions: FetchHandlerOptions = { tokens: TOKENS }) {
   const clock = fakeClock();
   const cluster = createCluster({ clock, ...options });
-  const handle = createFetchHandler(cluster, { tokens: TOKENS, codecs: [protobuf, cbor] });
+  const handle = createFetchHandler(cluster, { codecs: [protobuf, cbor], ...handlerOptions });
   const request = (method: string, path: string, { body, headers, as = 'root' }: Sent = {}) => {
     const content = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
     return handle(
@@ -107,6 +112,19 @@ export function open(options: ClusterOptions = {}) {
     },
   };
 }
+
+export const CRDS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
+
+/** A definition of widgets in the group example.com. */
+export const WIDGETS = {
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', kind: 'Widget' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
 
 interface MapParts {
   readonly metadata?: object;

@@ -1,7 +1,7 @@
 /** The service as the specification describes it: a cluster in dialect orch, over HTTP, with untyped bodies. */
-import { type ClusterOptions, createCluster } from 'orchplane';
-import { createFetchHandler, type FetchHandlerOptions } from 'orchplane/http';
-import { fakeClock } from 'orchplane/testing';
+import type { ClusterOptions } from 'orchplane';
+import type { FetchHandlerOptions } from 'orchplane/http';
+import { EVERYTHING, open } from './http.js';
 
 /** Group and version, resource, and whether the kind is namespaced. */
 const KINDS = {
@@ -54,34 +54,15 @@ export function pathOf(kind: KindName, ...below: readonly string[]): string {
   return [root, ...(isNamespaced ? ['namespaces/default'] : []), resource, ...below].join('/');
 }
 
-/** Everything that the specification describes is enabled. */
-const ENABLED: ClusterOptions = {
-  featureGates: {
-    ClusterTrustBundle: true,
-    ClusterTrustBundleProjection: true,
-    DynamicResourceAllocation: true,
-    StorageVersionMigrator: true,
-  },
-  runtimeConfig: { 'api/all': true },
-};
-
 export function openService(options: ClusterOptions = {}, handlerOptions: FetchHandlerOptions = {}) {
-  const clock = fakeClock();
-  const cluster = createCluster({ ...ENABLED, clock, ...options });
-  const handle = createFetchHandler(cluster, handlerOptions);
+  const { cluster, clock, ...http } = open({ ...EVERYTHING, ...options }, handlerOptions);
   const send = async (method: string, path: string, body?: Json, headers: Record<string, string> = {}) => {
-    const init = body === undefined ? {} : { body: JSON.stringify(body) };
-    const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const response = await handle(
-      new Request(`http://c${path}`, { method, ...init, headers: { ...type, ...headers } }),
-    );
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-    const document: Json = isJson ? await response.json() : await response.text();
+    const reply = await http.send(method, path, { body, headers, as: '' });
+    const document: Json = reply.body;
     const causes = (document.details?.causes ?? []) as { field: string; reason?: string }[];
     return {
-      code: response.status,
+      ...reply,
       body: document,
-      headers: response.headers,
       causes: causes.map(({ field, reason }) => `${field}: ${reason?.replace('FieldValue', '')}`),
     } satisfies Reply;
   };

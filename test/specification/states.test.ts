@@ -1,24 +1,12 @@
 /** docs/specification.md, T: states and enumerations. */
 import { createCluster } from 'orchplane';
 import { describe, expect, test } from 'vitest';
-import { configMap, MAPS, open } from './http.js';
-
-const CRDS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
-
-const definition = {
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', kind: 'Widget' },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-  },
-};
+import { CRDS, configMap, MAPS, open, WIDGETS } from './http.js';
 
 describe('states', () => {
   test('T1.1: the status of a condition is True, False or Unknown', async () => {
     const { post, send } = open();
-    await post(CRDS, definition);
+    await post(CRDS, WIDGETS);
     const { body } = await send('GET', `${CRDS}/widgets.example.com`);
     const { conditions } = body['status'] as { conditions: { status: string }[] };
     expect(conditions.length).toBeGreaterThan(0);

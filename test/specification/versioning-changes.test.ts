@@ -1,7 +1,7 @@
 /** docs/specification.md, G6: notable changes in the replacements of removed versions. */
 import { controllers, disruptionBudgets } from 'orchplane/controllers';
 import { describe, expect, test } from 'vitest';
-import { open } from './http.js';
+import { CRDS, open, WIDGETS } from './http.js';
 
 const HOOKS = '/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations';
 
@@ -88,12 +88,10 @@ test('G6.4: a webhook needs sideEffects and admissionReviewVersions; names are u
 describe('CustomResourceDefinition', () => {
   const schema = { openAPIV3Schema: { type: 'object' } };
   const create = (spec: object, version: object = {}) =>
-    open().post('/apis/apiextensions.orch.io/v1/customresourcedefinitions?fieldValidation=Strict', {
-      metadata: { name: 'widgets.example.com' },
+    open().post(`${CRDS}?fieldValidation=Strict`, {
+      ...WIDGETS,
       spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'widgets', kind: 'Widget' },
+        ...WIDGETS.spec,
         versions: [{ name: 'v1', served: true, storage: true, schema, ...version }],
         ...spec,
       },

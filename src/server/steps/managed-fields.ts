@@ -34,7 +34,7 @@ import { trackedSchema } from '../../merge/apply/schema-sets.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
-import type { ObjectNode, SchemaNode } from '../../schema/schema-node.js';
+import { type ObjectNode, type SchemaNode, searchIn } from '../../schema/schema-node.js';
 import { recoverFrom, translateError } from '../../util/catch-error.js';
 import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
@@ -280,27 +280,10 @@ function requireDeclared(schema: ObjectNode, { metadata: _metadata, ...body }: A
   translateError(IntentError, check, ({ message }) => new IncompatibleVersionError(message));
 }
 
-const unnamed = new WeakMap<SchemaNode, boolean>();
-
 /** Whether there are sets of non-scalar items, which have no field path. */
-function hasNonScalarSets(node: SchemaNode): boolean {
-  let has = unnamed.get(node);
-  if (has === undefined) {
-    // Set first, because a schema may be recursive.
-    unnamed.set(node, false);
-    has =
-      childNodesOf(node).some(hasNonScalarSets) ||
-      (node.type === 'list' && node.listType === 'set' && node.items.type !== 'scalar');
-    unnamed.set(node, has);
-  }
-  return has;
-}
-
-function childNodesOf(node: SchemaNode): readonly SchemaNode[] {
-  if (node.type === 'list') return [node.items];
-  if (node.type === 'map') return [node.values];
-  return node.type === 'object' ? [...node.fields.values()].map((field) => field.node) : [];
-}
+const hasNonScalarSets = searchIn(
+  (node) => node.type === 'list' && node.listType === 'set' && node.items.type !== 'scalar',
+);
 
 function toStorageVersion(from: ServedKind, object: ApiObject): ApiObject {
   const stored = storedObjectOf(object);

@@ -6,7 +6,7 @@
 import { matchesSchema } from '../../merge/apply/intent-fields.js';
 import { elementOrNone } from '../../merge/apply/typed.js';
 import type { DraftObject } from '../../meta/object.js';
-import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
+import { type ListNode, type ObjectNode, type SchemaNode, searchIn } from '../../schema/schema-node.js';
 import { own } from '../../util/json.js';
 import { nonOwnableParts } from '../ownable-fields.js';
 import type { WriteOperation } from '../write-operation.js';
@@ -56,19 +56,8 @@ function hasAllKeysInside(node: ObjectNode, value: object): boolean {
   return true;
 }
 
-const lacking = new WeakMap<SchemaNode, boolean>();
-
 /** Whether there are lists whose items may omit a key that has no default. */
-function mayLackKeys(node: SchemaNode): boolean {
-  let may = lacking.get(node);
-  if (may === undefined) {
-    // Set first, because a schema may be recursive.
-    lacking.set(node, false);
-    may = (node.type === 'list' && hasOptionalKey(node)) || childNodes(node).some(mayLackKeys);
-    lacking.set(node, may);
-  }
-  return may;
-}
+const mayLackKeys = searchIn((node) => node.type === 'list' && hasOptionalKey(node));
 
 function hasOptionalKey({ listType, mapKeys, items, keyFallbacks = {} }: ListNode): boolean {
   if (listType !== 'map' || items.type !== 'object') return false;
@@ -76,10 +65,4 @@ function hasOptionalKey({ listType, mapKeys, items, keyFallbacks = {} }: ListNod
     const field = items.fields.get(key);
     return field?.presence !== 'always' && field?.node.default === undefined && !Object.hasOwn(keyFallbacks, key);
   });
-}
-
-function childNodes(node: SchemaNode): readonly SchemaNode[] {
-  if (node.type === 'list') return [node.items];
-  if (node.type === 'map') return [node.values];
-  return node.type === 'object' ? [...node.fields.values()].map((field) => field.node) : [];
 }

@@ -108,6 +108,15 @@ describe('health checks that the cluster does not answer in time', () => {
     expect(await fallback(health, { path: '/livez' })).toMatchObject({ code: 200 });
   });
 
+  test('do not fail because of an earlier check that was answered with an error', async () => {
+    const health = await primed();
+    const uptime = vi.spyOn(process, 'uptime').mockReturnValue(100);
+    await expect(health.answer(requestOf(), () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
+    health.heard();
+    uptime.mockReturnValue(131);
+    expect(await fallback(health)).toMatchObject({ code: 200 });
+  });
+
   test('get the answer to GET for HEAD', async () => {
     expect(await fallback(await primed(), { method: 'HEAD' })).toMatchObject({ code: 200 });
   });
