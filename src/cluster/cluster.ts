@@ -34,7 +34,7 @@ import { dispatch } from '../server/dispatch.js';
 import { closeJournalOnError } from '../server/durable.js';
 import { type HistoryOptions, historyOf, type ObjectReference } from '../server/history.js';
 import { ServerListeners } from '../server/listeners.js';
-import { loadState } from '../server/load.js';
+import { completeFor, loadState } from '../server/load.js';
 import { type ContextParts, makeContext } from '../server/make-context.js';
 import { type Middleware, MiddlewareStack } from '../server/middleware.js';
 import { createReceiver } from '../server/receive.js';
@@ -135,7 +135,7 @@ export function assembleCluster<Extra extends object = object>(
   const { journal, from } = options;
   const kept = journal?.load();
   return closeJournalOnError(journal, () => {
-    const journaled = { store: parts.store, dialect: dialect.name };
+    const journaled = { store: parts.store, dialect: dialect.name, complete: completeFor(registry) };
     if (journal !== undefined && kept !== undefined) resumeJournal(journal, kept, journaled);
     // The extension's methods exist on this cluster and on its forks.
     const { cluster, load, start } = buildCluster(parts);

@@ -22,6 +22,8 @@ export interface FieldError {
   readonly field: string;
   /** The text after the path: `Invalid value: "x": must be …`. */
   readonly message: string;
+  /** An object that was stored with this error may keep it: the rule is newer than the object may be. */
+  readonly isKeptOnUpdate?: true;
 }
 
 const HEADLINE: Readonly<Record<FieldErrorType, string>> = {
@@ -104,6 +106,11 @@ export function tooLong(field: string, maxBytes: number): FieldError {
 export function tooMany(field: string, actual: number, max: number): FieldError {
   const detail = max < 0 ? 'has too many items' : `must have at most ${max} items`;
   return { type: 'tooMany', field, message: `Too many: ${actual < 0 ? '' : `${actual}: `}${detail}` };
+}
+
+/** Marks an error as one that stored objects may keep. */
+export function keptOnUpdate(error: FieldError): FieldError {
+  return { ...error, isKeptOnUpdate: true };
 }
 
 /** `<path>: <message>`, as in the message of a Status. */

@@ -3,9 +3,19 @@
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { FieldRule, TypeRule } from '../meta/dialect-rules.js';
-import { childPath, duplicate, type FieldError, keyPath, notSupported, required } from '../meta/field-error.js';
+import {
+  childPath,
+  duplicate,
+  type FieldError,
+  keptOnUpdate,
+  keyPath,
+  notSupported,
+  required,
+} from '../meta/field-error.js';
 import { append } from '../util/arrays.js';
-import { isRecord, own } from '../util/json.js';
+import { isRecord, type MutableRecord, own } from '../util/json.js';
+import { getOrInsertComputed } from '../util/once.js';
+import { arrange } from './arrange.js';
 import { typeRuleOf } from './in-dialect.js';
 import type { ObjectNode, SchemaNode } from './schema-node.js';
 
@@ -20,15 +30,21 @@ const NONE: readonly FieldError[] = Object.freeze([]);
 
 /** The errors of an object by the rules of the dialect. Most kinds have no rules. */
 export function typeRuleErrors(schema: ObjectNode, object: unknown, dialect: Dialect): readonly FieldError[] {
-  let check = checks.get(schema);
-  if (check === undefined) {
-    check = compile(schema, dialect, new Set()) ?? 'none';
-    checks.set(schema, check);
-  }
+  const check = checkOf(schema, dialect);
   if (check === 'none') return NONE;
   const found: FieldError[] = [];
   collect(check, object, '', found);
-  return found;
+  return found.map(keptOnUpdate);
+}
+
+/** Adds the defaults of the dialect's rules to an object that was stored without them. */
+export function withRuleDefaults<Value>(schema: ObjectNode, object: Value, dialect: Dialect): Value {
+  const check = checkOf(schema, dialect);
+  return check === 'none' ? object : (fillIn(check, object) as Value);
+}
+
+function checkOf(schema: ObjectNode, dialect: Dialect): Check | 'none' {
+  return getOrInsertComputed(checks, schema, () => compile(schema, dialect, new Set()) ?? 'none');
 }
 
 /** By schema in the dialect. */
@@ -66,12 +82,32 @@ function collect(check: Check, value: unknown, path: string, found: FieldError[]
   for (const [name, inner] of fields) collect(inner, own(value, name), childPath(path, name), found);
 }
 
+/** Returns the value itself if nothing is missing. */
+function fillIn(check: Check, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => fillIn(check, item));
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  if (!isRecord(value)) return value;
+  const filled: MutableRecord = {};
+  for (const [name, rule] of Object.entries(check.rule?.fields ?? {})) {
+    if (rule.default !== undefined && !Object.hasOwn(value, name)) filled[name] = rule.default;
+  }
+  for (const [name, inner] of check.fields) {
+    const present = own(value, name);
+    const complete = fillIn(inner, present);
+    if (complete !== present) filled[name] = complete;
+  }
+  return Object.keys(filled).length === 0 ? value : arrange(check.node, { ...value, ...filled });
+}
+
 function fieldErrors(
   rule: FieldRule,
   value: unknown,
   { path, isRequired }: { readonly path: string; readonly isRequired: boolean },
 ): FieldError[] {
-  const isMissing = value === undefined || (rule.required === 'nonEmpty' && value === '');
+  // Stored objects have null for a list that was not given.
+  const isMissing = value === undefined || value === null || (rule.required === 'nonEmpty' && value === '');
   if (isMissing) return rule.required !== undefined && isRequired ? [required(path)] : [];
   if (rule.values !== undefined && !rule.values.includes(value as string)) {
     return [notSupported(path, value, rule.values)];

@@ -14,11 +14,14 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import { arrange } from '../schema/arrange.js';
 import type { SchemaNode } from '../schema/schema-node.js';
+import { withRuleDefaults } from '../schema/type-rules.js';
+import type { CompleteObject } from '../storage/journal/attach.js';
 import type { ClusterState, PlacedObject } from '../storage/state.js';
 import type { Store } from '../storage/store.js';
 import { translateError } from '../util/catch-error.js';
 import { unreachable } from '../util/invariant.js';
-import { cloneJson, isRecord, type MutableRecord, NotJsonError, setOwn } from '../util/json.js';
+import { cloneJson, deepFreeze, isRecord, type MutableRecord, NotJsonError, setOwn } from '../util/json.js';
+import { once } from '../util/once.js';
 import type { ServerReconcilers } from './reconcilers.js';
 import { seal } from './steps/seal.js';
 import { toStored } from './versions.js';
@@ -110,6 +113,17 @@ function kindOf({ apiVersion, kind }: ApiObject, registry: Registry): ServedKind
     );
 }
 
+/** Adds what the dialect's rules require since an object was stored. */
+export function completeFor(registry: Registry): CompleteObject {
+  const kinds = once(() => new Map(registry.storageKinds().map((served) => [served.storageKey, served])));
+  return ({ key, object }) => {
+    const served = kinds().get(key.storageKey);
+    if (served === undefined) return object;
+    const complete = withRuleDefaults(served.schema, object, served.dialect);
+    return complete === object ? object : deepFreeze(complete);
+  };
+}
+
 function toPlacedObject(object: ApiObject, served: ServedKind, taken: Set<string>): PlacedObject {
   const { name, namespace } = object.metadata;
   const description = nameOf(object);
@@ -125,7 +139,7 @@ function toPlacedObject(object: ApiObject, served: ServedKind, taken: Set<string
   taken.add(text);
   // A custom resource may be stored in any of its versions.
   const isAsStored = served.storageKind === undefined || served.kind.customResourceHandler !== undefined;
-  const stored = inStoredOrder(served, object);
+  const stored = inStoredOrder(served, withRuleDefaults(served.schema, object, served.dialect));
   return { key, object: isAsStored ? stored : toStored(served, stored) };
 }
 

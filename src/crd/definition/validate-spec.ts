@@ -12,7 +12,7 @@ import type {
 import { reviewVersionErrors, webhookClientErrors } from '../../kinds/shared/webhook-client.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
-import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
+import { forbidden, invalid, keptOnUpdate, keyPath, notSupported, required } from '../../meta/field-error.js';
 import { byteLength, dns1035LabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import { isPrintable } from '../../text/go/go-text.js';
 import { append } from '../../util/arrays.js';
@@ -258,7 +258,8 @@ function dnsLabelErrors(name: string, path: string): FieldError[] {
 function camelCaseErrors(kind: string, path: string): FieldError[] {
   // Other characters are reported with the other names.
   if (/^[A-Z][A-Za-z0-9]*$/.test(kind) || mixedCaseErrors(kind, path).length > 0 || kind === '') return [];
-  return [invalid(path, kind, 'must be in CamelCase: an upper case letter, followed by letters and digits')];
+  const detail = 'must be in CamelCase: an upper case letter, followed by letters and digits';
+  return [keptOnUpdate(invalid(path, kind, detail))];
 }
 
 function mixedCaseErrors(name: string, path: string): FieldError[] {

@@ -34,26 +34,40 @@ export function validate(draft: DraftObject, target: WriteTarget, write: WriteOp
   const object = draft as unknown as ApiObject;
   requireType(object, write);
   // Reported alone: the hooks of a kind expect the fields that its types always have in the reference server.
-  reject(object, write, newTypeRuleErrors(object, target.live, write));
-  if (target.live === undefined) reject(object, write, createErrors(object, write));
-  else validateUpdate(object, target.live, target, write);
+  const { served } = write;
+  reject(
+    object,
+    write,
+    newErrors(object, target.live, (one) => typeRuleErrors(served.schema, one, served.dialect)),
+  );
+  reject(
+    object,
+    write,
+    newErrors(object, target.live, (one) =>
+      target.live === undefined ? createErrors(one, write) : updateErrors(one, target.live, target, write),
+    ),
+  );
 }
 
-/** An object that was stored before a rule existed can still be updated and deleted. */
-function newTypeRuleErrors(
+/** Without the errors that the stored object has and may keep. */
+function newErrors(
   next: ApiObject,
   live: ApiObject | undefined,
-  { served }: WriteOperation,
+  find: (object: ApiObject) => readonly FieldError[],
 ): readonly FieldError[] {
-  const found = typeRuleErrors(served.schema, next, served.dialect);
-  if (live === undefined || found.length === 0) return found;
-  const before = new Set(
-    typeRuleErrors(served.schema, live, served.dialect).map(({ field, type }) => `${type} ${field}`),
-  );
-  return found.filter(({ field, type }) => !before.has(`${type} ${field}`));
+  const found = find(next);
+  if (live === undefined || !found.some(({ isKeptOnUpdate }) => isKeptOnUpdate)) return found;
+  const textOf = ({ type, field }: FieldError) => `${type} ${field}`;
+  const known = new Set(find(live).map(textOf));
+  return found.filter((error) => error.isKeptOnUpdate !== true || !known.has(textOf(error)));
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: WriteTarget, write: WriteOperation): void {
+function updateErrors(
+  next: ApiObject,
+  live: ApiObject,
+  { subresource }: WriteTarget,
+  write: WriteOperation,
+): readonly FieldError[] {
   const { kind } = write.served;
   const shared = sharedProblems(next.metadata);
   const updateProblems = metadataUpdateProblems(next, live, shared);
@@ -67,8 +81,7 @@ function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: Write
       else if (step === 'update') append(problems, validateHook?.(next, live, write.hookContext, metadata) ?? NONE);
       else append(problems, createErrors(next, write, live));
     }
-    reject(next, write, problems);
-    return;
+    return problems;
   }
   // The kind validates metadata again.
   const strictness = strictnessOnUpdate(kind, subresource);
@@ -88,7 +101,7 @@ function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: Write
   } else {
     append(problems, validateHook?.(next, live, write.hookContext, metadata) ?? NONE);
   }
-  reject(next, write, problems);
+  return problems;
 }
 
 function strictnessOnUpdate(

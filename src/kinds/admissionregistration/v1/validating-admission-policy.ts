@@ -4,7 +4,7 @@
  */
 
 import type { DialectRules } from '../../../meta/dialect-rules.js';
-import { duplicate, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { duplicate, type FieldError, invalid, keptOnUpdate, keyPath, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { JsonPathError, parseJsonPath } from '../../../text/json-path/json-path.js';
@@ -135,7 +135,8 @@ function validationErrors(
     found.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
   }
   if (message === '' && rules.longExpressionNeedsMessage && /[\n\r]/.test(expression.trim())) {
-    found.push(required(`${path}.message`, 'message must be specified if expression contains line breaks'));
+    const error = required(`${path}.message`, 'message must be specified if expression contains line breaks');
+    found.push(keptOnUpdate(error));
   }
   append(found, optionalValueErrors(`${path}.reason`, reason, rules.policyReasons));
   return found;

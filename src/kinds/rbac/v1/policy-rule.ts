@@ -2,7 +2,7 @@
  * Validates the rules and names of roles.
  */
 import type { Dialect } from '../../../meta/dialect.js';
-import { childPath, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { childPath, type FieldError, invalid, keptOnUpdate, keyPath, required } from '../../../meta/field-error.js';
 import { pathSegmentPrefixProblems, pathSegmentProblems } from '../../../meta/names.js';
 import { append } from '../../../util/arrays.js';
 import type { PolicyRule } from '../../generated/rbac-v1.js';
@@ -51,7 +51,7 @@ function wildcardErrors(path: string, urls: readonly string[]): FieldError[] {
   return urls.flatMap((url, index) =>
     /^[^*]*(?:(?:^|\/)\*)?$/.test(url)
       ? []
-      : [invalid(keyPath(path, index), url, "the wildcard '*' must be the whole last path segment")],
+      : [keptOnUpdate(invalid(keyPath(path, index), url, "the wildcard '*' must be the whole last path segment"))],
   );
 }
 

@@ -32,7 +32,7 @@ export function openStore(journal: Journal): Store {
   const store = newStore();
   const kept = journal.load();
   if (kept === undefined) beginJournal(journal, { store, dialect: 'orch' });
-  else resumeJournal(journal, kept, { store, dialect: 'orch' });
+  else resumeJournal(journal, kept, { store, dialect: 'orch', complete: ({ object }) => object });
   return store;
 }
 
