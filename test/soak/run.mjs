@@ -1,6 +1,7 @@
 /**
- * The soak test on the command line: builds the program and the test from the sources, then runs them.
+ * The soak test on the command line, with the program of the build.
  *
+ *     npm run build
  *     npm run soak -- --minutes 20 --seed 7 --heap 512
  */
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -29,29 +30,18 @@ try {
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
   await build({
-    entryPoints: { 'node/cli': join(root, 'src/node/cli.ts'), soak: join(root, 'test/soak/soak.ts') },
-    outdir: join(folder, 'dist'),
+    entryPoints: [join(root, 'test/soak/soak.ts')],
+    outfile: join(folder, 'dist/soak.js'),
     bundle: true,
-    splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'es2022',
     packages: 'external',
     logLevel: 'silent',
   });
-  await build({
-    entryPoints: [join(root, 'src/node/http-thread-main.ts')],
-    outfile: join(folder, 'dist/node/http-thread.cjs'),
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'es2022',
-    packages: 'external',
-    logLevel: 'silent',
-  });
   const { runSoak } = await import(pathToFileURL(join(folder, 'dist/soak.js')).href);
   console.log(`soak: ${minutes} minutes, seed ${seed}, ${heapMegabytes} MB, Node ${process.version}`);
-  const program = join(folder, 'dist/node/cli.js');
+  const program = join(root, 'dist/node/cli.js');
   const result = await runSoak({ program, seconds: minutes * 60, seed, heapMegabytes, log: console.log });
   for (const what of Object.keys(result.counts).sort()) console.log(`${result.counts[what]}`.padStart(10), what);
   for (const [time, { heap, rss }] of Object.entries(result.memory)) {
