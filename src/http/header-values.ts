@@ -68,7 +68,7 @@ function parseClause(part: string): AcceptClause | undefined {
 }
 
 function parseQuality(text: string): number {
-  return /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : 0;
+  return /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : 0;
 }
 
 function precedes(left: AcceptClause, right: AcceptClause): boolean {

@@ -40,6 +40,8 @@ export interface ServeSettings {
   readonly log: boolean;
   /** Whether the HTTP server has a thread of its own. */
   readonly httpThread: boolean;
+  /** Whether clients may choose HTTP/2. */
+  readonly http2: boolean;
   /** The bytes that the heap may use. */
   readonly maxHeap: number;
   readonly featureGates: FeatureGateSettings;
@@ -78,6 +80,7 @@ Options of serve
   --max-heap SIZE        the memory for objects and their history (512Mi); default: what Node allows on this machine.
                          When it is nearly used up, writes are refused until objects are deleted
   --log                  log every request
+  --http2                let clients choose HTTP/2, for pages with many watches; read SECURITY.md first
   --no-http-thread       one thread for HTTP and the cluster: health checks then wait for long requests
   --feature-gates LIST   A=true,B=false
   --runtime-config LIST  api/all=true, GROUP/VERSION=true, …
@@ -131,6 +134,7 @@ const OPTIONS = {
   anonymous: { type: 'boolean' },
   log: { type: 'boolean' },
   'no-http-thread': { type: 'boolean' },
+  http2: { type: 'boolean' },
   controllers: { type: 'string' },
   'max-heap': { type: 'string' },
   'feature-gates': { type: 'string', multiple: true },
@@ -186,6 +190,7 @@ export function parseCommandLine(args: readonly string[]): Command {
       anonymous: values.anonymous === true,
       log: values.log === true,
       httpThread: values['no-http-thread'] !== true,
+      http2: values.http2 === true,
       maxHeap: readMaxHeap(values['max-heap']),
       controllers,
       featureGates: readGates((values['feature-gates'] ?? []).join(',')),

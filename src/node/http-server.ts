@@ -20,6 +20,8 @@ export interface HttpServerSettings {
   readonly host: string;
   /** Absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Whether clients may choose HTTP/2 when they connect with TLS. */
+  readonly http2: boolean;
   /** Which client certificates identify which clients. */
   readonly trust: PeerTrust;
   readonly dialect: DialectName;
@@ -43,11 +45,8 @@ export async function startHttpServer(
   handler: RequestHandler,
   observer: ServerObserver,
 ): Promise<HttpServer> {
-  const { tls, host, trust } = settings;
-  const server =
-    tls === undefined
-      ? createServer(SERVER_OPTIONS)
-      : await createTlsServer({ cert: tls.cert, key: tls.key, ...clientTlsOptions(trust) });
+  const { tls, host } = settings;
+  const server = await createServerFor(settings);
   server.maxHeadersCount = 0;
   const connections = trackConnections(server, SERVER_OPTIONS.keepAliveTimeout);
   let url = '';
@@ -90,11 +89,19 @@ export const SERVER_OPTIONS = {
 /** How long active requests may take to finish on shutdown. */
 const SHUTDOWN_GRACE_MS = 2_000;
 
+async function createServerFor({ tls, trust, http2 }: HttpServerSettings) {
+  if (tls === undefined) return createServer(SERVER_OPTIONS);
+  const options = { cert: tls.cert, key: tls.key, ...clientTlsOptions(trust) };
+  if (http2) return createHttp2Server(options);
+  const { createServer: createHttpsServer } = await import('node:https');
+  return createHttpsServer({ ...options, ...SERVER_OPTIONS });
+}
+
 /**
  * A server of HTTP/2 and HTTP/1.1; the client chooses during the handshake.
  * upstream: apiserver/pkg/server/secure_serving.go SecureServingInfo.Serve
  */
-async function createTlsServer(tls: TlsOptions): Promise<Http2SecureServer & Pick<Server, 'maxHeadersCount'>> {
+async function createHttp2Server(tls: TlsOptions): Promise<Http2SecureServer & Pick<Server, 'maxHeadersCount'>> {
   const { createSecureServer } = await import('node:http2');
   const server = createSecureServer({
     ...tls,

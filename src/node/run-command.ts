@@ -57,7 +57,7 @@ async function writeEnvtestFolder(folder: string): Promise<string> {
 }
 
 async function runServe(settings: ServeSettings, environment: CommandEnvironment): Promise<void> {
-  const { featureGates, runtimeConfig, dialect, tls, host } = settings;
+  const { featureGates, runtimeConfig, dialect, tls, host, http2 } = settings;
   // It loads while this thread creates the cluster.
   await using thread = settings.httpThread ? loadHttpThread() : undefined;
   const data =
@@ -103,6 +103,7 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     port,
     host,
     tls: tls ? (options.tls ?? credentials?.tls ?? true) : false,
+    http2,
     clientCa: options.clientCa,
     requestHeader: options.requestHeader,
     showHiddenMetricsForVersion: options.showHiddenMetricsForVersion,

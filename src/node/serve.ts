@@ -56,6 +56,11 @@ export interface ServeOptions extends ClusterListenerOptions {
    * `orchplane serve` uses it.
    */
   readonly thread?: boolean | URL | undefined;
+  /**
+   * True: clients may choose HTTP/2 when they connect with TLS. Node drops HTTP/2 headers with invalid values silently, so
+   * a request with such an `Impersonate-User` runs as its sender. False by default.
+   */
+  readonly http2?: boolean | undefined;
 }
 
 const OPTIONS = [
@@ -68,6 +73,7 @@ const OPTIONS = [
   'anonymous',
   'kubeconfig',
   'thread',
+  'http2',
   ...CLUSTER_LISTENER_OPTIONS,
 ] as const satisfies readonly (keyof ServeOptions)[];
 
@@ -144,6 +150,7 @@ export async function serveWith(
     port: options.port ?? 0,
     host,
     tls: tls && { cert: tls.cert, key: tls.key },
+    http2: options.http2 === true,
     trust,
     dialect: cluster.dialect.name,
   };

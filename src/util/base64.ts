@@ -1,6 +1,7 @@
 /**
  * Base64 with the standard alphabet and padding, as in JSON documents of the API.
  */
+import { trimRight } from './trim.js';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const WELL_FORMED = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -94,7 +95,7 @@ function zeroUnusedBits(text: string): string {
 
 /** Encodes with the URL alphabet and without padding. */
 export function encodeBase64Url(data: Uint8Array): string {
-  return encodeBase64(data).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return trimRight(encodeBase64(data).replaceAll('+', '-').replaceAll('/', '_'), '=');
 }
 
 /** Decodes text with the URL alphabet and without padding; undefined for invalid text. Unused trailing bits are ignored, as in the reference server. */

@@ -8,8 +8,10 @@
  *
  * Sources are added in order of precedence, and the first one that allows an access is reported.
  */
+
 import type { AccessAttributes, AccessRule, ResourceAttributes } from '../../protocol/access.js';
 import { getOrInsertComputed } from '../../util/once.js';
+import { trimRight } from '../../util/trim.js';
 
 type IsBefore<Source> = (left: Source, right: Source) => boolean;
 
@@ -235,5 +237,5 @@ function includesOrAll(values: readonly string[], value: string): boolean {
 
 function pathMatches(pattern: string, path: string): boolean {
   if (pattern === path || pattern === '*') return true;
-  return pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, ''));
+  return pattern.endsWith('*') && path.startsWith(trimRight(pattern, '*'));
 }

@@ -64,7 +64,7 @@ function doubleOfText(text: string): Result {
   }
   if (/[^0-9]_|_[^0-9]|^_|_$/.test(text)) return NO_DOUBLE;
   const digits = text.replaceAll('_', '');
-  if (!/^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$/i.test(digits)) return NO_DOUBLE;
+  if (!/^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?$/i.test(digits)) return NO_DOUBLE;
   const value = Number(digits);
   return Number.isFinite(value) ? value : NO_DOUBLE;
 }
@@ -98,7 +98,7 @@ function scaled(mantissa: bigint, power: number): number {
 }
 
 /** Tested first, because the duration parser would format the whole text into an error message. */
-const DURATION = /^[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/;
+const DURATION = /^[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/;
 
 function durationOfText(text: string): Result {
   spendWork(text.length * 50);

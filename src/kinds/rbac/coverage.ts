@@ -1,10 +1,12 @@
 /**
  * Compares access rules: which of the wanted rules the held rules do not cover. The functions are pure.
  */
+
 import type { AccessRule } from '../../protocol/access.js';
 import { quote } from '../../text/go/go-text.js';
 import { append } from '../../util/arrays.js';
 import { getOrInsertComputed } from '../../util/once.js';
+import { trimRight } from '../../util/trim.js';
 
 /**
  * The part of `wanted` that `held` does not cover, as one rule for each group, resource, name (or path) and verb.
@@ -161,5 +163,5 @@ const prefixes = new WeakMap<ReadonlySet<string>, readonly string[]>();
 
 /** The paths that end with a wildcard, without it. */
 function prefixesOf(paths: ReadonlySet<string>): readonly string[] {
-  return [...paths].filter((path) => path.endsWith('*')).map((path) => path.replace(/\*+$/, ''));
+  return [...paths].filter((path) => path.endsWith('*')).map((path) => trimRight(path, '*'));
 }

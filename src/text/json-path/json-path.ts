@@ -5,6 +5,8 @@
  *
  * `steps.ts` implements the steps.
  */
+
+import { trimRight } from '../../util/trim.js';
 import { isPrintable } from '../go/go-text.js';
 import {
   descend,
@@ -151,7 +153,7 @@ class Parser {
   #number(): PathNumber {
     const [text = ''] = /^[+-]?[.\p{Nd}]*/u.exec(this.#rest()) ?? [];
     this.#at += text.length;
-    if (!/^[+-]?(\d+\.?\d*|\.\d+)$/.test(text)) throw this.#error(`cannot parse number ${text}`);
+    if (!/^[+-]?(\d+(?:\.\d*)?|\.\d+)$/.test(text)) throw this.#error(`cannot parse number ${text}`);
     return new PathNumber(Number(text), text.includes('.') || !Number.isSafeInteger(Number(text)));
   }
 
@@ -177,7 +179,8 @@ class Parser {
     this.#at = end + 1;
     if (inside === '*') return [sliceStep({})];
     const parts = inside.split(',');
-    if (parts.length > 1) return [unionStep(parts.map((part) => parseInner(`[${part.replace(/^ +| +$/g, '')}]`)))];
+    if (parts.length > 1)
+      return [unionStep(parts.map((part) => parseInner(`[${trimRight(part.replace(/^ +/, ''), ' ')}]`)))];
     const key = DICTIONARY_KEY.exec(inside);
     if (key !== null) return parseInner(`.${key[1]}`);
     return [sliceStep(this.#bounds(inside))];

@@ -3,6 +3,7 @@
  * returns the canonical text that is stored and sent; error messages equal those of Go's time.Parse. Nothing here reads
  * the clock. spec: Conventions
  */
+import { trimRight } from '../../util/trim.js';
 import { quoteBytes } from './duration.js';
 
 /** An invalid time; the message is for the client. */
@@ -117,7 +118,7 @@ export function formatMicroTime(ms: number, micros = 0): string {
 /** Formats a time as Go's String method does: `2001-01-01 00:00:00 +0000 UTC`, with decimals only as needed. */
 export function goTimeString(text: string): string {
   const { seconds, nanos } = readTime(text, TIME_LAYOUT);
-  const fraction = nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`;
+  const fraction = nanos === 0 ? '' : `.${trimRight(String(nanos).padStart(9, '0'), '0')}`;
   return `${printSeconds(seconds).slice(0, -1).replace('T', ' ')}${fraction} +0000 UTC`;
 }
 

@@ -35,7 +35,7 @@ async function threadedSite(given: ((request: HttpRequest) => Promise<Answer>) |
     server.emit('request', request);
     return typeof given === 'function' ? given(request) : given;
   };
-  const settings = { port: 0, host: '127.0.0.1', trust: {}, dialect: 'kubernetes' } as const;
+  const settings = { port: 0, host: '127.0.0.1', http2: false, trust: {}, dialect: 'kubernetes' } as const;
   const running = await loadHttpThread(thread.file).start(settings, ignoreHealth(handler), {
     onError: (error) => errors.push(error),
     onRequestEnd(entry) {

@@ -31,6 +31,7 @@ describe('parseCommandLine', () => {
       anonymous: false,
       log: false,
       httpThread: true,
+      http2: false,
       featureGates: {},
       runtimeConfig: undefined,
       controllers: 'none',
@@ -53,12 +54,13 @@ describe('parseCommandLine', () => {
       anonymous: false,
       log: true,
       httpThread: true,
+      http2: false,
       featureGates: { A: true, B: false },
       runtimeConfig: 'api/all=true,v1=false',
       controllers: 'ready',
     });
     expect(settingsOf('--anonymous', '--tls')).toMatchObject({ anonymous: true, tls: true });
-    expect(settingsOf('--no-http-thread')).toMatchObject({ httpThread: false });
+    expect(settingsOf('--no-http-thread', '--http2')).toMatchObject({ httpThread: false, http2: true });
   });
 
   test('reads the memory, which by default is that of Node', () => {

@@ -10,6 +10,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
@@ -24,7 +25,7 @@ let server: ServedCluster;
 let session: ClientHttp2Session;
 
 beforeAll(async () => {
-  server = await serve(cluster, { tls: true, clientCa: true, token: 'mine' });
+  server = await serve(cluster, { tls: true, http2: true, clientCa: true, token: 'mine' });
 });
 
 beforeEach(() => {
@@ -54,6 +55,21 @@ async function call(headers: OutgoingHttpHeaders, body?: string, over = session)
 }
 
 const json = { 'content-type': 'application/json' };
+
+/** The protocol of a connection whose client prefers HTTP/2. */
+async function protocolOf({ port, caCertificate }: ServedCluster): Promise<string | false | null> {
+  const socket = connectTls({ port, host: '127.0.0.1', ca: caCertificate, ALPNProtocols: ['h2', 'http/1.1'] });
+  await once(socket, 'secureConnect');
+  socket.destroy();
+  return socket.alpnProtocol;
+}
+
+// Node drops headers with invalid values silently, and a request without its Impersonate-User runs as its sender.
+test('is offered only on request', async () => {
+  expect(await protocolOf(server)).toBe('h2');
+  await using own = await serve(cluster, { tls: true, token: 'mine' });
+  expect(await protocolOf(own)).toBe('http/1.1');
+});
 
 describe('HTTP/2', () => {
   test('creates, reads and deletes an object', async () => {
@@ -164,7 +180,7 @@ describe('HTTP/2', () => {
   });
 
   test('ends watches and connections on shutdown', async () => {
-    const own = await serve(cluster, { tls: true, token: 'mine' });
+    const own = await serve(cluster, { tls: true, http2: true, token: 'mine' });
     const client = connect(own.url, { ca: own.caCertificate });
     const { stream } = await start({ ':path': `${CONFIG_MAPS}?watch=true` }, undefined, client);
     const ended = text(stream);

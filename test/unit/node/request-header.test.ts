@@ -31,6 +31,7 @@ beforeAll(async () => {
   userCa = await issue({ name: 'user-ca', ca: true });
   proxy = await issue({ name: 'front-proxy', issuer: proxyCa, isForClients: true });
   server = await serve(cluster, {
+    http2: true,
     tls: true,
     clientCa: userCa.pem,
     requestHeader: requestHeader(),

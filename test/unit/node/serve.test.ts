@@ -83,7 +83,7 @@ describe('options', () => {
   test('rejects unknown options and tokens without users', async () => {
     const cluster = createCluster();
     await expect(serve(cluster, { annonymous: true } as ServeOptions)).rejects.toThrow(
-      'serve has no option "annonymous"; it has port, host, tls, clientCa, requestHeader, token, anonymous, kubeconfig, thread, tokens, authenticate, flowControl, pacing, log, codecs, aggregate, showHiddenMetricsForVersion, onError',
+      'serve has no option "annonymous"; it has port, host, tls, clientCa, requestHeader, token, anonymous, kubeconfig, thread, http2, tokens, authenticate, flowControl, pacing, log, codecs, aggregate, showHiddenMetricsForVersion, onError',
     );
     const invalid = { tokens: { secret: 'alice' } } as unknown as ServeOptions;
     await expect(serve(cluster, invalid)).rejects.toThrow(TypeError);
@@ -346,7 +346,7 @@ function connected(port: number): Promise<string> {
 describe('audit', () => {
   test.each([false, true])('records the address of the client, with TLS: %s', async (tls) => {
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
-    await using server = await serve(createCluster({ audit }), { tls, anonymous: true });
+    await using server = await serve(createCluster({ audit }), { tls, http2: true, anonymous: true });
     const get = tls ? connectHttp2(server.url, { ca: server.caCertificate ?? '' }) : undefined;
     if (get === undefined) await (await fetch(`${server.url}/api`)).text();
     else {
