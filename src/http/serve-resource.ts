@@ -137,12 +137,18 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   const isStreamingList = verb === 'watch' && target.features.enabled('WatchList') && isInitialStateRequested(query);
   const tables = isStreamingList ? false : tableSupportOf(served.kind, action);
   const negotiation = { watch: verb === 'watch', kindRepresentation, tables };
+  // Errors in the options of a list or a watch, which the server finds, precede this one.
+  let unacceptable: StatusError | undefined;
   const form = recoverFrom(
     StatusError,
     () =>
       (isConnect ? chooseErrorRepresentation(offer, accept) : undefined) ??
       chooseRepresentation(offer, isConnect ? '' : accept, negotiation),
-    warn,
+    (error) => {
+      if (!streams) return warn(error);
+      unacceptable = error;
+      return chooseRepresentation(offer, '', negotiation);
+    },
   );
 
   // 2. Read options and body.
@@ -152,7 +158,10 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   const read = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
   const notes = auditNotesOf(exchange);
   const { isPaced } = exchange.settings;
-  const apiRequest = notes === undefined && !isPaced ? read : { ...read, audit: notes, isPaced };
+  const apiRequest =
+    notes === undefined && !isPaced && unacceptable === undefined
+      ? read
+      : { ...read, audit: notes, isPaced, unacceptable };
 
   // 3. Respond. A synchronous response is not awaited, so that a watch is live before anything else runs.
   const sent = target.send(apiRequest);

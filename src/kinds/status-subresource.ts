@@ -17,7 +17,7 @@ function keepAllButStatus(draft: DraftObject, live: ApiObject): void {
   }
   for (const field of Object.keys(live)) if (field !== 'status' && field !== 'metadata') draft[field] = live[field];
   const { resourceVersion, managedFields } = draft.metadata;
-  draft.metadata = { ...(live.metadata as DraftObject['metadata']) };
+  // A write whose ownership cannot be computed removes the managedFields.
+  draft.metadata = { ...(live.metadata as DraftObject['metadata']), managedFields };
   if (resourceVersion !== undefined) draft.metadata.resourceVersion = resourceVersion;
-  if (managedFields !== undefined) draft.metadata.managedFields = managedFields;
 }

@@ -84,6 +84,8 @@ export interface ConnectRequest {
 export interface SubresourceStrategy<Object = unknown> {
   readonly type?: undefined;
   readonly verbs: readonly Verb[];
+  /** An apply to the subresource of an absent object creates the object. */
+  readonly createsOnApply?: true;
   /** False: the subresource cannot be returned as a table. */
   readonly tables?: false;
   /** Fields that writes to the subresource can own; absent: all. */

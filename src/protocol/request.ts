@@ -134,6 +134,8 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
   /** The steps of a deletion take real time, as in the reference server; see `server/deletion.ts`. */
   readonly isPaced?: boolean | undefined;
+  /** The error of a list or a watch whose response the client does not accept; the server checks the options first. */
+  readonly unacceptable?: Error | undefined;
 }
 
 /** Where a request comes from: `local`, `http`, the name of a controller, or `controllers` for shared informers. */

@@ -32,7 +32,7 @@ export interface Table {
   readonly apiVersion: string;
   readonly metadata: object;
   readonly columnDefinitions: readonly ColumnDefinition[] | null;
-  readonly rows: readonly object[];
+  readonly rows: readonly object[] | null;
 }
 
 /** Builds a table of objects of one kind. `metadata` is that of the list, or the resourceVersion of a single object. */
@@ -42,19 +42,21 @@ export function tableOf(
   options: TableOptions & CellContext,
 ): Table {
   const columns = columnsOf(kind, objects[0]);
+  const rows = sortRows(kind, objects).map((object) => {
+    const conditions = kind.rowConditions?.(object) ?? [];
+    return {
+      cells: columns.map((column) => column.cell(object, options)),
+      ...(conditions.length === 0 ? {} : { conditions }),
+      object: includedPart(object, kind, options),
+    };
+  });
   return {
     kind: 'Table',
     apiVersion: options.apiVersion,
     metadata,
     columnDefinitions: options.withoutColumns === true ? null : definitionsOf(columns),
-    rows: sortRows(kind, objects).map((object) => {
-      const conditions = kind.rowConditions?.(object) ?? [];
-      return {
-        cells: columns.map((column) => column.cell(object, options)),
-        ...(conditions.length === 0 ? {} : { conditions }),
-        object: includedPart(object, kind, options),
-      };
-    }),
+    // The reference server's default table has no empty list.
+    rows: rows.length === 0 && columns.includes(createdColumn) ? null : rows,
   };
 }
 

@@ -135,10 +135,8 @@ function decodeInOrder(node: ObjectNode, decoding: Decoding, position: FieldPosi
     else {
       if (isOnce && scalar !== undefined) value = plainScalar(scalar, given);
       value ??= decodeField(node, field, given, { walk, holder: raw, above: position });
-      if (value === undefined) {
-        rememberIfEmpty(out, name, given, field.node);
-        continue;
-      }
+      if (value === undefined || value === '') rememberIfEmpty(out, name, given, field.node);
+      if (value === undefined) continue;
     }
     // Field names of structs are known, so plain assignment is safe (no `__proto__`).
     if (isStruct) out[name] = value;
@@ -166,7 +164,7 @@ function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, position: FieldP
         const plain = isOnce && field.scalar !== undefined ? plainScalar(field.scalar, given) : undefined;
         const value = plain ?? decodeField(node, field, given, holding);
         if (value !== undefined) setOwn(out, field.name, value);
-        else rememberIfEmpty(out, field.name, given, field.node);
+        if (value === undefined || value === '') rememberIfEmpty(out, field.name, given, field.node);
       } else if (field.fillsIn) fillIn(node, field, out);
     }
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * Remembers empty lists and maps that a client sent and that the stored form omits. The reference server keeps them while
+ * Remembers empty lists, maps and bytes that a client sent and that the stored form omits. The reference server keeps them while
  * it handles a request: messages print them (`[]string{}`, not `[]string(nil)`), and a few kinds compare them. The
  * entries live as long as the decoded object.
  */
@@ -8,16 +8,19 @@ import type { SchemaNode } from './schema-node.js';
 
 const fields = new WeakMap<object, Set<string>>();
 
-/** Remembers a field that was omitted from a decoded object, if the client sent an empty list or map. */
+/** Remembers an empty field of a decoded object, if the client sent an empty list or map, or empty bytes. */
 export function rememberIfEmpty(holder: object, name: string, given: unknown, node: SchemaNode): void {
-  if (typeof given !== 'object' || given === null) return;
-  if (node.type === 'list' || node.type === 'map') getOrInsertComputed(fields, holder, () => new Set()).add(name);
+  const isEmpty =
+    node.type === 'scalar'
+      ? node.scalar === 'bytes' && given === ''
+      : typeof given === 'object' && given !== null && (node.type === 'list' || node.type === 'map');
+  if (isEmpty) getOrInsertComputed(fields, holder, () => new Set()).add(name);
 }
 
-/** Whether the client sent the absent list or map of a decoded object as an empty one. */
+/** Whether the client sent the absent list or map, or the empty bytes, of a decoded object as an empty value. */
 export function wasSentEmpty(holder: object, name: string): boolean {
   // A default may have replaced it.
-  return fields.get(holder)?.has(name) === true && (holder as Readonly<Record<string, unknown>>)[name] === undefined;
+  return fields.get(holder)?.has(name) === true && !((holder as Readonly<Record<string, unknown>>)[name] ?? '');
 }
 
 /** A list of a decoded object as the client sent it: an empty one instead of an absent one. */

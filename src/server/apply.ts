@@ -14,7 +14,8 @@ import { errors, failure, type StatusError } from '../meta/errors.js';
 import { type GroupVersionKind, parseApiVersion, printGvk } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
-import { jsonType } from '../schema/decode-scalar.js';
+import { decode } from '../schema/decode.js';
+import { DecodeError, jsonType } from '../schema/decode-scalar.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { append } from '../util/arrays.js';
 import { recoverFrom, translateError } from '../util/catch-error.js';
@@ -115,7 +116,7 @@ function applyOver({ intent, options, write }: ApplyOperation, live: ApiObject |
   const managers = managersOf(live, write);
   const { document } = intent;
   const apply = (force: boolean): Applied => {
-    refuseManagedFields(document);
+    refuseManagedFields(document, served);
     return applyIntent({ live: before, intent: document, managers, by, force, now: hookContext.now }, versions);
   };
   try {
@@ -158,8 +159,12 @@ function managersOf(live: ApiObject | undefined, write: WriteOperation): Manager
   return managersAfterUpdate({ before, after, managers, by, now: hookContext.now }, versionsOf(write));
 }
 
-function refuseManagedFields({ metadata }: AppliedConfiguration['document']): void {
-  if (!isRecord(metadata) || !Array.isArray(metadata['managedFields'])) return;
+/** Entries that cannot be decoded count as absent, and are reported later as fields of the wrong type. */
+function refuseManagedFields({ metadata }: AppliedConfiguration['document'], { schema }: ServedKind): void {
+  const managedFields = isRecord(metadata) ? metadata['managedFields'] : undefined;
+  if (!Array.isArray(managedFields) || !managedFields.every(isRecord)) return;
+  const entries = () => decode(schema, { value: { metadata: { managedFields } } });
+  if (recoverFrom(DecodeError, entries, () => undefined) === undefined) return;
   throw errors.badRequest('metadata.managedFields must be nil');
 }
 
@@ -188,7 +193,9 @@ function decodeMerged(merged: unknown, { intent, write }: ApplyOperation, live: 
     errors.plain(`failed to convert to unversioned (${addressOf(intent.document, served)}): ${why}`);
   const refusals: DecodeErrors = { unrecognized: refuse, mismatch: refuse, invalidValue: unreadable };
   const target = { served, registry: server.registry, fieldValidation: 'Ignore', keepsNulls: true } as const;
-  const { draft } = decodeDocument({ value: restoreMerged(merged, { served, live, refuse }) }, target, refusals);
+  const document = { value: restoreMerged(merged, { served, live, refuse }) };
+  const { draft, pruned = [] } = decodeDocument(document, target, refusals);
+  write.prunedParts = pruned.flatMap((finding) => /^unknown field "(\w+)/.exec(finding)?.[1] ?? []);
   served.kind.strategy.decode.defaults?.(draft, hookContext);
   return draft;
 }

@@ -29,6 +29,8 @@ import { areInSameScheme, registeredType, schemeOf } from './registered-types.js
 export interface DecodedBody {
   readonly draft: DraftObject;
   readonly warnings: readonly string[];
+  /** Findings about fields that were pruned from a custom resource. */
+  readonly pruned?: readonly string[];
 }
 
 /** Builds the errors of a document that is not an object of the kind; callers have different messages. */
@@ -167,7 +169,7 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, decodeErrors: 
   }
   const draft = asDraft(decoded.value, document.value, served);
   draft.kind = kind;
-  return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [] };
+  return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [], pruned: found };
 }
 
 /** Errors about the metadata of a custom resource come from a decoder of its own, which does not name the field. */

@@ -29,6 +29,8 @@ export interface WriteOperation {
   readonly deleteOptions: Readonly<Record<string, unknown>> | undefined;
   /** Part of a deletecollection: mutating plugins see the request for the collection only. */
   readonly isCollectionDelete: boolean;
+  /** Top-level fields of a custom resource that an apply has pruned. */
+  prunedParts: readonly string[];
 }
 
 /** Converts between an object and the view that a client updates in its place. */
@@ -79,5 +81,6 @@ export function startWrite(
     commitEffects: [],
     deleteOptions,
     isCollectionDelete: isCollectionDelete === true,
+    prunedParts: [],
   };
 }

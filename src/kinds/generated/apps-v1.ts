@@ -497,16 +497,16 @@ export const replicaSetStatus: Type = /* @__PURE__ */ type('ReplicaSetStatus', (
 }));
 
 export interface RollingUpdateDaemonSet {
-  maxUnavailable: number | string;
+  maxUnavailable?: number | string;
   maxSurge: number | string;
 }
 export interface RollingUpdateDaemonSetInput {
-  maxUnavailable?: number | string | undefined;
+  maxUnavailable?: number | string;
   maxSurge?: number | string | undefined;
 }
 
 export const rollingUpdateDaemonSet: Type = /* @__PURE__ */ type('RollingUpdateDaemonSet', () => ({
-  maxUnavailable: defaultedPointer(intOrString(), 1),
+  maxUnavailable: pointer(intOrString()),
   maxSurge: defaultedPointer(intOrString(), 0),
 }));
 

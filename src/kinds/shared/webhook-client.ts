@@ -60,7 +60,8 @@ function servicePathErrors(path: string, at: string): FieldError[] {
   if (path === '' || path === '/') return [];
   if (path === '//') return [invalid(at, path, 'segment[0] may not be empty')];
   const found = path.startsWith('/') ? [] : [invalid(at, path, "must start with a '/'")];
-  const inner = path.slice(1);
+  // The reference server skips the first byte. A character of several bytes leaves an invalid segment.
+  const inner = path.charCodeAt(0) < 0x80 ? path.slice(1) : path;
   const segments = (inner.endsWith('/') ? inner.slice(0, -1) : inner).split('/');
   for (const [index, segment] of segments.entries()) {
     if (segment === '') found.push(invalid(at, path, `segment[${index}] may not be empty`));

@@ -67,7 +67,8 @@ function prepareForUpdate(
   if (subresource === undefined && strategy.write.separateStatus) keepLive(draft, live, ['status']);
   if (subresource === undefined) strategy.update.prepare?.(draft, live, write.hookContext);
   else subresource.prepare(draft, live, write.hookContext);
-  if (strategy.write.generation?.(draft as unknown as ApiObject, live) === true) {
+  const isChanged = strategy.write.generation?.(draft as unknown as ApiObject, live) === true;
+  if (isChanged || (subresource === undefined && hasPrunedSpec(write))) {
     metadata.generation = (before.generation ?? 0) + 1;
   }
   metadata.uid ||= before.uid;
@@ -79,6 +80,12 @@ function prepareForUpdate(
   // The reference server drops selfLink when it stores the object, which a dry run does not do.
   // upstream: apiserver/pkg/storage/api_object_versioner.go APIObjectVersioner.PrepareObjectForStorage
   if (metadata.selfLink !== undefined && !write.dryRun) metadata.selfLink = undefined;
+}
+
+/** Whether an apply contained undeclared fields. The reference server prunes them after it has compared the objects. */
+function hasPrunedSpec({ prunedParts, served }: WriteOperation): boolean {
+  const isSeparate = Object.hasOwn(served.kind.subresources, 'status');
+  return prunedParts.some((part) => part !== 'metadata' && (part !== 'status' || !isSeparate));
 }
 
 function resetStatus(draft: DraftObject, write: WriteOperation): void {

@@ -58,7 +58,7 @@ function applyConfiguration(options: CheckedWriteOptions, write: WriteOperation)
     {
       name,
       subresource,
-      allowCreateOnUpdate: subresource === undefined,
+      allowCreateOnUpdate: subresource === undefined || subresource.createsOnApply === true,
       hasManagedFields: true,
       makeDraft(live) {
         const wanted = draft(live);

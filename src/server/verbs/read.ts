@@ -57,6 +57,7 @@ export function list(context: ServerContext, request: ApiRequest, served: Served
 export function readList(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiList> {
   const { options } = request;
   checkListOptions(options, context.dialect);
+  if (request.unacceptable !== undefined) throw request.unacceptable;
   const selection = selectionOf(request, served);
   const plan = planRead(options, context, { served, isSingle: selection.range.name !== undefined });
   const waited =

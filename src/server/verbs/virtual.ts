@@ -14,6 +14,7 @@ import { copyJson, deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { ServerContext } from '../context.js';
 import { deleteObject } from '../deletion.js';
+import { checkListOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { selectionOf } from '../selection.js';
 import { runAdmissionPhase } from '../steps/admit.js';
@@ -46,6 +47,8 @@ export function onVirtual(
     return chain(virtual.get(request.name ?? '', power), (draft) => objectResponse(200, finish(draft)));
   }
   if (request.verb === 'list' && virtual.list !== undefined) {
+    checkListOptions(request.options, context.dialect);
+    if (request.unacceptable !== undefined) throw request.unacceptable;
     const { matches } = selectionOf(request, served);
     return chain(virtual.list(power), (drafts) => {
       const items = drafts.map(finish).filter((item) => matches?.(item) ?? true);

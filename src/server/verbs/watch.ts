@@ -26,6 +26,7 @@ import { ServerWatchStream } from '../watch-stream.js';
 
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
   const options = checkWatchOptions(request.options, context);
+  if (request.unacceptable !== undefined) throw request.unacceptable;
   const selection = selectionOf(request, served, true);
   const text = request.options.resourceVersion ?? '';
   const revision = parseWatchRevision(text);

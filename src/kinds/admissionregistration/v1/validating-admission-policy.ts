@@ -45,11 +45,14 @@ export const ValidatingAdmissionPolicy: ValidatingAdmissionPolicyKind<Validating
     write: { separateStatus: true, generation: specGeneration, authorizeValidated: authorizeParamKind },
   },
   subresources: {
-    status: statusSubresource({
-      metadata: 'kept',
-      metadataValidation: 'none',
-      validate: validateStatus,
-    }),
+    status: {
+      createsOnApply: true,
+      ...statusSubresource({
+        metadata: 'kept',
+        metadataValidation: 'none',
+        validate: validateStatus,
+      }),
+    },
   },
   columns: policyColumns<ValidatingAdmissionPolicy>(
     'Validations',

@@ -118,7 +118,9 @@ function defaults(draft: DraftObject & DaemonSet): void {
   setTemplateGeneration(draft, templateGeneration(draft));
   podTemplateDefaults(spec.template);
   const { updateStrategy } = spec;
-  if (updateStrategy.type === 'RollingUpdate') updateStrategy.rollingUpdate ??= { maxUnavailable: 1, maxSurge: 0 };
+  const isRolling = updateStrategy.type === 'RollingUpdate';
+  if (isRolling) updateStrategy.rollingUpdate ??= { maxSurge: 0 };
+  if (updateStrategy.rollingUpdate !== undefined) updateStrategy.rollingUpdate.maxUnavailable ??= isRolling ? 1 : 0;
 }
 
 function decodeProblem(draft: DaemonSet): string | undefined {
@@ -195,7 +197,7 @@ function strategyProblems(path: string, strategy: DaemonSetUpdateStrategy): Fiel
   }
 }
 
-function rollingUpdateProblems(path: string, { maxUnavailable, maxSurge }: RollingUpdateDaemonSet): FieldError[] {
+function rollingUpdateProblems(path: string, { maxUnavailable = 0, maxSurge }: RollingUpdateDaemonSet): FieldError[] {
   const unavailablePath = childPath(path, 'maxUnavailable');
   const surgePath = childPath(path, 'maxSurge');
   const problems = [

@@ -4,6 +4,7 @@
  */
 
 import { shownUser } from '../../../../protocol/request.js';
+import { copySentEmpty } from '../../../../schema/empty-values.js';
 import { humanDuration } from '../../../../text/time/time.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn } from '../../../define-kind.js';
@@ -81,6 +82,7 @@ function setRequester(
     ...(usages === undefined ? {} : { usages }),
     ...shownUser(user),
   };
+  copySentEmpty(draft.spec, spec);
   draft.spec = spec;
 }
 

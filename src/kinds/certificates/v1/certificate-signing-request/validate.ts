@@ -6,6 +6,7 @@
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
+import { wasSentEmpty } from '../../../../schema/empty-values.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { readCertificate, readCertificateRequest } from '../../../../text/x509/certificate.js';
 import { firstPemBlock, pemBlocks } from '../../../../text/x509/pem.js';
@@ -104,7 +105,7 @@ function specProblems(spec: CertificateSigningRequestSpec, { dialect }: HookCont
   const { request, usages = [], signerName, expirationSeconds } = spec;
   const found: FieldError[] = [];
   const wrong = encodedRequestProblem(request);
-  if (wrong !== undefined) found.push(invalid('spec.request', dumpBytes(request), wrong));
+  if (wrong !== undefined) found.push(invalid('spec.request', dumpRequest(spec), wrong));
   if (usages.length === 0) found.push(required('spec.usages'));
   usages.forEach((usage, index) => {
     append(found, valueErrors(keyPath('spec.usages', index), usage, KEY_USAGES));
@@ -157,10 +158,10 @@ function derProblem(bytes: Uint8Array): string {
 
 const SEQUENCE = 16;
 
-/** Prints bytes as Go's %#v; an empty value is printed as nil. */
-function dumpBytes(encoded: string) {
-  if (encoded === '') return verbatim('[]byte(nil)');
-  const numbers = Array.from(atob(encoded), (character) => `0x${character.charCodeAt(0).toString(16)}`);
+/** Prints the request as Go's %#v. */
+function dumpRequest(spec: CertificateSigningRequestSpec) {
+  if (spec.request === '' && !wasSentEmpty(spec, 'request')) return verbatim('[]byte(nil)');
+  const numbers = Array.from(atob(spec.request), (character) => `0x${character.charCodeAt(0).toString(16)}`);
   return verbatim(`[]byte{${numbers.join(', ')}}`);
 }
 

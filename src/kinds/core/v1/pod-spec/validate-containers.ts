@@ -14,6 +14,7 @@ import {
   required,
 } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, portNameProblems } from '../../../../meta/names.js';
+import { hasSentEmpty, wasSentEmpty } from '../../../../schema/empty-values.js';
 import { verbatim } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
 import type {
@@ -268,7 +269,9 @@ const FORBIDDEN_EPHEMERAL_FIELDS = [
 function forbiddenEphemeralFields(container: EphemeralContainer): string[] {
   return FORBIDDEN_EPHEMERAL_FIELDS.filter((field) => {
     const value = container[field];
-    return value !== undefined && (field !== 'resources' || Object.keys(value).length > 0);
+    // A list that was sent empty is forbidden too.
+    if (value === undefined) return wasSentEmpty(container, field);
+    return field !== 'resources' || Object.keys(value).length > 0 || hasSentEmpty(value);
   });
 }
 

@@ -1,0 +1,142 @@
+/** Responses that the differential test found to differ from the reference server. */
+import { expect, test } from 'vitest';
+import { start, TABLE } from './over-http.js';
+
+const CORE = '/api/v1/namespaces/default';
+const APPS = '/apis/apps/v1/namespaces/default';
+const APPLY = { 'content-type': 'application/apply-patch+yaml' };
+
+test('rejects fields of an ephemeral container that were sent as empty lists and maps', async () => {
+  const { call, refusedFields } = start();
+  const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  await call('POST', `${CORE}/pods`, pod);
+  const debug = { name: 'e', image: 'i', resizePolicy: [], ports: [], resources: { limits: {} } };
+  const spec = { ...pod.spec, ephemeralContainers: [debug] };
+  expect(await refusedFields('PUT', `${CORE}/pods/p/ephemeralcontainers`, { ...pod, spec })).toEqual(
+    ['ports', 'resources', 'resizePolicy'].map((field) => `spec.ephemeralContainers[0].${field}`),
+  );
+});
+
+test('names the first segment of a service path that starts with a character of several bytes', async () => {
+  const clientConfig = { service: { name: 'n', namespace: 'm', path: 'é' } };
+  const webhook = { name: 'a.b.c', sideEffects: 'None', admissionReviewVersions: ['v1'], clientConfig };
+  const { body } = await start().call('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
+    metadata: { name: 'w' },
+    webhooks: [webhook],
+  });
+  expect(body.details.causes.map(({ message }: { message: string }) => message)).toEqual([
+    `Invalid value: "é": must start with a '/'`,
+    expect.stringMatching(/^Invalid value: "é": segment\[0\]: a lowercase RFC 1123 subdomain must consist of/),
+  ]);
+});
+
+test.each([
+  ['', '[]byte{}'],
+  [null, '[]byte(nil)'],
+  ['AAE=', '[]byte{0x0, 0x1}'],
+])('prints the request %j of a CertificateSigningRequest as %s', async (request, printed) => {
+  const spec = { request, signerName: 'a.b/c', usages: ['client auth'] };
+  const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+  const { body } = await start().call('POST', path, { metadata: { name: 'c' }, spec });
+  expect(body.details.causes[0].message).toBe(`Invalid value: ${printed}: PEM block type must be CERTIFICATE REQUEST`);
+});
+
+test.each([
+  [
+    { type: 'OnDelete', rollingUpdate: {} },
+    { maxUnavailable: 0, maxSurge: 0 },
+  ],
+  [
+    { type: 'OnDelete', rollingUpdate: { maxSurge: 1 } },
+    { maxUnavailable: 0, maxSurge: 1 },
+  ],
+  [{ type: 'OnDelete' }, undefined],
+  [{ rollingUpdate: {} }, { maxUnavailable: 1, maxSurge: 0 }],
+  [{}, { maxUnavailable: 1, maxSurge: 0 }],
+])('fills in the rolling update of a DaemonSet with the strategy %j', async (updateStrategy, expected) => {
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const spec = { updateStrategy, selector: { matchLabels: { a: 'b' } }, template };
+  const { body } = await start().call('POST', `${APPS}/daemonsets`, { metadata: { name: 'd' }, spec });
+  expect(body.spec.updateStrategy.rollingUpdate).toEqual(expected);
+});
+
+test.each([
+  [`${CORE}/limitranges`, null],
+  ['/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles', null],
+  [`${CORE}/pods`, []],
+])('returns the rows of an empty table at %s', async (path, rows) => {
+  expect((await start().call('GET', path, undefined, { accept: TABLE })).body.rows).toEqual(rows);
+});
+
+test.each([
+  [[{ manager: 1 }], 500, /managedFields\[0\]\.manager: expected string, got/],
+  [['x'], 500, /managedFields\[0\]: expected map, got/],
+  [[{}], 400, /^metadata\.managedFields must be nil$/],
+])('rejects an applied configuration with the managedFields %j', async (managedFields, code, message) => {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', managedFields } };
+  const response = await start().call('PATCH', `${CORE}/configmaps/c?fieldManager=m`, body, APPLY);
+  expect([response.status, response.body.message]).toEqual([code, expect.stringMatching(message)]);
+});
+
+test.each([
+  ['limit=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+  ['resourceVersionMatch=x', 422, expect.stringMatching(/^ListOptions\.meta\.k8s\.io "" is invalid/)],
+  ['watch=1&labelSelector=a%20b', 400, expect.stringMatching(/^unable to parse requirement/)],
+  ['fieldSelector=a%3Db', 406, expect.stringMatching(/^only the following media types are accepted/)],
+])('reports the options %s of a list before a view that is not available', async (query, code, message) => {
+  const accept = 'application/json;as=Unknown;v=v1;g=meta.k8s.io';
+  const { status, body } = await start().call('GET', `${CORE}/configmaps?${query}`, undefined, { accept });
+  expect([status, body.message]).toEqual([code, message]);
+});
+
+test('creates a ValidatingAdmissionPolicy that does not exist by an apply to its status', async () => {
+  const { call } = start();
+  const [apiVersion, kind] = ['admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicy'];
+  const path = `/apis/${apiVersion}/validatingadmissionpolicies`;
+  const apply = (document: object) =>
+    call('PATCH', `${path}/p/status?fieldManager=m`, { apiVersion, kind, metadata: { name: 'p' }, ...document }, APPLY);
+  expect((await apply({ status: {} })).body.message).toMatch(/^ValidatingAdmissionPolicy.* is invalid: \[spec\./);
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] };
+  const spec = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'true' }] };
+  const { status, body } = await apply({ spec, status: { observedGeneration: 3 } });
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ metadata: { managedFields: [{ subresource: 'status' }] }, status: {} });
+  expect((await call('PUT', `${path}/q/status`, { metadata: { name: 'q' }, spec })).status).toBe(404);
+});
+
+async function startWithFoos(properties: object) {
+  const { call } = start();
+  const names = { plural: 'foos', singular: 'foo', kind: 'Foo' };
+  const schema = { openAPIV3Schema: { type: 'object', properties } };
+  const version = { name: 'v1', served: true, storage: true, subresources: { status: {} }, schema };
+  await call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: 'foos.example.com' },
+    spec: { group: 'example.com', scope: 'Namespaced', names, versions: [version] },
+  });
+  const path = '/apis/example.com/v1/namespaces/default/foos/f';
+  const apply = async (document: object) => {
+    const whole = { apiVersion: 'example.com/v1', kind: 'Foo', metadata: { name: 'f' }, ...document };
+    const { body } = await call('PATCH', `${path}?fieldManager=m`, whole, APPLY);
+    return body;
+  };
+  return { call, path, apply };
+}
+
+test('raises the generation of a custom resource when fields are applied that are pruned', async () => {
+  const { apply } = await startWithFoos({ spec: { type: 'object' }, status: { type: 'object' } });
+  const generations: number[] = [];
+  for (const document of [{ spec: { a: 1 } }, { spec: { a: 1 } }, { spec: {} }, { status: { a: 1 } }]) {
+    const { spec, metadata } = await apply({ spec: {}, ...document });
+    expect(spec).toEqual({});
+    generations.push(metadata.generation);
+  }
+  expect(generations).toEqual([1, 2, 2, 2]);
+});
+
+test('removes managedFields when a patch of a status has a spec of the wrong type', async () => {
+  const spec = { type: 'object', properties: { a: { type: 'string' } } };
+  const { call, path, apply } = await startWithFoos({ spec, status: { type: 'object' } });
+  expect((await apply({ spec: { a: 'x' } })).metadata.managedFields).toHaveLength(1);
+  const { status, body } = await call('PATCH', `${path}/status`, { spec: { a: 1 }, status: {} });
+  expect([status, body.spec, body.metadata.managedFields]).toEqual([200, { a: 'x' }, undefined]);
+});
