@@ -181,6 +181,15 @@ export class Quantity {
     return this.#text;
   }
 
+  /** The value with a number of decimals, rounded away from zero. */
+  toFixed(decimals: number): string {
+    const rounded = this.roundUp(-decimals).#at(-decimals);
+    const digits = absolute(rounded)
+      .toString()
+      .padStart(decimals + 1, '0');
+    return `${rounded < 0n ? '-' : ''}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+  }
+
   toJSON(): string {
     return this.toString();
   }

@@ -135,7 +135,7 @@ function decodeInOrder(node: ObjectNode, decoding: Decoding, position: FieldPosi
     else {
       if (isOnce && scalar !== undefined) value = plainScalar(scalar, given);
       value ??= decodeField(node, field, given, { walk, holder: raw, above: position });
-      if (value === undefined || value === '') rememberIfEmpty(out, name, given, field.node);
+      rememberSent(out, field, given, value);
       if (value === undefined) continue;
     }
     // Field names of structs are known, so plain assignment is safe (no `__proto__`).
@@ -164,7 +164,7 @@ function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, position: FieldP
         const plain = isOnce && field.scalar !== undefined ? plainScalar(field.scalar, given) : undefined;
         const value = plain ?? decodeField(node, field, given, holding);
         if (value !== undefined) setOwn(out, field.name, value);
-        if (value === undefined || value === '') rememberIfEmpty(out, field.name, given, field.node);
+        if (plain === undefined) rememberSent(out, field, given, value);
       } else if (field.fillsIn) fillIn(node, field, out);
     }
   } catch (error) {
@@ -204,6 +204,13 @@ interface FieldHolder {
   readonly walk: Walk;
   readonly holder: object;
   readonly above: FieldPosition | undefined;
+}
+
+/** Remembers a value as the client sent it, where the decoded form differs. */
+function rememberSent(out: object, { name, node, scalar }: ListedField, given: unknown, value: unknown): void {
+  if (value === undefined || value === '') rememberIfEmpty(out, name, given, node);
+  else if (scalar?.scalar === 'quantity' && value !== given && given !== null)
+    rememberQuantityText(out, name, String(given));
 }
 
 /** Decodes a field; undefined if it is not on the wire. */

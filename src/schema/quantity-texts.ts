@@ -1,6 +1,6 @@
 /**
  * Remembers quantities in the client's spelling where it differs from the canonical one, because some messages print
- * what the reference server parsed (`15` tenths, not `1500` thousandths). The entries live as long as the decoded map.
+ * what the reference server parsed (`15` tenths, not `1500` thousandths). The entries live as long as the decoded object or map.
  */
 import { getOrInsertComputed } from '../util/once.js';
 
@@ -16,8 +16,9 @@ export function originalQuantityText(holder: object, key: string): string | unde
   return texts.get(holder)?.get(key);
 }
 
-/** Copies the spellings to a copy of the map. */
-export function copyQuantityTexts(from: object, to: object): void {
-  const present = texts.get(from);
-  if (present !== undefined) texts.set(to, present);
+/** Copies the spellings of the values that another map has too. */
+export function copyQuantityTexts(from: Readonly<Record<string, string>>, to: Readonly<Record<string, string>>): void {
+  for (const [key, text] of texts.get(from) ?? []) {
+    if (to[key] === from[key] && originalQuantityText(to, key) === undefined) rememberQuantityText(to, key, text);
+  }
 }

@@ -140,3 +140,52 @@ test('removes managedFields when a patch of a status has a spec of the wrong typ
   const { status, body } = await call('PATCH', `${path}/status`, { spec: { a: 1 }, status: {} });
   expect([status, body.spec, body.metadata.managedFields]).toEqual([200, { a: 'x' }, undefined]);
 });
+
+test.each([
+  ['1.5Gi', '{d: s"1610612736.000", Format: "BinarySI"}'],
+  ['0.5', '{i: resource.int64Amount{value: 5, scale: -1}, Format: "DecimalSI"}'],
+  ['1000m', '{i: resource.int64Amount{value: 1000, scale: -3}, Format: "DecimalSI"}'],
+  ['0.0001', '{i: resource.int64Amount{value: 1, scale: -3}, Format: "DecimalSI"}'],
+  ['2Gi', '{i: resource.int64Amount{value: 2147483648}, s: "2Gi", Format: "BinarySI"}'],
+])('prints the quantity %s of an immutable field as it was sent', async (storage, printed) => {
+  const { call } = start();
+  const claim = (amount: string, mode: string) => ({
+    metadata: { name: 'c' },
+    spec: { accessModes: [mode], resources: { requests: { storage: amount } } },
+  });
+  await call('POST', `${CORE}/persistentvolumeclaims`, claim('1.5Ti', 'ReadWriteOnce'));
+  const path = `${CORE}/persistentvolumeclaims/c`;
+  const { body } = await call('PUT', path, claim(storage, 'ReadWriteMany'));
+  expect(body.message).toContain(`s"storage": ${printed}`);
+  // The stored quantity has its canonical form.
+  expect(body.message).toContain('{i: resource.int64Amount{value: 1649267441664}, Format: "BinarySI"}');
+});
+
+test('prints requests and size limits of a pod as they were sent', async () => {
+  const { call } = start();
+  const pod = (cpu: string, sizeLimit: string) => ({
+    metadata: { name: 'p' },
+    spec: {
+      containers: [{ name: 'c', image: 'i', resources: { limits: { cpu: '8' }, requests: { cpu } } }],
+      volumes: [{ name: 'v', emptyDir: { sizeLimit } }],
+    },
+  });
+  await call('POST', `${CORE}/pods`, pod('1', '1Gi'));
+  const { body } = await call('PUT', `${CORE}/pods/p`, pod('0.5', '1.5Mi'));
+  expect(body.message).toContain('s"cpu": {i: resource.int64Amount{value: 5, scale: -1}, Format: "DecimalSI"}');
+  expect(body.message).toContain('SizeLimit: &resource.Quantity{d: s"1572864.000000000", Format: "BinarySI"}');
+});
+
+test('warns about a fractional claim template at the path of the reference server', async () => {
+  const { call } = start();
+  const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '500m' } } };
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const volumeClaimTemplates = [{ metadata: { name: 'v' }, spec: claim }];
+  const spec = { serviceName: 's', selector: { matchLabels: { a: 'b' } }, volumeClaimTemplates, template };
+  const created = await call('POST', `${APPS}/statefulsets`, { metadata: { name: 's' }, spec });
+  const updated = await call('PATCH', `${APPS}/statefulsets/s`, { metadata: { labels: { a: 'b' } } });
+  expect([created.warning, updated.warning]).toEqual([
+    expect.stringContaining('spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value'),
+    expect.stringContaining('spec.volumeClaimTemplates[0].Spec.resources.requests[storage]: fractional byte value'),
+  ]);
+});

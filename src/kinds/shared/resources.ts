@@ -11,6 +11,7 @@ import type { FieldError } from '../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
 import { dnsLabelProblems, qualifiedNameProblems } from '../../meta/names.js';
 import { Quantity } from '../../meta/quantity.js';
+import { originalQuantityText } from '../../schema/quantity-texts.js';
 import { verbatim } from '../../text/go/go-text.js';
 import { append } from '../../util/arrays.js';
 import { setOwn } from '../../util/json.js';
@@ -180,7 +181,7 @@ export function validateResourceQuantity(
 ): FieldError[] {
   const found = validateNonNegativeQuantity(path, quantity);
   if (isIntegerResource(context.name, context) && Quantity.parse(quantity).milliValue() % 1000n !== 0n) {
-    found.push(invalid(path, goSyntaxQuantity(context.sent ?? quantity), 'must be an integer'));
+    found.push(invalid(path, goSyntaxQuantity(context.sent ?? quantity, 3), 'must be an integer'));
   }
   return found;
 }
@@ -200,12 +201,12 @@ export function validateResourceRequirements(
   const contextOf = (name: string) => ({ dialect, podClaimNames, allowIndivisibleHugePages, name, limits });
   for (const [name, quantity] of sortedEntries(limits)) {
     const at = keyPath(childPath(path, 'limits'), name);
-    append(found, validateAmount(at, quantity, contextOf(name)));
+    append(found, validateAmount(at, quantity, { ...contextOf(name), sent: originalQuantityText(limits, name) }));
     append(found, validateHugePages(at, quantity, contextOf(name)));
   }
   for (const [name, quantity] of sortedEntries(requests)) {
     const at = keyPath(childPath(path, 'requests'), name);
-    append(found, validateAmount(at, quantity, contextOf(name)));
+    append(found, validateAmount(at, quantity, { ...contextOf(name), sent: originalQuantityText(requests, name) }));
     append(found, validateRequest(path, quantity, contextOf(name)));
     append(found, validateHugePages(at, quantity, contextOf(name)));
   }
@@ -217,7 +218,7 @@ export function validateResourceRequirements(
   return found;
 }
 
-type NamedContext = RequirementsContext & { readonly name: string };
+type NamedContext = RequirementsContext & { readonly name: string; readonly sent?: string | undefined };
 
 function validateAmount(path: string, quantity: string, context: NamedContext): FieldError[] {
   return [

@@ -195,8 +195,11 @@ function templateProblems(spec: StatefulSetSpec, { dialect }: HookContext): Fiel
 
 function warnings(object: StatefulSet, live: StatefulSet | undefined, context: HookContext): string[] {
   const { volumeClaimTemplates = [], revisionHistoryLimit } = object.spec;
-  // The reference server writes "Spec" here.
-  const claimsAt = (index: number) => childPath(keyPath('spec.volumeClaimTemplates', index), 'Spec');
+  // The reference server omits the field in warnings about a new object, and writes "Spec" in those about an update.
+  const claimsAt = (index: number) => {
+    const path = keyPath('spec.volumeClaimTemplates', index);
+    return live === undefined ? path : childPath(path, 'Spec');
+  };
   const all = [
     ...templateWarnings(object, live, context),
     ...volumeClaimTemplates.flatMap(({ spec }, index) => claimSpecWarnings(claimsAt(index), spec)),

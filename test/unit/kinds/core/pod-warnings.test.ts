@@ -179,7 +179,7 @@ describe('a pod template', () => {
         },
       });
     expect(warnings).toEqual([
-      'spec.volumeClaimTemplates[0].Spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
+      'spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
     ]);
   });
 });

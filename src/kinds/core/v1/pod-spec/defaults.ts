@@ -3,6 +3,7 @@
  * its containers. Some defaults apply to pods only: templates keep the given values.
  */
 import { childPath, keyPath } from '../../../../meta/field-error.js';
+import { copyQuantityTexts } from '../../../../schema/quantity-texts.js';
 import { own } from '../../../../util/json.js';
 import { byKey } from '../../../../util/order.js';
 import type { Container, EphemeralContainer, PodSpec, Volume } from '../../../generated/core-v1.js';
@@ -80,8 +81,9 @@ function requestsWithLimits(
   limits: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const missing = Object.entries(limits).filter(([name]) => own(requests ?? {}, name) === undefined);
-  const all = [...Object.entries(requests ?? {}), ...missing];
-  return Object.fromEntries(all.sort(byKey));
+  const all = Object.fromEntries([...Object.entries(requests ?? {}), ...missing].sort(byKey));
+  for (const list of [requests ?? {}, limits]) copyQuantityTexts(list, all);
+  return all;
 }
 
 /** Sets the defaults of one volume of a pod or a template in place. */

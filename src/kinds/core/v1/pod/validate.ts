@@ -4,9 +4,10 @@
  */
 
 import { childPath, type FieldError, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
+import { copySentEmpty } from '../../../../schema/empty-values.js';
 import { verbatim } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
-import { copyJson, deepEqual, own } from '../../../../util/json.js';
+import { deepEqual, own } from '../../../../util/json.js';
 import type {
   Container,
   NodeAffinity,
@@ -136,9 +137,11 @@ function gatesProblems(
 type MutableSpec = { -readonly [Field in keyof PodSpec]: PodSpec[Field] };
 
 function withLiveParts(spec: PodSpec, live: PodSpec): MutableSpec {
-  const munged = copyJson(spec) as MutableSpec;
+  const munged: MutableSpec = copyOf(spec);
   for (const field of ['containers', 'initContainers'] as const) {
-    for (const [index, container] of (munged[field] ?? []).entries()) restore(container, live[field]?.[index], 'image');
+    const containers = spec[field]?.map(copyOf);
+    if (containers !== undefined) munged[field] = containers;
+    for (const [index, container] of (containers ?? []).entries()) restore(container, live[field]?.[index], 'image');
   }
   restore(munged, live, 'activeDeadlineSeconds');
   restore(munged, live, 'schedulingGates');
@@ -147,6 +150,13 @@ function withLiveParts(spec: PodSpec, live: PodSpec): MutableSpec {
     munged.terminationGracePeriodSeconds = live.terminationGracePeriodSeconds;
   }
   return munged;
+}
+
+/** A shallow copy that remembers what the client sent. */
+function copyOf<Part extends object>(part: Part): Part {
+  const copy = { ...part };
+  copySentEmpty(part, copy);
+  return copy;
 }
 
 /** Sets a field to its live value, or deletes it if the live object lacks it. */

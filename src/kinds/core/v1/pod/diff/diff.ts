@@ -15,7 +15,7 @@ import { type GoValue, goValue } from './go-value.js';
 /** The diff of two values as `cmp.Diff` prints it. `type` is the name of a Go struct, such as `PodSpec`. */
 export function diffText(type: string, before: unknown, after: unknown): string {
   const struct = goType(type);
-  return printDiff(compareValues(struct, goValue(struct, before), goValue(struct, after)));
+  return printDiff(compareValues(struct, goValue(struct, before, true), goValue(struct, after)));
 }
 
 /** Prints a value as Go's `%#v`, for `Invalid value: …`. */
@@ -45,7 +45,7 @@ function goSyntax({ type, items, entries, target, scalar }: GoValue): string {
       return `${type.name}{${parts.join(', ')}}`;
     }
     case 'quantity':
-      return goSyntaxQuantity(String(scalar)).verbatim;
+      return goSyntaxQuantity(String(scalar), type.decimals).verbatim;
     case 'string':
       return quote(String(scalar));
     default:

@@ -4,6 +4,7 @@
  */
 
 import { byteLength } from '../../../../../meta/names.js';
+import { Quantity } from '../../../../../meta/quantity.js';
 import { isPrintable, quote } from '../../../../../text/go/go-text.js';
 import type { GoType } from './go-types.js';
 import { type GoValue, isZero, quantityStruct } from './go-value.js';
@@ -57,11 +58,15 @@ export function formatValue(value: GoValue, options: FormatOptions): TextNode {
   }
 }
 
+/** Types that are printed as text and have a `String()` method. */
+const WITH_STRINGER: readonly string[] = ['core.ResourceName', 'resource.infDecAmount'];
+
 /** The result of the Go `String()` method, for types that have one. */
 function stringerText({ type, target, scalar }: GoValue): string | undefined {
-  if (type.kind === 'string' && type.name === 'core.ResourceName') return String(scalar);
+  if (type.kind === 'string' && WITH_STRINGER.includes(type.name)) return String(scalar);
   const struct = type.kind === 'pointer' ? type.of : type;
-  if (type.kind === 'pointer' && struct.kind === 'quantity' && target) return String(target.scalar);
+  if (type.kind === 'pointer' && struct.kind === 'quantity' && target)
+    return Quantity.parse(String(target.scalar)).toString();
   if (type.kind === 'pointer' && struct.kind === 'struct' && struct.name === 'v1.LabelSelector' && target) {
     return selectorText(target);
   }

@@ -11,7 +11,8 @@ export type GoType =
   | { readonly kind: 'pointer'; readonly of: GoType }
   | { readonly kind: 'slice'; readonly name: string; readonly of: GoType }
   | { readonly kind: 'map'; readonly name: string; readonly of: GoType; readonly namedKeys: boolean }
-  | { readonly kind: 'string' | 'int' | 'bool' | 'quantity'; readonly name: string };
+  | { readonly kind: 'quantity'; readonly name: string; readonly decimals: number }
+  | { readonly kind: 'string' | 'int' | 'bool'; readonly name: string };
 
 export interface GoField {
   readonly name: string;
@@ -72,14 +73,19 @@ function makeType(text: string): GoType {
     case 'resource':
       return { kind: 'string', name: 'core.ResourceName' };
     case 'Quantity':
-      return { kind: 'quantity', name: 'resource.Quantity' };
+      return quantityType(9);
     case 'labels':
       return { kind: 'map', name: 'map[string]string', of: goType('string'), namedKeys: false };
     case 'ResourceList':
-      return { kind: 'map', name: 'core.ResourceList', of: goType('Quantity'), namedKeys: true };
+      return { kind: 'map', name: 'core.ResourceList', of: quantityType(3), namedKeys: true };
     default:
       return NAMED_STRINGS.includes(text) ? { kind: 'string', name: `core.${text}` } : structType(text);
   }
+}
+
+/** Quantities are rounded to billionths, and those of a resource list to thousandths. */
+function quantityType(decimals: number): GoType {
+  return { kind: 'quantity', name: 'resource.Quantity', decimals };
 }
 
 function structType(name: string): GoType {

@@ -3,6 +3,7 @@
  */
 import { Quantity } from '../../../../../meta/quantity.js';
 import { wasSentEmpty } from '../../../../../schema/empty-values.js';
+import { originalQuantityText } from '../../../../../schema/quantity-texts.js';
 import { isRecord, own } from '../../../../../util/json.js';
 import { goSyntaxQuantity } from '../../../../shared/go-syntax.js';
 import { type GoField, type GoType, goType } from './go-types.js';
@@ -20,20 +21,23 @@ export interface GoValue {
   readonly scalar?: string | number | bigint | boolean;
 }
 
-/** Converts a JSON value. */
-export function goValue(type: GoType, value: unknown): GoValue {
+/** Converts a JSON value. `isStored`: it was read from the store, so quantities have their canonical text. */
+export function goValue(type: GoType, value: unknown, isStored = false): GoValue {
   const given = value === null ? undefined : value;
   switch (type.kind) {
     case 'struct':
-      return structValue(type, given);
+      return structValue(type, given, isStored);
     case 'pointer':
-      return { type, target: given === undefined ? null : goValue(type.of, given) };
+      return { type, target: given === undefined ? null : goValue(type.of, given, isStored) };
     case 'slice':
-      return { type, items: Array.isArray(given) ? given.map((item) => goValue(type.of, item)) : null };
+      return { type, items: Array.isArray(given) ? given.map((item) => goValue(type.of, item, isStored)) : null };
     case 'map': {
       if (!isRecord(given)) return { type, entries: null };
       const sorted = Object.keys(given).sort();
-      return { type, entries: new Map(sorted.map((key) => [key, goValue(type.of, own(given, key))])) };
+      return {
+        type,
+        entries: new Map(sorted.map((key) => [key, goValue(type.of, quantityText(given, key, isStored), isStored)])),
+      };
     }
     case 'string':
       return { type, scalar: typeof given === 'string' ? given : '' };
@@ -46,21 +50,28 @@ export function goValue(type: GoType, value: unknown): GoValue {
   }
 }
 
-function structValue(type: GoType & { readonly kind: 'struct' }, given: unknown): GoValue {
+function structValue(type: GoType & { readonly kind: 'struct' }, given: unknown, isStored: boolean): GoValue {
   if (type.name === 'intstr.IntOrString') {
     const parts = typeof given === 'string' ? [1, 0, given] : [0, given, ''];
     return { type, items: type.fields.map((field, index) => goValue(field.type, parts[index])) };
   }
   const record = isRecord(given) ? given : {};
-  const items = type.fields.map((field) => goValue(field.type, field.wire === '' ? record : sentValue(record, field)));
+  const items = type.fields.map((field) =>
+    goValue(field.type, field.wire === '' ? record : sentValue(record, field, isStored), isStored),
+  );
   return { type, items };
 }
 
 /** The value of a field, or the empty list or map that the client sent. */
-function sentValue(record: Readonly<Record<string, unknown>>, { wire, type }: GoField): unknown {
-  const value = own(record, wire);
+function sentValue(record: Readonly<Record<string, unknown>>, { wire, type }: GoField, isStored: boolean): unknown {
+  const value = quantityText(record, wire, isStored);
   if (value !== undefined || !wasSentEmpty(record, wire)) return value;
   return type.kind === 'slice' ? [] : {};
+}
+
+/** The value of a key. A quantity that was not stored has the client's spelling. */
+function quantityText(holder: Readonly<Record<string, unknown>>, key: string, isStored: boolean): unknown {
+  return (isStored ? undefined : originalQuantityText(holder, key)) ?? own(holder, key);
 }
 
 /** True for the zero value of a type. Empty slices and maps are not zero values, only nil ones. */
@@ -75,7 +86,7 @@ export function isZero(value: GoValue): boolean {
     case 'map':
       return value.entries === null;
     default:
-      return value.scalar === '' || value.scalar === 0 || value.scalar === false;
+      return !value.scalar;
   }
 }
 
@@ -83,8 +94,9 @@ export function sameQuantity(left: GoValue, right: GoValue): boolean {
   return quantityOf(left).equals(quantityOf(right));
 }
 
-function quantityOf({ scalar }: GoValue): Quantity {
-  return Quantity.parse(scalar === '' ? '0' : String(scalar));
+function quantityOf({ type, scalar }: GoValue): Quantity {
+  const quantity = Quantity.parse(scalar === '' ? '0' : String(scalar));
+  return type.kind === 'quantity' ? quantity.roundUp(-type.decimals) : quantity;
 }
 
 const AMOUNT_TYPE: GoType = {
@@ -101,16 +113,19 @@ const QUANTITY_TYPE: GoType = {
   name: 'resource.Quantity',
   fields: [
     { name: 'i', wire: 'i', type: AMOUNT_TYPE },
+    { name: 'd', wire: 'd', type: { kind: 'string', name: 'resource.infDecAmount' } },
     { name: 's', wire: 's', type: goType('string') },
     { name: 'Format', wire: 'format', type: goType('string') },
   ],
 };
 
 /** The internal fields of a quantity, printed when its text does not show the difference. */
-export function quantityStruct({ scalar }: GoValue): GoValue {
+export function quantityStruct({ type, scalar }: GoValue): GoValue {
   if (scalar === '') return goValue(QUANTITY_TYPE, {});
-  const { verbatim } = goSyntaxQuantity(String(scalar));
-  const [, value = '0', scale = '0', s = '', format = ''] =
-    /value:(-?\d+), scale:(-?\d+).* s:"([^"]*)", Format:"([^"]*)"/.exec(verbatim) ?? [];
-  return goValue(QUANTITY_TYPE, { i: { value: BigInt(value), scale: Number(scale) }, s, format });
+  const decimals = type.kind === 'quantity' ? type.decimals : 0;
+  const { verbatim } = goSyntaxQuantity(String(scalar), decimals);
+  const [, value = '0', scale = '0', pointer = 'nil', s = '', format = ''] =
+    /value:(-?\d+), scale:(-?\d+).*inf\.Dec\)\((\w+)\).* s:"([^"]*)", Format:"([^"]*)"/.exec(verbatim) ?? [];
+  const d = pointer === 'nil' ? '' : Quantity.parse(String(scalar)).toFixed(decimals);
+  return goValue(QUANTITY_TYPE, { i: { value: BigInt(value), scale: Number(scale) }, d, s, format });
 }
