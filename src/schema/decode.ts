@@ -186,6 +186,7 @@ function fillIn(node: ObjectNode, field: ListedField, out: MutableRecord): void 
       ? ZERO_VALUES[scalar.scalar]
       : absentField(node, field, undefined);
   if (value !== undefined) setOwn(out, field.name, value);
+  if (scalar?.scalar === 'quantity') rememberQuantityText(out, field.name, '');
 }
 
 /** Keeps unknown fields if the schema preserves them; otherwise drops them and notes that there are findings. */

@@ -42,9 +42,13 @@ export function asSentMap<Holder extends object, Name extends keyof Holder & str
 /** Whether the client sent any list or map of this object, or of one in it, as an empty one. */
 export function hasSentEmpty(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  const names = fields.get(value);
-  if (names !== undefined && [...names].some((name) => wasSentEmpty(value, name))) return true;
-  return Object.values(value).some(hasSentEmpty);
+  return hasOwnSentEmpty(value) || Object.values(value).some(hasSentEmpty);
+}
+
+/** Whether the client sent any list or map of this object as an empty one. */
+export function hasOwnSentEmpty(holder: object): boolean {
+  const names = fields.get(holder);
+  return names !== undefined && [...names].some((name) => wasSentEmpty(holder, name));
 }
 
 /** Copies the entries to a copy of the object. */

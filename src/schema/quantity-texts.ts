@@ -6,14 +6,19 @@ import { getOrInsertComputed } from '../util/once.js';
 
 const texts = new WeakMap<object, Map<string, string>>();
 
-/** Remembers the spelling of one value. */
+/** Remembers the spelling of one value; empty if the client sent none. */
 export function rememberQuantityText(holder: object, key: string, text: string): void {
   getOrInsertComputed(texts, holder, () => new Map()).set(key, text);
 }
 
 /** Returns the client's spelling; undefined if it is not known to differ. */
 export function originalQuantityText(holder: object, key: string): string | undefined {
-  return texts.get(holder)?.get(key);
+  return texts.get(holder)?.get(key) || undefined;
+}
+
+/** Whether a quantity of this object or map was sent in another spelling, or not at all. */
+export function hasQuantityText(holder: object): boolean {
+  return texts.has(holder);
 }
 
 /** Copies the spellings of the values that another map has too. */

@@ -6,7 +6,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { compare } from '../merge/apply/compare.js';
 import { type Conflict, ConflictError } from '../merge/apply/conflict.js';
 import { difference, EMPTY_SET, type FieldSet, isEmptySet } from '../merge/apply/field-set.js';
-import { fieldsOfIntent, IntentError } from '../merge/apply/intent-fields.js';
+import { fieldsOfIntent, IntentError, mismatchOf } from '../merge/apply/intent-fields.js';
 import { type ManagerIdentity, type Managers, NO_MANAGERS } from '../merge/apply/managers.js';
 import { type Applied, applyIntent, IncompatibleVersionError, managersAfterUpdate } from '../merge/apply/ownership.js';
 import { RestoreError, restore } from '../merge/restore.js';
@@ -148,7 +148,14 @@ function managersOf(live: ApiObject | undefined, write: WriteOperation): Manager
   const { served, hookContext, request } = write;
   const managers = live === undefined ? NO_MANAGERS : managersIn(live);
   if (managers.size > 0 || live === undefined) return managers;
-  const { apiVersion } = served;
+  const { apiVersion, schema } = served;
+  const why = mismatchOf(schema, live)?.message;
+  if (why !== undefined) {
+    const address = addressOf(live as unknown as AppliedConfiguration['document'], served);
+    throw errors.plain(
+      `failed to create manager for existing fields: failed to convert new object (${address}) to smd typed: ${why}`,
+    );
+  }
   const by = {
     manager: 'before-first-apply',
     operation: 'Update',

@@ -70,6 +70,7 @@ test.each([
 
 test.each([
   [[{ manager: 1 }], 500, /managedFields\[0\]\.manager: expected string, got/],
+  [[{ fieldsV1: 'x', time: '1' }], 500, /managedFields\[0\]\.fieldsV1: expected map, got &\{x\}$/],
   [['x'], 500, /managedFields\[0\]: expected map, got/],
   [[{}], 400, /^metadata\.managedFields must be nil$/],
 ])('rejects an applied configuration with the managedFields %j', async (managedFields, code, message) => {
@@ -188,4 +189,37 @@ test('warns about a fractional claim template at the path of the reference serve
     expect.stringContaining('spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value'),
     expect.stringContaining('spec.volumeClaimTemplates[0].Spec.resources.requests[storage]: fractional byte value'),
   ]);
+});
+
+test('rejects an apply to an untracked object whose list items have no key', async () => {
+  const { call } = start();
+  await call('POST', `${CORE}/serviceaccounts`, { metadata: { name: 'a' }, secrets: [{}] });
+  const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } };
+  const response = await call('PATCH', `${CORE}/serviceaccounts/a?fieldManager=m`, body, APPLY);
+  expect([response.status, response.body.message]).toEqual([
+    500,
+    'failed to create manager for existing fields: failed to convert new object (default/a; /v1, Kind=ServiceAccount) to smd typed: .secrets: element 0: associative list with keys has an element that omits key field "name" (and doesn\'t have default value)',
+  ]);
+});
+
+test.each([
+  ['without a divisor', undefined, 'other'],
+  ['in another spelling', '1000m', 'other'],
+  ['as it is stored', '1', 'node'],
+])('owns the items of a downward API volume whose quantity is sent %s', async (_, divisor, owner) => {
+  const { call } = start();
+  const pod = (amount: string | undefined) => {
+    const resourceFieldRef = { containerName: 'c', resource: 'limits.cpu', divisor: amount };
+    const volume = {
+      name: 'v',
+      projected: { sources: [{ downwardAPI: { items: [{ path: 'a', resourceFieldRef }] } }] },
+    };
+    return { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }], volumes: [volume] } };
+  };
+  await call('POST', `${CORE}/pods?fieldManager=node`, pod(divisor === undefined ? undefined : '1'));
+  // Parts of the live object that a patch keeps were not sent.
+  await call('PATCH', `${CORE}/pods/p?fieldManager=label`, { metadata: { labels: { a: 'b' } } });
+  const { body } = await call('PUT', `${CORE}/pods/p?fieldManager=other`, pod(divisor));
+  const owners = body.metadata.managedFields.filter((entry: object) => JSON.stringify(entry).includes('f:sources'));
+  expect(owners).toEqual([expect.objectContaining({ manager: owner })]);
 });

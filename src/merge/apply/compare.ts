@@ -3,7 +3,8 @@
  * field ownership by updates and of conflicts. Both objects are in wire form and have the same schema.
  */
 
-import { hasSentEmpty } from '../../schema/empty-values.js';
+import { hasOwnSentEmpty } from '../../schema/empty-values.js';
+import { hasQuantityText } from '../../schema/quantity-texts.js';
 import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { deepEqual } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
@@ -78,15 +79,23 @@ function compareValues(node: SchemaNode, before: unknown, after: unknown): Chang
 
 /**
  * Whether an atomic value is unchanged. In the items of a list, an empty list or map that the client sends is a change,
- * although it is not stored. upstream: structured-merge-diff/value/listreflect.go listReflect.EqualsUsing
+ * although it is not stored, and so is another spelling of a quantity.
+ * upstream: structured-merge-diff/value/listreflect.go listReflect.EqualsUsing
  */
 export function isSameAtomic(before: unknown, after: unknown): boolean {
-  return deepEqual(before, after) && !hasSentEmptyInLists(after);
+  return deepEqual(before, after) && !isSentDifferently(before, after, false);
 }
 
-function hasSentEmptyInLists(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Array.isArray(value) ? hasSentEmpty(value) : Object.values(value).some(hasSentEmptyInLists);
+/** For equal values. Parts that the update shares with the live object were not sent. */
+function isSentDifferently(before: unknown, after: unknown, isInList: boolean): boolean {
+  if (before === after || !isObject(before) || !isObject(after)) return false;
+  if (isInList && (hasOwnSentEmpty(after) || hasQuantityText(after))) return true;
+  const inside = isInList || Array.isArray(after);
+  return Object.keys(after).some((key) => isSentDifferently(before[key], after[key], inside));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 /**

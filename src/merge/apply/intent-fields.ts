@@ -40,9 +40,14 @@ export function fieldsOfIntent(node: SchemaNode, value: unknown): FieldSet {
 
 /** Whether a value matches the schema. Items of lists may be duplicates. */
 export function matchesSchema(node: SchemaNode, value: unknown): boolean {
+  return mismatchOf(node, value) === undefined;
+}
+
+/** The error of a value that does not match the schema. Items of lists may be duplicates. */
+export function mismatchOf(node: SchemaNode, value: unknown): IntentError | undefined {
   const problems: string[] = [];
   fieldsOf(node, value, { above: undefined, step: '', problems, allowsDuplicates: true });
-  return problems.length === 0;
+  return problems.length === 0 ? undefined : new IntentError(problems);
 }
 
 /** The field set of an existing object, without validation. All items without a path element count as one. */
@@ -168,14 +173,19 @@ function typeProblem(node: SchemaNode, value: unknown): string | undefined {
   switch (node.type) {
     case 'object':
     case 'map':
-      return isRecord(value) ? undefined : `expected map, got &{${printGoValue(value)}}`;
+      return mapProblem(value);
     case 'list':
       return Array.isArray(value) ? undefined : `expected list, got &{${printGoValue(value)}}`;
     case 'scalar':
       return scalarProblem(node, value);
     case 'any':
-      return undefined;
+      // The schema has a map here, although every JSON value decodes.
+      return node.goType === 'v1.FieldsV1' ? mapProblem(value) : undefined;
   }
+}
+
+function mapProblem(value: unknown): string | undefined {
+  return isRecord(value) ? undefined : `expected map, got &{${printGoValue(value)}}`;
 }
 
 function scalarProblem({ scalar }: ScalarNode, value: unknown): string | undefined {
