@@ -1,4 +1,7 @@
 /** Responses that the differential test found to differ from the reference server. */
+import { cbor } from 'orchplane/codec/cbor';
+import { protobuf } from 'orchplane/codec/protobuf';
+import { createFetchHandler } from 'orchplane/http';
 import { expect, test } from 'vitest';
 import { start, TABLE } from './over-http.js';
 
@@ -105,8 +108,19 @@ test('creates a ValidatingAdmissionPolicy that does not exist by an apply to its
   expect((await call('PUT', `${path}/q/status`, { metadata: { name: 'q' }, spec })).status).toBe(404);
 });
 
+test('lists the resources of a custom group in all encodings except CBOR', async () => {
+  const { cluster, path } = await startWithFoos({ spec: { type: 'object' } });
+  const handle = createFetchHandler(cluster, { codecs: [protobuf, cbor] });
+  const codeOf = async (url: string, accept: string) =>
+    (await handle(new Request(`http://cluster${url}`, { headers: { accept } }))).status;
+  const group = path.replace('/namespaces/default/foos/f', '');
+  expect(await codeOf(group, 'application/cbor')).toBe(406);
+  expect(await codeOf(group, 'application/vnd.kubernetes.protobuf')).toBe(200);
+  expect(await codeOf('/apis/apps/v1', 'application/cbor')).toBe(200);
+});
+
 async function startWithFoos(properties: object) {
-  const { call } = start();
+  const { call, cluster } = start({ featureGates: { CBORServingAndStorage: true } });
   const names = { plural: 'foos', singular: 'foo', kind: 'Foo' };
   const schema = { openAPIV3Schema: { type: 'object', properties } };
   const version = { name: 'v1', served: true, storage: true, subresources: { status: {} }, schema };
@@ -120,7 +134,7 @@ async function startWithFoos(properties: object) {
     const { body } = await call('PATCH', `${path}?fieldManager=m`, whole, APPLY);
     return body;
   };
-  return { call, path, apply };
+  return { call, cluster, path, apply };
 }
 
 test('raises the generation of a custom resource when fields are applied that are pruned', async () => {

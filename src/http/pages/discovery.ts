@@ -53,7 +53,7 @@ export function respondDiscovery(
   const isCustom = kinds.some(
     ({ kind, gvr }) => kind.customResourceHandler !== undefined && gvr.group === group && gvr.version === version,
   );
-  if (isCustom) return respondPlain(request, document, offers.versions);
+  if (isCustom) return respondPlain(request, document, offers.groups);
   return refuseAtRouter(request, offers.versions) ?? respondPlain(request, document, offers.versions);
 }
 

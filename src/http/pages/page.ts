@@ -32,9 +32,9 @@ export interface PageRequest {
 
 /** The encodings of discovery documents. */
 export interface PageOffers {
-  /** For group lists, which the reference server does not serve in every encoding. */
+  /** For lists of groups and of custom resources, which the reference server does not serve in every encoding. */
   readonly groups: Offer;
-  /** For resource lists: the encodings of the resources themselves. */
+  /** For lists of built-in resources: the encodings of the resources themselves. */
   readonly versions: Offer;
   /** JSON only. */
   readonly json: Offer;
