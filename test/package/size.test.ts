@@ -11,14 +11,14 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 488,
+  index: 489,
   // Includes journals, initial states and time travel, about 4 kB.
   core: 142,
   // Includes the schema-based copying of stored specs.
   kinds: 307,
   admission: 150,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
-  controllers: 397,
+  controllers: 398,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
   http: 113,
   'codec/protobuf': 40,
@@ -28,7 +28,7 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB.
   node: 315,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 479,
+  testing: 480,
   vitest: 483,
   // The matchers need what compares objects by their kinds.
   jest: 336,
@@ -78,14 +78,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 128,
+    budget: 129,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 131,
+    budget: 132,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
@@ -97,7 +97,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 460,
+    budget: 461,
   },
 ];
 
