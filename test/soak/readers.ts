@@ -62,6 +62,8 @@ export function watcher({ path, selector, every, slow = 0, most }: WatcherOption
         const close = (): unknown => response.destroy();
         const timer = setTimeout(close, closeAfter);
         report.stopped.addEventListener('abort', close);
+        // The test may have ended while the watch was opened.
+        if (report.stopped.aborted) close();
         try {
           if (response.statusCode === 200) {
             report.count('watches');
