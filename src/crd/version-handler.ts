@@ -29,7 +29,7 @@ import { evaluateRules } from './rules/evaluate.js';
 import { OldValueContext } from './rules/old-value-context.js';
 import { scaleSpecErrors, scaleStatusErrors } from './scale.js';
 import type { StructuralSchema } from './structural-schema.js';
-import { applyDefaults, DefaultsTooLargeError, dropNulls, withDefaults } from './value/defaults.js';
+import { applyDefaults, DefaultsTooLargeError, dropNulls, hasDroppedNulls, withDefaults } from './value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from './value/embedded-resources.js';
 import { listTypeErrors } from './value/list-types.js';
 import { pruneUnknown } from './value/prune.js';
@@ -162,9 +162,10 @@ export class VersionHandler implements CustomResourceHandler {
     const { converter, handlers, storageApiVersion } = this.#crdVersions;
     const handler = handlers.get(storageApiVersion);
     if (handler === undefined || handler === this) {
-      // A field that the strategy removed may have a default; the next read applies it, so the object is not marked as
-      // up to date.
-      if (withDefaults(this.#settings.schema(), object) === object) this.#upToDate.add(object);
+      // A field that the strategy removed may have a default, and an apply may leave nulls. The next read applies the
+      // default and drops the nulls, so the object is not marked as up to date.
+      const schema = this.#settings.schema();
+      if (withDefaults(schema, object) === object && !hasDroppedNulls(schema, object)) this.#upToDate.add(object);
       return object;
     }
     return chain(converter.convert([object], storageApiVersion), ([converted]) =>

@@ -229,6 +229,8 @@ class Draft {
   }
 
   copy(from: JsonPointer, to: JsonPointer): void {
+    // The target may be inside of the copied value, which is then opened before it is copied.
+    this.#locate(to, { insert: true });
     const value = this.read(from);
     // Copying null (present or missing) counts no bytes.
     this.#copiedBytes += value === null ? 0 : encodedSize(value);

@@ -171,13 +171,13 @@ function terminatingDefinition(resource: GroupResource): StatusError {
   return failure({ reason: 'MethodNotAllowed', message, details: detailsOf(resource, '') });
 }
 
-function tooLargeResourceVersion(requested: string, current: number): StatusError {
+function tooLargeResourceVersion(requested: string, current: number, retryAfterSeconds: number): StatusError {
   return failure({
     reason: 'Timeout',
     message: `Timeout: Too large resource version: ${requested}, current: ${current}`,
     details: {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      retryAfterSeconds: 1,
+      ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
     },
   });
 }

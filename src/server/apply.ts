@@ -6,7 +6,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { compare } from '../merge/apply/compare.js';
 import { type Conflict, ConflictError } from '../merge/apply/conflict.js';
 import { difference, EMPTY_SET, type FieldSet, isEmptySet } from '../merge/apply/field-set.js';
-import { fieldsOfIntent, IntentError, mismatchOf } from '../merge/apply/intent-fields.js';
+import { fieldsOfIntent, IntentError } from '../merge/apply/intent-fields.js';
 import { type ManagerIdentity, type Managers, NO_MANAGERS } from '../merge/apply/managers.js';
 import { type Applied, applyIntent, IncompatibleVersionError, managersAfterUpdate } from '../merge/apply/ownership.js';
 import { RestoreError, restore } from '../merge/restore.js';
@@ -33,6 +33,7 @@ import { type DecodeErrors, decodeDocument } from './decode-body.js';
 import type { CheckedWriteOptions, FieldValidation } from './options.js';
 import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/managed-fields.js';
 import { zeroFields } from './steps/prepare.js';
+import { untrackableReason } from './steps/trackable.js';
 import type { WriteOperation } from './write-operation.js';
 
 /** The field manager that also writes the last-applied annotation. */
@@ -113,10 +114,16 @@ function applyOver({ intent, options, write }: ApplyOperation, live: ApiObject |
   const subresource = request.subresource ?? '';
   const by: ManagerIdentity = { manager: options.fieldManager ?? '', operation: 'Apply', apiVersion, subresource };
   const before = asVersioned(served, live === undefined ? newObject(served) : withoutManagers(live));
-  const managers = managersOf(live, write);
+  const problem = live && untrackableReason(live, served);
+  const managers = managersOf(live, write, problem);
   const { document } = intent;
   const apply = (force: boolean): Applied => {
     refuseManagedFields(document, served);
+    if (live !== undefined && problem !== undefined) {
+      // Errors of the configuration come first.
+      fieldsOfIntent(served.schema, document);
+      throw errors.plain(`failed to create typed live object (${addressOf(live, served)}): ${problem}`);
+    }
     return applyIntent({ live: before, intent: document, managers, by, force, now: hookContext.now }, versions);
   };
   try {
@@ -144,18 +151,15 @@ function withoutManagers({ metadata, ...object }: ApiObject): unknown {
 }
 
 /** The managers of the live object; all fields of an untracked object belong to `before-first-apply`. */
-function managersOf(live: ApiObject | undefined, write: WriteOperation): Managers {
+function managersOf(live: ApiObject | undefined, write: WriteOperation, problem: string | undefined): Managers {
   const { served, hookContext, request } = write;
   const managers = live === undefined ? NO_MANAGERS : managersIn(live);
   if (managers.size > 0 || live === undefined) return managers;
-  const { apiVersion, schema } = served;
-  const why = mismatchOf(schema, live)?.message;
-  if (why !== undefined) {
-    const address = addressOf(live as unknown as AppliedConfiguration['document'], served);
-    throw errors.plain(
-      `failed to create manager for existing fields: failed to convert new object (${address}) to smd typed: ${why}`,
-    );
+  if (problem !== undefined) {
+    const why = `failed to convert new object (${addressOf(live, served)}) to smd typed: ${problem}`;
+    throw errors.plain(`failed to create manager for existing fields: ${why}`);
   }
+  const { apiVersion } = served;
   const by = {
     manager: 'before-first-apply',
     operation: 'Update',
@@ -180,8 +184,8 @@ function conflict(error: ConflictError): StatusError {
   return failure({ reason: 'Conflict', message: error.message, details: { causes }, cause: error });
 }
 
-/** The object's identity in messages, as the configuration states it. */
-export function addressOf({ metadata }: AppliedConfiguration['document'], { gvk }: ServedKind): string {
+/** The identity of a configuration or an object in messages. */
+export function addressOf({ metadata }: { readonly metadata?: unknown }, { gvk }: ServedKind): string {
   const part = (name: string): string => {
     const value = isRecord(metadata) ? metadata[name] : undefined;
     return typeof value === 'string' ? value : '';

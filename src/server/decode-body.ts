@@ -5,7 +5,7 @@
 import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isWrittenByServer } from '../merge/apply/managers.js';
-import { errors, type StatusError } from '../meta/errors.js';
+import { errors, StatusError } from '../meta/errors.js';
 import {
   apiVersionOf,
   type GroupVersion,
@@ -22,7 +22,7 @@ import { addGivenZeros } from '../schema/given-fields.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { quote } from '../text/go/go-text.js';
 import { translateError } from '../util/catch-error.js';
-import { isRecord, type MutableRecord, type ParsedBody, printJson } from '../util/json.js';
+import { isRecord, type MutableRecord, own, type ParsedBody, printJson } from '../util/json.js';
 import type { FieldValidation } from './options.js';
 import { areInSameScheme, registeredType, schemeOf } from './registered-types.js';
 
@@ -124,16 +124,18 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, decod
   const whole = document.value === null ? { value: {} } : document;
   const { value, findings: found } = decodeAs(actual, whole, (why) => decodeErrors.mismatch(why, gvk), target);
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
-  if (actual !== served && actual.storageKey === served.storageKey) throw otherVersion(actual.apiVersion, served);
-  if (actual !== served) throw decodeErrors.mismatch(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
-  const draft = asDraft(value, document.value, served);
-  const why = served.kind.strategy.decode.decodeError?.(draft);
+  if (actual.storageKey !== served.storageKey)
+    throw decodeErrors.mismatch(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
+  const draft = asDraft(value, document.value, actual);
+  const why = actual.kind.strategy.decode.decodeError?.(draft);
   if (why !== undefined) throw decodeErrors.invalidValue?.(why) ?? decodeErrors.mismatch(why, gvk);
   if (findings.length > 0 && fieldValidation === 'Strict') {
     throw decodeErrors.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
-  refuseUnknownFields(findings, served, (finding) => decodeErrors.mismatch(finding, gvk));
-  return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [] };
+  refuseUnknownFields(findings, actual, (finding) => decodeErrors.mismatch(finding, gvk));
+  const warnings = fieldValidation === 'Warn' ? warningsOf(found, target) : [];
+  if (actual !== served) throw otherVersion(actual.apiVersion, served, warnings);
+  return { draft, warnings };
 }
 
 /** Whether apiVersion and kind are exactly those of the endpoint, as in nearly all documents. */
@@ -156,10 +158,11 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, decodeErrors: 
     // With Ignore the reference server uses a decoder that knows the expected kind.
     throw fieldValidation === 'Ignore' ? decodeErrors.mismatch(why, served.gvk) : decodeErrors.unrecognized(why);
   }
-  if (apiVersion !== served.apiVersion) requireVersion(apiVersion, decodeErrors.unrecognized);
-  const gvk = { ...served.gvk, kind };
+  const gv = apiVersion === served.apiVersion ? served.gvk : requireVersion(apiVersion, decodeErrors.unrecognized);
+  const gvk = { ...gv, kind };
+  if (isRecord(document.value) && own(document.value, 'apiVersion') === null)
+    throw decodeErrors.mismatch('.apiVersion accessor error: <nil> is of the type <nil>, expected string', gvk);
   const decoded = decodeAs(served, document, (why) => decodeErrors.mismatch(fromMetadata(why), gvk), target);
-  if (apiVersion !== served.apiVersion) throw otherVersion(apiVersion, served);
   // A document with items is decoded as a list, which has no unknown fields.
   const isList = kind !== served.gvk.kind && isRecord(document.value) && Array.isArray(document.value['items']);
   const found = isList ? [] : decoded.findings;
@@ -167,9 +170,11 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, decodeErrors: 
   if (findings.length > 0 && fieldValidation === 'Strict') {
     throw decodeErrors.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
+  const warnings = fieldValidation === 'Warn' ? warningsOf(found, target) : [];
+  if (apiVersion !== served.apiVersion) throw otherVersion(apiVersion, served, warnings);
   const draft = asDraft(decoded.value, document.value, served);
   draft.kind = kind;
-  return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [], pruned: found };
+  return { draft, warnings, pruned: found };
 }
 
 /** Errors about the metadata of a custom resource come from a decoder of its own, which does not name the field. */
@@ -196,10 +201,12 @@ function requireRegisteredType(
     : decodeErrors.mismatch(unconvertible(goType, served), gvk);
 }
 
-function otherVersion(apiVersion: string, served: ServedKind): StatusError {
-  return errors.badRequest(
+/** The version is checked after decoding, so the response has its warnings. */
+function otherVersion(apiVersion: string, served: ServedKind, warnings: readonly string[] = []): StatusError {
+  const { status } = errors.badRequest(
     `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
   );
+  return new StatusError(status, { warnings });
 }
 
 /** Rejects unknown fields that a kind does not allow to be dropped. */

@@ -3,7 +3,7 @@
  * apiVersion it is decoded as the reference server's internal version. spec: Operations
  */
 import type { ServedKind } from '../kinds/served-kind.js';
-import { errors, type StatusError } from '../meta/errors.js';
+import type { StatusError } from '../meta/errors.js';
 import { apiVersionOf, internalPackage } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
@@ -76,7 +76,6 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
     const { kind, apiVersion } = claimedType(document.value, refuse);
     if (kind === '') throw refuse(`Object 'Kind' is missing in '${target.print()}'`);
     const { value, findings } = decodeAs(served, document, (why) => refuse(fromMetadata(why)));
-    if (apiVersion === '') throw errors.internal("Object 'apiVersion' is missing in 'object has no apiVersion field'");
     // apiVersion and kind are kept for validation.
     return { draft: { ...asDraft(value, document.value, served), kind, apiVersion }, findings };
   }

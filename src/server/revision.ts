@@ -34,15 +34,23 @@ export function parseRevisionOption(text: string | undefined): number {
 /** How long a read waits for a revision from the future. */
 const FUTURE_REVISION_TIMEOUT_MS = 3000;
 
+interface RequestedRevision {
+  readonly text: string;
+  readonly signal?: AbortSignal | undefined;
+  /** A read of a kind without a watch cache does not wait. */
+  readonly uncached?: boolean | undefined;
+}
+
 /** Resolves when the store has reached a revision. Rejects with 504 after a timeout. */
 export function untilRevision(
   context: ServerContext,
   revision: number,
-  requested: { readonly text: string; readonly signal?: AbortSignal | undefined },
+  requested: RequestedRevision,
 ): MaybePromise<void> {
   const { store, clock } = context;
   if (store.revision >= revision) return undefined;
-  const { signal } = requested;
+  const { signal, uncached } = requested;
+  if (uncached) throw errors.tooLargeResourceVersion(requested.text, store.revision, 0);
   return new Promise((resolve, reject) => {
     const undos: Undo[] = [];
     const end = (settle: () => void) => {
@@ -51,7 +59,7 @@ export function untilRevision(
     };
     undos.push(
       clock.after(FUTURE_REVISION_TIMEOUT_MS, () => {
-        end(() => reject(errors.tooLargeResourceVersion(requested.text, store.revision)));
+        end(() => reject(errors.tooLargeResourceVersion(requested.text, store.revision, 1)));
       }),
       store.onRevision(() => {
         if (store.revision >= revision) end(resolve);

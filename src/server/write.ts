@@ -29,7 +29,12 @@ import {
   storageErrorToStatus,
 } from './steps/commit.js';
 import { detachManagedFields, trackOwnershipOnCreate, trackOwnershipOnUpdate } from './steps/managed-fields.js';
-import { dedupOwnerReferences, ensureNameMatches, ensureNamespaceMatches } from './steps/match-address.js';
+import {
+  dedupOwnerReferences,
+  ensureApiVersion,
+  ensureNameMatches,
+  ensureNamespaceMatches,
+} from './steps/match-address.js';
 import { clearSystemFields, prepare } from './steps/prepare.js';
 import { redecodeMutated } from './steps/redecode.js';
 import { liveIfSame } from './steps/same-as-live.js';
@@ -123,6 +128,7 @@ export function updateObject(info: UpdatedObjectInfo, write: WriteOperation, att
   const draft = info.makeDraft(live);
   ensureNamespaceMatches(draft.metadata, write);
   ensureNameMatches(draft.metadata, info.name);
+  ensureApiVersion(draft);
   const recover = (error: unknown): MaybePromise<WriteResult> => {
     if (!(error instanceof StorageError)) throw error;
     if (attempt < MAX_UPDATE_ATTEMPTS) return updateObject(info, write, attempt + 1);

@@ -1,24 +1,105 @@
-/** Differences that docs/fidelity.md lists: a test of the class, or of the reference server's response, and the reason. */
+/** Differences that docs/fidelity.md lists: a test of the class and of the responses, and the reason. */
 
 const KNOWN = [
-  [/^status 410 instead of 200|"Expired"|too old/, 'the storage of the reference server has compacted the version'],
-  [/RequestWatchProgress is disabled/, 'the storage of the reference server does not support initial events'],
+  [
+    /^status (400|410|422) instead of 406/,
+    'a list with an invalid Accept header: the library reports the header first',
+  ],
+  [
+    (found) => /^status 410 instead of 200|"Expired"|too old/.test(`${found.name} ${eventsOf(found)}`),
+    'the storage of the reference server has compacted the version',
+  ],
+  [
+    (found) => /RequestWatchProgress is disabled/.test(`${found.name} ${eventsOf(found)}`),
+    'the storage of the reference server does not support initial events',
+  ],
   [/^status 0 instead of 200/, 'the reference server sends the headers of a watch with its first event'],
-  [/field not declared/, 'the first undeclared field is random in the reference server'],
-  [/^\.body\.metadata\.resourceVersion: <rv:0> instead of <rv:0>$/, 'the first update stores a default of the status'],
+  [stopsAtUndeclaredField, 'the first undeclared field is random in the reference server'],
+  [haveDecodingErrors, 'one of several decoding errors'],
+  [
+    ({ name, step }) =>
+      name === '.body.metadata.resourceVersion: <rv:0> instead of <rv:0>' &&
+      /\/(persistentvolumeclaims|jobs)\//.test(step.path),
+    'the first update stores a default of the status',
+  ],
+  [
+    ({ name, step }) =>
+      name.startsWith('.body.metadata.managedFields: nothing instead of a list') && step.path.endsWith('/status'),
+    'a patch of a status that also breaks the spec',
+  ],
   [/^status -1 instead of/, 'the request makes the reference server panic and close the connection'],
   [/^\.body\.resources\[\]/, 'the order of custom resources in discovery is random'],
+  [/^\.body\.spec\.updateStrategy\.rollingUpdate/, 'defaults of a DaemonSet of type OnDelete'],
+  [
+    ({ name, step }) => name === '.body.metadata.generation: 0 instead of 0' && isApply(step),
+    'an apply of fields that are pruned',
+  ],
+  [
+    ({ name, step }) =>
+      name === '.body.metadata: nothing instead of an object' && step.method === 'DELETE' && isDryRun(step),
+    'the empty object of a dry run that removes the last finalizers of a custom resource',
+  ],
+  [
+    ({ name, step }) =>
+      name.startsWith('.body.message: ') && step.method === 'DELETE' && /instead of strconv\.ParseInt/.test(name),
+    'a deletecollection with an invalid selector and an invalid grace period',
+  ],
+  [
+    ({ name, step }) =>
+      /^\.body\.metadata\.managedFields\[\]\.time: nothing instead of/.test(name) &&
+      JSON.stringify(step.body).includes('selfLink'),
+    'a patch that sets selfLink and removes the time of a managedFields entry',
+  ],
+  [/\| metadata\.managedFields must be nil$/, 'an apply with managedFields that cannot be decoded'],
   [/in the dialect kubernetes; createCluster/, 'the warning about names of the other dialect'],
   [
     /\{\}.* instead of .*\(nil\)|\(nil\).* instead of .*\{\}/,
     'an empty list or map that a merge or a conversion removes',
   ],
-  [/^status (201|422) instead of 404: Service/, 'a write to the status of a missing Service'],
+  [/^status 422 instead of 404: (Service|ValidatingAdmissionPolicy)/, 'an apply to the status of a missing object'],
   [/already allocated/, 'a fixed address or port of a Service that another scenario uses'],
+  [/^\.contentType|application\/cbor$|\.body\.hex/, 'discovery in CBOR'],
 ];
 
-/** The reason for a class of differences, if it is a known one. */
-export function reasonFor(name, expected) {
-  const events = Array.isArray(expected.body) ? JSON.stringify(expected.body) : '';
-  return KNOWN.find(([pattern]) => pattern.test(name) || pattern.test(events))?.[1];
+/**
+ * The reason for a difference, if it is a known one: `{ name, step, expected, actual }`, with the class, the request and
+ * the responses.
+ */
+export function reasonFor(found) {
+  return KNOWN.find(([test]) => (typeof test === 'function' ? test(found) : test.test(found.name)))?.[1];
+}
+
+function eventsOf({ expected }) {
+  return Array.isArray(expected.body) ? JSON.stringify(expected.body) : '';
+}
+
+function isApply({ headers }) {
+  return headers?.['content-type']?.startsWith('application/apply-patch') === true;
+}
+
+function isDryRun({ query, body }) {
+  return query?.dryRun !== undefined || body?.dryRun !== undefined;
+}
+
+const UNTYPED = /^(failed to (?:create typed patch|create typed live|convert new) object \(.*?\)[^:]*: )/;
+
+/** Both report the same configuration, and at least one of them a field that the schema does not declare. */
+function stopsAtUndeclaredField({ expected, actual }) {
+  const messages = [messageOf(expected), messageOf(actual)];
+  const [left, right] = messages.map((message) => UNTYPED.exec(message)?.[1]);
+  return left !== undefined && left === right && messages.some((message) => message.includes('field not declared'));
+}
+
+const DECODING = /cannot unmarshal|parsing time|cannot parse|quantities must match|invalid duration|illegal base64/;
+
+/** Both report an error of the decoder about the same body, with the same code. */
+function haveDecodingErrors({ expected, actual }) {
+  const messages = [messageOf(expected), messageOf(actual)];
+  if (expected.status !== actual.status || !messages.every((message) => DECODING.test(message))) return false;
+  const [left, right] = messages.map((message) => message.slice(0, message.search(DECODING)));
+  return left === right;
+}
+
+function messageOf({ body }) {
+  return body?.kind === 'Status' ? String(body.message) : '';
 }

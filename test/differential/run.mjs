@@ -69,7 +69,7 @@ let namespaces = 0;
 let requests = 0;
 let scenarios = 0;
 let unstable = 0;
-/** What was found, by class: `{ count, known, kinds, scenario }`. */
+/** What was found, by reason and class: `{ name, reason, count, kinds, scenario, outcome }`. */
 const classes = new Map();
 
 async function outcomeOf(scenario) {
@@ -92,29 +92,25 @@ async function examine(scenario) {
 }
 
 async function report(scenario, { difference, class: name, responses }) {
-  const step = requestKind(scenario.steps[difference.index]);
-  const entry = classes.get(name) ?? {
-    count: 0,
-    kinds: new Map(),
-    reason: reasonFor(name, responses.expected[difference.index]),
-  };
-  const isNew = !classes.has(name);
-  classes.set(name, entry);
+  const { index } = difference;
+  const [step, expected, actual] = [scenario.steps, responses.expected, responses.actual].map((each) => each[index]);
+  const reason = reasonFor({ name, step, expected, actual });
+  // Differences of one class may have several reasons.
+  const key = `${reason ?? ''} ${name}`;
+  const isNew = !classes.has(key);
+  const entry = classes.get(key) ?? { name, reason, count: 0, kinds: new Map() };
+  classes.set(key, entry);
   entry.count++;
-  entry.kinds.set(step, (entry.kinds.get(step) ?? 0) + 1);
+  const kind = requestKind(step);
+  entry.kinds.set(kind, (entry.kinds.get(kind) ?? 0) + 1);
   if (!isNew || entry.reason !== undefined) return;
-  entry.scenario = await shrink(
-    scenario,
-    difference.index,
-    name,
-    async (candidate) => (await outcomeOf(candidate)).class,
-  );
+  entry.scenario = await shrink(scenario, index, name, async (candidate) => (await outcomeOf(candidate)).class);
   const final = await outcomeOf(entry.scenario);
   entry.outcome = final.class === name ? final : { difference, responses };
-  if (options.verbose) print(name, entry);
+  if (options.verbose) print(entry);
 }
 
-function print(name, { count, kinds, reason, scenario, outcome }) {
+function print({ name, count, kinds, reason, scenario, outcome }) {
   const most = [...kinds]
     .sort((left, right) => right[1] - left[1])
     .slice(0, 4)
@@ -163,15 +159,16 @@ async function work() {
 }
 await Promise.all(Array.from({ length: Number(options.parallel) }, work));
 
-const found = [...classes].sort((left, right) => left[1].count - right[1].count);
+const found = [...classes.values()].sort((left, right) => left.count - right.count);
 console.log('\n=== classes, most frequent last');
-for (const [name, entry] of found) print(name, entry);
-const open = found.filter(([, { reason }]) => reason === undefined);
+for (const entry of found) print(entry);
+const open = found.filter(({ reason }) => reason === undefined);
+const different = found.reduce((sum, { count }) => sum + count, 0);
 console.log(
-  `\n${requests} requests in ${scenarios} scenarios, seed ${options.seed}: ${classes.size - open.length} known classes, ${open.length} others; ${unstable} differences did not occur again`,
+  `\n${requests} requests in ${scenarios} scenarios, seed ${options.seed}: ${different} responses differ; ${classes.size - open.length} known classes, ${open.length} others; ${unstable} differences did not occur again`,
 );
 if (options.save !== undefined) {
-  const saved = open.flatMap(([name, { scenario, outcome }]) =>
+  const saved = open.flatMap(({ name, scenario, outcome }) =>
     scenario ? [{ name, area: 'kinds', ...scenario, expect: outcome.responses.expected }] : [],
   );
   writeFileSync(options.save, `${JSON.stringify(saved, null, 1)}\n`);

@@ -44,9 +44,9 @@ export async function openSides({ server, token }) {
       }
     },
     library: async (path, init) => {
-      const request = new Request(`http://cluster.local${path}`, init);
+      const request = new Request(`http://cluster.local${path}`, { ...init, body: init.body || undefined });
       // The same header that fetch adds to a request over a socket.
-      if (init.body === undefined && BODY_METHODS.includes(init.method)) request.headers.set('content-length', '0');
+      if (!init.body && BODY_METHODS.includes(init.method)) request.headers.set('content-length', '0');
       return readable(await handle(request));
     },
   };
@@ -88,7 +88,7 @@ async function runScenario(send, { steps, cleanup = [] }, namespace) {
     if (step.wait !== undefined) await new Promise((resolve) => setTimeout(resolve, step.wait));
     const response = await sendStep(send, step, names);
     if (step.id !== undefined) names[step.id] = response.body;
-    responses.push(response);
+    responses.push(withoutGeneratedName(response, step));
   }
   for (const step of cleanup) await sendStep(send, step, names);
   return normalize(responses.map(withoutRandomValues), namespace).map(({ status, contentType, warning, body }) =>
@@ -118,7 +118,8 @@ const POINTER = /0xc?[0-9a-f]{8,12}\b/g;
 /** go-cmp prints either kind of space, so that no program depends on its output. */
 const NO_BREAK_SPACE = '\u00a0';
 /** Resource versions in texts. */
-const VERSION = /(?<=resourceVersion\\*":\\*"|in record \()\d+(?=[)\\"])|(?<=, current: |in object meta: )\d+/g;
+const VERSION =
+  /(?<=resourceVersion\\*":\\*"|in (?:record|the precondition) \()\d+(?=[)\\"])|(?<=, current: |in object meta: )\d+/g;
 
 /** Replaces what each server chooses for itself: addresses and ports of Services, addresses in memory. */
 function withoutRandomValues(value, key) {
@@ -131,7 +132,22 @@ function withoutRandomValues(value, key) {
     return value.replace(POINTER, '0xc000000000').replace(VERSION, '<rv>').replaceAll(NO_BREAK_SPACE, ' ');
   }
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutRandomValues(inner, name)]));
+  // Marks are numbered by first occurrence, so both sides need the same order of keys.
+  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, withoutRandomValues(inner, name)]));
+}
+
+/** Replaces the name that the server made from the `generateName` of a request it rejected. */
+function withoutGeneratedName(response, { body }) {
+  const prefix = body?.metadata?.generateName;
+  const name = response.body?.details?.name;
+  if (typeof prefix !== 'string' || typeof name !== 'string' || !prefix.startsWith(name.slice(0, -5))) return response;
+  return JSON.parse(JSON.stringify(response).replaceAll(quoted(name), quoted(`${name.slice(0, -5)}<gen>`)));
+}
+
+/** A text as it occurs inside of a text of JSON. */
+function quoted(text) {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** Sorts what the reference server reports in the order of a Go map: the causes of errors and the message with them. */

@@ -39,7 +39,7 @@ export function valueGenerator(random, resolve, dictionary) {
       schema.oneOf !== undefined || schema['x-kubernetes-int-or-string']
         ? random.pick(['string', 'integer'])
         : schema.type;
-    if (depth > MAX_DEPTH) return random.pick(ODD);
+    if (depth > MAX_DEPTH) return structuredClone(random.pick(ODD));
     if (type === 'string') return text(name, schema);
     if (type === 'integer') return known(name, Number.isInteger) ?? random.pick(INTEGERS);
     if (type === 'number') return random.pick(NUMBERS);
@@ -58,7 +58,7 @@ export function valueGenerator(random, resolve, dictionary) {
         Object.fromEntries(keys.map((key) => [key, value(schema.additionalProperties, name, depth + 1)]))
       );
     }
-    return random.pick(ODD);
+    return structuredClone(random.pick(ODD));
   };
   return value;
 }

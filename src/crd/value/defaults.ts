@@ -155,8 +155,27 @@ function dropFromFields(schema: StructuralSchema, draft: MutableRecord): void {
     if (inner === undefined) continue;
     const value = draft[key];
     if (value !== null) dropNulls(inner, value);
-    else if (inner.raw.nullable !== true && !hasDefault(inner)) delete draft[key];
+    else if (isDropped(inner)) delete draft[key];
   }
+}
+
+/** Whether a field with this schema is removed if it is null. */
+function isDropped(schema: StructuralSchema): boolean {
+  return schema.raw.nullable !== true && !hasDefault(schema);
+}
+
+/** Whether {@link dropNulls} would change the value. */
+export function hasDroppedNulls(schema: StructuralSchema, value: unknown): boolean {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return items !== undefined && value.some((item) => hasDroppedNulls(items, item));
+  }
+  if (!isRecord(value)) return false;
+  return Object.keys(value).some((key) => {
+    const inner = schema.properties.get(key) ?? additionalSchema(schema);
+    if (inner === undefined) return false;
+    return value[key] === null ? isDropped(inner) : hasDroppedNulls(inner, value[key]);
+  });
 }
 
 /** A null default counts as no default. */

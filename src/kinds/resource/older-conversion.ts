@@ -5,6 +5,7 @@
 
 import { orchDialect } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
+import { copySentEmpty, wasSentEmpty } from '../../schema/empty-values.js';
 import type {
   Device as DeviceV1alpha3,
   ResourceSliceSpec as ResourceSliceSpecV1alpha3,
@@ -56,7 +57,14 @@ export const templateFromStored: Change = (draft) => {
 };
 
 function nested({ devices }: ResourceClaimSpecV1beta1): ResourceClaimSpecV1beta2 {
-  return { devices: { ...devices, requests: devices.requests?.map(nestedRequest) ?? null } };
+  const requests = devices.requests?.map(nestedRequest) ?? null;
+  return { devices: withSentEmpty(devices, { ...devices, requests }) };
+}
+
+/** The converted value, with the empty lists that the client sent. */
+function withSentEmpty<Converted extends object>(from: object, converted: Converted): Converted {
+  copySentEmpty(from, converted);
+  return converted;
 }
 
 function flat({ devices }: ResourceClaimSpecV1beta2): ResourceClaimSpecV1beta1 {
@@ -64,13 +72,16 @@ function flat({ devices }: ResourceClaimSpecV1beta2): ResourceClaimSpecV1beta1 {
 }
 
 /** A request with any field besides its alternatives is an exact one too; validation rejects a request that is both. */
-function nestedRequest({ name, firstAvailable, ...wish }: DeviceRequestV1beta1): DeviceRequestV1beta2 {
+function nestedRequest(request: DeviceRequestV1beta1): DeviceRequestV1beta2 {
+  const { name, firstAvailable, ...wish } = request;
   const exactly: ExactDeviceRequest = { ...wish, deviceClassName: wish.deviceClassName ?? '' };
-  return {
+  const isExact =
+    Object.keys(wish).length > 0 || wasSentEmpty(request, 'selectors') || wasSentEmpty(request, 'tolerations');
+  return withSentEmpty(request, {
     name,
-    ...(Object.keys(wish).length === 0 ? {} : { exactly }),
+    ...(isExact ? { exactly: withSentEmpty(request, exactly) } : {}),
     ...(firstAvailable === undefined ? {} : { firstAvailable }),
-  };
+  });
 }
 
 function flatRequest({ name, exactly, firstAvailable }: DeviceRequestV1beta2): DeviceRequestV1beta1 {

@@ -5,6 +5,7 @@ import { childPath, type FieldError, forbidden, invalid, tooLong } from '../../m
 import { labelErrors } from '../../meta/labels.js';
 import { byteLength, qualifiedNameProblems } from '../../meta/names.js';
 import { METADATA_FIELDS, type ObjectMetaInput } from '../../meta/object.js';
+import { wasSentEmpty } from '../../schema/empty-values.js';
 
 const MAX_BYTES = 256 * 1024;
 
@@ -26,7 +27,7 @@ export function templateMetaProblems(path: string, metadata: ObjectMetaInput): F
   const all = metadata as Readonly<Record<string, unknown>>;
   const forbiddenFields = METADATA_FIELDS.filter((field) => field !== 'labels' && field !== 'annotations');
   // An absent creationTimestamp is null.
-  const given = forbiddenFields.filter((field) => (all[field] ?? null) !== null);
+  const given = forbiddenFields.filter((field) => (all[field] ?? null) !== null || wasSentEmpty(metadata, field));
   return [
     ...annotationErrors(metadata.annotations ?? {}, childPath(path, 'annotations')),
     ...labelErrors(metadata.labels ?? {}, childPath(path, 'labels')),

@@ -4,7 +4,7 @@
  */
 
 import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
-import type { DraftMeta, OwnerReference } from '../../meta/object.js';
+import type { DraftMeta, ManagedFieldsEntry, OwnerReference } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { asSent, asSentMap } from '../../schema/empty-values.js';
 import { quote, renderValue, stringSlice, type Verbatim, verbatim } from '../../text/go/go-text.js';
@@ -42,7 +42,7 @@ export function goStringLabelSelector(selector: LabelSelectorObject | undefined)
   return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;
 }
 
-/** Prints metadata as Go's `%#v`; managedFields are not printed. */
+/** Prints metadata as Go's `%#v`. */
 export function goSyntaxObjectMeta(metadata: DraftMeta): Verbatim {
   const { name = '', generateName = '', namespace = '', selfLink = '', uid = '' } = metadata;
   const { resourceVersion = '', generation = 0 } = metadata;
@@ -64,7 +64,7 @@ export function goSyntaxObjectMeta(metadata: DraftMeta): Verbatim {
     ['Annotations', goSyntaxStringMap(asSentMap(metadata, 'annotations'))],
     ['OwnerReferences', goSyntaxOwners(asSent(metadata, 'ownerReferences'))],
     ['Finalizers', stringSlice(asSent(metadata, 'finalizers')).verbatim],
-    ['ManagedFields', '[]v1.ManagedFieldsEntry(nil)'],
+    ['ManagedFields', goSyntaxManagers(asSent(metadata, 'managedFields'))],
   ];
   return verbatim(`v1.ObjectMeta{${fields.map(([field, value]) => `${field}:${value}`).join(', ')}}`);
 }
@@ -92,6 +92,16 @@ function goSyntaxOwners(owners: readonly OwnerReference[] | undefined): string {
       `Controller:${goSyntaxPointer('bool', controller)}, BlockOwnerDeletion:${goSyntaxPointer('bool', blockOwnerDeletion)}}`,
   );
   return `[]v1.OwnerReference${printed === undefined ? '(nil)' : `{${printed.join(', ')}}`}`;
+}
+
+function goSyntaxManagers(entries: readonly ManagedFieldsEntry[] | undefined): string {
+  const printed = entries?.map(
+    ({ manager = '', operation = '', apiVersion = '', time, fieldsType = '', fieldsV1, subresource = '' }) =>
+      `v1.ManagedFieldsEntry{Manager:${quote(manager)}, Operation:${quote(operation)}, APIVersion:${quote(apiVersion)}, ` +
+      `Time:${goSyntaxTime(time) ?? '<nil>'}, FieldsType:${quote(fieldsType)}, ` +
+      `FieldsV1:${goSyntaxPointer('v1.FieldsV1', fieldsV1)}, Subresource:${quote(subresource)}}`,
+  );
+  return `[]v1.ManagedFieldsEntry${printed === undefined ? '(nil)' : `{${printed.join(', ')}}`}`;
 }
 
 function goSyntaxStringMap(map: Readonly<Record<string, string>> | undefined): string {

@@ -27,8 +27,9 @@ export function toStorageVersion<Stored = unknown>(
   { toStored }: Pick<Conversion, 'toStored'>,
   dialect: Dialect,
 ): ApiObject & Stored {
-  const draft = copyAsDraft(object);
-  toStored(draft, dialect);
+  // Deeper values stay the same objects, so that it remains known which empty lists the client sent.
+  const draft = { ...object, metadata: copyJson(object.metadata) };
+  toStored(draft as unknown as DraftObject, dialect);
   return draft as unknown as ApiObject & Stored;
 }
 

@@ -38,16 +38,11 @@ export function fieldsOfIntent(node: SchemaNode, value: unknown): FieldSet {
   return set ?? EMPTY_SET;
 }
 
-/** Whether a value matches the schema. Items of lists may be duplicates. */
-export function matchesSchema(node: SchemaNode, value: unknown): boolean {
-  return mismatchOf(node, value) === undefined;
-}
-
-/** The error of a value that does not match the schema. Items of lists may be duplicates. */
-export function mismatchOf(node: SchemaNode, value: unknown): IntentError | undefined {
+/** Why a value does not match the schema; undefined if it does. Items of lists may be duplicates. */
+export function schemaProblem(node: SchemaNode, value: unknown): string | undefined {
   const problems: string[] = [];
   fieldsOf(node, value, { above: undefined, step: '', problems, allowsDuplicates: true });
-  return problems.length === 0 ? undefined : new IntentError(problems);
+  return problems.length === 0 ? undefined : new IntentError(problems).message;
 }
 
 /** The field set of an existing object, without validation. All items without a path element count as one. */

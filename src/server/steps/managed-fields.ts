@@ -44,7 +44,7 @@ import { storedObjectOf, toServed, toStored } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
 import { zeroFields } from './prepare.js';
 import { sameButTime } from './same-as-live.js';
-import { isTrackable } from './trackable.js';
+import { isTrackable, untrackableReason } from './trackable.js';
 
 /** The creator owns all fields of a new object, besides the managers that the client sends. */
 export function trackOwnershipOnCreate(draft: DraftObject, write: WriteOperation): void {
@@ -96,7 +96,7 @@ function writerOf({ served, request }: WriteOperation): ManagerIdentity {
 
 /** The writer owns the fields that an update changes. */
 export function trackOwnershipOnUpdate(draft: DraftObject, live: ApiObject, write: WriteOperation): void {
-  if (!isTrackable(draft, write)) {
+  if (!isTrackable(draft, write) || !isTrackableVersion(live, write.served)) {
     draft.metadata.managedFields = undefined;
     return;
   }
@@ -113,6 +113,11 @@ export function trackOwnershipOnUpdate(draft: DraftObject, live: ApiObject, writ
     const next = capUpdaters(updateOrDropManagers(draft, live, { managers, after }, write));
     setManagers(draft.metadata, next, live.metadata.managedFields);
   }
+}
+
+/** False if the live object, which may come from another version, does not match the schema of the requested version. */
+function isTrackableVersion(live: ApiObject, served: ServedKind): boolean {
+  return served.storageKind === undefined || untrackableReason(live, served) === undefined;
 }
 
 /** `other`: entries of other managers change too. Undefined: the general path computes the managers. */

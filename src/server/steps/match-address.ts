@@ -1,8 +1,8 @@
 /**
- * Name and namespace of the body must match the URL; duplicate owner references are dropped.
+ * Name and namespace of the body must match the URL, and a patch must keep the apiVersion; duplicate owner references are dropped.
  */
 import { errors } from '../../meta/errors.js';
-import type { DraftMeta, OwnerReference } from '../../meta/object.js';
+import type { DraftMeta, DraftObject, OwnerReference } from '../../meta/object.js';
 import type { WriteOperation } from '../write-operation.js';
 
 /** Sets the namespace of the request, or rejects another one. Removes the namespace of a cluster-scoped object. */
@@ -25,6 +25,11 @@ export function ensureNameMatches(metadata: DraftMeta, name: string): void {
   if (metadata.name !== name) {
     throw errors.badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
   }
+}
+
+/** Rejects a custom resource whose apiVersion a patch has removed. */
+export function ensureApiVersion({ apiVersion }: DraftObject): void {
+  if (apiVersion === '') throw errors.internal("Object 'apiVersion' is missing in 'object has no apiVersion field'");
 }
 
 type Phase = 'as sent' | 'after admission';

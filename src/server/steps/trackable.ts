@@ -3,9 +3,10 @@
  * also the parts that the write discards; if that fails, it stores the object without managedFields.
  * upstream: apimachinery/pkg/util/managedfields/internal/structuredmerge.go structuredMergeManager.Update
  */
-import { matchesSchema } from '../../merge/apply/intent-fields.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { schemaProblem } from '../../merge/apply/intent-fields.js';
 import { elementOrNone } from '../../merge/apply/typed.js';
-import type { DraftObject } from '../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { type ListNode, type ObjectNode, type SchemaNode, searchIn } from '../../schema/schema-node.js';
 import { own } from '../../util/json.js';
 import { nonOwnableParts } from '../ownable-fields.js';
@@ -24,8 +25,14 @@ export function isTrackable(draft: DraftObject, { served, request }: WriteOperat
   return discarded.every((part) => {
     const node = schema.fields.get(part)?.node;
     const value = own(body, part);
-    return node === undefined || value === undefined || matchesSchema(node, value);
+    return node === undefined || value === undefined || schemaProblem(node, value) === undefined;
   });
+}
+
+/** Why apply cannot represent a stored object in the requested version; undefined if it can. */
+export function untrackableReason(live: ApiObject, { kind, schema }: ServedKind): string | undefined {
+  const isChecked = kind.representation === 'struct' && kind.customResourceHandler === undefined;
+  return isChecked && hasAllKeys(schema, live) ? undefined : schemaProblem(schema, live);
 }
 
 /** Whether all items of keyed lists have their keys. Types and other fields of structs are checked by decoding. */

@@ -26,10 +26,18 @@ import { selectionOf } from '../selection.js';
 import { toServed, toServedAll } from '../versions.js';
 
 export function get(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
-  const text = request.options.resourceVersion;
-  if (!text) return readObject(context, request, served);
-  const waited = untilRevision(context, wantedRevision(text, served), { text, signal: request.signal });
-  return chain(waited, () => readObject(context, request, served));
+  return chain(untilRequestedRevision(context, request, served), () => readObject(context, request, served));
+}
+
+/** Waits until the store has the version that a get asks for. */
+export function untilRequestedRevision(
+  context: ServerContext,
+  { options, signal }: ApiRequest,
+  served: ServedKind,
+): MaybePromise<void> {
+  const { resourceVersion: text } = options;
+  const { uncached } = served.kind.strategy.read;
+  return text ? untilRevision(context, wantedRevision(text, served), { text, signal, uncached }) : undefined;
 }
 
 function wantedRevision(text: string, { kind }: ServedKind): number {
@@ -63,7 +71,11 @@ export function readList(context: ServerContext, request: ApiRequest, served: Se
   const waited =
     plan.notOlderThan === undefined
       ? undefined
-      : untilRevision(context, plan.notOlderThan, { text: options.resourceVersion ?? '', signal: request.signal });
+      : untilRevision(context, plan.notOlderThan, {
+          text: options.resourceVersion ?? '',
+          signal: request.signal,
+          uncached: served.kind.strategy.read.uncached,
+        });
   return chain(waited, () => {
     const at = plan.at === undefined ? {} : { at: plan.at };
     const { limit, token } = plan;

@@ -42,6 +42,7 @@ import { BUILT_IN_METADATA_CHECKS, metadataProblems } from '../steps/validate-me
 import { updateObject, type WriteResult } from '../write.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 import { readApply, readPatch, requirePatchType } from './patch.js';
+import { untilRequestedRevision } from './read.js';
 import { startBodyWrite } from './update.js';
 
 interface ViewCall {
@@ -60,7 +61,9 @@ export function onView(
   switch (request.verb) {
     case 'get': {
       const write = startWrite(context, request, { served, dryRun: false });
-      return objectResponse(200, toView(requireLive(write), { view, viewKind, write }));
+      return chain(untilRequestedRevision(context, request, served), () =>
+        objectResponse(200, toView(requireLive(write), { view, viewKind, write })),
+      );
     }
     case 'update': {
       // Invalid options are reported before another type.

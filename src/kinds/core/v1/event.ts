@@ -23,7 +23,7 @@ export const CoreEvent: CoreEventKind<CoreEvent> = defineBuiltIn({
   columns: eventColumns((object) => object),
   strategy: {
     delete: { defaultPropagation: 'Unsupported' },
-    create: { metadataValidation: 'repeated', validate: (object) => coreProblems(object) },
+    create: { metadataValidation: 'none', validate: (object) => coreProblems(object) },
     name: {
       // Names derived from other objects' names may be any path segment.
       validate: () => [],

@@ -18,7 +18,7 @@ const PATH_PART = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
 const NAME = `(?:${HOST}(?::[0-9]+)?/)?${PATH_PART}(?:/${PATH_PART})*`;
 const TAG = '[\\w][\\w.-]{0,127}';
 const DIGEST = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}';
-const REFERENCE = new RegExp(`^${NAME}(?::(${TAG}))?(?:@(${DIGEST}))?$`);
+const REFERENCE = new RegExp(`^(${NAME})(?::(${TAG}))?(?:@(${DIGEST}))?$`);
 
 /** Sets the defaults of pods and templates in place. */
 export function podSpecDefaults(spec: PodSpec): void {
@@ -108,6 +108,18 @@ function imageTag(image: string): string {
   if (/^[a-f0-9]{64}$/.test(image)) return '';
   const match = REFERENCE.exec(image);
   if (match === null) return '';
-  const [, tag, digest] = match;
+  const [, name = '', tag, digest] = match;
+  if (repositoryPath(name).length > MAX_REPOSITORY_LENGTH) return '';
   return tag ?? (digest === undefined ? 'latest' : '');
+}
+
+const MAX_REPOSITORY_LENGTH = 255;
+
+/** The name of an image without its registry: `library/nginx` for `nginx`. */
+function repositoryPath(name: string): string {
+  const [first = '', ...rest] = name.split('/');
+  const hasRegistry = rest.length > 0 && (first === 'localhost' || /[.:A-Z]/.test(first));
+  const path = hasRegistry ? rest.join('/') : name;
+  const isDefaultRegistry = !hasRegistry || first === 'docker.io' || first === 'index.docker.io';
+  return isDefaultRegistry && !path.includes('/') ? `library/${path}` : path;
 }

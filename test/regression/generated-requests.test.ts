@@ -1,0 +1,198 @@
+/** Responses to generated requests (test/differential) that once differed from the reference server. */
+import { describe, expect, test } from 'vitest';
+import { MERGE, start as startWith } from './over-http.js';
+
+const featureGates = { AllBeta: true, DynamicResourceAllocation: true };
+const start = () => startWith({ runtimeConfig: 'api/all=true', featureGates });
+
+const APPLY = { 'content-type': 'application/apply-patch+yaml' };
+const JSON_PATCH = { 'content-type': 'application/json-patch+json' };
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** A CRD whose versions have the given schemas of `spec`; the first one is stored. */
+function definition(specs: Readonly<Record<string, object>>) {
+  return {
+    metadata: { name: 'widgets.x.io' },
+    spec: {
+      group: 'x.io',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: Object.entries(specs).map(([name, spec], index) => ({
+        name,
+        served: true,
+        storage: index === 0,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+      })),
+    },
+  };
+}
+
+const widgets = (version: string) => `/apis/x.io/${version}/namespaces/default/widgets`;
+
+describe('metadata of a claim template', () => {
+  const TEMPLATES = '/apis/resource.k8s.io/v1beta2/namespaces/default/resourceclaimtemplates';
+  const body = (metadata: object) => ({ metadata: { name: 'a' }, spec: { metadata } });
+
+  test.each(['managedFields', 'ownerReferences', 'finalizers'])('rejects empty %s', async (field) => {
+    const { refusedFields } = start();
+    expect(await refusedFields('POST', TEMPLATES, body({ [field]: [] }))).toEqual([`spec.metadata.${field}`]);
+  });
+
+  test('prints managedFields in the message about a changed spec', async () => {
+    const { call } = start();
+    await call('POST', TEMPLATES, body({}));
+    const patch = { spec: { metadata: { managedFields: [{}] } } };
+    expect((await call('PATCH', `${TEMPLATES}/a`, patch)).body.message).toContain(
+      'ManagedFields:[]v1.ManagedFieldsEntry{v1.ManagedFieldsEntry{Manager:"", Operation:"", APIVersion:"", Time:<nil>, FieldsType:"", FieldsV1:(*v1.FieldsV1)(nil), Subresource:""}}}',
+    );
+  });
+
+  test('rejects field sets that are not maps when they are applied', async () => {
+    const { call } = start();
+    const applied = {
+      apiVersion: 'resource.k8s.io/v1beta2',
+      kind: 'ResourceClaimTemplate',
+      ...body({ managedFields: [{ fieldsV1: 'x' }] }),
+    };
+    const { status, body: answer } = await call('PATCH', `${TEMPLATES}/a?fieldManager=m`, applied, APPLY);
+    expect([status, answer.message]).toEqual([
+      500,
+      'failed to create typed patch object (/a; resource.k8s.io/v1beta2, Kind=ResourceClaimTemplate): .spec.metadata.managedFields[0].fieldsV1: expected map, got &{x}',
+    ]);
+  });
+});
+
+test('treats a v1beta1 device request with empty selectors as an exact one', async () => {
+  const { refusedFields } = start();
+  const path = '/apis/resource.k8s.io/v1beta1/namespaces/default/resourceclaims';
+  const requests = [{ name: 'r', selectors: [] }];
+  expect(await refusedFields('POST', path, { metadata: { name: 'a' }, spec: { devices: { requests } } })).toEqual([
+    'spec.devices.requests[0].exactly.deviceClassName',
+    'spec.devices.requests[0].exactly.allocationMode',
+  ]);
+});
+
+describe('an apply to an object that apply cannot represent', () => {
+  const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } };
+  const KEYLESS =
+    '.secrets: element 0: associative list with keys has an element that omits key field "name" (and doesn\'t have default value)';
+
+  test('reports the stored object before the configuration if it has no managers', async () => {
+    const { call } = start();
+    await call('POST', ACCOUNTS, { ...account, secrets: [{}] });
+    const { status, body } = await call('PATCH', `${ACCOUNTS}/a?fieldManager=m`, { ...account, secrets: [{}] }, APPLY);
+    expect([status, body.message]).toEqual([
+      500,
+      `failed to create manager for existing fields: failed to convert new object (default/a; /v1, Kind=ServiceAccount) to smd typed: ${KEYLESS}`,
+    ]);
+  });
+
+  test('reports a stored object that does not match the schema of the requested version', async () => {
+    const { call } = start();
+    const number = { type: 'object', properties: { a: { type: 'integer', default: 1 } } };
+    const map = { type: 'object', properties: { a: { type: 'object', properties: {} } } };
+    await call('POST', DEFINITIONS, definition({ v1: number, v1beta1: map }));
+    const applied = { apiVersion: 'x.io/v1', kind: 'Widget', metadata: { name: 'a' }, spec: {} };
+    await call('PATCH', `${widgets('v1')}/a?fieldManager=m`, applied, APPLY);
+    const other = { ...applied, apiVersion: 'x.io/v1beta1' };
+    const { status, body } = await call('PATCH', `${widgets('v1beta1')}/a?fieldManager=n`, other, APPLY);
+    expect([status, body.message]).toEqual([
+      500,
+      'failed to create typed live object (default/a; x.io/v1beta1, Kind=Widget): .spec.a: expected map, got &{1}',
+    ]);
+  });
+});
+
+describe('the apiVersion of a custom resource', () => {
+  const SPEC = { v1: { type: 'object', properties: { a: { type: 'string' } } } };
+
+  test('has its own error if it is null', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition(SPEC));
+    const { body } = await call('POST', widgets('v1'), { apiVersion: null, kind: 'Widget', metadata: { name: 'a' } });
+    expect(body.message).toBe(
+      'Widget in version "" cannot be handled as a Widget: .apiVersion accessor error: <nil> is of the type <nil>, expected string',
+    );
+  });
+
+  test('is compared after warnings about unknown fields', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition(SPEC));
+    const { body, warning } = await call('POST', widgets('v1'), { apiVersion: 'x', kind: 'Widget', x: 1 });
+    expect(body.message).toMatch(/^the API version in the data \(x\) does not match/);
+    expect(warning).toBe('299 - "unknown field \\"x\\""');
+  });
+
+  test('may be missing after a patch only if the namespace is wrong too', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition(SPEC));
+    await call('POST', widgets('v1'), { apiVersion: 'x.io/v1', kind: 'Widget', metadata: { name: 'a' } });
+    const remove = { op: 'remove', path: '/apiVersion' };
+    const move = { op: 'replace', path: '/metadata/namespace', value: 'other' };
+    const patch = (...operations: object[]) => call('PATCH', `${widgets('v1')}/a`, operations, JSON_PATCH);
+    expect((await patch(remove)).body.message).toContain("Object 'apiVersion' is missing");
+    expect((await patch(remove, move)).body.message).toContain('the namespace of the provided object does not match');
+  });
+});
+
+test('drops nulls that an apply leaves in a list of a custom resource', async () => {
+  const { call } = start();
+  const item = { type: 'object', properties: { v: { 'x-kubernetes-preserve-unknown-fields': true } } };
+  await call(
+    'POST',
+    DEFINITIONS,
+    definition({ v1: { type: 'object', properties: { l: { type: 'array', items: item } } } }),
+  );
+  const applied = { apiVersion: 'x.io/v1', kind: 'Widget', metadata: { name: 'a' }, spec: { l: [{ v: null }] } };
+  const { body } = await call('PATCH', `${widgets('v1')}/a?fieldManager=m`, applied, APPLY);
+  expect(body.spec).toEqual({ l: [{}] });
+});
+
+describe('reads of a version from the future', () => {
+  test('fail for the scale of a workload', async () => {
+    const { cluster, call } = start();
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const SETS = '/apis/apps/v1/namespaces/default/replicasets';
+    await call('POST', SETS, { metadata: { name: 'a' }, spec: { selector: { matchLabels: { a: 'b' } }, template } });
+    const answer = call('GET', `${SETS}/a/scale?resourceVersion=999999999`);
+    await cluster.clock.advance(3000);
+    expect((await answer).body).toMatchObject({ code: 504, details: { retryAfterSeconds: 1 } });
+  });
+
+  test('fail at once for events, which have no watch cache', async () => {
+    const { call } = start();
+    const { body } = await call('GET', '/api/v1/namespaces/default/events?resourceVersion=999999999');
+    expect(body.code).toBe(504);
+    expect(body.details).not.toHaveProperty('retryAfterSeconds');
+  });
+});
+
+test('reports a missing name of an event only if the event is valid otherwise', async () => {
+  const { refusedFields } = start();
+  const path = '/api/v1/namespaces/kube-system/events';
+  expect(await refusedFields('POST', path, {})).toEqual(['involvedObject.namespace']);
+  expect(await refusedFields('POST', path, { involvedObject: { namespace: 'kube-system' } })).toEqual(['metadata.name']);
+});
+
+test.each([
+  ['c'.repeat(247), 'Always'],
+  ['c'.repeat(248), 'IfNotPresent'],
+  [`example.com/${'c'.repeat(255)}`, 'Always'],
+  [`example.com/${'c'.repeat(256)}`, 'IfNotPresent'],
+])('chooses the pull policy of an image by the length of its repository: %s', async (image, policy) => {
+  const { call } = start();
+  const spec = { containers: [{ name: 'c', image }] };
+  const { body } = await call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'a' }, spec });
+  expect(body.spec.containers[0].imagePullPolicy).toBe(policy);
+});
+
+test('sorts the keys of a value that a JSON patch copies into itself', async () => {
+  const { call } = start();
+  const MAPS = '/api/v1/namespaces/default/configmaps';
+  await call('POST', MAPS, { metadata: { name: 'a' } });
+  const patch = [{ op: 'copy', from: '/metadata', path: '/metadata/generation' }];
+  const { body } = await call('PATCH', `${MAPS}/a`, patch, JSON_PATCH);
+  expect(body.message).toMatch(/"generation\\":\{\\"creationTimestamp\\":.*\\"name\\":\\"a\\",\\"namespace\\"/);
+  expect((await call('PATCH', `${MAPS}/a`, {}, { 'content-type': MERGE })).status).toBe(200);
+});
