@@ -254,7 +254,14 @@ function sealDraft(draft: DraftObject, live: ApiObject | undefined, write: Write
   // Built-in plugins see the object but do not keep it, so the commit can set the resourceVersion in place and freeze it
   // then. An untrusted plugin needs a frozen object, and the commit copies it.
   const sealer = isStoredAsIs && !dryRun && !server.hasUntrustedPlugins(served) ? sealContent : seal;
-  if (live !== undefined) return liveIfSame(live, sealer(served.schema, draft, live.metadata.resourceVersion));
+  if (live !== undefined) {
+    // The reference server drops selfLink when it stores the object, which a dry run does not do. Until then the object
+    // differs from the live one, so it gets the new timestamps of managedFields.
+    // upstream: apiserver/pkg/storage/api_object_versioner.go APIObjectVersioner.PrepareObjectForStorage
+    const isStamped = Boolean(draft.metadata.selfLink) && !dryRun;
+    if (isStamped) draft.metadata.selfLink = undefined;
+    return liveIfSame(live, sealer(served.schema, draft, live.metadata.resourceVersion), isStamped);
+  }
   return sealer(served.schema, draft, dryRun ? draft.metadata.resourceVersion || undefined : '');
 }
 

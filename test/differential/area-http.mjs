@@ -94,7 +94,7 @@ function oddPath({ random, collection, request, kind }, path) {
   const isRead = method === 'GET' || method === 'HEAD';
   return request(method, target, {
     headers: { accept: random.pick(ACCEPT) },
-    query: {},
+    query: kind.namespaced ? {} : { fieldSelector: 'metadata.name={ns}' },
     ...(isRead || random.chance(0.5) ? {} : { rawBody: random.pick(RAW_BODIES) }),
   });
 }

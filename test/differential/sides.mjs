@@ -137,17 +137,16 @@ function withoutRandomValues(value, key) {
   return Object.fromEntries(entries.map(([name, inner]) => [name, withoutRandomValues(inner, name)]));
 }
 
-/** Replaces the name that the server made from the `generateName` of a request it rejected. */
-function withoutGeneratedName(response, { body }) {
-  const prefix = body?.metadata?.generateName;
-  const name = response.body?.details?.name;
-  if (typeof prefix !== 'string' || typeof name !== 'string' || !prefix.startsWith(name.slice(0, -5))) return response;
-  return JSON.parse(JSON.stringify(response).replaceAll(quoted(name), quoted(`${name.slice(0, -5)}<gen>`)));
-}
+/** How much of `generateName` a name contains, and how many characters the server appends. */
+const [MAX_PREFIX, SUFFIX] = [58, 5];
 
-/** A text as it occurs inside of a text of JSON. */
-function quoted(text) {
-  return JSON.stringify(text).slice(1, -1);
+/** Replaces the end of the name that the server made from the `generateName` of a request it rejected. */
+function withoutGeneratedName(response, { method, body }) {
+  const { name = '', generateName } = method === 'POST' ? (body?.metadata ?? {}) : {};
+  const made = response.body?.details?.name;
+  if (name !== '' || typeof generateName !== 'string' || typeof made !== 'string') return response;
+  if (made.slice(0, -SUFFIX) !== generateName.slice(0, MAX_PREFIX)) return response;
+  return JSON.parse(JSON.stringify(response).replaceAll(made.slice(-SUFFIX), '<gen>'));
 }
 
 /** Sorts what the reference server reports in the order of a Go map: the causes of errors and the message with them. */
@@ -158,10 +157,11 @@ function inAnyOrder(response) {
   if (!Array.isArray(causes))
     return { ...response, body: { ...body, message: String(body.message).split('\n').sort().join(' ') } };
   const sorted = [...causes].sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1));
-  const message = String(body.message)
+  const parts = String(body.message)
     .replace(/[[\]]/g, '')
     .split(/, |\. |: |\n/)
-    .sort()
-    .join(' ');
+    .sort();
+  // An error that occurs twice is printed twice if it contains an address.
+  const message = (body.message.includes('0xc000000000') ? [...new Set(parts)] : parts).join(' ');
   return { ...response, body: { ...body, message, details: { ...body.details, causes: sorted } } };
 }

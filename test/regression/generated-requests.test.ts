@@ -172,7 +172,9 @@ test('reports a missing name of an event only if the event is valid otherwise', 
   const { refusedFields } = start();
   const path = '/api/v1/namespaces/kube-system/events';
   expect(await refusedFields('POST', path, {})).toEqual(['involvedObject.namespace']);
-  expect(await refusedFields('POST', path, { involvedObject: { namespace: 'kube-system' } })).toEqual(['metadata.name']);
+  expect(await refusedFields('POST', path, { involvedObject: { namespace: 'kube-system' } })).toEqual([
+    'metadata.name',
+  ]);
 });
 
 test.each([
@@ -195,4 +197,47 @@ test('sorts the keys of a value that a JSON patch copies into itself', async () 
   const { body } = await call('PATCH', `${MAPS}/a`, patch, JSON_PATCH);
   expect(body.message).toMatch(/"generation\\":\{\\"creationTimestamp\\":.*\\"name\\":\\"a\\",\\"namespace\\"/);
   expect((await call('PATCH', `${MAPS}/a`, {}, { 'content-type': MERGE })).status).toBe(200);
+});
+
+test('validates the finalizers of events.k8s.io events', async () => {
+  const { refusedFields } = start();
+  const event = {
+    metadata: { name: 'a', finalizers: ['unqualified'] },
+    eventTime: '2030-01-01T00:00:00.000000Z',
+    reportingController: 'example.com/c',
+    reportingInstance: 'i',
+    action: 'Run',
+    reason: 'Ran',
+    type: 'Normal',
+    regarding: { namespace: 'default' },
+  };
+  const path = '/apis/events.k8s.io/v1/namespaces/default/events';
+  expect(await refusedFields('POST', path, event)).toEqual(['metadata.finalizers[0]']);
+});
+
+test('stores a template whose metadata has an invalid field set without managedFields', async () => {
+  const { call } = start();
+  const metadata = { managedFields: [{ fieldsV1: true }] };
+  const template = { metadata, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const { status, body } = await call('POST', '/api/v1/namespaces/default/podtemplates', {
+    metadata: { name: 'a' },
+    template,
+  });
+  expect(status).toBe(201);
+  expect(body.metadata).not.toHaveProperty('managedFields');
+});
+
+test('stores new timestamps of managedFields with an update that sets selfLink', async () => {
+  const { cluster, call } = start();
+  const MAPS = '/api/v1/namespaces/default/configmaps';
+  const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { a: 'b' } };
+  const apply = async (metadata: object) =>
+    (await call('PATCH', `${MAPS}/a?fieldManager=m`, { ...applied, metadata: { name: 'a', ...metadata } }, APPLY)).body
+      .metadata;
+  const { resourceVersion } = await apply({});
+  await cluster.clock.advance(1000);
+  expect((await apply({})).resourceVersion).toBe(resourceVersion);
+  const stamped = await apply({ selfLink: 'x' });
+  expect(stamped.resourceVersion).not.toBe(resourceVersion);
+  expect(stamped).not.toHaveProperty('selfLink');
 });

@@ -77,9 +77,6 @@ function prepareForUpdate(
   if (before.deletionGracePeriodSeconds !== undefined) {
     metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
   }
-  // The reference server drops selfLink when it stores the object, which a dry run does not do.
-  // upstream: apiserver/pkg/storage/api_object_versioner.go APIObjectVersioner.PrepareObjectForStorage
-  if (metadata.selfLink !== undefined && !write.dryRun) metadata.selfLink = undefined;
 }
 
 /** Whether an apply contained undeclared fields. The reference server prunes them after it has compared the objects. */

@@ -7,13 +7,14 @@ import type { ApiObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 
 /**
- * Returns the live object if `next` equals it apart from the timestamps in managedFields. Both are in the version of the
- * request.
+ * Returns the live object if `next` equals it apart from the timestamps in managedFields, which count only if the object
+ * `isStamped`. Both are in the version of the request.
  */
-export function liveIfSame(live: ApiObject, next: ApiObject): ApiObject {
+export function liveIfSame(live: ApiObject, next: ApiObject, isStamped = false): ApiObject {
   const before = live.metadata.managedFields;
   const after = next.metadata.managedFields;
-  if (before === undefined || after === undefined || before === after) return deepEqual(next, live) ? live : next;
+  if (isStamped || before === undefined || after === undefined || before === after)
+    return deepEqual(next, live) ? live : next;
   if (before.length !== after.length) return next;
   for (let index = 0; index < after.length; index++) {
     if (!sameButTime(after[index] as Entries[number], before[index] as Entries[number])) return next;

@@ -8,14 +8,15 @@ import { schemaProblem } from '../../merge/apply/intent-fields.js';
 import { elementOrNone } from '../../merge/apply/typed.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { type ListNode, type ObjectNode, type SchemaNode, searchIn } from '../../schema/schema-node.js';
-import { own } from '../../util/json.js';
+import { isRecord, own } from '../../util/json.js';
 import { nonOwnableParts } from '../ownable-fields.js';
 import type { WriteOperation } from '../write-operation.js';
 
 /** False if the object has a value that apply cannot represent. */
 export function isTrackable(draft: DraftObject, { served, request }: WriteOperation): boolean {
   const { kind, schema } = served;
-  if (kind.representation === 'struct' && kind.customResourceHandler === undefined) return hasAllKeys(schema, draft);
+  if (kind.representation === 'struct' && kind.customResourceHandler === undefined)
+    return isDecodedTrackable(schema, draft);
   const body = draft as unknown as Readonly<Record<string, unknown>>;
   // The validation of the write rejects all other parts that do not match.
   const discarded =
@@ -32,23 +33,29 @@ export function isTrackable(draft: DraftObject, { served, request }: WriteOperat
 /** Why apply cannot represent a stored object in the requested version; undefined if it can. */
 export function untrackableReason(live: ApiObject, { kind, schema }: ServedKind): string | undefined {
   const isChecked = kind.representation === 'struct' && kind.customResourceHandler === undefined;
-  return isChecked && hasAllKeys(schema, live) ? undefined : schemaProblem(schema, live);
+  return isChecked && isDecodedTrackable(schema, live) ? undefined : schemaProblem(schema, live);
 }
 
-/** Whether all items of keyed lists have their keys. Types and other fields of structs are checked by decoding. */
-function hasAllKeys(node: SchemaNode, value: unknown): boolean {
-  if (value === null || typeof value !== 'object' || !mayLackKeys(node)) return true;
+/** The same for a decoded struct. Its own managedFields are not part of what apply represents. */
+function isDecodedTrackable(schema: ObjectNode, object: object): boolean {
+  return isTrackableInside(schema, object, 'metadata');
+}
+
+/** Whether all items of keyed lists have their keys, and field sets are maps. Decoding checks everything else. */
+function isTrackableValue(node: SchemaNode, value: unknown): boolean {
+  if (isFieldSet(node)) return value === undefined || value === null || isRecord(value);
+  if (value === null || typeof value !== 'object' || !mayBeUntrackable(node)) return true;
   switch (node.type) {
     case 'object':
-      return hasAllKeysInside(node, value);
+      return isTrackableInside(node, value);
     case 'map':
-      return Object.values(value).every((inner) => hasAllKeys(node.values, inner));
+      return Object.values(value).every((inner) => isTrackableValue(node.values, inner));
     case 'list':
       return (
         Array.isArray(value) &&
         value.every(
           (item) =>
-            (node.listType !== 'map' || elementOrNone(node, item) !== undefined) && hasAllKeys(node.items, item),
+            (node.listType !== 'map' || elementOrNone(node, item) !== undefined) && isTrackableValue(node.items, item),
         )
       );
     default:
@@ -56,15 +63,20 @@ function hasAllKeys(node: SchemaNode, value: unknown): boolean {
   }
 }
 
-function hasAllKeysInside(node: ObjectNode, value: object): boolean {
-  for (const [name, field] of node.fields) {
-    if (mayLackKeys(field.node) && !hasAllKeys(field.node, own(value as Record<string, unknown>, name))) return false;
+function isTrackableInside(node: ObjectNode, value: object, skipped?: string): boolean {
+  for (const [name, { node: inner }] of node.fields) {
+    if (name === skipped || !mayBeUntrackable(inner)) continue;
+    if (!isTrackableValue(inner, own(value as Record<string, unknown>, name))) return false;
   }
   return true;
 }
 
-/** Whether there are lists whose items may omit a key that has no default. */
-const mayLackKeys = searchIn((node) => node.type === 'list' && hasOptionalKey(node));
+/** Whether there are lists whose items may omit a key that has no default, or field sets in the metadata of a template. */
+const mayBeUntrackable = searchIn((node) => (node.type === 'list' && hasOptionalKey(node)) || isFieldSet(node));
+
+function isFieldSet(node: SchemaNode): boolean {
+  return node.type === 'any' && node.goType === 'v1.FieldsV1';
+}
 
 function hasOptionalKey({ listType, mapKeys, items, keyFallbacks = {} }: ListNode): boolean {
   if (listType !== 'map' || items.type !== 'object') return false;

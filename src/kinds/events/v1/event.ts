@@ -38,7 +38,7 @@ export const Event: EventKind<Event> = anotherVersion(CoreEvent, {
   strategy: {
     delete: { defaultPropagation: 'Unsupported' },
     name: { validate: subdomainNameProblems },
-    create: { validate },
+    create: { metadataValidation: 'strict', validate },
     update: { validationOrder: ['metadata', 'update'], validate: validateUpdate },
     read: {
       selectableFields: {
