@@ -160,12 +160,11 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, decodeErrors: 
   }
   const gv = apiVersion === served.apiVersion ? served.gvk : requireVersion(apiVersion, decodeErrors.unrecognized);
   const gvk = { ...gv, kind };
-  if (isRecord(document.value) && own(document.value, 'apiVersion') === null)
-    throw decodeErrors.mismatch('.apiVersion accessor error: <nil> is of the type <nil>, expected string', gvk);
+  requireReadableVersion(document.value, (why) => decodeErrors.mismatch(why, gvk));
   const decoded = decodeAs(served, document, (why) => decodeErrors.mismatch(fromMetadata(why), gvk), target);
   // A document with items is decoded as a list, which has no unknown fields.
   const isList = kind !== served.gvk.kind && isRecord(document.value) && Array.isArray(document.value['items']);
-  const found = isList ? [] : decoded.findings;
+  const found = isList ? [] : customFindings(decoded.findings, gvk, served);
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (findings.length > 0 && fieldValidation === 'Strict') {
     throw decodeErrors.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk);
@@ -175,6 +174,22 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, decodeErrors: 
   const draft = asDraft(decoded.value, document.value, served);
   draft.kind = kind;
   return { draft, warnings, pruned: found };
+}
+
+/** Rejects a custom resource whose apiVersion is null; `refuse` builds the error. */
+export function requireReadableVersion(value: unknown, refuse: (why: string) => StatusError): void {
+  if (isRecord(value) && own(value, 'apiVersion') === null)
+    throw refuse('.apiVersion accessor error: <nil> is of the type <nil>, expected string');
+}
+
+/** The schema applies to documents of its group and kind only. Unknown fields of the metadata are always reported. */
+export function customFindings(
+  findings: readonly string[],
+  { group, kind }: Pick<GroupVersionKind, 'group' | 'kind'>,
+  { gvk }: ServedKind,
+): readonly string[] {
+  if (group === gvk.group && kind === gvk.kind) return findings;
+  return findings.filter((finding) => /^\S+ field "metadata\./.test(finding));
 }
 
 /** Errors about the metadata of a custom resource come from a decoder of its own, which does not name the field. */

@@ -4,7 +4,7 @@
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { StatusError } from '../meta/errors.js';
-import { apiVersionOf, internalPackage } from '../meta/gvk.js';
+import { apiVersionOf, internalPackage, parseApiVersion } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import { type Field, type ObjectNode, uniform } from '../schema/schema-node.js';
@@ -15,10 +15,12 @@ import { copyJson, type ParsedBody } from '../util/json.js';
 import {
   asDraft,
   claimedType,
+  customFindings,
   type DecodeErrors,
   decodeAs,
   fromMetadata,
   refuseUnknownFields,
+  requireReadableVersion,
   sameType,
   typeOf,
   unconvertible,
@@ -75,7 +77,10 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   if (served.kind.customResourceHandler !== undefined) {
     const { kind, apiVersion } = claimedType(document.value, refuse);
     if (kind === '') throw refuse(`Object 'Kind' is missing in '${target.print()}'`);
-    const { value, findings } = decodeAs(served, document, (why) => refuse(fromMetadata(why)));
+    requireReadableVersion(document.value, refuse);
+    const { value, findings: all } = decodeAs(served, document, (why) => refuse(fromMetadata(why)));
+    const group = parseApiVersion(apiVersion)?.group ?? '';
+    const findings = customFindings(all, { group, kind }, served);
     // apiVersion and kind are kept for validation.
     return { draft: { ...asDraft(value, document.value, served), kind, apiVersion }, findings };
   }

@@ -110,18 +110,24 @@ describe('the apiVersion of a custom resource', () => {
   test('has its own error if it is null', async () => {
     const { call } = start();
     await call('POST', DEFINITIONS, definition(SPEC));
-    const { body } = await call('POST', widgets('v1'), { apiVersion: null, kind: 'Widget', metadata: { name: 'a' } });
-    expect(body.message).toBe(
-      'Widget in version "" cannot be handled as a Widget: .apiVersion accessor error: <nil> is of the type <nil>, expected string',
-    );
+    const why = '.apiVersion accessor error: <nil> is of the type <nil>, expected string';
+    const widget = { apiVersion: 'x.io/v1', kind: 'Widget', metadata: { name: 'a' } };
+    const { body } = await call('POST', widgets('v1'), { ...widget, apiVersion: null });
+    expect(body.message).toBe(`Widget in version "" cannot be handled as a Widget: ${why}`);
+    await call('POST', widgets('v1'), widget);
+    const patch = [{ op: 'add', path: '/apiVersion', value: null }];
+    const patched = await call('PATCH', `${widgets('v1')}/a`, patch, JSON_PATCH);
+    expect(patched.status).toBe(422);
+    expect(patched.body.message).toContain(why);
   });
 
   test('is compared after warnings about unknown fields', async () => {
     const { call } = start();
     await call('POST', DEFINITIONS, definition(SPEC));
-    const { body, warning } = await call('POST', widgets('v1'), { apiVersion: 'x', kind: 'Widget', x: 1 });
+    const sent = { apiVersion: 'x', kind: 'Widget', metadata: { y: 1 }, z: 1 };
+    const { body, warning } = await call('POST', widgets('v1'), sent);
     expect(body.message).toMatch(/^the API version in the data \(x\) does not match/);
-    expect(warning).toBe('299 - "unknown field \\"x\\""');
+    expect(warning).toBe('299 - "unknown field \\"metadata.y\\""');
   });
 
   test('may be missing after a patch only if the namespace is wrong too', async () => {
@@ -240,4 +246,14 @@ test('stores new timestamps of managedFields with an update that sets selfLink',
   const stamped = await apply({ selfLink: 'x' });
   expect(stamped.resourceVersion).not.toBe(resourceVersion);
   expect(stamped).not.toHaveProperty('selfLink');
+});
+
+test('prints the invalid status of a condition of a StorageVersion', async () => {
+  const { call } = start();
+  const VERSIONS = '/apis/internal.apiserver.k8s.io/v1alpha1/storageversions';
+  await call('POST', VERSIONS, { metadata: { name: 'x.a' }, spec: {} });
+  const conditions = [{ type: 'T', status: 'a b', reason: 'r', message: 'm' }];
+  const { body } = await call('PATCH', `${VERSIONS}/x.a/status`, { status: { conditions } });
+  expect(body.details.causes[0]).toMatchObject({ field: 'status.conditions[0].status' });
+  expect(body.details.causes[0].message).toMatch(/^Invalid value: "a b": name part must consist/);
 });

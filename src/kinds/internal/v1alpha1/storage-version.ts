@@ -162,7 +162,7 @@ function conditionProblems(path: string, conditions: readonly StorageVersionCond
     );
     append(
       found,
-      qualifiedNameProblems(status).map((problem) => invalid(childPath(at, 'status'), named, problem)),
+      qualifiedNameProblems(status).map((problem) => invalid(childPath(at, 'status'), status, problem)),
     );
     if (reason === '') found.push(required(childPath(at, 'reason'), 'reason cannot be empty'));
     if (message === '') found.push(required(childPath(at, 'message'), 'message cannot be empty'));
