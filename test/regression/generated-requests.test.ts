@@ -255,7 +255,22 @@ test('prints the invalid status of a condition of a StorageVersion', async () =>
   const conditions = [{ type: 'T', status: 'a b', reason: 'r', message: 'm' }];
   const { body } = await call('PATCH', `${VERSIONS}/x.a/status`, { status: { conditions } });
   const causes = body.details.causes.map(({ field, message }: Record<string, string>) => `${field}: ${message}`);
-  expect(causes).toEqual([
-    expect.stringMatching(/^status\[0\]\.status: Invalid value: "a b": name part must consist/),
-  ]);
+  expect(causes).toEqual([expect.stringMatching(/^status\[0\]\.status: Invalid value: "a b": name part must consist/)]);
+});
+
+test('treats missing and empty topology keys of a CSI driver as equal', async () => {
+  const { call } = start();
+  const NODES = '/apis/storage.k8s.io/v1/csinodes';
+  const driver = { name: 'd.example.com', nodeID: 'n' };
+  await call('POST', NODES, { metadata: { name: 'a' }, spec: { drivers: [driver] } });
+  const patch = { spec: { drivers: [{ ...driver, topologyKeys: [] }] } };
+  expect((await call('PATCH', `${NODES}/a`, patch)).status).toBe(200);
+});
+
+test('sorts warnings about finalizers of custom resources', async () => {
+  const { call } = start();
+  await call('POST', DEFINITIONS, definition({ v1: { type: 'object' } }));
+  const metadata = { name: 'a', finalizers: ['b', 'a', 'b'] };
+  const { warning } = await call('POST', widgets('v1'), { apiVersion: 'x.io/v1', kind: 'Widget', metadata });
+  expect(warning?.match(/finalizers: \\"\w/g)).toEqual(['finalizers: \\"a', 'finalizers: \\"b']);
 });

@@ -32,8 +32,9 @@ export function unqualifiedFinalizerProblems(field: string, name: string): Field
 /** Custom resources may have finalizers without a domain; adding one returns a warning. */
 export function unqualifiedFinalizerWarnings(object: ApiObject, live: ApiObject | undefined): string[] {
   const present = new Set(live?.metadata.finalizers);
-  const added = (object.metadata.finalizers ?? []).filter((name) => !present.has(name));
-  return added
+  const added = new Set((object.metadata.finalizers ?? []).filter((name) => !present.has(name)));
+  return [...added]
+    .sort()
     .filter((name) => unqualifiedFinalizerProblems('', name).length > 0)
     .map((name) => {
       const path = name.includes('.') ? ' including a path (/)' : '';

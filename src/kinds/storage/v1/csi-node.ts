@@ -81,6 +81,8 @@ function changedDriverProblems(
   const compared = features.enabled('MutableCSINodeAllocatableCount')
     ? withoutAllocatable
     : (one: CSINodeDriver) => one;
+  const isSame = (left: CSINodeDriver, right: CSINodeDriver): boolean =>
+    deepEqual(withKeys(compared(left)), withKeys(compared(right)));
   const byName = new Map<string, CSINodeDriver[]>();
   for (const driver of next) {
     const namesakes = byName.get(driver.name);
@@ -89,10 +91,14 @@ function changedDriverProblems(
   }
   return live.flatMap((before) =>
     (byName.get(before.name) ?? [])
-      .map(compared)
-      .filter((now) => !deepEqual(now, compared(before)))
-      .map((now) => invalid('spec.drivers', driverDump(now), 'field is immutable')),
+      .filter((now) => !isSame(now, before))
+      .map((now) => invalid('spec.drivers', driverDump(compared(now)), 'field is immutable')),
   );
+}
+
+/** No keys are equal to an empty list of keys. */
+function withKeys(driver: CSINodeDriver): CSINodeDriver {
+  return { ...driver, topologyKeys: driver.topologyKeys ?? [] };
 }
 
 function withoutAllocatable({ allocatable: _, ...rest }: CSINodeDriver): CSINodeDriver {

@@ -92,7 +92,7 @@ test('requires unique condition types, statuses and reasons', async () => {
         'status[1].type',
         'Invalid value: "T": the type of the condition is not unique, it also appears in conditions[0]',
       ],
-      ['status[1].status', expect.stringMatching(/^Invalid value: "T": name part/)],
+      ['status[1].status', expect.stringMatching(/^Invalid value: "-": name part/)],
       ['status[1].reason', 'Required value: reason cannot be empty'],
       ['status[1].message', 'Required value: message cannot be empty'],
     ),
