@@ -5,9 +5,11 @@
 
 import { jsonCodec } from '../codec/json.js';
 import { yamlBody } from '../codec/yaml.js';
-import { errors } from '../meta/errors.js';
+import { errors, StatusError } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
 import type { ApiRequest, RequestOptions, User } from '../protocol/request.js';
+import { checkListOptions } from '../server/options.js';
+import { recoverFrom } from '../util/catch-error.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { unreachable } from '../util/invariant.js';
 import type { HttpRequest } from './answer.js';
@@ -143,7 +145,15 @@ function lazyBody({ offer, contentType }: IncomingRequest, bytes: Uint8Array): R
 async function deleteContent(incoming: IncomingRequest, verb: 'delete' | 'deletecollection'): Promise<Content> {
   const { request, offer, contentType, query } = incoming;
   const bytes = await readBytes(request);
-  const options = readDeleteOptions(verb, query, { hasBody: bytes.length > 0, rules: offer.dialect.rules });
+  const options = recoverFrom(
+    StatusError,
+    () => readDeleteOptions(verb, query, { hasBody: bytes.length > 0, rules: offer.dialect.rules }),
+    (error) => {
+      // The selectors of a deletecollection are validated before its DeleteOptions.
+      if (verb === 'deletecollection') checkListOptions(readOptions('list', query), offer.dialect);
+      throw error;
+    },
+  );
   if (bytes.length === 0) return { options };
   // A deletecollection validates its selectors before its DeleteOptions.
   const body =

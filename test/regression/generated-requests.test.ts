@@ -274,3 +274,12 @@ test('sorts warnings about finalizers of custom resources', async () => {
   const { warning } = await call('POST', widgets('v1'), { apiVersion: 'x.io/v1', kind: 'Widget', metadata });
   expect(warning?.match(/finalizers: \\"\w/g)).toEqual(['finalizers: \\"a', 'finalizers: \\"b']);
 });
+
+test('validates the selectors of a deletecollection before the options of the query', async () => {
+  const { call } = start();
+  const { body } = await call(
+    'DELETE',
+    '/api/v1/namespaces/default/configmaps?labelSelector=a+in+(&gracePeriodSeconds=x',
+  );
+  expect(body.message).toContain('unable to parse requirement');
+});
