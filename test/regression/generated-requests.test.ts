@@ -283,3 +283,52 @@ test('validates the selectors of a deletecollection before the options of the qu
   );
   expect(body.message).toContain('unable to parse requirement');
 });
+
+test('accepts any field in a struct without fields when it is applied', async () => {
+  const { call } = start();
+  const path = '/apis/internal.apiserver.k8s.io/v1alpha1/storageversions/x.a?fieldManager=m';
+  const applied = {
+    apiVersion: 'internal.apiserver.k8s.io/v1alpha1',
+    kind: 'StorageVersion',
+    metadata: { name: 'x.a' },
+  };
+  const { status, body } = await call('PATCH', path, { ...applied, spec: { x: '' } }, APPLY);
+  expect(status).toBe(201);
+  expect(body.spec).toEqual({});
+  expect(body.metadata.managedFields[0].fieldsV1).toEqual({ 'f:spec': { 'f:x': {} } });
+});
+
+test('quotes a malformed resource name of an autoscaler', async () => {
+  const { call } = start();
+  const scaleTargetRef = { kind: 'Deployment', name: 'd' };
+  const target = { type: 'Utilization', averageUtilization: 1 };
+  const metrics = [{ type: 'ContainerResource', containerResource: { name: 'a b', container: 'c', target } }];
+  const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+  const { body } = await call('POST', path, {
+    metadata: { name: 'a' },
+    spec: { scaleTargetRef, maxReplicas: 2, metrics },
+  });
+  expect(body.details.causes.map(({ message }: { message: string }) => message.slice(0, 21))).toEqual([
+    'Invalid value: "a b":',
+    'Invalid value: a b: m',
+  ]);
+});
+
+test('forgets empty maps of a stored volume claim', async () => {
+  const { call } = start();
+  const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims';
+  const resources = { requests: { storage: '1Gi' }, limits: {} };
+  await call('POST', CLAIMS, { metadata: { name: 'a' }, spec: { accessModes: ['ReadWriteOnce'], resources } });
+  const { body } = await call('PATCH', `${CLAIMS}/a`, { spec: { resources: { requests: { x: 1 } } } });
+  expect(body.message).toContain('\tLimits: nil,');
+  expect(body.message).not.toContain('core.ResourceList{},');
+});
+
+test('validates the prefix of a generated event name', async () => {
+  const { refusedFields } = start();
+  const event = { metadata: { generateName: '/' }, involvedObject: { namespace: 'kube-system' } };
+  expect(await refusedFields('POST', '/api/v1/namespaces/kube-system/events', event)).toEqual([
+    'metadata.generateName',
+    'metadata.name',
+  ]);
+});

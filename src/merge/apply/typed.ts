@@ -33,7 +33,8 @@ export function hasItems(node: SchemaNode): node is ListNode {
 export function memberNode(node: MemberNode, name: string): SchemaNode | undefined {
   switch (node.type) {
     case 'object':
-      return node.fields.get(name)?.node ?? (node.preserveUnknown ? UNTYPED : undefined);
+      // The reference server publishes a struct without fields as a map of anything.
+      return node.fields.get(name)?.node ?? (node.preserveUnknown || node.fields.size === 0 ? UNTYPED : undefined);
     case 'map':
       return node.values;
     case 'any':

@@ -3,7 +3,7 @@
  * field names (`events/v1/event.ts`). spec: Event
  */
 import { type FieldError, invalid, required } from '../../../meta/field-error.js';
-import { byteLength, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
+import { byteLength, dnsSubdomainProblems, pathSegmentProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject, ObjectBase } from '../../../meta/object.js';
 import type { CellContext, Column } from '../../columns.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -26,7 +26,7 @@ export const CoreEvent: CoreEventKind<CoreEvent> = defineBuiltIn({
     create: { metadataValidation: 'none', validate: (object) => coreProblems(object) },
     name: {
       // Names derived from other objects' names may be any path segment.
-      validate: () => [],
+      validate: pathSegmentProblems,
     },
     update: {
       allowCreateOnUpdate: true,

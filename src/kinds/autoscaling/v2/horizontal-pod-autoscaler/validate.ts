@@ -11,7 +11,7 @@ import {
   notSupported,
   required,
 } from '../../../../meta/field-error.js';
-import { dnsLabelProblems, pathSegmentProblems } from '../../../../meta/names.js';
+import { dnsLabelProblems, pathSegmentProblems, qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { append } from '../../../../util/arrays.js';
 import type {
@@ -160,12 +160,18 @@ function sourceProblems(
   return [
     ...(name === ''
       ? [required(childPath(path, 'name'), 'must specify a resource name')]
-      : validateContainerResourceName(childPath(path, 'name'), name, context)),
+      : resourceNameProblems(childPath(path, 'name'), name, context)),
     ...(container === ''
       ? [required(childPath(path, 'container'), 'must specify a container')]
       : dnsLabelProblems(container).map((detail) => invalid(childPath(path, 'container'), container, detail))),
     ...resourceTargetProblems(path, target),
   ];
+}
+
+/** As for containers, except that an error about the syntax quotes the name. */
+function resourceNameProblems(path: string, name: string, context: HookContext): FieldError[] {
+  const malformed = qualifiedNameProblems(name).map((detail) => invalid(path, name, detail));
+  return [...malformed, ...validateContainerResourceName(path, name, context).slice(malformed.length)];
 }
 
 function identifierProblems(path: string, { name }: MetricIdentifier): FieldError[] {

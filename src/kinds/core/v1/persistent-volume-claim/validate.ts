@@ -8,7 +8,7 @@ import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { verbatim } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
-import { deepEqual, own } from '../../../../util/json.js';
+import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
 import type { PersistentVolumeClaimSpec } from '../../../generated/core-v1.js';
 import type { HookContext } from '../../../kind.js';
@@ -50,7 +50,9 @@ export function claimUpdateProblems(
   const found = [...problems];
   const [from, to] = [withAllowedName(before, now), withAllowedChanges(now, before, next.status.phase)];
   if (!isSameSpec(to, from)) {
-    found.push(forbidden('spec', `${SPEC_IMMUTABLE}\n${diffText('PersistentVolumeClaimSpec', from, to)}`));
+    // The stored claim has no empty lists and maps, also if a client sent them.
+    const diff = diffText('PersistentVolumeClaimSpec', copyJson(from), to);
+    found.push(forbidden('spec', `${SPEC_IMMUTABLE}\n${diff}`));
   }
   append(found, sizeProblems(next.spec, live, context));
   if (next.spec.volumeMode !== before.volumeMode) {
