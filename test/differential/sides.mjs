@@ -123,7 +123,7 @@ const POINTER = /0xc?[0-9a-f]{8,12}\b/g;
 const NO_BREAK_SPACE = '\u00a0';
 /** Resource versions in texts. */
 const VERSION =
-  /(?<=resourceVersion\\*":\\*"|in (?:record|the precondition) \()\d+(?=[)\\"])|(?<=, current: |in object meta: )\d+/g;
+  /(?<=resourceVersion\\*":\\*"|in (?:record|the precondition) \()\d+(?=[)\\"])|(?<=, current: |in object meta: )\d+(?![\da-f-])/g;
 
 /** Replaces what each server chooses for itself: addresses and ports of Services, addresses in memory. */
 function withoutRandomValues(value, key) {
@@ -156,7 +156,9 @@ function withoutGeneratedName(response, { method, body }) {
 }
 
 function byManager(left, right) {
-  const [first, second] = [left, right].map((entry) => JSON.stringify({ ...entry, time: undefined }));
+  const [first, second] = [left, right].map(({ manager, operation, subresource, apiVersion }) =>
+    JSON.stringify([manager, operation, subresource, apiVersion]),
+  );
   return first < second ? -1 : 1;
 }
 
