@@ -60,7 +60,7 @@ const KNOWN = [
     ({ name, step }) =>
       name === '.body.metadata.resourceVersion: <rv:0> instead of <rv:0>' &&
       isApply(step) &&
-      Object.values(step.body.metadata).some((value) => ['[]', '{}'].includes(JSON.stringify(value))),
+      Object.values(step.body.metadata ?? {}).some((value) => ['[]', '{}'].includes(JSON.stringify(value))),
     'an apply of an empty list in the metadata of a custom resource',
   ],
   [
@@ -74,6 +74,14 @@ const KNOWN = [
       step.method === 'POST' &&
       step.path.endsWith('/limitranges'),
     'the name of a LimitRange without a name is its uid',
+  ],
+  [
+    ({ step, actual }) => isApply(step) && /: expected any scalar, got &\{\[/.test(messageOf(actual)),
+    'an apply of a list where a number or a text is expected',
+  ],
+  [
+    ({ name, step }) => name === '.body.metadata.selfLink: "…" instead of nothing' && step.method === 'PATCH',
+    'a selfLink in a write that removes the object',
   ],
   [/in the dialect kubernetes; createCluster/, 'the warning about names of the other dialect'],
   [

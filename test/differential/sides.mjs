@@ -121,6 +121,8 @@ const RANDOM_PORTS = ['nodePort', 'healthCheckNodePort'];
 const POINTER = /0xc?[0-9a-f]{8,12}\b/g;
 /** go-cmp prints either kind of space, so that no program depends on its output. */
 const NO_BREAK_SPACE = '\u00a0';
+/** The name of the type of a CRD's schema has a random number. */
+const TYPE_NAME = /\bselfType\d+/g;
 /** Resource versions in texts. */
 const VERSION =
   /(?<=resourceVersion\\*":\\*"|in (?:record|the precondition) \()\d+(?=[)\\"])|(?<=, current: |in object meta: )\d+(?![\da-f-])/g;
@@ -135,7 +137,11 @@ function withoutRandomValues(value, key) {
     return RANDOM_PORTS.includes(key) && value >= 30000 && value < 32768 ? '<port>' : value;
   if (typeof value === 'string') {
     if (/^clusterIPs?$/.test(key) && value.startsWith('10.0.')) return '<address>';
-    return value.replace(POINTER, '0xc000000000').replace(VERSION, '<rv>').replaceAll(NO_BREAK_SPACE, ' ');
+    return value
+      .replace(POINTER, '0xc000000000')
+      .replace(VERSION, '<rv>')
+      .replace(TYPE_NAME, 'selfType')
+      .replaceAll(NO_BREAK_SPACE, ' ');
   }
   if (value === null || typeof value !== 'object') return value;
   // Marks are numbered by first occurrence, so both sides need the same order of keys.

@@ -162,7 +162,7 @@ describe('the field set of an existing object', () => {
 
 describe('an invalid configuration', () => {
   const cases: readonly Case[] = [
-    ['an unknown field', struct({ a: struct({ b: string() }) }), '{"a":{"x":1}}', '.a.x: field not declared in schema'],
+    ['an unknown field', struct({ a: struct({ b: string }) }), '{"a":{"x":1}}', '.a.x: field not declared in schema'],
     ['a string for a map', struct({ a: map(string) }), '{"a":"x"}', '.a: expected map, got &{x}'],
     [
       'a map for a list',
