@@ -182,7 +182,7 @@ function invalidState(why: string): TypeError {
 }
 
 /** The object with its fields in wire order, deeply frozen. Frozen parts of the argument are reused as they are. */
-function inStoredOrder({ schema }: ServedKind, given: ApiObject): ApiObject {
+export function inStoredOrder({ schema }: ServedKind, given: ApiObject): ApiObject {
   const object = withOrderedMaps(schema, given) as ApiObject;
   const metadataNode = schema.fields.get('metadata')?.node;
   const metadata =
