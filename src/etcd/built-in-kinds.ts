@@ -12,6 +12,8 @@ export interface BuiltInKinds {
   readonly storageKinds: ReadonlyMap<string, ServedKind>;
   /** A version of a kind, also one that no release serves any more. */
   version(apiVersion: string, kind: string): ServedKind | undefined;
+  /** The versions of a kind that are not the storage version. */
+  otherVersions(storageKey: string): readonly ServedKind[];
 }
 
 const byDialect = new WeakMap<Dialect, BuiltInKinds>();
@@ -29,5 +31,10 @@ function findKinds(dialect: Dialect): BuiltInKinds {
     versions.set(`${served.apiVersion} ${kind.kind}`, served);
     if (served.storageKind === undefined) storageKinds.set(served.storageKey, served);
   }
-  return { storageKinds, version: (apiVersion, kind) => versions.get(`${apiVersion} ${kind}`) };
+  const others = [...versions.values()].filter(({ storageKind }) => storageKind !== undefined);
+  return {
+    storageKinds,
+    version: (apiVersion, kind) => versions.get(`${apiVersion} ${kind}`),
+    otherVersions: (storageKey) => others.filter((served) => served.storageKey === storageKey),
+  };
 }

@@ -31,6 +31,13 @@ export class StoredValueError extends Error {
   override readonly name = 'StoredValueError';
 }
 
+/** A value that the server encrypted before it stored it. */
+export class EncryptedValueError extends StoredValueError {
+  constructor(provider: string) {
+    super(`the value is encrypted at rest (${provider}), and only its server has the key`);
+  }
+}
+
 /** The servers of these groups store JSON. */
 const STORED_AS_JSON: ReadonlySet<string> = new Set([serviceGroup('apiextensions'), serviceGroup('apiregistration')]);
 
@@ -52,16 +59,21 @@ const OLDER_STORAGE_VERSIONS: ReadonlyMap<string, string> = new Map([
 export function encodeStored(object: ApiObject, served: ServedKind): Uint8Array {
   const { kind, dialect } = served;
   if (kind === CustomResourceDefinition) return encodeJsonValue(toV1beta1(object, dialect));
+  if (kind.representation !== 'struct') return encodeCustomValue(object);
   const version = storedVersion(served);
   const document = withoutVersion(version === served ? object : toServed(version, object));
-  if (kind.representation !== 'struct') return encodeJsonValue(inWireOrder(document));
   const isMessage = typesIn(dialect).ofKind(version.apiVersion, kind.kind) !== undefined;
   if (!isMessage || STORED_AS_JSON.has(kind.group)) return encodeJsonValue(document);
   return protobuf.encode(document, { dialect, pretty: false }) as Uint8Array;
 }
 
+/** Encodes a custom resource. */
+export function encodeCustomValue(object: ApiObject): Uint8Array {
+  return encodeJsonValue(inWireOrder(withoutVersion(object)));
+}
+
 /** The version in which the reference server stores a kind. */
-export function storedVersion(served: ServedKind): ServedKind {
+function storedVersion(served: ServedKind): ServedKind {
   const { kind, dialect, gvk } = served;
   const version = OLDER_STORAGE_VERSIONS.get(`${kind.names.plural}.${kind.group}`);
   if (version === undefined) return served;
@@ -133,7 +145,7 @@ function bodyOf(value: Uint8Array, dialect: Dialect): RequestBody {
   const start = decodeUtf8(value.subarray(0, ENCRYPTED.length));
   if (start === ENCRYPTED) {
     const provider = decodeUtf8(value.subarray(0, 80)).split(':').slice(2, 4).join(' ');
-    throw new StoredValueError(`the value is encrypted at rest (${provider}); only its server has the key`);
+    throw new EncryptedValueError(provider);
   }
   if (start.startsWith('{')) return jsonBody(decodeUtf8(value));
   if (CBOR_TAG.every((byte, index) => byte === value[index])) return cbor.body(value, dialect);

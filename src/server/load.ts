@@ -50,7 +50,10 @@ export function loadState(state: ClusterState, { store, registry, reconcilers }:
       if (served === undefined) unknown.push(object);
       else placed.push(toPlacedObject(object, served, taken));
     }
-    if (round > 1 && placed.length === 0) throw notServed(unknown, registry);
+    if (round > 1 && placed.length === 0) {
+      if (state.skipsUnserved === true) return;
+      throw notServed(unknown, registry);
+    }
     store.load(placed, Math.max(store.revision, revision));
     reconcilers.restart();
     waiting = unknown;

@@ -13,6 +13,8 @@ export interface ClusterState {
   readonly resourceVersion: string;
   /** In any order, CRDs included. */
   readonly objects: readonly ApiObject[];
+  /** Objects of kinds that the new cluster does not serve are left out. Default: they are an error. */
+  readonly skipsUnserved?: boolean | undefined;
 }
 
 /** An object and its storage key. */

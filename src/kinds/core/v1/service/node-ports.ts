@@ -12,6 +12,8 @@ import { needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
 
 const FIRST = 30000;
 const LAST = 32767;
+/** The first and the last node port. */
+export const NODE_PORT_RANGE = [FIRST, LAST] as const;
 /** The number of ports at the start that are allocated last, for clients that request one: a 32nd, at least 16 and at most 128. */
 const RESERVED = Math.min(Math.max(16, Math.floor((LAST - FIRST + 1) / 32)), 128);
 
@@ -91,11 +93,11 @@ export interface NodePortConflicts {
 }
 
 function takenPorts({ objects }: StrategyContext) {
-  return objects.index(SERVICES, portsOf);
+  return objects.index(SERVICES, allNodePortsOf);
 }
 
 /** All node ports of a stored Service, including the health check port. */
-function portsOf(service: ApiObject): number[] {
+export function allNodePortsOf(service: ApiObject): number[] {
   const spec = service['spec'] as ServiceSpec;
   const ports = nodePortsOf(spec);
   if (needsHealthCheck(spec) && spec.healthCheckNodePort) ports.push(spec.healthCheckNodePort);

@@ -1,0 +1,5 @@
+/**
+ * The entry point `orchplane/etcd`, for Node only: clusters in the format of kube-apiserver's etcd.
+ */
+export { type EtcdSnapshot, type EtcdSnapshotOptions, openEtcdSnapshot, type Skippable } from './open-snapshot.js';
+export { type SnapshotSource, type WriteSnapshotOptions, writeEtcdSnapshot } from './write-snapshot.js';
