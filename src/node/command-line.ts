@@ -14,12 +14,21 @@ import {
   UsageError,
   withBooleanValues,
 } from './server-flags.js';
+import {
+  type OpenedSnapshot,
+  readDialect,
+  readOpenedSnapshot,
+  readSnapshotSettings,
+  SNAPSHOT_FLAGS,
+  type SnapshotSettings,
+} from './snapshot-flags.js';
 
 /** A parsed command line. */
 export type Command =
   | { readonly type: 'help' }
   | { readonly type: 'version' }
   | { readonly type: 'envtest'; readonly folder: string }
+  | { readonly type: 'snapshot'; readonly settings: SnapshotSettings }
   | { readonly type: 'serve'; readonly settings: ServeSettings };
 
 /** The options of `orchplane serve`. */
@@ -31,6 +40,8 @@ export interface ServeSettings {
   readonly data: string | undefined;
   /** Opens a damaged folder with the intact data. */
   readonly salvage: boolean;
+  /** The etcd snapshot that the cluster starts from. */
+  readonly snapshot: OpenedSnapshot | undefined;
   /** Files, folders, or `-` for standard input. */
   readonly manifests: readonly string[];
   readonly kubeconfig: string | undefined;
@@ -60,6 +71,7 @@ export const HELP = `orchplane: a cluster control plane in one process
 
 Usage
   orchplane serve [options]     serve a cluster until Ctrl-C
+  orchplane snapshot [options]  write a cluster as an etcd snapshot, for a real kube-apiserver
   orchplane envtest DIR         write kube-apiserver, etcd and kubectl for KUBEBUILDER_ASSETS (Go test suites)
   orchplane --help | --version
 
@@ -70,6 +82,12 @@ Options of serve
   --data DIR             keep the cluster in this folder: objects, versions, certificate, tokens and kubeconfigs
                          survive a restart; default: in memory only
   --salvage              open a damaged folder with what is intact
+  --etcd-snapshot FILE   start from what "etcdctl snapshot save" wrote on a real cluster; read-only
+  --writable             allow changes to it, in memory; the file stays as it is
+  --snapshot-skip LIST   leave out objects that cannot be served: unserved (their kind is not served; see
+                         --runtime-config), encrypted (by the server that stored them)
+  --skip-hash-check      open a file without a hash, such as member/snap/db of a stopped etcd
+  --etcd-prefix PREFIX   where kube-apiserver keeps its objects; default: /registry
   --apply FILE           manifests to apply first: a file, a folder, or - for standard input; may be repeated
   --kubeconfig FILE      where to write the kubeconfig; default: a temporary file
   --no-tls               plain HTTP; kubectl then sends no token, so --anonymous is needed too
@@ -84,6 +102,13 @@ Options of serve
   --no-http-thread       one thread for HTTP and the cluster: health checks then wait for long requests
   --feature-gates LIST   A=true,B=false
   --runtime-config LIST  api/all=true, GROUP/VERSION=true, …
+
+Options of snapshot
+  -o, --output FILE      the file to write
+  --kubeconfig FILE      read a running cluster through its API, at one version
+  --data DIR             read the folder of a cluster that is not being served
+  --dialect NAME         the dialect of the running cluster: kubernetes (the default) or orch
+  --etcd-prefix PREFIX   where kube-apiserver keeps its objects; default: /registry
 
 Flags of serve that kube-apiserver has, too. Lists are separated by commas, flags with lists may be repeated.
   --tls-cert-file FILE, --tls-private-key-file FILE   the certificate of the server and its key
@@ -139,6 +164,7 @@ const OPTIONS = {
   'max-heap': { type: 'string' },
   'feature-gates': { type: 'string', multiple: true },
   'runtime-config': { type: 'string', multiple: true },
+  ...SNAPSHOT_FLAGS,
   ...SERVER_FLAGS,
   ...CONTROLLER_FLAGS,
 } as const;
@@ -152,6 +178,7 @@ export function parseCommandLine(args: readonly string[]): Command {
   if (command === undefined)
     throw new UsageError('a command is missing; use "orchplane serve", or see "orchplane --help"');
   if (command === 'envtest') return { type: 'envtest', folder: readEnvtestFolder(rest, values) };
+  if (command === 'snapshot') return { type: 'snapshot', settings: readSnapshotSettings(rest, values) };
   if (command !== 'serve') throw unknownCommandError(command);
   // A shell expands `--apply *.yaml` to one option value and further arguments.
   if (rest.length > 0 && values.apply === undefined) {
@@ -183,6 +210,7 @@ export function parseCommandLine(args: readonly string[]): Command {
       dialect: readDialect(values.dialect ?? 'kubernetes'),
       data: readDataFolder(values.data?.[0]),
       salvage: values.salvage === true,
+      snapshot: readOpenedSnapshot(values),
       manifests: [...(values.apply ?? []), ...rest],
       kubeconfig: values.kubeconfig,
       tls: values['no-tls'] !== true,
@@ -245,7 +273,7 @@ function parseArguments(args: readonly string[]) {
   }
 }
 
-const COMMANDS: readonly string[] = ['serve', 'envtest'];
+const COMMANDS: readonly string[] = ['serve', 'envtest', 'snapshot'];
 
 function unknownCommandError(command: string): UsageError {
   return new UsageError(`unknown command "${command}"; see "orchplane --help"`);
@@ -268,11 +296,6 @@ function readEnvtestFolder(rest: readonly string[], values: Readonly<Record<stri
 function readDataFolder(text: string | undefined): string | undefined {
   if (text !== '' && text !== '-') return text;
   throw new UsageError('--data takes a folder, which stores the cluster; manifests are given with --apply');
-}
-
-function readDialect(text: string): DialectName {
-  if (text === 'kubernetes' || text === 'orch') return text;
-  throw new UsageError(`--dialect takes kubernetes or orch, got "${text}"`);
 }
 
 function readControllers(text: string): ServedControllers {

@@ -92,8 +92,12 @@ function mayStoreMore({ verb, resource, subresource = '', options }: ApiRequest,
   if (!GROWING_VERBS.has(verb) || options.dryRun !== undefined || subresource === 'finalize') return false;
   // Eviction, token requests and the like.
   if (verb === 'create' && subresource !== '') return false;
-  const served = cluster.kinds().find(({ gvr }) => sameResource(gvr, resource));
-  return served?.kind.virtual === undefined;
+  return isStored(resource, cluster);
+}
+
+/** False for kinds whose objects are computed, such as access reviews. */
+export function isStored(resource: GroupVersionResource, cluster: Pick<Cluster, 'kinds'>): boolean {
+  return cluster.kinds().find(({ gvr }) => sameResource(gvr, resource))?.kind.virtual === undefined;
 }
 
 function sameResource(one: GroupVersionResource, other: GroupVersionResource): boolean {

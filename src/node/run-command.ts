@@ -9,14 +9,18 @@ import type { ControllerStarter } from '../client/host.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { createCluster } from '../cluster/full-cluster.js';
 import type { CertificateSigningOptions } from '../controllers/index.js';
+import type { EtcdSnapshot } from '../etcd/open-snapshot.js';
+import type { DialectName } from '../meta/dialect.js';
 import { memoryStorage } from '../storage/memory-storage.js';
 import { HELP, parseCommandLine, type ServedControllers, type ServeSettings, UsageError } from './command-line.js';
 import { type DataFolder, openDataFolder } from './data-folder.js';
 import { guardHeap } from './heap-guard.js';
 import { loadHttpThread } from './http-thread.js';
 import { loadManifests, readManifestFiles } from './manifests.js';
-import { type ServedCluster, type ServeOptions, serveWith } from './serve.js';
+import { refuseWrites } from './read-only.js';
+import { type ServedCluster, type StartOptions, serveWith } from './serve.js';
 import { readServerOptions } from './server-options.js';
+import type { OpenedSnapshot, SnapshotSettings } from './snapshot-flags.js';
 
 /** The process environment of a command. */
 interface CommandEnvironment {
@@ -38,6 +42,7 @@ async function runCommand(args: readonly string[], environment: CommandEnvironme
     if (command.type === 'help') writeOut(HELP);
     else if (command.type === 'version') writeOut(`${version}\n`);
     else if (command.type === 'envtest') writeOut(await writeEnvtestFolder(command.folder));
+    else if (command.type === 'snapshot') writeOut(await writeSnapshot(command.settings));
     else await runServe(command.settings, environment);
     return 0;
   } catch (error) {
@@ -45,6 +50,12 @@ async function runCommand(args: readonly string[], environment: CommandEnvironme
     writeError(`orchplane: ${error.message.replace(/^orchplane: /, '').replaceAll('\n', ' ')}\n`);
     return 2;
   }
+}
+
+/** Loaded on demand, as all that concerns etcd. Returns a message. */
+async function writeSnapshot(settings: SnapshotSettings): Promise<string> {
+  const { runSnapshot } = await import('./snapshot-command.js');
+  return runSnapshot(settings);
 }
 
 /** Returns the shell command that makes test suites use the folder. */
@@ -77,9 +88,11 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     writeOut: environment.writeOut,
     warn: (text) => environment.writeError(`orchplane: ${text}\n`),
   });
+  const snapshot = settings.snapshot && (await openSnapshot(settings.snapshot, dialect));
   await using cluster = createCluster({
     dialect,
     ...(data === undefined ? {} : { journal: data.journal }),
+    ...(snapshot === undefined ? {} : { from: snapshot }),
     ...options.cluster,
     storage: memoryStorage({ historyBytes: settings.maxHeap * HISTORY_SHARE }),
     featureGates,
@@ -87,6 +100,9 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     controllers: await loadControllers(settings.controllers, options.signing),
   });
   const warn = (text: string): void => environment.writeError(`orchplane: ${text}\n`);
+  if (snapshot !== undefined) reportSkipped(snapshot, cluster, warn);
+  const isReadOnly = settings.snapshot?.isWritable === false;
+  using _readOnly = isReadOnly ? refuseWrites(cluster, READ_ONLY) : undefined;
   using _guard = guardHeap(cluster, { maxHeap: settings.maxHeap, warn });
   const loaded = await applyFiles(cluster, settings.manifests, environment);
   const chosen = settings.kubeconfig ?? data?.kubeconfig;
@@ -99,7 +115,8 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
   // The previous port, so that existing kubeconfigs keep working.
   const port = settings.port === 0 ? (credentials?.port ?? 0) : settings.port;
   const start = thread?.start ?? (await import('./http-server.js')).startHttpServer;
-  const serveOptions: ServeOptions = {
+  const serveOptions: StartOptions = {
+    advertises: !isReadOnly,
     port,
     host,
     tls: tls ? (options.tls ?? credentials?.tls ?? true) : false,
@@ -133,6 +150,28 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
   }
   await environment.stop;
   if (environment.hasBanner) environment.writeOut('\nstopping: watches end, the port is free again\n');
+}
+
+const READ_ONLY =
+  'the cluster is an etcd snapshot that is served read-only; "orchplane serve --writable" allows changes';
+
+async function openSnapshot(
+  { file, prefix, skip, skipHashCheck }: OpenedSnapshot,
+  dialect: DialectName,
+): Promise<EtcdSnapshot> {
+  const { openEtcdSnapshot } = await import('../etcd/open-snapshot.js');
+  return openEtcdSnapshot(file, { prefix, dialect, skip, skipHashCheck });
+}
+
+/** Objects that were left out are not to be forgotten. */
+function reportSkipped({ objects, skipped }: EtcdSnapshot, cluster: Cluster, warn: (text: string) => void): void {
+  const present = new Set(cluster.storageReader.everything().map(({ metadata }) => metadata.uid));
+  const unserved = objects.filter(({ metadata }) => !present.has(metadata.uid));
+  const kinds = [...new Set(unserved.map(({ kind, apiVersion }) => `${kind} in ${apiVersion}`))];
+  if (unserved.length > 0)
+    warn(`${unserved.length} objects are left out, whose kinds are not served: ${kinds.join(', ')}`);
+  if (skipped.length > 0)
+    warn(`${skipped.length} keys are left out: ${skipped.slice(0, 5).join(', ')}${skipped.length > 5 ? ', …' : ''}`);
 }
 
 /** The part of the memory that old events may use. */
@@ -197,7 +236,7 @@ interface ServeSummary {
 }
 
 function banner({ settings, served, kubeconfig, loaded, data, version }: ServeSummary): string {
-  const { dialect, manifests, tls } = settings;
+  const { dialect, manifests, tls, snapshot } = settings;
   const { url, token } = served;
   const facts: [string, string][] = [
     ['address', url],
@@ -209,6 +248,7 @@ function banner({ settings, served, kubeconfig, loaded, data, version }: ServeSu
     ],
   ];
   if (data !== undefined) facts.push(['data', data.path]);
+  if (snapshot !== undefined) facts.push(['snapshot', `${snapshot.file}${snapshot.isWritable ? '' : ' (read-only)'}`]);
   if (manifests.length > 0) {
     facts.push(['loaded', `${loaded} object${loaded === 1 ? '' : 's'} from ${manifests.join(', ')}`]);
   }
@@ -219,7 +259,7 @@ function banner({ settings, served, kubeconfig, loaded, data, version }: ServeSu
       ? [`export KUBECONFIG='${kubeconfig}'`, 'kubectl get namespaces', 'kubectl get configmaps --watch']
       : [`# kubectl needs ${dialect === 'orch' ? '--dialect kubernetes' : 'HTTPS to send a token, or --anonymous'}`];
   return [
-    `orchplane ${version} serves a cluster from ${data === undefined ? 'memory' : 'a folder'}`,
+    `orchplane ${version} serves a cluster from ${data !== undefined ? 'a folder' : snapshot !== undefined ? 'an etcd snapshot' : 'memory'}`,
     '',
     ...facts.map(([name, value]) => `  ${name.padEnd(11)} ${value}`),
     '',
@@ -229,7 +269,9 @@ function banner({ settings, served, kubeconfig, loaded, data, version }: ServeSu
     '',
     CONTROLLER_NOTES[settings.controllers],
     data === undefined
-      ? 'Ctrl-C ends it, and all that is in it.'
+      ? snapshot === undefined
+        ? 'Ctrl-C ends it, and all that is in it.'
+        : 'Ctrl-C ends it; the snapshot stays as it is.'
       : 'Ctrl-C ends it; the folder keeps all that is in it.',
     '',
   ].join('\n');
