@@ -24,6 +24,7 @@ const ENTRIES = [
   'codec/protobuf/index',
   'codec/cbor/index',
   'node/index',
+  'etcd/index',
   'testing/index',
   'vitest/index',
   'jest/index',

@@ -8,8 +8,8 @@ import process from 'node:process';
 import type { ControllerStarter } from '../client/host.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { createCluster } from '../cluster/full-cluster.js';
+import type { ClusterOptions } from '../cluster/options.js';
 import type { CertificateSigningOptions } from '../controllers/index.js';
-import type { EtcdSnapshot } from '../etcd/open-snapshot.js';
 import type { DialectName } from '../meta/dialect.js';
 import { memoryStorage } from '../storage/memory-storage.js';
 import { HELP, parseCommandLine, type ServedControllers, type ServeSettings, UsageError } from './command-line.js';
@@ -17,8 +17,8 @@ import { type DataFolder, openDataFolder } from './data-folder.js';
 import { guardHeap } from './heap-guard.js';
 import { loadHttpThread } from './http-thread.js';
 import { loadManifests, readManifestFiles } from './manifests.js';
-import { refuseWrites } from './read-only.js';
-import { type ServedCluster, type StartOptions, serveWith } from './serve.js';
+import { type ServedCluster, type ServeOptions, serveWith } from './serve.js';
+import type { SnapshotStart } from './serve-snapshot.js';
 import { readServerOptions } from './server-options.js';
 import type { OpenedSnapshot, SnapshotSettings } from './snapshot-flags.js';
 
@@ -52,7 +52,13 @@ async function runCommand(args: readonly string[], environment: CommandEnvironme
   }
 }
 
-/** Loaded on demand, as all that concerns etcd. Returns a message. */
+/** All that concerns etcd is loaded on demand. */
+async function openSnapshot(settings: OpenedSnapshot, dialect: DialectName): Promise<SnapshotStart> {
+  const { startFromSnapshot } = await import('./serve-snapshot.js');
+  return startFromSnapshot(settings, dialect);
+}
+
+/** Returns a message. */
 async function writeSnapshot(settings: SnapshotSettings): Promise<string> {
   const { runSnapshot } = await import('./snapshot-command.js');
   return runSnapshot(settings);
@@ -89,20 +95,18 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     warn: (text) => environment.writeError(`orchplane: ${text}\n`),
   });
   const snapshot = settings.snapshot && (await openSnapshot(settings.snapshot, dialect));
-  await using cluster = createCluster({
+  const clusterOptions: ClusterOptions = {
     dialect,
     ...(data === undefined ? {} : { journal: data.journal }),
-    ...(snapshot === undefined ? {} : { from: snapshot }),
     ...options.cluster,
     storage: memoryStorage({ historyBytes: settings.maxHeap * HISTORY_SHARE }),
     featureGates,
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
     controllers: await loadControllers(settings.controllers, options.signing),
-  });
+  };
+  await using cluster = snapshot === undefined ? createCluster(clusterOptions) : snapshot.create(clusterOptions);
   const warn = (text: string): void => environment.writeError(`orchplane: ${text}\n`);
-  if (snapshot !== undefined) reportSkipped(snapshot, cluster, warn);
-  const isReadOnly = settings.snapshot?.isWritable === false;
-  using _readOnly = isReadOnly ? refuseWrites(cluster, READ_ONLY) : undefined;
+  using _attached = snapshot?.attach(cluster, warn);
   using _guard = guardHeap(cluster, { maxHeap: settings.maxHeap, warn });
   const loaded = await applyFiles(cluster, settings.manifests, environment);
   const chosen = settings.kubeconfig ?? data?.kubeconfig;
@@ -115,8 +119,7 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
   // The previous port, so that existing kubeconfigs keep working.
   const port = settings.port === 0 ? (credentials?.port ?? 0) : settings.port;
   const start = thread?.start ?? (await import('./http-server.js')).startHttpServer;
-  const serveOptions: StartOptions = {
-    advertises: !isReadOnly,
+  const serveOptions: ServeOptions = {
     port,
     host,
     tls: tls ? (options.tls ?? credentials?.tls ?? true) : false,
@@ -150,28 +153,6 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
   }
   await environment.stop;
   if (environment.hasBanner) environment.writeOut('\nstopping: watches end, the port is free again\n');
-}
-
-const READ_ONLY =
-  'the cluster is an etcd snapshot that is served read-only; "orchplane serve --writable" allows changes';
-
-async function openSnapshot(
-  { file, prefix, skip, skipHashCheck }: OpenedSnapshot,
-  dialect: DialectName,
-): Promise<EtcdSnapshot> {
-  const { openEtcdSnapshot } = await import('../etcd/open-snapshot.js');
-  return openEtcdSnapshot(file, { prefix, dialect, skip, skipHashCheck });
-}
-
-/** Objects that were left out are not to be forgotten. */
-function reportSkipped({ objects, skipped }: EtcdSnapshot, cluster: Cluster, warn: (text: string) => void): void {
-  const present = new Set(cluster.storageReader.everything().map(({ metadata }) => metadata.uid));
-  const unserved = objects.filter(({ metadata }) => !present.has(metadata.uid));
-  const kinds = [...new Set(unserved.map(({ kind, apiVersion }) => `${kind} in ${apiVersion}`))];
-  if (unserved.length > 0)
-    warn(`${unserved.length} objects are left out, whose kinds are not served: ${kinds.join(', ')}`);
-  if (skipped.length > 0)
-    warn(`${skipped.length} keys are left out: ${skipped.slice(0, 5).join(', ')}${skipped.length > 5 ? ', …' : ''}`);
 }
 
 /** The part of the memory that old events may use. */
@@ -259,7 +240,7 @@ function banner({ settings, served, kubeconfig, loaded, data, version }: ServeSu
       ? [`export KUBECONFIG='${kubeconfig}'`, 'kubectl get namespaces', 'kubectl get configmaps --watch']
       : [`# kubectl needs ${dialect === 'orch' ? '--dialect kubernetes' : 'HTTPS to send a token, or --anonymous'}`];
   return [
-    `orchplane ${version} serves a cluster from ${data !== undefined ? 'a folder' : snapshot !== undefined ? 'an etcd snapshot' : 'memory'}`,
+    `orchplane ${version} serves a cluster from ${originOf(settings)}`,
     '',
     ...facts.map(([name, value]) => `  ${name.padEnd(11)} ${value}`),
     '',
@@ -269,12 +250,15 @@ function banner({ settings, served, kubeconfig, loaded, data, version }: ServeSu
     '',
     CONTROLLER_NOTES[settings.controllers],
     data === undefined
-      ? snapshot === undefined
-        ? 'Ctrl-C ends it, and all that is in it.'
-        : 'Ctrl-C ends it; the snapshot stays as it is.'
+      ? 'Ctrl-C ends it, and all that is in it.'
       : 'Ctrl-C ends it; the folder keeps all that is in it.',
     '',
   ].join('\n');
+}
+
+function originOf({ data, snapshot }: ServeSettings): string {
+  if (snapshot !== undefined) return 'an etcd snapshot';
+  return data === undefined ? 'memory' : 'a folder';
 }
 
 /** The note in the banner about what the controllers do. */

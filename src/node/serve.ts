@@ -129,16 +129,10 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   });
 }
 
-/** The options of {@link serveWith}. */
-export interface StartOptions extends Omit<ServeOptions, 'thread'> {
-  /** False: the endpoints of the API server's Service stay as they are. Default: true. */
-  readonly advertises?: boolean;
-}
-
 /** Serves a cluster with a server that the caller chooses. */
 export async function serveWith(
   cluster: FetchTarget,
-  { advertises = true, ...options }: StartOptions,
+  options: Omit<ServeOptions, 'thread'>,
   start: StartServer,
 ): Promise<ServedCluster> {
   const host = options.host ?? '127.0.0.1';
@@ -164,7 +158,7 @@ export async function serveWith(
   const { port, url } = server;
   const caCertificate = tls?.ca;
   const kubeconfig = kubeconfigText({ url, caCertificate, token });
-  const withdraw = advertises ? cluster.advertise?.(advertisedListener(host, port, trust)) : undefined;
+  const withdraw = cluster.advertise?.(advertisedListener(host, port, trust));
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     if (closed === undefined) withdraw?.();

@@ -21,7 +21,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['server', 'client', 'codec'],
   ['manifests'],
   ['cluster'],
-  ['http', 'service-worker', 'indexed-db', 'node', 'controllers', 'zod'],
+  ['http', 'service-worker', 'indexed-db', 'etcd', 'node', 'controllers', 'zod'],
   ['testing'],
   ['vitest', 'jest'],
 ];
@@ -81,7 +81,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A journal is passed to a cluster and does not import one.
   'indexed-db': ['util', 'meta', 'storage'],
   // The command line creates clusters and serves them.
-  node: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'kinds/index.ts'],
+  node: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'etcd', 'kinds/index.ts'],
+  // Keys and values of kube-apiserver's etcd, for all built-in kinds.
+  etcd: [...SERVER, 'cluster', 'kinds/index.ts'],
   // Controllers use the public client only.
   controllers: [
     'util',
@@ -118,6 +120,7 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
 const SAME_LAYER: Readonly<Record<string, string>> = {
   'service-worker → http': 'a service worker is the fetch handler behind a listener',
   'node → controllers': 'a served cluster may run them',
+  'node → etcd': 'the command line opens and writes snapshots',
   'node → http': 'a socket server is the fetch handler behind a listener',
 };
 
