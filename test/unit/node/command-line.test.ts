@@ -24,6 +24,7 @@ describe('parseCommandLine', () => {
       dialect: 'kubernetes',
       data: undefined,
       salvage: false,
+      snapshot: undefined,
       manifests: [],
       kubeconfig: undefined,
       tls: true,
@@ -47,6 +48,7 @@ describe('parseCommandLine', () => {
       dialect: 'orch',
       data: 'd',
       salvage: false,
+      snapshot: undefined,
       manifests: ['a', 'b', 'c'],
       kubeconfig: 'k',
       tls: false,
@@ -73,6 +75,51 @@ describe('parseCommandLine', () => {
     for (const args of [[], [''], ['a', 'b']]) {
       expect(() => parseCommandLine(['envtest', ...args])).toThrow('envtest takes one folder');
     }
+  });
+
+  test('reads the etcd snapshot to serve', () => {
+    expect(settingsOf('--etcd-snapshot', 'f')).toMatchObject({
+      snapshot: { file: 'f', prefix: undefined, skip: [], skipHashCheck: false, isWritable: false },
+    });
+    const args = '--etcd-snapshot f --writable --etcd-prefix /p --snapshot-skip unserved,encrypted --skip-hash-check';
+    expect(settingsOf(...args.split(' '), '--controllers', 'standard')).toMatchObject({
+      snapshot: { file: 'f', prefix: '/p', skip: ['unserved', 'encrypted'], skipHashCheck: true, isWritable: true },
+    });
+  });
+
+  test.each([
+    ['--writable', '--writable needs --etcd-snapshot'],
+    ['--snapshot-skip unserved', '--snapshot-skip needs --etcd-snapshot'],
+    ['--etcd-snapshot f --data d', '--etcd-snapshot and --data contradict each other'],
+    ['--etcd-snapshot f --apply a', '--apply with --etcd-snapshot needs --writable'],
+    ['--etcd-snapshot f --controllers ready', '--controllers with --etcd-snapshot needs --writable'],
+    ['--etcd-snapshot f --snapshot-skip all', '--snapshot-skip takes unserved and encrypted, got "all"'],
+    ['-o f', '--output is an option of "orchplane snapshot"'],
+  ])('rejects serve %s', (args, message) => {
+    expect(() => parseCommandLine(['serve', ...args.split(' ')])).toThrow(new UsageError(message));
+  });
+
+  test('reads what snapshot writes, and from where', () => {
+    expect(parseCommandLine(['snapshot', '-o', 'f', '--data', 'd'])).toEqual({
+      type: 'snapshot',
+      settings: { output: 'f', source: { data: 'd' }, prefix: undefined },
+    });
+    const args = ['snapshot', '--output', 'f', '--kubeconfig', 'k', '--dialect', 'orch', '--etcd-prefix', '/p'];
+    expect(parseCommandLine(args)).toEqual({
+      type: 'snapshot',
+      settings: { output: 'f', source: { kubeconfig: 'k', dialect: 'orch' }, prefix: '/p' },
+    });
+  });
+
+  test.each([
+    ['--data d', 'snapshot needs --output, the file to write'],
+    ['-o f', 'snapshot takes either --kubeconfig, for a running cluster, or --data, for a folder'],
+    ['-o f --data d --kubeconfig k', 'snapshot takes either --kubeconfig'],
+    ['-o f --data d --port 1', 'snapshot has no option --port'],
+    ['-o f --data d --dialect orch', '--dialect is for --kubeconfig; a folder has its dialect'],
+    ['-o f --data d g', 'unexpected "g"'],
+  ])('rejects snapshot %s', (args, message) => {
+    expect(() => parseCommandLine(['snapshot', ...args.split(' ')])).toThrow(message);
   });
 
   test('gives --help and --version precedence over everything else', () => {

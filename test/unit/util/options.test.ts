@@ -7,6 +7,7 @@ import {
   podTolerationRestrictionWith,
 } from 'orchplane/admission';
 import * as of from 'orchplane/controllers';
+import { openEtcdSnapshot, writeEtcdSnapshot } from 'orchplane/etcd';
 import { createFetchHandler } from 'orchplane/http';
 import { indexedDbJournal } from 'orchplane/indexed-db';
 import { createInProcessAgent, createNodeListener, fileJournal } from 'orchplane/node';
@@ -41,6 +42,7 @@ test.each<readonly [string, () => unknown]>([
   ['namespaces', () => of.namespaces(misspelled)],
   ['nodeLifecycle', () => of.nodeLifecycle(misspelled)],
   ['openIdConnect', () => openIdConnect(misspelled)],
+  ['openEtcdSnapshot', () => openEtcdSnapshot('file', misspelled)],
   ['podCollector', () => of.podCollector(misspelled)],
   ['podNodeSelectorWith', () => podNodeSelectorWith(misspelled)],
   ['podTolerationRestrictionWith', () => podTolerationRestrictionWith(misspelled)],
@@ -54,6 +56,7 @@ test.each<readonly [string, () => unknown]>([
   ['standardControllers', () => of.standardControllers(misspelled)],
   ['tokenWebhook', () => tokenWebhook(misspelled)],
   ['volumeProvisioner', () => of.volumeProvisioner(misspelled)],
+  ['writeEtcdSnapshot', () => writeEtcdSnapshot('file', cluster, misspelled)],
 ])('%s rejects an unknown option', async (where, call) => {
   await expect((async () => call())()).rejects.toThrow(`orchplane: ${where} has no option "misspelled"; it has `);
 });
