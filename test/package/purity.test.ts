@@ -1,6 +1,6 @@
 /**
- * Rules for the code in src: no Node built-ins outside src/node and src/etcd, no hidden time or randomness, no names that belong to
- * the dialect, and style rules that the linter lacks. Each rule is a function from a file to its findings, and is
+ * Rules for the code in src: no Node built-ins outside src/node and src/etcd, no hidden time or randomness, no names that
+ * belong to the dialect, and style rules that the linter lacks. Each rule is a function from a file to its findings, and is
  * tested with sample files.
  */
 import { builtinModules } from 'node:module';

@@ -29,7 +29,7 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB.
   node: 315,
   // All built-in kinds with their message types; reading and writing snapshots takes 8 kB.
-  etcd: 400,
+  etcd: 366,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
   testing: 480,
   vitest: 483,
