@@ -28,7 +28,7 @@ import { Availability } from '../registry/availability.js';
 import { Registry } from '../registry/registry.js';
 import { ReusableParts } from '../schema/reuse.js';
 import { checkUserParts } from '../server/check-user-parts.js';
-import type { AccessListener, AccessListenerOptions, ServerContext } from '../server/context.js';
+import { type AccessListener, type AccessListenerOptions, hookContext, type ServerContext } from '../server/context.js';
 import { createDialectNameCheck } from '../server/dialect-names.js';
 import { dispatch } from '../server/dispatch.js';
 import { closeJournalOnError } from '../server/durable.js';
@@ -37,20 +37,22 @@ import { ServerListeners } from '../server/listeners.js';
 import { completeFor, loadState } from '../server/load.js';
 import { type ContextParts, makeContext } from '../server/make-context.js';
 import { type Middleware, MiddlewareStack } from '../server/middleware.js';
+import { NO_PLUGINS } from '../server/plugins.js';
 import { createReceiver } from '../server/receive.js';
 import { type ExtraReconcilers, ServerReconcilers } from '../server/reconcilers.js';
 import { pastRevision } from '../server/revision.js';
-import { seedInitialObjects, seedNamespaces } from '../server/seed.js';
+import { seedInitialObjects, seedNamespaces, seedSharedObjects } from '../server/seed.js';
+import type { OpenStore, StoreHost } from '../server/shared-storage.js';
 import { objectReader } from '../server/strategy-context.js';
 import type { StrictMode } from '../server/strict.js';
 import { unknownResource } from '../server/unknown-resource.js';
-import type { RunningWatch } from '../server/watch-stream.js';
+import { watchDelivery } from '../server/watch-stream.js';
 import { beginJournal, resumeJournal } from '../storage/journal/attach.js';
 import type { Journal } from '../storage/journal/types.js';
-import { memoryStorage } from '../storage/memory-storage.js';
+import { memoryStorage, type StorageSettings } from '../storage/memory-storage.js';
 import type { ClusterState } from '../storage/state.js';
 import { Store, type StoreSnapshot } from '../storage/store.js';
-import { Activities, type Activity, untilAtRest } from '../util/activity.js';
+import { Activities, untilAtRest } from '../util/activity.js';
 import { systemClock } from '../util/clock.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { randomIds } from '../util/ids.js';
@@ -59,6 +61,7 @@ import { once } from '../util/once.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import type { Cluster, ClusterSnapshot } from './contract.js';
 import { CLUSTER_OPTIONS, type ClusterOptions, externalCallsOf, type ForkOptions, strictSettingOf } from './options.js';
+import { snapshotOf, stateOf } from './snapshots.js';
 
 export type { Cluster, ClusterSnapshot } from './contract.js';
 
@@ -88,7 +91,8 @@ export function assembleCluster<Extra extends object = object>(
   checkUserParts(options);
   const clock = options.clock ?? systemClock;
   const ids = options.ids ?? randomIds;
-  const storage = options.storage ?? memoryStorage();
+  const storage: StorageSettings & { readonly open?: OpenStore } =
+    (options.storage as StorageSettings) ?? memoryStorage();
   const dialect = dialectNamed(options.dialect ?? 'orch');
   const release = checkRelease(options.release ?? REFERENCE_RELEASE);
   const warn = options.onWarning ?? ((warning: string) => console.warn(`orchplane: ${warning}`));
@@ -104,12 +108,19 @@ export function assembleCluster<Extra extends object = object>(
   // Namespace is always served.
   registry.forceInstall(Namespace);
   const admission = options.admission ?? defaults.admission ?? coreAdmission;
+  const host: StoreHost = {
+    clock,
+    dialect,
+    registry,
+    hookContext: () => hookContext(built.context),
+    onLoaded: () => built.onLoaded(),
+  };
   const parts: ClusterParts = {
     clock,
     ids,
     dialect,
     storage,
-    store: new Store({ clock, ...storage }),
+    store: storage.open?.(host) ?? new Store({ clock, ...storage }),
     registry,
     features,
     release,
@@ -132,21 +143,31 @@ export function assembleCluster<Extra extends object = object>(
     lineage: {},
     extend,
   };
+  let built: BuiltCluster;
   const { journal, from } = options;
   const kept = journal?.load();
   return closeJournalOnError(journal, () => {
     const journaled = { store: parts.store, dialect: dialect.name, complete: completeFor(registry) };
     if (journal !== undefined && kept !== undefined) resumeJournal(journal, kept, journaled);
     // The extension's methods exist on this cluster and on its forks.
-    const { cluster, load, start } = buildCluster(parts);
-    seedNamespaces(makeContext({ ...parts, admission: [] }));
-    seedInitialObjects(parts, registry.storageKinds());
-    if (from !== undefined && kept === undefined) load(from);
+    built = buildCluster(parts);
+    const { shared } = parts.store;
+    if (shared !== undefined) {
+      if (journal !== undefined || from !== undefined) throw new TypeError(SHARED_IS_ENOUGH);
+      shared.start();
+    } else {
+      // Synchronous in memory.
+      void seedNamespaces(makeContext({ ...parts, admission: [] }));
+      seedInitialObjects(parts, registry.storageKinds());
+    }
+    if (from !== undefined && kept === undefined) built.load(from);
     if (journal !== undefined && kept === undefined) beginJournal(journal, journaled);
-    start();
-    return cluster as Cluster & Extra;
+    built.start();
+    return built.cluster as Cluster & Extra;
   });
 }
+
+const SHARED_IS_ENOUGH = 'orchplane: createCluster: journal and from are for storage in memory';
 
 function strictOf({ strict }: ClusterDefaults): StrictMode {
   if (strict !== undefined) return strict;
@@ -187,6 +208,9 @@ function undo(run: () => void): (() => void) & Disposable {
 /** A new cluster with the functions that complete its construction. */
 interface BuiltCluster {
   readonly cluster: Cluster;
+  readonly context: ServerContext;
+  /** Completes the objects of a shared store, and serves the CRDs among them. */
+  onLoaded(): Promise<void>;
   load(state: ClusterState): void;
   /** Restarts the server reconcilers. `from` undoes their writes: a past state does not contain them. */
   restartReconcilers(from?: StoreSnapshot): void;
@@ -203,10 +227,11 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
   activities.add(watchDelivery(context.watches));
   const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
   let runningControllers: ReturnType<ControllerStarter> | undefined;
+  let stopReconciling: (() => void) | undefined;
 
   const reconcilers = new ServerReconcilers(context, parts, parts.reconcilers(registry));
   // A fork starts in a reconciled state, so its reconcilers run with the first write, unless there are CRDs to serve.
-  if (!parts.isFork || registry.hasCustomKinds()) reconcilers.reconcile();
+  if (store.shared === undefined && (!parts.isFork || registry.hasCustomKinds())) reconcilers.reconcile();
 
   const { audit, journal } = parts;
   const receiver = createReceiver({
@@ -225,9 +250,11 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
     closing.abort(CLOSED());
     middlewares.clear();
     for (const watch of [...context.watches]) watch.close();
+    stopReconciling?.();
     reconcilers.close();
     await runningControllers?.close();
     await journal?.close();
+    store.shared?.stop();
   }
 
   function start(): void {
@@ -317,6 +344,13 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
   const extended: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
   return {
     cluster: extended,
+    context,
+    async onLoaded() {
+      await seedNamespaces({ ...context, admission: NO_PLUGINS });
+      await seedSharedObjects(context);
+      reconcilers.restart();
+      stopReconciling ??= store.onRevision(() => reconcilers.reconcile());
+    },
     load: (state) => loadState(state, { store, registry, reconcilers }),
     restartReconcilers,
     start,
@@ -356,28 +390,6 @@ function pastOf(parts: ClusterParts, resourceVersion: string, options: ForkOptio
   return past.cluster;
 }
 
-function snapshotOf({ store, lineage }: ClusterParts): ClusterSnapshot {
-  const state = store.snapshot();
-  const snapshot = Object.freeze({ resourceVersion: String(state.revision) });
-  snapshots.set(snapshot, { state, lineage });
-  return snapshot;
-}
-
-/** The content of a snapshot. Throws TypeError for a snapshot of another cluster. */
-function stateOf(snapshot: ClusterSnapshot, { lineage }: ClusterParts): StoreSnapshot {
-  const content = snapshots.get(snapshot);
-  if (content === undefined) throw new TypeError('orchplane: restore takes what snapshot() returned');
-  if (content.lineage !== lineage) {
-    throw new TypeError(
-      'orchplane: this snapshot is of another cluster; restore takes those of a cluster and its forks',
-    );
-  }
-  return content.state;
-}
-
-/** Snapshots are opaque to users. */
-const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; readonly lineage: object }>();
-
 const withRevision = lazyMembers<Store, Pick<Cluster, 'resourceVersion'>>({
   resourceVersion() {
     return String(this[SOURCE].revision);
@@ -386,15 +398,3 @@ const withRevision = lazyMembers<Store, Pick<Cluster, 'resourceVersion'>>({
 
 /** Created once: its stack is useless, and capturing one costs more than a fork. */
 const CLOSED = once(() => errors.serviceUnavailable('the cluster is closed'));
-
-/** The undelivered events of followed watches, as an activity. */
-function watchDelivery(watches: ReadonlySet<RunningWatch>): Activity {
-  const behind = () => [...watches].filter((watch) => watch.isBehind());
-  return {
-    isBusy() {
-      for (const watch of watches) if (watch.isBehind()) return true;
-      return false;
-    },
-    busyWith: () => behind().map(({ storageKey }) => `a watch of ${storageKey ?? 'something'} has events unread`),
-  };
-}

@@ -15,7 +15,7 @@ import type { DialectName } from '../meta/dialect.js';
 import type { RuntimeConfig } from '../registry/availability.js';
 import type { StrictSetting } from '../server/strict-rules.js';
 import type { Journal } from '../storage/journal/types.js';
-import type { StorageSettings } from '../storage/memory-storage.js';
+import type { SharedStorage, StorageSettings } from '../storage/memory-storage.js';
 import type { ClusterState } from '../storage/state.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
@@ -37,8 +37,8 @@ export interface ClusterOptions {
   readonly onWarning?: ((warning: string) => void) | undefined;
   /** The names of groups, labels and annotations; default: `orch`. */
   readonly dialect?: DialectName | undefined;
-  /** Limits of the history; see `memoryStorage`. */
-  readonly storage?: StorageSettings | undefined;
+  /** Where objects are: `memoryStorage` with other limits, or `etcdStorage` of orchplane/etcd. */
+  readonly storage?: StorageSettings | SharedStorage | undefined;
   /**
    * The initial state: objects exactly as they were stored, without events, and the resourceVersion to continue from. CRDs in
    * it are served at once; absent default namespaces and initial objects are added. Objects of kinds that are not served

@@ -174,7 +174,12 @@ export {
   type JournalRecord,
   type JournalState,
 } from '../storage/journal/types.js';
-export { type MemoryStorageOptions, memoryStorage, type StorageSettings } from '../storage/memory-storage.js';
+export {
+  type MemoryStorageOptions,
+  memoryStorage,
+  type SharedStorage,
+  type StorageSettings,
+} from '../storage/memory-storage.js';
 export type { ClusterState } from '../storage/state.js';
 
 // Requests: middleware and transports

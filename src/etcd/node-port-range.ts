@@ -2,10 +2,12 @@
  * The allocated node ports as kube-apiserver stores them: a bitmap under the key `ranges/servicenodeports`. Without it
  * the server allocates the ports of all Services anew when it starts, with a warning for each.
  */
-import { protobuf } from '../codec/protobuf/protobuf.js';
+import { protobuf, protobufBody } from '../codec/protobuf/protobuf.js';
 import { NODE_PORT_RANGE } from '../kinds/core/v1/service/node-ports.js';
 import type { Dialect } from '../meta/dialect.js';
+import { StorageError } from '../storage/types.js';
 import { encodeBase64 } from '../util/base64.js';
+import { isRecord } from '../util/json.js';
 
 /** The path below the prefix. */
 export const NODE_PORTS_PATH = 'ranges/servicenodeports';
@@ -28,4 +30,54 @@ export function encodeNodePorts(ports: Iterable<number>, dialect: Dialect): Uint
     data: encodeBase64(bytes),
   };
   return protobuf.encode(allocation, { dialect, pretty: false }) as Uint8Array;
+}
+
+/** A change of the allocated ports that belongs to a change of Services. */
+export interface RangeChange {
+  /** The revision of the last change; 0: there is none. */
+  readonly before: number;
+  readonly value: Uint8Array;
+}
+
+/** The allocation as this process knows it. */
+export class NodePortRange {
+  readonly #dialect: Dialect;
+  #ports: ReadonlySet<number> = new Set();
+  #revision = 0;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  /** Called with the value that etcd has. */
+  receive(value: Uint8Array, revision: number): void {
+    this.#ports = decodeNodePorts(value, this.#dialect);
+    this.#revision = revision;
+  }
+
+  /** Returns undefined if no port changes. Throws StorageError `stale` if another server has allocated one. */
+  change(released: Iterable<number>, allocated: Iterable<number>): RangeChange | undefined {
+    const [before, after] = [new Set(released), new Set(allocated)];
+    const added = [...after].filter((port) => !before.has(port));
+    const removed = new Set([...before].filter((port) => !after.has(port)));
+    if (added.length + removed.size === 0) return undefined;
+    if (added.some((port) => this.#ports.has(port))) throw new StorageError('stale');
+    const ports = [...this.#ports].filter((port) => !removed.has(port));
+    return { before: this.#revision, value: encodeNodePorts([...ports, ...added], this.#dialect) };
+  }
+}
+
+/** The allocated ports of a value; none if there is no value. */
+function decodeNodePorts(value: Uint8Array, dialect: Dialect): Set<number> {
+  const document = value.length === 0 ? {} : protobufBody(value, dialect).read().value;
+  const data =
+    isRecord(document) && typeof document['data'] === 'string'
+      ? Array.from(atob(document['data']), (character) => character.charCodeAt(0))
+      : [];
+  const ports = new Set<number>();
+  const bytes = Uint8Array.from(data).reverse();
+  for (const [at, byte] of bytes.entries()) {
+    for (let bit = 0; bit < 8; bit++) if ((byte & (1 << bit)) !== 0) ports.add(NODE_PORT_RANGE[0] + at * 8 + bit);
+  }
+  return ports;
 }

@@ -8,7 +8,6 @@ import { yamlBody } from '../codec/yaml.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
 import type { ApiRequest, RequestOptions, User } from '../protocol/request.js';
-import { checkListOptions } from '../server/options.js';
 import { recoverFrom } from '../util/catch-error.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { unreachable } from '../util/invariant.js';
@@ -39,7 +38,7 @@ export interface IncomingRequest {
   readonly patch: Patch | undefined;
 }
 
-type Content = Pick<ApiRequest, 'options' | 'body'>;
+type Content = Pick<ApiRequest, 'options' | 'body' | 'unacceptable'>;
 
 /** Synchronous for requests without a body. Throws, or rejects with, 400, 413 or 415. */
 export function readRequest(incoming: IncomingRequest): ApiRequest | Promise<ApiRequest> {
@@ -65,7 +64,7 @@ export function readRequest(incoming: IncomingRequest): ApiRequest | Promise<Api
   }
 }
 
-function assemble(incoming: IncomingRequest, { options, body }: Content): ApiRequest {
+function assemble(incoming: IncomingRequest, { options, body, unacceptable }: Content): ApiRequest {
   const { request, user, userAgent, patch, served, action } = incoming;
   const { verb, namespace, name, subresource } = action;
   const start: DraftRequest = { verb, resource: served.gvr, options, userAgent };
@@ -81,6 +80,7 @@ function assemble(incoming: IncomingRequest, { options, body }: Content): ApiReq
     if (isConnection) built.options = { ...options, connectQuery: Object.fromEntries(incoming.query) };
   }
   if (body !== undefined) built.body = body;
+  if (unacceptable !== undefined) built.unacceptable = unacceptable;
   if (patch !== undefined) built.patchType = patch.type;
   if (user !== undefined) built.user = user;
   // The handler has authorized the request before it read it.
@@ -145,15 +145,18 @@ function lazyBody({ offer, contentType }: IncomingRequest, bytes: Uint8Array): R
 async function deleteContent(incoming: IncomingRequest, verb: 'delete' | 'deletecollection'): Promise<Content> {
   const { request, offer, contentType, query } = incoming;
   const bytes = await readBytes(request);
+  let unacceptable: StatusError | undefined;
   const options = recoverFrom(
     StatusError,
     () => readDeleteOptions(verb, query, { hasBody: bytes.length > 0, rules: offer.dialect.rules }),
     (error) => {
-      // The selectors of a deletecollection are validated before its DeleteOptions.
-      if (verb === 'deletecollection') checkListOptions(readOptions('list', query), offer.dialect);
-      throw error;
+      if (verb === 'delete') throw error;
+      // The server validates the selectors first.
+      unacceptable = error;
+      return readOptions('list', query);
     },
   );
+  if (unacceptable !== undefined) return { options, unacceptable };
   if (bytes.length === 0) return { options };
   // A deletecollection validates its selectors before its DeleteOptions.
   const body =

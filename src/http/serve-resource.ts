@@ -161,7 +161,7 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   const apiRequest =
     notes === undefined && !isPaced && unacceptable === undefined
       ? read
-      : { ...read, audit: notes, isPaced, unacceptable };
+      : { ...read, audit: notes, isPaced, unacceptable: unacceptable ?? read.unacceptable };
 
   // 3. Respond. A synchronous response is not awaited, so that a watch is live before anything else runs.
   const sent = target.send(apiRequest);

@@ -69,6 +69,8 @@ export interface ReconcilerHost {
   changedNames(resource: GroupResource): ReadonlySet<string> | undefined;
   /** A number that grows with every change of a resource, and only then. */
   lastChange(resource: GroupResource): number;
+  /** Whether writes to a store outside of the process are not confirmed yet. All reconcilers run again after them. */
+  isWriting(): boolean;
 }
 
 /** An address on which clients reach the API server. */

@@ -1,10 +1,12 @@
 /**
  * Parses the command line of `orchplane`.
  */
+
 import { parseArgs } from 'node:util';
 import type { FeatureGateSettings } from '../kinds/feature-gates.js';
 import type { DialectName } from '../meta/dialect.js';
 import { Quantity } from '../meta/quantity.js';
+import { ETCD_FLAGS, type EtcdSettings, readEtcdSettings } from './etcd-flags.js';
 import { heapSizeLimit } from './heap-guard.js';
 import {
   CONTROLLER_FLAGS,
@@ -42,6 +44,8 @@ export interface ServeSettings {
   readonly salvage: boolean;
   /** The etcd snapshot that the cluster starts from. */
   readonly snapshot: OpenedSnapshot | undefined;
+  /** The etcd that stores the cluster. */
+  readonly etcd: EtcdSettings | undefined;
   /** Files, folders, or `-` for standard input. */
   readonly manifests: readonly string[];
   readonly kubeconfig: string | undefined;
@@ -111,6 +115,8 @@ Options of snapshot
   --etcd-prefix PREFIX   where kube-apiserver keeps its objects; default: /registry
 
 Flags of serve that kube-apiserver has, too. Lists are separated by commas, flags with lists may be repeated.
+  --etcd-servers LIST                    keep the cluster in etcd, where several processes can share it
+  --etcd-cafile FILE, --etcd-certfile FILE, --etcd-keyfile FILE   the authority of etcd, and a client certificate
   --tls-cert-file FILE, --tls-private-key-file FILE   the certificate of the server and its key
   --cert-dir DIR                         where a generated certificate is kept: apiserver.crt, apiserver.key
   --client-ca-file FILE                  the authorities of client certificates, which name users
@@ -165,6 +171,7 @@ const OPTIONS = {
   'feature-gates': { type: 'string', multiple: true },
   'runtime-config': { type: 'string', multiple: true },
   ...SNAPSHOT_FLAGS,
+  ...ETCD_FLAGS,
   ...SERVER_FLAGS,
   ...CONTROLLER_FLAGS,
 } as const;
@@ -211,6 +218,7 @@ export function parseCommandLine(args: readonly string[]): Command {
       data: readDataFolder(values.data?.[0]),
       salvage: values.salvage === true,
       snapshot: readOpenedSnapshot(values),
+      etcd: readEtcdSettings(values),
       manifests: [...(values.apply ?? []), ...rest],
       kubeconfig: values.kubeconfig,
       tls: values['no-tls'] !== true,

@@ -11,7 +11,7 @@ import { createCluster } from '../cluster/full-cluster.js';
 import type { ClusterOptions } from '../cluster/options.js';
 import type { CertificateSigningOptions } from '../controllers/index.js';
 import type { DialectName } from '../meta/dialect.js';
-import { memoryStorage } from '../storage/memory-storage.js';
+import { memoryStorage, type StorageSettings } from '../storage/memory-storage.js';
 import { HELP, parseCommandLine, type ServedControllers, type ServeSettings, UsageError } from './command-line.js';
 import { type DataFolder, openDataFolder } from './data-folder.js';
 import { guardHeap } from './heap-guard.js';
@@ -58,6 +58,13 @@ async function openSnapshot(settings: OpenedSnapshot, dialect: DialectName): Pro
   return startFromSnapshot(settings, dialect);
 }
 
+async function openStorage({ etcd, maxHeap }: ServeSettings): Promise<StorageSettings> {
+  const historyBytes = maxHeap * HISTORY_SHARE;
+  if (etcd === undefined) return memoryStorage({ historyBytes });
+  const { openEtcd } = await import('./serve-etcd.js');
+  return openEtcd(etcd, historyBytes);
+}
+
 /** Returns a message. */
 async function writeSnapshot(settings: SnapshotSettings): Promise<string> {
   const { runSnapshot } = await import('./snapshot-command.js');
@@ -99,10 +106,10 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     dialect,
     ...(data === undefined ? {} : { journal: data.journal }),
     ...options.cluster,
-    storage: memoryStorage({ historyBytes: settings.maxHeap * HISTORY_SHARE }),
+    storage: await openStorage(settings),
     featureGates,
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
-    controllers: await loadControllers(settings.controllers, options.signing),
+    controllers: await loadControllers(settings, options.signing),
   };
   await using cluster = snapshot === undefined ? createCluster(clusterOptions) : snapshot.create(clusterOptions);
   const warn = (text: string): void => environment.writeError(`orchplane: ${text}\n`);
@@ -160,12 +167,17 @@ const HISTORY_SHARE = 1 / 8;
 
 /** Loaded on demand: the controllers are a third of the program. */
 async function loadControllers(
-  which: ServedControllers,
+  { controllers: which, etcd }: ServeSettings,
   certificateSigning: CertificateSigningOptions,
 ): Promise<ControllerStarter | undefined> {
   if (which === 'none') return undefined;
-  const { controllers, stages, standardControllers } = await import('../controllers/index.js');
-  return controllers([...standardControllers({ certificateSigning }), ...(which === 'ready' ? [stages()] : [])]);
+  const { controllers, leaderElection, stages, standardControllers } = await import('../controllers/index.js');
+  const all = [...standardControllers({ certificateSigning }), ...(which === 'ready' ? [stages()] : [])];
+  // One of the processes that share a cluster runs them.
+  return controllers(
+    all,
+    etcd === undefined ? {} : { leaderElection: leaderElection({ name: 'kube-controller-manager' }) },
+  );
 }
 
 /** Applies the files and returns the number of objects. Prints all errors; a single one prevents the start. */
@@ -249,14 +261,15 @@ function banner({ settings, served, kubeconfig, loaded, data, version }: ServeSu
     ...[...kubectl, curl].map((line) => `  ${line}`),
     '',
     CONTROLLER_NOTES[settings.controllers],
-    data === undefined
+    data === undefined && settings.etcd === undefined
       ? 'Ctrl-C ends it, and all that is in it.'
-      : 'Ctrl-C ends it; the folder keeps all that is in it.',
+      : `Ctrl-C ends it; ${data === undefined ? 'etcd' : 'the folder'} keeps all that is in it.`,
     '',
   ].join('\n');
 }
 
-function originOf({ data, snapshot }: ServeSettings): string {
+function originOf({ data, snapshot, etcd }: ServeSettings): string {
+  if (etcd !== undefined) return 'etcd';
   if (snapshot !== undefined) return 'an etcd snapshot';
   return data === undefined ? 'memory' : 'a folder';
 }

@@ -18,6 +18,7 @@ export const SNAPSHOT_FLAGS = {
 interface Values {
   readonly 'etcd-snapshot'?: string | undefined;
   readonly 'etcd-prefix'?: string | undefined;
+  readonly 'etcd-servers'?: readonly string[] | undefined;
   readonly 'snapshot-skip'?: readonly string[] | undefined;
   readonly 'skip-hash-check'?: boolean | undefined;
   readonly writable?: boolean | undefined;
@@ -46,7 +47,7 @@ export function readOpenedSnapshot(values: Values): OpenedSnapshot | undefined {
   if (values.output !== undefined) throw new UsageError('--output is an option of "orchplane snapshot"');
   if (file === undefined) {
     const dependent = (['writable', 'snapshot-skip', 'skip-hash-check', 'etcd-prefix'] as const).find(
-      (name) => values[name] !== undefined,
+      (name) => values[name] !== undefined && (name !== 'etcd-prefix' || values['etcd-servers'] === undefined),
     );
     if (dependent !== undefined) throw new UsageError(`--${dependent} needs --etcd-snapshot`);
     return undefined;

@@ -134,7 +134,7 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
   /** The steps of a deletion take real time, as in the reference server; see `server/deletion.ts`. */
   readonly isPaced?: boolean | undefined;
-  /** The error of a list or a watch whose response the client does not accept; the server checks the options first. */
+  /** An error of a request for a collection that the server reports after those in the list options. */
   readonly unacceptable?: Error | undefined;
 }
 

@@ -58,7 +58,7 @@ export function clusterView(
 /** A function for `ClusterView.lastChange`. Storage keys are cached, because every request needs them. */
 export function lastChangeOf(store: Store, dialect: Dialect): (resource: GroupResource) => number {
   const storageKeyOf = storageKeysIn(dialect);
-  return (resource) => store.lastChange(storageKeyOf(resource));
+  return (resource) => store.changes.last(storageKeyOf(resource));
 }
 
 export function storageKeysIn(dialect: Dialect): (resource: GroupResource) => string {

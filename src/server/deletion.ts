@@ -19,6 +19,7 @@ import {
   commitDelete,
   commitDraft,
   commitMetadata,
+  inTransaction,
   preconditionFailed,
   readLive,
   storageErrorToStatus,
@@ -77,9 +78,12 @@ function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperati
   const allowed = chain(mutated, () => runAdmissionPhase('validate', admitted, write));
   // 3. Remove the object, or mark it as terminating.
   return chain(allowed, (): MaybePromise<Deleted> => {
-    runCommitEffects(write);
-    if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, write), removed: false };
-    return removeOrMarkDeleting(live, deletion, write);
+    if (verdict.type !== 'update') return removeOrMarkDeleting(live, deletion, write);
+    const updated = inTransaction(write, () => {
+      runCommitEffects(write);
+      return commitDraft(verdict.object, live, write);
+    });
+    return chain(updated, (object) => ({ object, removed: false }));
   });
 }
 
@@ -96,22 +100,41 @@ function removeOrMarkDeleting(
   const finalizers = finalizersAfterDelete(before, deletion, defaultPropagation);
   if (grace.type === 'none' && finalizers.length === 0) {
     const stripped = before.length === 0 ? undefined : emptyObjectQuirk(live, deletion, write);
-    return stripped ?? { object: removeObject(live, write), removed: true };
+    return (
+      stripped ??
+      chain(
+        inTransaction(write, () => removeObject(live, write)),
+        isRemoved,
+      )
+    );
   }
   const draft = { ...live.metadata, finalizers: [...finalizers] } as DraftMeta;
   if (grace.type === 'until') startGracePeriod(draft, live, grace);
   else markDeleting(draft, live, write);
-  const marked = commitMetadata(draft, live, write);
-  const stays = grace.type !== 'until' || grace.seconds > 0 || finalizers.length > 0;
-  // A dry run has stored nothing that could be removed.
-  if (stays || write.dryRun) return { object: marked, removed: !stays };
-  // Without a grace period the object is marked and removed at once; watchers see both events.
-  return chain(write.request.isPaced === true ? pauseBeforeRemoval() : undefined, () => {
-    const { name, uid } = marked.metadata;
-    // During a pause, another client may have removed it.
-    const isPresent = readLive(write, name)?.metadata.uid === uid;
-    return { object: isPresent ? removeObject(marked, write) : marked, removed: true };
+  const stored = inTransaction(write, () => {
+    runCommitEffects(write);
+    return commitMetadata(draft, live, write);
   });
+  const stays = grace.type !== 'until' || grace.seconds > 0 || finalizers.length > 0;
+  return chain(stored, (marked) => {
+    // A dry run has stored nothing that could be removed.
+    if (stays || write.dryRun) return { object: marked, removed: !stays };
+    // Without a grace period the object is marked and removed at once; watchers see both events.
+    return chain(write.request.isPaced === true ? pauseBeforeRemoval() : undefined, () => {
+      const current = readLive(write, marked.metadata.name);
+      // During a pause, another client may have removed or changed it.
+      if (current?.metadata.uid !== marked.metadata.uid) return isRemoved(marked);
+      if (current.metadata.resourceVersion !== marked.metadata.resourceVersion) throw new StorageError('stale');
+      return chain(
+        inTransaction(write, () => removeObject(current, write)),
+        isRemoved,
+      );
+    });
+  });
+}
+
+function isRemoved(object: ApiObject): Deleted {
+  return { object, removed: true };
 }
 
 /** The time between both events in the reference server is 1 to 3 ms. Controllers read their caches in between. */
@@ -150,6 +173,7 @@ function emptyObjectQuirk(
 
 /** Removes an object from storage and releases its allocations. */
 export function removeObject(live: ApiObject, write: WriteOperation): ApiObject {
+  runCommitEffects(write);
   const gone = commitDelete(live, write);
   if (!write.dryRun) write.served.kind.strategy.write.release?.(live, strategyContext(write, deleteObject));
   return gone;

@@ -5,7 +5,8 @@ import { requiredResources } from '../admission/idle.js';
 import type { AdmissionPlugin } from '../admission/types.js';
 import type { Dialect } from '../meta/dialect.js';
 import { qualifiedResource } from '../meta/gvk.js';
-import type { ChangeCounter, Store } from '../storage/store.js';
+import type { ChangeCounter } from '../storage/changes.js';
+import type { Store } from '../storage/store.js';
 import { getOrInsertComputed } from '../util/once.js';
 
 /** The plugins of a cluster. */
@@ -34,7 +35,7 @@ export function pluginsOf(chain: readonly AdmissionPlugin[], store: Store, diale
   // A plugin of a user may write objects during a request, so that a later plugin is no longer idle.
   const areBuiltIn = chain.every((plugin) => plugin.isBuiltIn === true || requiredResources(plugin) !== undefined);
   if (mayBeIdle.length === 0 || !areBuiltIn) return { all: chain, active: () => chain };
-  const changes: ChangeCounter = store.changeCounter(mayBeIdle.flatMap(({ tables }) => tables));
+  const changes: ChangeCounter = store.changes.counterOf(mayBeIdle.flatMap(({ tables }) => tables));
   let seen = -1;
   let active: readonly AdmissionPlugin[] = chain;
   return {

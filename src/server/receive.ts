@@ -18,6 +18,7 @@ import type { dispatch } from './dispatch.js';
 import { respondWhenDurable } from './durable.js';
 import type { MiddlewareStack } from './middleware.js';
 import type { ServerReconcilers } from './reconcilers.js';
+import { handleWhenCurrent } from './shared-storage.js';
 
 export interface ReceiverParts {
   readonly context: ServerContext;
@@ -66,7 +67,9 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     return handleDurably(request);
   }
 
-  const handleDurably = respondWhenDurable(parts.journal, (request) => {
+  const handleDurably = respondWhenDurable(parts.journal, handleWhenCurrent(context.store, handleRequest));
+
+  function handleRequest(request: ApiRequest): MaybePromise<ApiResponse> {
     if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch') {
       return dispatchRequest(context, request);
     }
@@ -80,7 +83,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     if (isPromise(response)) return response.finally(() => reconcilers.reconcile(request));
     reconcilers.reconcile(request);
     return response;
-  });
+  }
 
   return {
     receive,

@@ -11,14 +11,15 @@ import type { GroupResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
+import type { ChangeCounter } from '../storage/changes.js';
 import type { Cursor } from '../storage/cursor.js';
 import { JournalError } from '../storage/journal/types.js';
-import type { ChangeCounter, Store } from '../storage/store.js';
+import type { Store } from '../storage/store.js';
 import { CompactedError } from '../storage/types.js';
 import { type Clock, systemClock, type Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
-import { isPromise } from '../util/maybe-promise.js';
+import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { storageKeysIn } from './cluster-view.js';
 import { hookContext, type ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
@@ -36,6 +37,9 @@ export interface ReconcilerDependencies {
   readonly listeners: ServerListeners;
 }
 
+/** When a reconciler runs again after a write to a shared store has failed. */
+const RETRY_MS = 200;
+
 export class ServerReconcilers {
   readonly #context: ServerContext;
   readonly #external: ExternalCalls;
@@ -47,6 +51,8 @@ export class ServerReconcilers {
   #reconcilers = new Map<Kind, ServerReconciler>();
   #isReconciling = false;
   #isPaced = false;
+  /** The number of writes that a shared store has not confirmed. */
+  #writing = 0;
   /** The storage keys of all tables that a reconciler has read. */
   readonly #watchedTables = new Set<string>();
   /** Counts the changes of these tables. */
@@ -61,7 +67,7 @@ export class ServerReconcilers {
     this.#context = { ...context, admission: NO_PLUGINS, hasUntrustedPlugins: () => false };
     this.#external = dependencies.external;
     this.#listeners = dependencies.listeners;
-    this.#changeCounter = context.store.changeCounter([]);
+    this.#changeCounter = context.store.changes.counterOf([]);
   }
 
   /**
@@ -69,7 +75,8 @@ export class ServerReconcilers {
    * timer of a reconciler has fired. `isPaced`: see `ReconcilerHost.pace`.
    */
   reconcile({ isDue, isPaced }: { readonly isDue?: boolean; readonly isPaced?: boolean | undefined } = {}): void {
-    if (this.#isReconciling || (isDue !== true && this.#isUpToDate())) return;
+    // Writes to a shared store take time; the next run follows them.
+    if (this.#isReconciling || this.#writing > 0 || (isDue !== true && this.#isUpToDate())) return;
     this.#isReconciling = true;
     this.#isPaced = isPaced === true;
     try {
@@ -79,6 +86,7 @@ export class ServerReconcilers {
         seen = store.revision;
         this.#addReconcilers();
         for (const reconciler of this.#reconcilers.values()) this.#run(reconciler);
+        if (this.#writing > 0) return;
       }
       this.#reconciledCount = this.#changeCounter.value;
     } finally {
@@ -217,9 +225,10 @@ export class ServerReconcilers {
         return this.#isPaced;
       },
       deleteAll: (resource) => this.#deleteAll(resource),
+      isWriting: () => this.#writing > 0,
       lastChange: (resource) => {
         this.#watch(storageKeyOf(resource));
-        return store.lastChange(storageKeyOf(resource));
+        return store.changes.last(storageKeyOf(resource));
       },
     };
   }
@@ -228,7 +237,7 @@ export class ServerReconcilers {
   #watch(storageKey: string): void {
     if (this.#watchedTables.has(storageKey)) return;
     this.#watchedTables.add(storageKey);
-    this.#context.store.extendChangeCounter(this.#changeCounter, storageKey);
+    this.#context.store.changes.extend(this.#changeCounter, storageKey);
     this.#reconciledCount = -1;
   }
 
@@ -246,8 +255,24 @@ export class ServerReconcilers {
   }
 
   #dispatch(request: ApiRequest): void {
-    const response = dispatch(this.#context, request);
-    invariant(!isPromise(response), 'a request without plugins is synchronous');
+    this.#await(dispatch(this.#context, request));
+  }
+
+  #await(response: MaybePromise<unknown>): void {
+    if (!isPromise(response)) return;
+    const { store } = this.#context;
+    invariant(
+      store.shared !== undefined,
+      'a request without plugins is synchronous, and objects in their storage version need no conversion',
+    );
+    this.#writing++;
+    const end = (retryMs: number) => (): void => {
+      this.#writing--;
+      if (retryMs > 0) this.#wakeAfter(retryMs);
+      else if (this.#writing === 0) this.reconcile({ isDue: true });
+    };
+    // Another process may have written the same; other failures pass.
+    response.then(end(0), end(RETRY_MS));
   }
 
   #wakeAfter(
@@ -301,8 +326,7 @@ export class ServerReconcilers {
         ...(namespace === '' ? {} : { namespace }),
         options: {},
       };
-      const deleted = deleteCollection(this.#context, request, served);
-      invariant(!isPromise(deleted), 'objects in their storage version need no conversion');
+      this.#await(deleteCollection(this.#context, request, served));
     }
   }
 }

@@ -4,13 +4,16 @@
 import type { InitialManager, InitialObject } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { SERVER_MANAGER } from '../meta/dialect.js';
+import { StatusError } from '../meta/errors.js';
 import { compareVersions, type GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, ManagedFieldsEntry } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { PlacedObject } from '../storage/state.js';
+import { StorageError } from '../storage/types.js';
 import { formatTime } from '../text/time/time.js';
 import { uidFromText } from '../util/ids.js';
 import { deepFreeze } from '../util/json.js';
+import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { once } from '../util/once.js';
 import type { ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
@@ -19,14 +22,25 @@ import { withResourceVersion } from './versions.js';
 /** The same names in both dialects. */
 export const DEFAULT_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-export function seedNamespaces(context: ServerContext): void {
+/** Synchronous unless the store is shared. The context has no plugins. */
+export function seedNamespaces(context: ServerContext): MaybePromise<void> {
   const resource = { group: '', version: 'v1', resource: 'namespaces' };
+  let done: MaybePromise<unknown>;
   for (const name of DEFAULT_NAMESPACES) {
     if (context.store.get({ storageKey: 'namespaces', namespace: '', name }) !== undefined) continue;
-    // Synchronous, because the context has no plugins.
     const options = { fieldManager: SERVER_MANAGER };
-    void dispatch(context, { verb: 'create', resource, options, body: valueBody({ metadata: { name } }) });
+    const create = () =>
+      dispatch(context, { verb: 'create', resource, options, body: valueBody({ metadata: { name } }) });
+    done = chain(done, () => ignoreTaken(create));
   }
+  return chain(done, () => undefined);
+}
+
+/** Another process may have created the object. */
+function ignoreTaken(create: () => MaybePromise<unknown>): MaybePromise<unknown> {
+  return rescue(create, (error) => {
+    if (!StatusError.is(error, 'AlreadyExists')) throw error;
+  });
 }
 
 /** Clusters that are created within the same second share equal initial objects. */
@@ -51,6 +65,37 @@ export function seedInitialObjects(context: SeedContext, kinds: readonly ServedK
       // In a cluster that resumes from a journal, a new initial object is a write with an event.
       if (store.journal === undefined) store.seed(key, object);
       else store.commit({ type: 'create', key, makeObject: (version) => withResourceVersion(object, version) });
+    }
+  }
+}
+
+/** The most operations of one transaction of etcd are 128. */
+const TRANSACTION_SIZE = 100;
+
+/** Creates the initial objects that a shared store lacks. */
+export async function seedSharedObjects(context: SeedContext): Promise<void> {
+  const { store, registry, clock } = context;
+  const served = registry.all();
+  const state = {
+    versions: once(() => servedVersions(served)),
+    resourceVersion: '',
+    creationTimestamp: formatTime(clock.now()),
+  };
+  const all = registry
+    .storageKinds()
+    .filter(({ kind }) => kind.initial !== undefined)
+    .flatMap((kind) => initialObjects(kind, context, { ...state, written: managedFieldsKind(kind, context) }));
+  for (;;) {
+    const missing = all.filter(({ key }) => store.get(key) === undefined).slice(0, TRANSACTION_SIZE);
+    if (missing.length === 0) return;
+    const create = (): void => {
+      for (const { key, object } of missing) store.commit({ type: 'create', key, makeObject: () => object });
+    };
+    try {
+      await store.transaction(create, () => undefined);
+    } catch (error) {
+      // Another process has created some of them.
+      if (!(error instanceof StorageError)) throw error;
     }
   }
 }

@@ -4,6 +4,7 @@
  * It buffers no events beyond the initial ones: `next` pulls from the cursor, so a consumer that stops reading costs
  * nothing, and gets an ERROR event when the log has been compacted past it.
  */
+
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
@@ -18,6 +19,7 @@ import type { Cursor } from '../storage/cursor.js';
 import type { Journal } from '../storage/journal/types.js';
 import { CompactedError } from '../storage/types.js';
 import { onAbort } from '../util/abort.js';
+import type { Activity } from '../util/activity.js';
 import type { Clock, Undo } from '../util/clock.js';
 import type { BookmarkTicker } from './bookmark-ticker.js';
 import { journalErrorToStatus } from './durable.js';
@@ -367,4 +369,16 @@ function untilDurable(event: ServerWatchEvent | undefined, journal: Journal): Pr
 function isUpTo(revision: number, event: ServerWatchEvent | undefined): boolean {
   if (event === undefined || event.type === 'ERROR') return event !== undefined;
   return Number(event.object.metadata.resourceVersion) <= revision;
+}
+
+/** The undelivered events of followed watches, as an activity. */
+export function watchDelivery(watches: ReadonlySet<RunningWatch>): Activity {
+  const behind = () => [...watches].filter((watch) => watch.isBehind());
+  return {
+    isBusy() {
+      for (const watch of watches) if (watch.isBehind()) return true;
+      return false;
+    },
+    busyWith: () => behind().map(({ storageKey }) => `a watch of ${storageKey ?? 'something'} has events unread`),
+  };
 }

@@ -52,8 +52,9 @@ export interface WriteTarget {
   readonly retriesTakenName?: boolean;
 }
 
-/** Whether another write may happen before this one commits, because a plugin or a conversion is asynchronous. */
+/** Whether another write may happen before this one commits: a plugin, a conversion or the storage is asynchronous. */
 export function mayRace({ server, served }: WriteOperation): boolean {
+  if (server.store.shared !== undefined) return true;
   return server.hasUntrustedPlugins(served) || served.kind.customResourceHandler?.mayBeAsynchronous === true;
 }
 

@@ -23,6 +23,7 @@ import { type AdmissionInput, runAdmissionPhase, runCommitEffects } from './step
 import {
   commitCreate,
   commitUpdate,
+  inTransaction,
   preconditionFailed,
   readLive,
   rejectResourceVersion,
@@ -93,6 +94,8 @@ export function createObject(
 }
 
 const MAX_CREATE_ATTEMPTS = 8;
+/** Creations in a namespace with a quota change the same object. Each attempt that fails lets another one succeed. */
+const MAX_SHARED_ATTEMPTS = 1_000;
 
 /** Stores a new object; tries again when its generated name is taken or its allocation was lost. */
 function finishCreate(
@@ -103,7 +106,9 @@ function finishCreate(
 ): MaybePromise<ApiObject> {
   const { fromUpdate = false } = parameters;
   const hasGeneratedName = !draft.metadata.name && Boolean(draft.metadata.generateName);
-  const mayRetry = hasGeneratedName || write.served.kind.strategy.write.allocate !== undefined;
+  const isShared = write.server.store.shared !== undefined;
+  const mayRetry = isShared || hasGeneratedName || write.served.kind.strategy.write.allocate !== undefined;
+  const maxAttempts = isShared ? MAX_SHARED_ATTEMPTS : MAX_CREATE_ATTEMPTS;
   // Each attempt starts from the same draft, because `finishWrite` fills it in and freezes parts of it.
   const original = mayRetry ? copyJson(draft) : undefined;
   const target: WriteTarget = { live: undefined, fromUpdate, retriesTakenName: hasGeneratedName || fromUpdate };
@@ -112,7 +117,7 @@ function finishCreate(
     // `updateObject` starts again, as an update.
     if (fromUpdate && error.failure === 'exists') throw error;
     const isRetried = hasGeneratedName || error.failure === 'stale';
-    if (original === undefined || !isRetried || attempt >= MAX_CREATE_ATTEMPTS) {
+    if (original === undefined || !isRetried || attempt >= maxAttempts) {
       throw storageErrorToStatus(error, { verb: 'create', draft }, write);
     }
     return finishCreate(original, write, parameters, attempt + 1);
@@ -216,7 +221,7 @@ function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperat
   const admitted = chain(runAdmissionPhase('validate', validationInput(sealed, target), write), () =>
     convertBeforeCommit(served, sealed),
   );
-  return chain(admitted, () => {
+  const commit = (): ApiObject => {
     if (live === undefined && !write.dryRun) rejectResourceVersion(resourceVersion);
     if (write.commitEffects.length > 0) {
       // The effects of a write that starts again run with its last attempt.
@@ -231,7 +236,8 @@ function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperat
       allocation.commit(sealed);
     }
     return live === undefined ? commitCreate(sealed, write) : commitUpdate(sealed, live, write);
-  });
+  };
+  return chain(admitted, () => inTransaction(write, commit));
 }
 
 function addWarnings(draft: DraftObject, { live, subresource }: WriteTarget, write: WriteOperation): void {

@@ -30,6 +30,12 @@ export interface StorageSettings extends LogBounds {
   readonly continueTokenMs: number;
 }
 
+/** Storage outside of the process, such as `etcdStorage` of orchplane/etcd. */
+export interface SharedStorage extends StorageSettings {
+  /** For `createCluster`, whose types its argument and its result have. */
+  readonly open: (host: never) => unknown;
+}
+
 /**
  * Storage in memory with a bounded history.
  *

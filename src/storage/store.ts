@@ -3,15 +3,17 @@
  */
 import type { ApiObject } from '../meta/object.js';
 import type { Clock } from '../util/clock.js';
-import { getOrInsertComputed, once } from '../util/once.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import { once } from '../util/once.js';
+import { Changes } from './changes.js';
 import type { Cursor } from './cursor.js';
 import { emptyHistoryAfter, type History, type LogBounds, type LogEntry, NO_HISTORY } from './event-log.js';
 import { journalState } from './journal/attach.js';
 import type { Journal, JournalRecord, JournalState } from './journal/types.js';
-import { eventsNewestFirst, historyAt, lastEventUpTo, oldestKeptRevision } from './retired-events.js';
+import { eventsNewestFirst, lastEventUpTo, oldestKeptRevision } from './retired-events.js';
 import type { PlacedObject } from './state.js';
-import { Table, type TableState, undoEvents } from './table.js';
-import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, WatchQuery, Write } from './types.js';
+import { rewind, Table, type TableState } from './table.js';
+import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, SharedAccess, WatchQuery, Write } from './types.js';
 import { CompactedError, StorageError } from './types.js';
 
 export interface StoreOptions extends LogBounds {
@@ -31,11 +33,6 @@ export interface StoreSnapshot {
 /** A table state that is computed on first use and then cached. */
 export type LazyState = () => TableState;
 
-/** A number that grows with every change of a set of resources. */
-export interface ChangeCounter {
-  readonly value: number;
-}
-
 export class Store {
   readonly #options: StoreOptions;
   readonly #maxHistoryBytes: number;
@@ -50,11 +47,8 @@ export class Store {
   /** The history of a table that does not exist yet. */
   #initialHistory: History = NO_HISTORY;
   readonly #revisionWaiters = new Set<() => void>();
-  /** Counts changes of all tables. Unlike the revision, it never goes back. */
-  #changeCount = 0;
-  #changeCountAtRestore = 0;
-  /** The counters to update when a table changes. */
-  readonly #countersByStorageKey = new Map<string, { value: number }[]>();
+  /** The changes of every table. */
+  readonly changes = new Changes();
   #journal: Journal | undefined;
   #dialect = '';
   #hasUnvalidatedObjects = false;
@@ -69,7 +63,7 @@ export class Store {
     this.#unusedTableStates = from.tables;
     this.#initialHistory = from.initialHistory;
     this.#hasUnvalidatedObjects = from.hasUnvalidatedObjects;
-    this.#changeCountAtRestore = ++this.#changeCount;
+    this.changes.countAll();
   }
 
   /** The revision of the newest write. */
@@ -109,15 +103,48 @@ export class Store {
     if (this.#journal !== undefined) this.#journal.append(record, this.#state);
     // Nothing fails after this point.
     this.#apply(record, table, present);
-    if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
+    this.#wake();
     return object;
+  }
+
+  /**
+   * Runs commits that belong together. In memory they take effect at once. A store that several processes share sends them
+   * together, and rejects with StorageError if one of them has lost a race; until then their objects have no
+   * resourceVersion, which `confirm` adds to the result.
+   */
+  transaction<Result>(
+    run: () => MaybePromise<Result>,
+    _confirm: (result: Result, resourceVersion: string) => Result,
+  ): MaybePromise<Result> {
+    return run();
+  }
+
+  /** Present if other processes write to the store, too. */
+  get shared(): SharedAccess | undefined {
+    return undefined;
   }
 
   /** Repeats a write from a journal, with its event. */
   replay(record: JournalRecord): void {
     this.#hasUnvalidatedObjects = true;
+    this.repeat(record);
+  }
+
+  /** Repeats a write that was made elsewhere, with its event. */
+  protected repeat(record: JournalRecord): void {
     const table = this.#table(record.key.storageKey);
     this.#apply(record, table, table.get(record.key));
+  }
+
+  /** Nothing has changed up to a revision. Wakes those who wait for it. */
+  protected advanceTo(revision: number): void {
+    this.#revision = Math.max(this.#revision, revision);
+    this.#highestRevision = Math.max(this.#highestRevision, revision);
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
   }
 
   #apply({ revision, type, key, object, time }: JournalRecord, table: Table, previous: ApiObject | undefined): void {
@@ -125,7 +152,7 @@ export class Store {
     this.#highestRevision = Math.max(this.#highestRevision, revision);
     if (type === 'DELETED') table.delete(key);
     else table.set(key, object);
-    this.#countChange(table, key.storageKey);
+    this.changes.count(key.storageKey);
     const { namespace, name } = key;
     this.#historyBytes += table.log.append({ revision, type, namespace, name, object, previous, time });
     if (this.#historyBytes > this.#maxHistoryBytes) this.#limitHistory();
@@ -162,7 +189,7 @@ export class Store {
   seed(key: ObjectKey, object: ApiObject): void {
     const table = this.#table(key.storageKey);
     table.set(key, object);
-    this.#countChange(table, key.storageKey);
+    this.changes.count(key.storageKey);
   }
 
   /** Like `seed`, but the objects are made on first use of the resource. Returns false if it has been used. */
@@ -175,7 +202,7 @@ export class Store {
       return table.state();
     });
     this.#unusedTableStates = new Map(this.#unusedTableStates).set(storageKey, state);
-    this.#countChangeOfAll();
+    this.changes.countAll();
     return true;
   }
 
@@ -191,7 +218,7 @@ export class Store {
     this.#hasUnvalidatedObjects = true;
     for (const storageKey of this.#unusedTableStates.keys()) this.#table(storageKey);
     for (const table of this.#tables.values()) table.log.resetTo(revision);
-    if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
+    this.#wake();
   }
 
   /** Reads a collection or a part of it. Throws CompactedError if `at` is compacted. */
@@ -233,38 +260,6 @@ export class Store {
   /** The number of objects of a resource. */
   count(storageKey: string): number {
     return this.#find(storageKey)?.size ?? 0;
-  }
-
-  /** A number that grows with every change of a resource, also by a restore. */
-  lastChange(storageKey: string): number {
-    return Math.max(this.#tables.get(storageKey)?.lastChange ?? 0, this.#changeCountAtRestore);
-  }
-
-  /** A counter of the changes of several resources, cheap enough to read with every request. */
-  changeCounter(storageKeys: Iterable<string>): ChangeCounter {
-    const counter = { value: this.#changeCountAtRestore };
-    for (const storageKey of new Set(storageKeys)) this.extendChangeCounter(counter, storageKey);
-    return counter;
-  }
-
-  /** Adds a resource to a counter. */
-  extendChangeCounter(counter: ChangeCounter, storageKey: string): void {
-    const extended: { value: number } = counter;
-    extended.value = Math.max(counter.value, this.lastChange(storageKey));
-    getOrInsertComputed(this.#countersByStorageKey, storageKey, () => []).push(extended);
-  }
-
-  #countChange(table: Table, storageKey: string): void {
-    table.lastChange = ++this.#changeCount;
-    const counters = this.#countersByStorageKey.get(storageKey);
-    if (counters !== undefined) for (const counter of counters) counter.value = table.lastChange;
-  }
-
-  #countChangeOfAll(): void {
-    this.#changeCountAtRestore = ++this.#changeCount;
-    for (const counters of this.#countersByStorageKey.values()) {
-      for (const counter of counters) counter.value = this.#changeCountAtRestore;
-    }
   }
 
   /** Calls `wake` after every write until undone, for reads that wait for a future revision. */
@@ -351,9 +346,9 @@ export class Store {
     this.#unusedTableStates = snapshot.tables;
     this.#initialHistory = snapshot.initialHistory;
     this.#hasUnvalidatedObjects = snapshot.hasUnvalidatedObjects;
-    this.#countChangeOfAll();
+    this.changes.countAll();
     for (const table of before.values()) table.log.expireAll();
-    for (const wake of [...this.#revisionWaiters]) wake();
+    this.#wake();
   }
 
   #journalState(snapshot: StoreSnapshot): JournalState {
@@ -390,11 +385,3 @@ const NO_TABLES: StoreSnapshot['tables'] = new Map();
 /** The part of the limit that dropping events leaves in use. */
 const HISTORY_FILL = 0.8;
 const EVENT_TYPE = { create: 'ADDED', update: 'MODIFIED', delete: 'DELETED' } as const;
-
-/** The state right after a revision, with the history that it had then. Throws CompactedError. */
-function rewind(state: TableState, revision: number, bounds: LogBounds): TableState {
-  const tree = state.tree.clone();
-  const counts = new Map(state.counts);
-  undoEvents(eventsNewestFirst(state.history, revision, bounds), tree, counts);
-  return { tree, counts, history: historyAt(state.history, revision, bounds) };
-}

@@ -9,6 +9,7 @@ import { EmptyBTree } from 'sorted-btree';
 import type { ApiObject } from '../meta/object.js';
 import { CountedIndex } from './counted-index.js';
 import { EventLog, type History, type LogBounds, type LogEntry, NO_HISTORY } from './event-log.js';
+import { eventsNewestFirst, historyAt } from './retired-events.js';
 import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, Range } from './types.js';
 
 // The package is CommonJS, and bundlers and Node disagree on where its default export ends up; this export works in
@@ -37,8 +38,6 @@ export type NamespacedName = Pick<ObjectKey, 'namespace' | 'name'>;
 
 export class Table {
   readonly log: EventLog;
-  /** The store's change count at the last change of this table. */
-  lastChange = 0;
   #tree: Tree;
   /** The result of the last lookup or write. */
   #lastNamespace: string | undefined;
@@ -169,7 +168,7 @@ export class Table {
 }
 
 /** Undoes events, given newest first. */
-export function undoEvents(events: Iterable<LogEntry>, tree: Tree, counts: Map<string, number>): void {
+function undoEvents(events: Iterable<LogEntry>, tree: Tree, counts: Map<string, number>): void {
   for (const { namespace, name, previous } of events) {
     const key = keyOf(namespace, name);
     if (previous === undefined) {
@@ -244,4 +243,12 @@ function scanOne(tree: Tree, query: ListQuery, name: string): Scanned {
 
 function memoKey(query: ListQuery, start: string | undefined): string {
   return `${query.namespace ?? '*'} ${start ?? ''}`;
+}
+
+/** The state right after a revision, with the history that it had then. Throws CompactedError. */
+export function rewind(state: TableState, revision: number, bounds: LogBounds): TableState {
+  const tree = state.tree.clone();
+  const counts = new Map(state.counts);
+  undoEvents(eventsNewestFirst(state.history, revision, bounds), tree, counts);
+  return { tree, counts, history: historyAt(state.history, revision, bounds) };
 }

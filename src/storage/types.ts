@@ -115,3 +115,14 @@ export interface WatchQuery extends Range {
   readonly after: number;
   readonly matches?: (object: ApiObject) => boolean;
 }
+
+/** How to use a store that other processes write to, too. Requests wait until it is as current as they need. */
+export interface SharedAccess {
+  /** Loads the objects and follows their changes. */
+  start(): void;
+  /** Waits until the objects have been loaded once. */
+  whenLoaded(): Promise<void>;
+  /** Waits until reads see every write that was acknowledged before, by any process. */
+  whenCurrent(): Promise<void>;
+  stop(): void;
+}

@@ -8,7 +8,7 @@ import process from 'node:process';
 import { serve } from '../../dist/node/index.js';
 import { recordedCluster, tokens } from './target.mjs';
 
-const { cluster, beforeRequest, afterRequest } = recordedCluster({ dialect: 'kubernetes', pauses: 'measured' });
+const { cluster, beforeRequest, afterRequest } = await recordedCluster({ dialect: 'kubernetes', pauses: 'measured' });
 cluster.use((_request, next) => {
   beforeRequest();
   const response = next();

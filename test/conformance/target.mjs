@@ -45,8 +45,16 @@ function replayClock(pauses) {
   };
 }
 
+/** With the environment variable `ETCD` (`http://127.0.0.1:2379`), each cluster is in that etcd, under a prefix of its own. */
+async function etcdOption() {
+  const endpoint = process.env.ETCD;
+  if (!endpoint) return {};
+  const { etcdStorage } = await import('../../dist/etcd/index.js');
+  return { storage: etcdStorage({ endpoints: [endpoint], prefix: `/replay-${crypto.randomUUID()}` }) };
+}
+
 /** A cluster with the configuration of the recorded API server, and the functions that move its clock. */
-export function recordedCluster({ dialect, pauses }) {
+export async function recordedCluster({ dialect, pauses }) {
   const { clock, ...time } = replayClock(pauses);
   const cluster = createCluster({
     clock,
@@ -59,6 +67,7 @@ export function recordedCluster({ dialect, pauses }) {
       DynamicResourceAllocation: true,
       CBORServingAndStorage: true,
     },
+    ...(await etcdOption()),
   });
   return { cluster, ...time };
 }

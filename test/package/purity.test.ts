@@ -55,10 +55,10 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    name: 'only src/node uses the globals of Node',
+    name: 'only src/node and src/etcd use the globals of Node',
     advice: 'Take the value as an option; use Uint8Array instead of Buffer.',
     find: (source) =>
-      source.folder === 'node' || ASKS_FOR_NODE.includes(source.path)
+      source.folder === 'node' || source.folder === 'etcd' || ASKS_FOR_NODE.includes(source.path)
         ? []
         : uses(source, (name) => NODE_GLOBALS.includes(name)),
     bad: [

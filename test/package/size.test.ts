@@ -12,9 +12,9 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 489,
+  index: 490,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 142,
+  core: 144,
   // Includes the schema-based copying of stored specs.
   kinds: 307,
   admission: 150,
@@ -29,10 +29,10 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB.
   node: 315,
   // All built-in kinds with their message types; reading and writing snapshots takes 8 kB.
-  etcd: 366,
+  etcd: 400,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 480,
-  vitest: 483,
+  testing: 482,
+  vitest: 485,
   // The matchers need what compares objects by their kinds.
   jest: 336,
   zod: 2,
@@ -81,14 +81,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 129,
+    budget: 130,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 132,
+    budget: 133,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
@@ -100,7 +100,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 461,
+    budget: 463,
   },
 ];
 

@@ -91,7 +91,7 @@ async function compare({ server, report }: Driven, path: string, query: string, 
 }
 
 /** The events of complete lines. */
-async function* eventsOf(response: IncomingMessage): AsyncGenerator<StoredEvent> {
+export async function* eventsOf(response: IncomingMessage): AsyncGenerator<StoredEvent> {
   let rest = '';
   for await (const chunk of response.setEncoding('utf8')) {
     const lines = `${rest}${chunk}`.split('\n');

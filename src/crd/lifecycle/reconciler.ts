@@ -74,7 +74,7 @@ class CrdReconciler implements ServerReconciler {
     if (this.#hasFailedWrite) this.#lastChanges = -1;
     this.#hasFailedWrite = false;
     // A step may cause another step. Every step moves a CRD closer to its final state, so the loop ends.
-    for (let readsAll = true; this.#hasWork(); ) {
+    for (let readsAll = true; this.#hasWork() && !this.#server.isWriting(); ) {
       this.#lastChanges = this.#server.lastChange(CRDS);
       // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
       const due = new Set([...this.#written, ...this.#nameConflicts, ...this.#terminating.keys()]);

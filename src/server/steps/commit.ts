@@ -9,6 +9,7 @@ import { errors, type StatusError } from '../../meta/errors.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { type ObjectKey, StorageError } from '../../storage/types.js';
 import { deepEqual } from '../../util/json.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import { parseRevision } from '../revision.js';
 import { cacheConverted, storedObjectOf, toServed, toStored, withResourceVersion } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
@@ -30,6 +31,16 @@ export function requireLive(write: WriteOperation): ApiObject {
 
 export function keyFor(write: WriteOperation, name: string): ObjectKey {
   return { storageKey: write.served.storageKey, namespace: write.namespace, name };
+}
+
+/** Runs commits that belong together and returns the stored object; see `Store.transaction`. */
+export function inTransaction(write: WriteOperation, run: () => ApiObject): MaybePromise<ApiObject> {
+  return write.server.store.transaction(run, confirmVersion);
+}
+
+/** Adds the resourceVersion to an object that was stored without one. */
+function confirmVersion(object: ApiObject, resourceVersion: string): ApiObject {
+  return object.metadata.resourceVersion === '' ? withResourceVersion(object, resourceVersion) : object;
 }
 
 /** Rejects a new object that has a resourceVersion. Dry runs accept it. */

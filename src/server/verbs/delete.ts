@@ -84,6 +84,7 @@ export function deleteCollection(
 ): MaybePromise<ObjectResponse> {
   // List options are validated before delete options.
   checkListOptions(request.options, context.dialect);
+  if (request.unacceptable !== undefined) throw request.unacceptable;
   selectionOf(request, served);
   const { deletion, ...parts } = readDeletion(context, request, served);
   const writeParts = { ...parts, isCollectionDelete: true };

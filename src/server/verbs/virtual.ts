@@ -10,8 +10,9 @@ import type { ApiList, ApiObject, DraftObject } from '../../meta/object.js';
 import type { Status } from '../../meta/status.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
+import { StorageError } from '../../storage/types.js';
 import { copyJson, deepFreeze } from '../../util/json.js';
-import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
 import type { ServerContext } from '../context.js';
 import { deleteObject } from '../deletion.js';
 import { checkListOptions } from '../options.js';
@@ -119,7 +120,25 @@ function runOnBody<Result>(
       const body = redecodeMutated(draft, bodyWrite);
       // Validating plugins get a frozen copy.
       const object = deepFreeze(copyJson(body)) as unknown as ApiObject;
-      return chain(runAdmissionPhase('validate', { operation: 'CREATE', object, objectKind }, write), () => run(body));
+      return chain(runAdmissionPhase('validate', { operation: 'CREATE', object, objectKind }, write), () =>
+        runInTransaction(() => run(body), write),
+      );
     }),
   );
+}
+
+/** More lost races than real contention causes. */
+const MAX_ATTEMPTS = 100;
+
+/** Runs an action and what it stores; again when another write came first. */
+function runInTransaction<Result>(
+  run: () => MaybePromise<Result>,
+  write: WriteOperation,
+  attempt = 1,
+): MaybePromise<Result> {
+  const again = (error: unknown): MaybePromise<Result> => {
+    if (!(error instanceof StorageError) || attempt >= MAX_ATTEMPTS) throw error;
+    return runInTransaction(run, write, attempt + 1);
+  };
+  return rescue(() => write.server.store.transaction(run, (result) => result), again);
 }

@@ -1,0 +1,232 @@
+/**
+ * Reads all keys of a range once, and then follows their changes with one watch. Knows which revision it has reached, and
+ * waits until it is that of etcd.
+ */
+import { errors } from '../meta/errors.js';
+import { systemClock } from '../util/clock.js';
+import { type EtcdClient, EtcdError, type EtcdWatch } from './client.js';
+import { type KeyValue, toNumber, type WatchResponse } from './messages.js';
+
+/** Receives what the feed reads. */
+export interface FeedTarget {
+  /** The revision up to which it has received everything. */
+  readonly revision: number;
+  /** All keys at a revision. */
+  replace(kvs: readonly KeyValue[], revision: number): void;
+  put(kv: KeyValue): void;
+  delete(kv: KeyValue): void;
+  /** There are no other changes up to a revision. */
+  advance(revision: number): void;
+  /** Called after `replace`. */
+  onLoaded(): Promise<void>;
+}
+
+export interface KeyRange {
+  readonly key: Uint8Array;
+  readonly rangeEnd: Uint8Array;
+}
+
+type FeedClient = Pick<EtcdClient, 'range' | 'txn' | 'version' | 'watch'>;
+
+interface Waiter {
+  readonly revision: number;
+  readonly resolve: () => void;
+}
+
+const NEVER = new Promise<never>(() => undefined);
+const PAGE_SIZE = 1_000;
+const RECONNECT_MS = 250;
+/** How long a read waits until it is current, as in the reference server. */
+const CURRENT_TIMEOUT_MS = 3_000;
+const PROGRESS_INTERVAL_MS = 100;
+
+export class EtcdFeed {
+  readonly #client: FeedClient;
+  readonly #range: KeyRange;
+  readonly #barrierKey: Uint8Array;
+  readonly #target: FeedTarget;
+  readonly #waiters = new Set<Waiter>();
+  #watch: EtcdWatch | undefined;
+  #loaded: Promise<void> = NEVER;
+  #ready: Promise<void> = NEVER;
+  #hasProgress = false;
+  #running: Promise<void> | undefined;
+  #queued: Promise<void> | undefined;
+  #isClosed = false;
+
+  /** `barrierKey` is a key in the range that contains nothing. */
+  constructor(client: FeedClient, range: KeyRange & { readonly barrierKey: Uint8Array }, target: FeedTarget) {
+    this.#client = client;
+    this.#range = { key: range.key, rangeEnd: range.rangeEnd };
+    this.#barrierKey = range.barrierKey;
+    this.#target = target;
+  }
+
+  start(): void {
+    this.#loaded = this.#loadUntilDone();
+    this.#ready = this.#loaded.then(() => this.#target.onLoaded());
+    // Requests that wait for it report the failure.
+    this.#ready.catch(() => undefined);
+  }
+
+  /** The target has completed what was loaded. */
+  whenReady(): Promise<void> {
+    return this.#ready;
+  }
+
+  /** Everything that etcd has acknowledged before this call was received. Concurrent calls share a request. */
+  catchUp(): Promise<void> {
+    this.#queued ??= this.#catchUpAfter(this.#running);
+    return this.#queued;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#watch?.close();
+  }
+
+  /** A revision was received. Rejects with 504 after a time. */
+  whenReached(revision: number, timeoutMs: number): Promise<void> {
+    if (this.#target.revision >= revision) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      let undoProgress = (): void => undefined;
+      const stop = (): void => {
+        this.#waiters.delete(waiter);
+        undoTimeout();
+        undoProgress();
+      };
+      const waiter: Waiter = {
+        revision,
+        resolve: () => {
+          stop();
+          resolve();
+        },
+      };
+      this.#waiters.add(waiter);
+      const undoTimeout = systemClock.after(timeoutMs, () => {
+        stop();
+        this.#renewWatch();
+        reject(errors.tooLargeResourceVersion(String(revision), this.#target.revision, 1));
+      });
+      const ask = (): void => {
+        this.#requestProgress();
+        undoProgress = systemClock.after(PROGRESS_INTERVAL_MS, ask);
+      };
+      // A change of a key in the range is on its way; only other changes need a request.
+      undoProgress = systemClock.after(this.#hasProgress ? 0 : PROGRESS_INTERVAL_MS / 10, ask);
+    });
+  }
+
+  /** Older versions of etcd may report progress before the events that it includes; a change of a key comes after them. */
+  #requestProgress(): void {
+    if (this.#hasProgress) this.#watch?.requestProgress();
+    else {
+      const put = { requestPut: { key: this.#barrierKey, value: new Uint8Array() } };
+      // The next request reports that etcd is not available.
+      this.#client.txn({ compare: [], success: [put], failure: [] }).catch(() => undefined);
+    }
+  }
+
+  async #catchUpAfter(before: Promise<void> | undefined): Promise<void> {
+    await this.#loaded;
+    // Its failure is reported to those who wait for it.
+    await before?.catch(() => undefined);
+    this.#running = this.#queued;
+    this.#queued = undefined;
+    // Through the quorum, so that its revision is not older than any acknowledged write.
+    const { header } = await this.#client.range({ key: this.#barrierKey, countOnly: true });
+    await this.whenReached(toNumber(header.revision), CURRENT_TIMEOUT_MS);
+  }
+
+  /** A process may start before etcd. */
+  async #loadUntilDone(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        this.#hasProgress = hasReliableProgress(await this.#client.version());
+        await this.#load();
+        return;
+      } catch (error) {
+        if (!(error instanceof EtcdError && error.isUnavailable)) throw error;
+        await new Promise<void>((resolve) => systemClock.after(RECONNECT_MS, resolve, { background: true }));
+      }
+    }
+  }
+
+  async #load(): Promise<void> {
+    const kvs: KeyValue[] = [];
+    const { rangeEnd } = this.#range;
+    let { key } = this.#range;
+    let revision: number | undefined;
+    for (let more = true; more; ) {
+      const at = revision === undefined ? {} : { revision };
+      const page = await this.#client.range({ key, rangeEnd, limit: PAGE_SIZE, ...at });
+      revision ??= toNumber(page.header.revision);
+      for (const kv of page.kvs) kvs.push(kv);
+      more = page.more;
+      key = keyAfter(page.kvs.at(-1)?.key ?? key);
+    }
+    if (this.#isClosed) return;
+    this.#target.replace(kvs, revision ?? 0);
+    this.#follow();
+    this.#resolveWaiters();
+  }
+
+  /** Watches from the revision that was reached, so nothing is missed or repeated. */
+  #follow(): void {
+    if (this.#isClosed) return;
+    this.#watch = this.#client.watch(
+      { ...this.#range, startRevision: this.#target.revision + 1 },
+      { onResponse: (response) => this.#receive(response), onEnd: () => this.#followAgain() },
+    );
+  }
+
+  /** The member that sends the events may have stopped: continues with the one that answers requests. */
+  #renewWatch(): void {
+    if (this.#watch === undefined) return;
+    this.#watch.close();
+    this.#follow();
+  }
+
+  #followAgain(): void {
+    this.#watch = undefined;
+    systemClock.after(RECONNECT_MS, () => this.#follow(), { background: true });
+  }
+
+  #receive({ canceled, compactRevision, created, events, fragment, header }: WatchResponse): void {
+    if (canceled) {
+      this.#watch?.close();
+      this.#watch = undefined;
+      // etcd has compacted what was not received.
+      if (toNumber(compactRevision) > 0) this.start();
+      else this.#followAgain();
+      return;
+    }
+    for (const { type, kv } of events) {
+      if (type === 1) this.#target.delete(kv);
+      else this.#target.put(kv);
+    }
+    if (created || fragment) return;
+    const last = events.at(-1);
+    if (last === undefined && !this.#hasProgress) return;
+    // Without events it reports that everything up to its revision was sent.
+    this.#target.advance(toNumber(last === undefined ? header.revision : last.kv.modRevision));
+    this.#resolveWaiters();
+  }
+
+  #resolveWaiters(): void {
+    const { revision } = this.#target;
+    for (const waiter of [...this.#waiters]) if (waiter.revision <= revision) waiter.resolve();
+  }
+}
+
+function keyAfter(key: Uint8Array): Uint8Array {
+  return Buffer.concat([key, Buffer.of(0)]);
+}
+
+/** upstream: apiserver/pkg/storage/feature/feature_support_checker.go */
+export function hasReliableProgress(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);
+  if (major !== 3) return major > 3;
+  if (minor === 4) return patch >= 31;
+  return minor === 5 ? patch >= 13 : minor > 5;
+}

@@ -1,0 +1,131 @@
+/**
+ * `etcdStorage`: the objects of a cluster in etcd, in the layout of kube-apiserver, shared by several processes.
+ */
+import type { StoreHost } from '../server/shared-storage.js';
+import { type MemoryStorageOptions, memoryStorage, type SharedStorage } from '../storage/memory-storage.js';
+import type { ObjectKey } from '../storage/types.js';
+import { randomIds } from '../util/ids.js';
+import { deepFreeze } from '../util/json.js';
+import { builtInKindsIn } from './built-in-kinds.js';
+import { EtcdClient, type EtcdClientOptions } from './client.js';
+import { DEFAULT_PREFIX, etcdLayout } from './layout.js';
+import { NODE_PORTS_PATH } from './node-port-range.js';
+import { EtcdStore, type StoredForm } from './store.js';
+import { decodeCustomValue, decodeStored, encodeCustomValue, encodeStored } from './values.js';
+
+export interface EtcdStorageOptions extends EtcdClientOptions, MemoryStorageOptions {
+  /** What all keys start with; default: `/registry`. */
+  readonly prefix?: string | undefined;
+}
+
+/**
+ * Storage in etcd. Processes with the same endpoints and prefix are one cluster; a kube-apiserver may be one of them.
+ *
+ * @example
+ * createCluster({ dialect: 'kubernetes', storage: etcdStorage({ endpoints: ['http://127.0.0.1:2379'] }) })
+ */
+export function etcdStorage(options: EtcdStorageOptions): SharedStorage {
+  const { prefix = DEFAULT_PREFIX, ...rest } = options;
+  const settings = memoryStorage(rest);
+  return {
+    ...settings,
+    open(host: StoreHost) {
+      const client = new EtcdClient(rest);
+      const form = storedForm(prefix, host);
+      const leases = new Leases(client, host);
+      return new EtcdStore({
+        ...settings,
+        clock: host.clock,
+        client,
+        form,
+        onLoaded: () => host.onLoaded(),
+        leaseFor: (seconds) => leases.for(seconds),
+      });
+    },
+  };
+}
+
+const EVENT_LIFETIME_SECONDS = 3_600;
+
+function storedForm(prefix: string, { dialect, registry, hookContext }: StoreHost): StoredForm {
+  const layout = etcdLayout(prefix, dialect);
+  const { storageKinds } = builtInKindsIn(dialect);
+  const bytes = (text: string) => Buffer.from(text);
+  // Kinds that were installed in this process, and those that it does not serve.
+  const kindOf = ({ storageKey }: ObjectKey) =>
+    registry.storageKinds().find((served) => served.storageKey === storageKey) ?? storageKinds.get(storageKey);
+  return {
+    range: {
+      key: bytes(layout.prefix),
+      rangeEnd: endOfPrefix(layout.prefix),
+      barrierKey: bytes(`${layout.prefix}orchplane/barrier`),
+    },
+    rangeKey: bytes(layout.prefix + NODE_PORTS_PATH),
+    dialect,
+    keyOf: (key) => bytes(layout.keyOf(key)),
+    addressOf(key) {
+      const parsed = layout.parse(Buffer.from(key).toString());
+      if (parsed.type !== 'object') return undefined;
+      const { storageKey, namespace, name } = parsed;
+      return { storageKey, namespace, name };
+    },
+    encode(key, object) {
+      const served = kindOf(key);
+      return served === undefined ? encodeCustomValue(object) : encodeStored(object, served);
+    },
+    decode(key, value, resourceVersion) {
+      const served = kindOf(key);
+      const revision = Number(resourceVersion);
+      if (served === undefined) return deepFreeze(decodeCustomValue(value, revision, dialect));
+      return decodeStored(value, { served, revision, context: hookContext() });
+    },
+    lifetimeOf: ({ storageKey }) => (storageKey === 'events' ? EVENT_LIFETIME_SECONDS : undefined),
+  };
+}
+
+/** The first key after all keys with a prefix, which ends with a slash. */
+function endOfPrefix(prefix: string): Uint8Array {
+  return Buffer.from(`${prefix.slice(0, -1)}0`);
+}
+
+const LEASE_REUSE_MS = 60_000;
+const OBJECTS_PER_LEASE = 1_000;
+
+/** Objects that are created within a minute share a lease, as in the reference server. */
+class Leases {
+  readonly #client: EtcdClient;
+  readonly #host: StoreHost;
+  #current: { readonly id: Promise<number>; readonly until: number; objects: number } | undefined;
+
+  constructor(client: EtcdClient, host: StoreHost) {
+    this.#client = client;
+    this.#host = host;
+  }
+
+  for(seconds: number): Promise<number> {
+    const now = this.#host.clock.now();
+    const current = this.#current;
+    if (current !== undefined && now < current.until && current.objects < OBJECTS_PER_LEASE) {
+      current.objects++;
+      return current.id;
+    }
+    // The lease lives as long as the last of its objects.
+    const id = this.#grant(seconds + LEASE_REUSE_MS / 1000);
+    this.#current = { id, until: now + LEASE_REUSE_MS, objects: 1 };
+    id.catch(() => {
+      this.#current = undefined;
+    });
+    return id;
+  }
+
+  async #grant(seconds: number): Promise<number> {
+    // An ID that etcd chooses may be larger than a number holds.
+    const id = leaseId();
+    await this.#client.grantLease(seconds, id);
+    return id;
+  }
+}
+
+function leaseId(): number {
+  return 1 + Math.floor(randomIds.random() * Number.MAX_SAFE_INTEGER);
+}

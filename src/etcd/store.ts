@@ -1,0 +1,365 @@
+/**
+ * A store whose objects are in etcd. Each process keeps all of them in memory, fed by one watch, so reads cost no request
+ * beyond the one that makes them current. Writes are transactions that compare the last change of every key.
+ *
+ * - `resourceVersion` is the revision of etcd.
+ * - A write is acknowledged when this process has received its event, so clients read their writes.
+ * - A transaction whose outcome is unknown is never repeated.
+ */
+import { allNodePortsOf } from '../kinds/core/v1/service/node-ports.js';
+import type { Dialect } from '../meta/dialect.js';
+import { errors } from '../meta/errors.js';
+import type { ApiObject } from '../meta/object.js';
+import type { PlacedObject } from '../storage/state.js';
+import { Store, type StoreOptions } from '../storage/store.js';
+import {
+  type ListPage,
+  type ListQuery,
+  type ObjectKey,
+  type SharedAccess,
+  StorageError,
+  type Write,
+} from '../storage/types.js';
+import { invariant } from '../util/invariant.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import { type EtcdClient, EtcdError } from './client.js';
+import { startCompaction } from './compactor.js';
+import { EtcdFeed, type FeedTarget, type KeyRange } from './feed.js';
+import { type KeyValue, type RequestOp, type TxnRequest, toNumber } from './messages.js';
+import { NodePortRange, type RangeChange } from './node-port-range.js';
+
+/** How objects are written to etcd. */
+export interface StoredForm {
+  /** The keys of all objects. */
+  readonly range: KeyRange & { readonly barrierKey: Uint8Array };
+  /** The key of the allocated node ports. */
+  readonly rangeKey: Uint8Array;
+  readonly dialect: Dialect;
+  keyOf(key: ObjectKey): Uint8Array;
+  /** The address of an object; undefined for other keys. */
+  addressOf(key: Uint8Array): ObjectKey | undefined;
+  encode(key: ObjectKey, object: ApiObject): Uint8Array;
+  /** Returns a frozen object. */
+  decode(key: ObjectKey, value: Uint8Array, resourceVersion: string): ApiObject;
+  /** Seconds after which etcd removes an object; undefined: never. */
+  lifetimeOf(key: ObjectKey): number | undefined;
+}
+
+/** The change of one object in a transaction. */
+interface Change {
+  readonly key: ObjectKey;
+  /** The revision of the object before the transaction; 0: there was none. */
+  readonly before: number;
+  /** Undefined: the object is deleted. */
+  readonly object: ApiObject | undefined;
+}
+
+const NOTHING = (): void => undefined;
+/** How long a write waits for its own event. */
+const APPLY_TIMEOUT_MS = 10_000;
+
+export interface EtcdStoreOptions extends StoreOptions {
+  readonly client: EtcdClient;
+  readonly form: StoredForm;
+  /** Called when the content was loaded or replaced. */
+  readonly onLoaded: () => Promise<void>;
+  readonly leaseFor: (seconds: number) => Promise<number>;
+}
+
+export class EtcdStore extends Store implements SharedAccess, FeedTarget {
+  readonly #client: EtcdClient;
+  readonly #form: StoredForm;
+  readonly #options: EtcdStoreOptions;
+  /** The changes of the running transaction, by address. */
+  #changes: Map<string, Change> | undefined;
+  /** Objects on their way, by address: their events need no decoding. */
+  readonly #sent = new Map<string, { readonly value: Uint8Array; readonly object: ApiObject }>();
+  /** The transactions of this process that are not finished, by address. */
+  readonly #inFlight = new Map<string, Promise<void>>();
+  readonly #feed: EtcdFeed;
+  readonly #ports: NodePortRange;
+  #stopCompaction: (() => void) | undefined;
+  #lastService: Promise<void> = Promise.resolve();
+
+  constructor(options: EtcdStoreOptions) {
+    super(options);
+    this.#options = options;
+    this.#client = options.client;
+    this.#form = options.form;
+    this.#ports = new NodePortRange(options.form.dialect);
+    this.#feed = new EtcdFeed(options.client, options.form.range, this);
+  }
+
+  override get shared(): SharedAccess {
+    return this;
+  }
+
+  start(): void {
+    this.#stopCompaction = startCompaction(this.#client);
+    this.#feed.start();
+  }
+
+  whenLoaded(): Promise<void> {
+    return this.#feed.whenReady();
+  }
+
+  async whenCurrent(): Promise<void> {
+    await this.#feed.whenReady();
+    await this.#ask(this.#feed.catchUp());
+  }
+
+  override get(key: ObjectKey): ApiObject | undefined {
+    const change = this.#changes?.get(textOf(key));
+    return change === undefined ? super.get(key) : change.object;
+  }
+
+  /** In a transaction, its changes are at the end. */
+  override list(query: ListQuery): ListPage {
+    const page = super.list(query);
+    const changes = [...(this.#changes?.values() ?? [])].filter(({ key }) => key.storageKey === query.storageKey);
+    if (changes.length === 0) return page;
+    const isChanged = new Set(changes.map(({ key }) => textOf(key)));
+    const { storageKey, matches = () => true } = query;
+    const kept = page.items.filter(
+      ({ metadata: { namespace = '', name } }) => !isChanged.has(textOf({ storageKey, namespace, name })),
+    );
+    const added = changes.flatMap(({ key, object }) => {
+      const isInRange = query.namespace === undefined || key.namespace === query.namespace;
+      return object !== undefined && isInRange && matches(object) ? [object] : [];
+    });
+    return { ...page, items: [...kept, ...added] };
+  }
+
+  override commit(write: Write): ApiObject {
+    const changes = this.#changes;
+    invariant(changes !== undefined, 'a write to etcd is part of a transaction');
+    const { key } = write;
+    const present = this.get(key);
+    if (write.type === 'create') {
+      if (present !== undefined) throw new StorageError('exists');
+    } else if (present !== write.expected) {
+      throw new StorageError(present === undefined ? 'missing' : 'stale');
+    }
+    const object = write.makeObject('');
+    const before = changes.get(textOf(key))?.before ?? Number(super.get(key)?.metadata.resourceVersion ?? 0);
+    changes.set(textOf(key), { key, before, object: write.type === 'delete' ? undefined : object });
+    return object;
+  }
+
+  override transaction<Result>(
+    run: () => MaybePromise<Result>,
+    confirm: (result: Result, resourceVersion: string) => Result,
+  ): MaybePromise<Result> {
+    if (this.#changes !== undefined) return run();
+    const changes = new Map<string, Change>();
+    this.#changes = changes;
+    let result: MaybePromise<Result>;
+    try {
+      result = run();
+    } finally {
+      this.#changes = undefined;
+    }
+    if (changes.size === 0) return result;
+    return this.#send([...changes.values()]).then(async (revision) => confirm(await result, String(revision)));
+  }
+
+  /** Returns the revision of the transaction. */
+  async #send(changes: readonly Change[]): Promise<number> {
+    const before = changes.map(({ key }) => this.#inFlight.get(textOf(key))).find((busy) => busy !== undefined);
+    if (before !== undefined) {
+      // This transaction would lose the race.
+      await before;
+      throw new StorageError('stale');
+    }
+    const sending = this.#sendInTurn(changes);
+    const settled = sending.then(NOTHING, NOTHING);
+    for (const { key } of changes) this.#inFlight.set(textOf(key), settled);
+    try {
+      return await sending;
+    } finally {
+      for (const { key } of changes) this.#inFlight.delete(textOf(key));
+    }
+  }
+
+  /** Services follow each other, because they share the allocation of ports. */
+  #sendInTurn(changes: readonly Change[]): Promise<number> {
+    if (!changes.some(isService)) return this.#sendNow(changes);
+    const sent = this.#lastService.then(() => this.#sendNow(changes));
+    this.#lastService = sent.then(NOTHING, NOTHING);
+    return sent;
+  }
+
+  async #sendNow(changes: readonly Change[]): Promise<number> {
+    try {
+      const { succeeded, responses, header } = await this.#client.txn(await this.#transactionOf(changes));
+      if (!succeeded) {
+        throw lostRace(
+          changes,
+          responses.map(({ responseRange }) => toNumber(responseRange?.kvs[0]?.modRevision ?? 0)),
+        );
+      }
+      const revision = toNumber(header.revision);
+      await this.#feed.whenReached(revision, APPLY_TIMEOUT_MS);
+      return revision;
+    } catch (error) {
+      // The next attempt starts from the live object.
+      if (error instanceof StorageError) await this.#feed.catchUp();
+      if (error instanceof EtcdError && error.mayBeDone) return await this.#readBack(changes, error);
+      throw toStatus(error);
+    } finally {
+      for (const { key } of changes) this.#sent.delete(textOf(key));
+    }
+  }
+
+  async #transactionOf(changes: readonly Change[]): Promise<TxnRequest> {
+    const writes: { readonly key: Uint8Array; readonly before: number; readonly operation: RequestOp }[] = [];
+    for (const { key, before, object } of changes) {
+      const operation = await this.#operation(key, object);
+      writes.push({ key: this.#form.keyOf(key), before, operation });
+    }
+    const ports = this.#portsOf(changes);
+    const { rangeKey } = this.#form;
+    if (ports !== undefined) {
+      const operation = { requestPut: { key: rangeKey, value: ports.value } };
+      writes.push({ key: rangeKey, before: ports.before, operation });
+    }
+    return {
+      compare: writes.map(({ key, before }) => ({ result: 0, target: 2, key, modRevision: before })),
+      success: writes.map(({ operation }) => operation),
+      failure: writes.map(({ key }) => ({ requestRange: { key, keysOnly: true } })),
+    };
+  }
+
+  #portsOf(changes: readonly Change[]): RangeChange | undefined {
+    const services = changes.filter(isService);
+    if (services.length === 0) return undefined;
+    const ports = (objects: readonly (ApiObject | undefined)[]) =>
+      objects.flatMap((object) => (object === undefined ? [] : allNodePortsOf(object)));
+    return this.#ports.change(
+      ports(services.map(({ key }) => super.get(key))),
+      ports(services.map(({ object }) => object)),
+    );
+  }
+
+  async #operation(key: ObjectKey, object: ApiObject | undefined): Promise<RequestOp> {
+    const at = this.#form.keyOf(key);
+    if (object === undefined) return { requestDeleteRange: { key: at } };
+    const value = this.#form.encode(key, object);
+    this.#sent.set(textOf(key), { value, object });
+    const seconds = this.#form.lifetimeOf(key);
+    const lease = seconds === undefined ? {} : { lease: await this.#ask(this.#options.leaseFor(seconds)) };
+    return { requestPut: { key: at, value, ...lease } };
+  }
+
+  /**
+   * Finds out whether a transaction was executed. Only a created object can be recognized, by its uid; all other outcomes
+   * remain unknown.
+   */
+  async #readBack(changes: readonly Change[], failure: EtcdError): Promise<number> {
+    const created = changes.find(({ before, object }) => before === 0 && object !== undefined);
+    if (created?.object === undefined) throw toStatus(failure);
+    const { kvs } = await this.#ask(this.#client.range({ key: this.#form.keyOf(created.key) }));
+    const [found] = kvs;
+    if (found === undefined || toNumber(found.version) !== 1) throw toStatus(failure);
+    const revision = toNumber(found.createRevision);
+    const { metadata } = this.#form.decode(created.key, found.value, String(revision));
+    if (metadata.uid !== created.object.metadata.uid) throw toStatus(failure);
+    await this.#feed.whenReached(revision, APPLY_TIMEOUT_MS);
+    return revision;
+  }
+
+  async #ask<Value>(answer: Promise<Value>): Promise<Value> {
+    try {
+      return await answer;
+    } catch (error) {
+      throw toStatus(error);
+    }
+  }
+
+  replace(kvs: readonly KeyValue[], revision: number): void {
+    const objects: PlacedObject[] = [];
+    for (const { key, value, modRevision } of kvs) {
+      const address = this.#form.addressOf(key);
+      if (address === undefined) {
+        this.#receiveRange(key, value, modRevision);
+        continue;
+      }
+      objects.push({ key: address, object: this.#form.decode(address, value, String(toNumber(modRevision))) });
+    }
+    // Also removes what is no longer there. Open watches end with Expired.
+    this.restore(new Store(this.#options).snapshot());
+    this.load(objects, revision);
+  }
+
+  put({ key: etcdKey, value, modRevision }: KeyValue): void {
+    const key = this.#form.addressOf(etcdKey);
+    if (key === undefined) {
+      this.#receiveRange(etcdKey, value, modRevision);
+      return;
+    }
+    const revision = toNumber(modRevision);
+    const resourceVersion = String(revision);
+    const sent = this.#sent.get(textOf(key));
+    const object =
+      sent !== undefined && Buffer.compare(sent.value, value) === 0
+        ? withVersion(sent.object, resourceVersion)
+        : this.#form.decode(key, value, resourceVersion);
+    const type = super.get(key) === undefined ? 'ADDED' : 'MODIFIED';
+    this.repeat({ revision, type, key, object, time: this.#options.clock.now() });
+  }
+
+  #receiveRange(key: Uint8Array, value: Uint8Array, modRevision: KeyValue['modRevision']): void {
+    if (Buffer.compare(key, this.#form.rangeKey) === 0) this.#ports.receive(value, toNumber(modRevision));
+  }
+
+  delete({ key: etcdKey, modRevision }: KeyValue): void {
+    const key = this.#form.addressOf(etcdKey);
+    const previous = key === undefined ? undefined : super.get(key);
+    if (key === undefined || previous === undefined) return;
+    const revision = toNumber(modRevision);
+    const object = withVersion(previous, String(revision));
+    this.repeat({ revision, type: 'DELETED', key, object, time: this.#options.clock.now() });
+  }
+
+  advance(revision: number): void {
+    this.advanceTo(revision);
+  }
+
+  onLoaded(): Promise<void> {
+    return this.#options.onLoaded();
+  }
+
+  stop(): void {
+    this.#stopCompaction?.();
+    this.#feed.close();
+    this.#client.close();
+  }
+}
+
+function textOf({ storageKey, namespace, name }: ObjectKey): string {
+  return `${storageKey}/${namespace}/${name}`;
+}
+
+function withVersion(object: ApiObject, resourceVersion: string): ApiObject {
+  const metadata = Object.freeze({ ...object.metadata, resourceVersion });
+  return Object.freeze({ ...object, metadata });
+}
+
+function isService({ key }: Change): boolean {
+  return key.storageKey === 'services';
+}
+
+/** The first change whose object is not as expected. */
+function lostRace(changes: readonly Change[], present: readonly number[]): StorageError {
+  const index = changes.findIndex(({ before }, at) => present[at] !== before);
+  const change = changes[index];
+  // The allocation of ports.
+  if (change === undefined) return new StorageError('stale');
+  if (change.before === 0) return new StorageError('exists');
+  return new StorageError(present[index] === 0 ? 'missing' : 'stale');
+}
+
+function toStatus(error: unknown): unknown {
+  if (!(error instanceof EtcdError)) return error;
+  return error.isUnavailable ? errors.timeout(error.message) : errors.plain(error.message);
+}

@@ -1,0 +1,42 @@
+/**
+ * Storage that several processes share: its store is opened for a cluster, and requests wait until it is current.
+ */
+import type { HookContext } from '../kinds/kind.js';
+import type { Dialect } from '../meta/dialect.js';
+import type { ApiRequest } from '../protocol/request.js';
+import type { ApiResponse } from '../protocol/response.js';
+import type { Registry } from '../registry/registry.js';
+import type { Store } from '../storage/store.js';
+import type { Clock } from '../util/clock.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+
+/** What a shared store needs of its cluster. */
+export interface StoreHost {
+  readonly clock: Clock;
+  readonly dialect: Dialect;
+  readonly registry: Registry;
+  hookContext(): HookContext;
+  /** Called when the objects were loaded, and when they had to be loaded again. */
+  onLoaded(): Promise<void>;
+}
+
+/** How `createCluster` opens a {@link SharedStorage}. */
+export type OpenStore = (host: StoreHost) => Store;
+
+type RequestHandler = (request: ApiRequest) => MaybePromise<ApiResponse>;
+
+/** Handles each request when the store is as current as it needs. Without a shared store, returns `handle` itself. */
+export function handleWhenCurrent(store: Store, handle: RequestHandler): RequestHandler {
+  const { shared } = store;
+  if (shared === undefined) return handle;
+  return async (request) => {
+    await (acceptsCached(request, store) ? shared.whenLoaded() : shared.whenCurrent());
+    return handle(request);
+  };
+}
+
+/** A read that names a version waits for that version only. A list may need exactly that one, which another server knows. */
+function acceptsCached({ verb, options: { resourceVersion } }: ApiRequest, { revision }: Store): boolean {
+  if (verb === 'list' && Number(resourceVersion) > revision) return false;
+  return (verb === 'get' || verb === 'list' || verb === 'watch') && Boolean(resourceVersion);
+}

@@ -1,0 +1,307 @@
+/** Clusters in etcd. Two of them with the same etcd are one cluster, as if they were two processes. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCluster, type FullCluster } from '../../../src/cluster/full-cluster.js';
+import type { ClusterOptions } from '../../../src/cluster/options.js';
+import { CustomResourceDefinition } from '../../../src/crd/index.js';
+import { compactOnce, NO_COMPACTION } from '../../../src/etcd/compactor.js';
+import { toNumber } from '../../../src/etcd/messages.js';
+import { etcdStorage } from '../../../src/etcd/storage.js';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  Event,
+  Namespace,
+  Pod,
+  ResourceQuota,
+  Service,
+} from '../../../src/kinds/index.js';
+import { type EtcdServer, hasEtcd, startEtcd } from './etcd-server.js';
+
+// `.ci/run` installs etcd; without it these tests are skipped.
+describe.skipIf(!hasEtcd)('clusters in one etcd', () => {
+  let etcd: EtcdServer;
+  let one: FullCluster;
+  let two: FullCluster;
+  const open = (options: ClusterOptions = {}) =>
+    createCluster({ dialect: 'kubernetes', storage: etcdStorage({ endpoints: [etcd.endpoint] }), ...options });
+
+  beforeAll(async () => {
+    etcd = await startEtcd();
+    [one, two] = [open(), open()];
+  }, 60_000);
+
+  afterAll(async () => {
+    await one.close();
+    await two.close();
+    await etcd[Symbol.asyncDispose]();
+  });
+
+  test('have the default namespaces, once', async () => {
+    const [first, second] = await Promise.all([one.api(Namespace).list(), two.api(Namespace).list()]);
+    expect(first.items.map(({ metadata }) => metadata.name)).toEqual([
+      'default',
+      'kube-node-lease',
+      'kube-public',
+      'kube-system',
+    ]);
+    expect(second.items).toEqual(first.items);
+  });
+
+  test('read what the other has written', async () => {
+    const made = await one.api(ConfigMap).create({ metadata: { name: 'shared' }, data: { n: '1' } });
+    expect(made.metadata.resourceVersion).toMatch(/^[1-9]\d*$/);
+    expect(await two.api(ConfigMap).get('shared')).toEqual(made);
+    const changed = await two.api(ConfigMap).update({ ...made, data: { n: '2' } });
+    expect(await one.api(ConfigMap).get('shared')).toEqual(changed);
+    const stale = one.api(ConfigMap).update({ ...made, data: { n: '3' } });
+    await expect(stale).rejects.toMatchObject({ code: 409, reason: 'Conflict' });
+    await expect(two.api(ConfigMap).create({ metadata: { name: 'shared' } })).rejects.toMatchObject({
+      reason: 'AlreadyExists',
+    });
+    await one.api(ConfigMap).delete('shared');
+    await expect(two.api(ConfigMap).get('shared')).rejects.toMatchObject({ code: 404 });
+  });
+
+  test('watch what the other writes, in order', async () => {
+    const { metadata } = await two.api(ConfigMap).list();
+    const seen: string[] = [];
+    const watch = two.api(ConfigMap).watch({ resourceVersion: metadata.resourceVersion ?? '' });
+    const reading = (async () => {
+      for await (const { type, object } of watch) {
+        seen.push(`${type} ${object.metadata.resourceVersion}`);
+        if (type === 'DELETED') return;
+      }
+    })();
+    const versions: string[] = [];
+    let object = await one.api(ConfigMap).create({ metadata: { name: 'watched' }, data: { n: '0' } });
+    for (let n = 1; n <= 5; n++) {
+      versions.push(`${versions.length === 0 ? 'ADDED' : 'MODIFIED'} ${object.metadata.resourceVersion}`);
+      object = await one.api(ConfigMap).update({ ...object, data: { n: String(n) } });
+    }
+    versions.push(`MODIFIED ${object.metadata.resourceVersion}`);
+    await one.api(ConfigMap).delete('watched');
+    await reading;
+    expect(seen.slice(0, -1)).toEqual(versions);
+    expect(Number(seen.at(-1)?.split(' ')[1])).toBeGreaterThan(Number(object.metadata.resourceVersion));
+  });
+
+  test('lose no increment', async () => {
+    await one.api(ConfigMap).create({ metadata: { name: 'counter' }, data: { n: '0' } });
+    const increment = async (cluster: FullCluster): Promise<void> => {
+      for (let done = 0; done < 10; ) {
+        const live = await cluster.api(ConfigMap).get('counter');
+        const next = { ...live, data: { n: String(Number(live.data?.['n']) + 1) } };
+        const isDone = await cluster
+          .api(ConfigMap)
+          .update(next)
+          .then(
+            () => true,
+            (error) => {
+              expect(error).toMatchObject({ reason: 'Conflict' });
+              return false;
+            },
+          );
+        if (isDone) done++;
+      }
+    };
+    await Promise.all([one, one, two, two].map(increment));
+    expect((await two.api(ConfigMap).get('counter')).data).toEqual({ n: '40' });
+  });
+
+  test('list exactly the version that the other has just written', async () => {
+    const [here, there] = [one.api(ConfigMap), two.api(ConfigMap)];
+    for (let n = 0; n < 20; n++) {
+      const { metadata } = await there.create({ metadata: { name: `exact-${n}` } });
+      const { resourceVersion = '' } = metadata;
+      const list = await here.list({ resourceVersion, resourceVersionMatch: 'Exact' });
+      expect(list.metadata.resourceVersion).toBe(resourceVersion);
+      expect(list.items.map((item) => item.metadata.name)).toContain(`exact-${n}`);
+    }
+    const future = here.list({ resourceVersion: '1000000', resourceVersionMatch: 'Exact' });
+    await expect(future).rejects.toThrow('required revision is a future revision');
+  });
+
+  test('update an object that the other has just replaced', async () => {
+    const [here, there] = [one.api(ConfigMap), two.api(ConfigMap)];
+    for (let n = 0; n < 30; n++) {
+      await there.create({ metadata: { name: 'replaced' } });
+      await here.get('replaced');
+      // Without a version: the update starts again from the new object, whose uid is another one.
+      const [updated] = await Promise.allSettled([
+        here.update({ metadata: { name: 'replaced' }, data: { n: String(n) } }),
+        there.delete('replaced').then(() => there.create({ metadata: { name: 'replaced' } })),
+      ]);
+      if (updated.status === 'rejected') expect(updated.reason).toMatchObject({ reason: 'NotFound' });
+      await there.delete('replaced');
+    }
+  });
+
+  test('never exceed a quota together', async () => {
+    await one.api(Namespace).create({ metadata: { name: 'limited' } });
+    const hard = { configmaps: '5' };
+    const quota = await one.api(ResourceQuota, 'limited').create({ metadata: { name: 'q' }, spec: { hard } });
+    // As the controller of quotas writes it.
+    await one
+      .api(ResourceQuota, 'limited')
+      .status.update('q', { ...quota, status: { hard, used: { configmaps: '0' } } });
+    const create = (cluster: FullCluster, name: string) =>
+      cluster
+        .api(ConfigMap, 'limited')
+        .create({ metadata: { name } })
+        .then(
+          () => 1,
+          (error) => {
+            expect(error).toMatchObject({ code: 403 });
+            return 0;
+          },
+        );
+    const made = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => create(index % 2 === 0 ? one : two, `m${index}`)),
+    );
+    expect(made.reduce<number>((sum, each) => sum + each, 0)).toBe(5);
+    expect((await two.api(ConfigMap, 'limited').list()).items).toHaveLength(5);
+    expect((await two.api(ResourceQuota, 'limited').get('q')).status?.used).toEqual({ configmaps: '5' });
+  });
+
+  test('never allocate an address or a node port twice', async () => {
+    const services = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? one : two)
+          .api(Service)
+          .create({ metadata: { name: `s${index}` }, spec: { type: 'NodePort', ports: [{ port: 80 }] } }),
+      ),
+    );
+    expect(new Set(services.map(({ spec }) => spec.clusterIP)).size).toBe(20);
+    expect(new Set(services.map(({ spec }) => spec.ports?.[0]?.nodePort)).size).toBe(20);
+    const [nodePort = 0] = services.map(({ spec }) => spec.ports?.[0]?.nodePort);
+    const taken = two
+      .api(Service)
+      .create({ metadata: { name: 'same' }, spec: { type: 'NodePort', ports: [{ port: 80, nodePort }] } });
+    await expect(taken).rejects.toMatchObject({ code: 422 });
+    await one.api(Service).delete('s0');
+    const again = await two
+      .api(Service)
+      .create({ metadata: { name: 'same' }, spec: { type: 'NodePort', ports: [{ port: 80, nodePort }] } });
+    expect(again.spec.ports?.[0]?.nodePort).toBe(nodePort);
+  });
+
+  test('serve the custom kinds of the other', async () => {
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } as const;
+    await one.api(CustomResourceDefinition).create({
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'widgets', kind: 'Widget' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    });
+    const resource = { group: 'example.com', version: 'v1', resource: 'widgets' };
+    await expect.poll(() => two.resolve(resource) !== undefined && one.resolve(resource) !== undefined).toBe(true);
+    const created = await one.send({
+      verb: 'create',
+      resource,
+      namespace: 'default',
+      options: {},
+      body: {
+        read: () => ({
+          value: { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec: { a: 1 } },
+        }),
+      } as never,
+    });
+    const read = await two.send({ verb: 'get', resource, namespace: 'default', name: 'w', options: {} });
+    expect(read).toMatchObject({ object: { spec: { a: 1 } } });
+    expect('object' in read && 'object' in created && read.object).toEqual('object' in created && created.object);
+  });
+
+  test('apply changes of access at once', async () => {
+    const alice = two.with({ as: { user: 'alice', groups: ['system:authenticated'] } });
+    await expect(alice.api(ConfigMap).list()).rejects.toMatchObject({ code: 403 });
+    await one.api(ClusterRole).create({
+      metadata: { name: 'reader' },
+      rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }],
+    });
+    const binding = await one.api(ClusterRoleBinding).create({
+      metadata: { name: 'alice' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'reader' },
+      subjects: [{ kind: 'User', name: 'alice', apiGroup: 'rbac.authorization.k8s.io' }],
+    });
+    expect((await alice.api(ConfigMap).list()).items.length).toBeGreaterThan(0);
+    await one.api(ClusterRoleBinding).delete(binding.metadata.name);
+    await expect(alice.api(ConfigMap).list()).rejects.toMatchObject({ code: 403 });
+  });
+
+  test('store events for an hour', async () => {
+    await one.api(Event).create({
+      metadata: { name: 'e' },
+      eventTime: '2026-01-01T00:00:00.000000Z',
+      regarding: { kind: 'Pod', name: 'p', namespace: 'default' },
+      reason: 'Tested',
+      action: 'Test',
+      type: 'Normal',
+      reportingController: 'example.com/test',
+      reportingInstance: 'one',
+    });
+    const { kvs } = await etcd.client.range({ key: Buffer.from('/registry/events/default/e') });
+    expect(toNumber(kvs[0]?.lease ?? 0)).toBeGreaterThan(0);
+  });
+
+  test('delete a pod with both of its events', async () => {
+    const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const { metadata } = await one.api(Pod).create(pod);
+    const watch = two.api(Pod).watch({ resourceVersion: metadata.resourceVersion ?? '' });
+    await one.api(Pod).delete('p', { gracePeriodSeconds: 0 });
+    const types: string[] = [];
+    for await (const { type } of watch) if (types.push(type) === 2) break;
+    expect(types).toEqual(['MODIFIED', 'DELETED']);
+  });
+
+  test('roll back nothing when one of several changes is lost', async () => {
+    const before = await one.api(ConfigMap).list();
+    const tooMany = one.api(ConfigMap, 'limited').create({ metadata: { name: 'more' } });
+    await expect(tooMany).rejects.toMatchObject({ code: 403 });
+    expect((await two.api(ConfigMap).list()).items).toEqual(before.items);
+  });
+
+  test('continue after etcd was away', async () => {
+    const { metadata } = await two.api(ConfigMap).list();
+    const watch = two.api(ConfigMap).watch({ resourceVersion: metadata.resourceVersion ?? '' });
+    await etcd.kill();
+    await expect(one.api(ConfigMap).create({ metadata: { name: 'lost' } })).rejects.toMatchObject({ code: 504 });
+    await expect(one.api(ConfigMap).get('counter')).rejects.toMatchObject({ code: 504 });
+    // What this process knows.
+    expect((await one.api(ConfigMap).get('counter', { resourceVersion: '0' })).data).toEqual({ n: '40' });
+    await etcd.start();
+    await expect
+      .poll(
+        () =>
+          one
+            .api(ConfigMap)
+            .list()
+            .then(
+              () => true,
+              () => false,
+            ),
+        { timeout: 10_000 },
+      )
+      .toBe(true);
+    await one.api(ConfigMap).create({ metadata: { name: 'after' } });
+    for await (const event of watch) {
+      expect(event).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'after' } } });
+      break;
+    }
+  }, 40_000);
+
+  test('compact etcd in turns', async () => {
+    const first = await compactOnce(etcd.client, NO_COMPACTION);
+    expect(first.turns).toBe(1);
+    // Another server, which has not had a turn.
+    const other = await compactOnce(etcd.client, NO_COMPACTION);
+    expect(other.turns).toBe(1);
+    const second = await compactOnce(etcd.client, first);
+    expect(second.turns).toBe(2);
+    const old = etcd.client.range({ key: Buffer.from('/registry/'), revision: first.revision - 1 });
+    await expect(old).rejects.toThrow('required revision has been compacted');
+  });
+});
