@@ -5,7 +5,7 @@
 import { errors } from '../meta/errors.js';
 import { systemClock } from '../util/clock.js';
 import { type EtcdClient, EtcdError, type EtcdWatch } from './client.js';
-import { type KeyValue, toNumber, type WatchResponse } from './messages.js';
+import { type KeyValue, toNumber, type WatchEvent, type WatchResponse } from './messages.js';
 
 /** Receives what the feed reads. */
 export interface FeedTarget {
@@ -53,6 +53,8 @@ export class EtcdFeed {
   #running: Promise<void> | undefined;
   #queued: Promise<void> | undefined;
   #isClosed = false;
+  /** Events of a response that is sent in parts. */
+  #fragments: WatchEvent[] = [];
 
   /** `barrierKey` is a key in the range that contains nothing. */
   constructor(client: FeedClient, range: KeyRange & { readonly barrierKey: Uint8Array }, target: FeedTarget) {
@@ -146,7 +148,9 @@ export class EtcdFeed {
         await this.#load();
         return;
       } catch (error) {
-        if (!(error instanceof EtcdError && error.isUnavailable)) throw error;
+        // While the pages were read, etcd may have compacted their revision.
+        const isPassing = error instanceof EtcdError && (error.isUnavailable || /compacted/.test(error.message));
+        if (!isPassing) throw error;
         await new Promise<void>((resolve) => systemClock.after(RECONNECT_MS, resolve, { background: true }));
       }
     }
@@ -174,6 +178,7 @@ export class EtcdFeed {
   /** Watches from the revision that was reached, so nothing is missed or repeated. */
   #follow(): void {
     if (this.#isClosed) return;
+    this.#fragments = [];
     this.#watch = this.#client.watch(
       { ...this.#range, startRevision: this.#target.revision + 1 },
       { onResponse: (response) => this.#receive(response), onEnd: () => this.#followAgain() },
@@ -201,12 +206,15 @@ export class EtcdFeed {
       else this.#followAgain();
       return;
     }
-    for (const { type, kv } of events) {
+    this.#fragments.push(...events);
+    if (created || fragment) return;
+    // Only complete revisions are passed on, because a new watch begins after the last one.
+    const complete = this.#fragments.splice(0);
+    for (const { type, kv } of complete) {
       if (type === 1) this.#target.delete(kv);
       else this.#target.put(kv);
     }
-    if (created || fragment) return;
-    const last = events.at(-1);
+    const last = complete.at(-1);
     if (last === undefined && !this.#hasProgress) return;
     // Without events it reports that everything up to its revision was sent.
     this.#target.advance(toNumber(last === undefined ? header.revision : last.kv.modRevision));

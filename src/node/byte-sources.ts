@@ -37,12 +37,20 @@ export function gzipSource(source: ByteSource): ByteSource {
   // The reader sees the same error as the end of the stream.
   pipeline(Readable.from(chunksOf(source), { objectMode: false }), gzip).catch(() => undefined);
   const chunks: AsyncIterator<Uint8Array> = gzip[Symbol.asyncIterator]();
+  let isCancelled = false;
   return {
     async read() {
-      const { done, value } = await chunks.next();
-      return done === true ? undefined : value;
+      try {
+        const { done, value } = await chunks.next();
+        return done === true ? undefined : value;
+      } catch (error) {
+        // A stream that is destroyed fails, which is no error of the response.
+        if (isCancelled) return undefined;
+        throw error;
+      }
     },
     cancel() {
+      isCancelled = true;
       source.cancel();
       gzip.destroy();
     },

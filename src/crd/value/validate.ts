@@ -162,8 +162,10 @@ function stringKeywords(raw: JSONSchemaProps, hasFormat: FormatTest | undefined)
         run.add({ keyword: 'length', name: run.name, text: broken, max: maxLength });
       } else if (minLength !== undefined && minLength > 0 && !isLonger(value, Number(minLength) - 1)) {
         run.reject(value, `should be at least ${minLength} chars long`);
-      } else if (pattern !== '' && !re2Matches(pattern, value))
-        run.reject(value, `should match '${printPattern(pattern)}'`);
+      } else if (pattern !== '') {
+        run.step();
+        if (!re2Matches(pattern, value)) run.reject(value, `should match '${printPattern(pattern)}'`);
+      }
     }
     if (hasFormat === undefined) return 1;
     if (!hasFormat(value)) {

@@ -4,8 +4,10 @@
  * schema produce them.
  */
 
+import { errors } from '../../meta/errors.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, fieldError, invalid, notSupported, required, tooLong, tooMany } from '../../meta/field-error.js';
+import { systemClock } from '../../util/clock.js';
 import type { CorrelatedObject } from './correlated-object.js';
 import { printableValue } from './json-kind.js';
 
@@ -28,10 +30,24 @@ export type AllowedValues = readonly string[];
  */
 export type ValidateNode = (value: unknown, run: ValidationRun, correlated: CorrelatedObject | undefined) => number;
 
+const MAX_VALIDATION_MS = 30_000;
+const STEPS_PER_CHECK = 1_000;
+
 /** One validation of a value. */
 export class ValidationRun {
   readonly findings: Finding[] = [];
   readonly #path: (string | number)[] = [];
+  readonly #startedAt = systemClock.now();
+  #steps = 0;
+
+  /**
+   * Called for each test of a pattern and each finding, which a schema can multiply with the items of an object. Throws 504
+   * when the validation takes longer than the reference server gives a request.
+   */
+  step(): void {
+    if (++this.#steps % STEPS_PER_CHECK !== 0 || systemClock.now() - this.#startedAt < MAX_VALIDATION_MS) return;
+    throw errors.timeout('request did not complete within requested timeout - context deadline exceeded');
+  }
 
   /** Enters a property of the schema, or a list item. */
   enter(step: string | number): void {
@@ -67,6 +83,7 @@ export class ValidationRun {
   }
 
   add(finding: Finding): void {
+    this.step();
     this.findings.push(finding);
   }
 

@@ -4,7 +4,8 @@ import type { WatchHandlers } from '../../../src/etcd/client.js';
 import { EtcdFeed, type FeedTarget } from '../../../src/etcd/feed.js';
 import type { WatchResponse } from '../../../src/etcd/messages.js';
 
-test('watches again when the member that sends the events has stopped', async () => {
+/** A feed that has loaded revision 4, which is empty. */
+async function startedFeed() {
   const watches: { readonly startRevision: number; readonly handlers: WatchHandlers; isClosed: boolean }[] = [];
   const header = { revision: 4 };
   const client = {
@@ -21,6 +22,7 @@ test('watches again when the member that sends the events has stopped', async ()
     },
   };
   let revision = 0;
+  const seen: string[] = [];
   const target: FeedTarget = {
     get revision() {
       return revision;
@@ -28,8 +30,8 @@ test('watches again when the member that sends the events has stopped', async ()
     replace: (_, loaded) => {
       revision = loaded;
     },
-    put: () => undefined,
-    delete: () => undefined,
+    put: ({ key }) => void seen.push(`put ${new TextDecoder().decode(key)}`),
+    delete: ({ key }) => void seen.push(`delete ${new TextDecoder().decode(key)}`),
     advance: (reached) => {
       revision = reached;
     },
@@ -39,17 +41,42 @@ test('watches again when the member that sends the events has stopped', async ()
   const feed = new EtcdFeed(client, { key: bytes, rangeEnd: bytes, barrierKey: bytes }, target);
   feed.start();
   await feed.whenReady();
+  return { feed, watches, seen };
+}
+
+const RESPONSE: WatchResponse = {
+  ...{ header: { revision: 5 }, events: [], compactRevision: 0, cancelReason: '' },
+  ...{ canceled: false, created: false, fragment: false },
+};
+
+test('watches again when the member that sends the events has stopped', async () => {
+  const { feed, watches } = await startedFeed();
   await expect(feed.whenReached(5, 20)).rejects.toMatchObject({ code: 504 });
   expect(watches).toMatchObject([
     { startRevision: 5, isClosed: true },
     { startRevision: 5, isClosed: false },
   ]);
   const reached = feed.whenReached(5, 5_000);
-  const progress: WatchResponse = {
-    ...{ header: { revision: 5 }, events: [], compactRevision: 0, cancelReason: '' },
-    ...{ canceled: false, created: false, fragment: false },
-  };
-  watches[1]?.handlers.onResponse(progress);
+  watches[1]?.handlers.onResponse(RESPONSE);
   await reached;
+  feed.close();
+});
+
+test('passes on the parts of a response together, and not if the watch ends before the last one', async () => {
+  const { feed, watches, seen } = await startedFeed();
+  const kv = (key: string, modRevision: number) => {
+    const bytes = new TextEncoder().encode(key);
+    return { key: bytes, value: bytes, createRevision: 5, modRevision, version: 1, lease: 0 };
+  };
+  const first = { ...RESPONSE, fragment: true, events: [{ type: 0, kv: kv('a', 5) } as const] };
+  watches[0]?.handlers.onResponse(first);
+  expect(seen).toEqual([]);
+  watches[0]?.handlers.onEnd(new Error('lost'));
+  await expect.poll(() => watches.length).toBe(2);
+  expect(watches[1]?.startRevision).toBe(5);
+  watches[1]?.handlers.onResponse(first);
+  watches[1]?.handlers.onResponse({ ...RESPONSE, events: [{ type: 1, kv: kv('b', 5) }] });
+  expect(seen).toEqual(['put a', 'delete b']);
+  await feed.whenReached(5, 1_000);
   feed.close();
 });

@@ -33,8 +33,13 @@ describe('gzipSource', () => {
     await source.read();
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(taken).toBeLessThan(20);
+    for (let bytes = 0; bytes < 200_000; ) bytes += (await source.read())?.length ?? 0;
+    const reading = Promise.all([source.read(), source.read(), source.read(), source.read()]);
     source.cancel();
     expect(isCancelled).toBe(true);
+    // A client that goes away is no error.
+    expect((await reading).at(-1)).toBeUndefined();
+    expect(await source.read()).toBeUndefined();
   });
 
   test('fails when its source stream fails', async () => {

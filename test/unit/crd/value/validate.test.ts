@@ -3,7 +3,7 @@
  * fields is random, so the comparison ignores the order.
  */
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
 import { type ValueOptions, validateValue } from '../../../../src/crd/value/validate.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
@@ -192,4 +192,21 @@ test('validates a small object within microseconds', () => {
   for (let round = 0; round < rounds; round++) validateValue(schema, object);
   // Far more than it takes, so that a busy machine does not fail.
   expect((performance.now() - start) / rounds).toBeLessThan(0.1);
+});
+
+test('ends with 504 when it takes longer than a request may', () => {
+  const anyOf = Array.from({ length: 50 }, (_, n) => ({ pattern: `^a{${n + 1}}b$` }));
+  const schema: JSONSchemaProps = {
+    type: 'object',
+    properties: { list: { type: 'array', items: { type: 'string', anyOf } } },
+  };
+  const value = { list: Array.from({ length: 100 }, () => 'c') };
+  expect(errorsOf(schema, value).length).toBeGreaterThan(0);
+  let now = 0;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now += 20_000));
+  try {
+    expect(() => errorsOf(schema, value)).toThrow(/request did not complete within requested timeout/);
+  } finally {
+    clock.mockRestore();
+  }
 });
