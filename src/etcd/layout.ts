@@ -3,10 +3,12 @@
  * the group (`/registry/deployments/default/web`), custom resources, CRDs and APIServices under group and resource.
  * upstream: pkg/kubeapiserver/default_storage_factory_builder.go SpecialDefaultResourcePrefixes
  */
+
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import { type GroupResource, qualifiedResource } from '../meta/gvk.js';
 import type { ObjectKey } from '../storage/types.js';
 import { getOrInsertComputed } from '../util/once.js';
+import { trimRight } from '../util/trim.js';
 import { builtInKindsIn } from './built-in-kinds.js';
 
 /** The prefix that kube-apiserver uses by default. */
@@ -64,7 +66,7 @@ const INTERNAL_PATHS: readonly (readonly [RegExp, InternalKey])[] = [
 /** `prefix` is what the flag `--etcd-prefix` of kube-apiserver takes: slashes around it do not count. */
 export function etcdLayout(prefix: string, dialect: Dialect): EtcdLayout {
   const { paths, resources } = builtInPaths(dialect);
-  const trimmed = prefix.replace(/^\/+|\/+$/g, '');
+  const trimmed = trimRight(prefix.replace(/^\/+/, ''), '/');
   const root = trimmed === '' ? '/' : `/${trimmed}/`;
   const prefixOf = (storageKey: string, namespace = ''): string =>
     `${root}${paths.get(storageKey) ?? pathByGroup(resourceOf(storageKey))}/${namespace === '' ? '' : `${namespace}/`}`;

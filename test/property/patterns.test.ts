@@ -15,6 +15,8 @@ const REPEATED = [
 const FOR_OWN_TEXTS: readonly string[] = [
   // The pattern of a zod schema, which a program declares.
   'src/crd/zod/pattern.ts',
+  // The digits of a double.
+  'src/cel/library/format.ts',
 ];
 
 interface Pattern {

@@ -8,10 +8,12 @@
  * cbor-x is not suitable: its values do not tell `1.0` from `1` or contain duplicate keys, and it accepts invalid UTF-8. See
  * docs/decisions/0013-own-cbor.md.
  */
+
 import { encodeBase64 } from '../../util/base64.js';
 import { decodeStrictUtf8, decodeUtf8, toHex } from '../../util/bytes.js';
 import type { MutableRecord } from '../../util/json.js';
 import { NumberText, setOwn } from '../../util/json.js';
+import { trimRight } from '../../util/trim.js';
 import {
   ARRAY,
   BYTES,
@@ -244,7 +246,7 @@ export class Decoder {
     const encoding = asText ? this.#laterEncodings.at(-1) : undefined;
     switch (encoding) {
       case LATER_BASE64URL:
-        return encodeBase64(bytes).replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_');
+        return trimRight(encodeBase64(bytes), '=').replaceAll('+', '-').replaceAll('/', '_');
       case LATER_BASE64:
         return encodeBase64(bytes);
       case LATER_BASE16:

@@ -1,4 +1,5 @@
 /** Go durations such as `1h2m3.5s` as a number of nanoseconds. */
+import { trimRight } from '../../util/trim.js';
 
 /** An invalid duration; the message is for the client. */
 export class DurationError extends Error {
@@ -92,7 +93,7 @@ export function formatDuration(nanoseconds: bigint): string {
 /** Formats `count / unit` without trailing zeros; the unit is a power of ten. */
 function decimal(count: bigint, unit: bigint): string {
   const places = unit.toString().length - 1;
-  const fraction = (count % unit).toString().padStart(places, '0').replace(/0+$/, '');
+  const fraction = trimRight((count % unit).toString().padStart(places, '0'), '0');
   return fraction === '' ? `${count / unit}` : `${count / unit}.${fraction}`;
 }
 

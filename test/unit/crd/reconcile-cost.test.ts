@@ -71,6 +71,7 @@ function fakeServer() {
       return names;
     },
     lastChange: () => changes,
+    isWriting: () => false,
   };
   const reconciler = createCrdReconciler(host as ReconcilerHost);
   return {
