@@ -4,6 +4,7 @@
  */
 
 import { quote } from '../../text/go/go-text.js';
+import { trimRight } from '../../util/trim.js';
 import { Failure, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
 import { intOf, MAX_INT, MIN_INT } from '../numbers.js';
 import { CelDuration, CelTimestamp, type CelValue } from '../values.js';
@@ -207,7 +208,7 @@ function offsetAt(zone: Intl.DateTimeFormat, seconds: number): number {
 export function formatTimestamp({ nanos, offset }: CelTimestamp): string {
   const local = nanos + BigInt(offset) * 1_000_000_000n;
   const part = ((local % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
-  const fraction = part === 0n ? '' : `.${String(part).padStart(9, '0').replace(/0+$/, '')}`;
+  const fraction = part === 0n ? '' : `.${trimRight(String(part).padStart(9, '0'), '0')}`;
   const date = new Date(Number((local - part) / 1_000_000n));
   // Date prints years beyond 9999, which an offset can cause, in an expanded format.
   const year = String(date.getUTCFullYear()).padStart(4, '0');

@@ -1,7 +1,9 @@
 /**
  * Converts tagged times to RFC 3339 text: tag 0 (text) to the canonical form with its time zone, tag 1 (seconds) to UTC.
  */
+
 import { formatTime, TimeError, timeToMs } from '../../text/time/time.js';
+import { trimRight } from '../../util/trim.js';
 import { CborFault } from './head.js';
 
 /** The content of tag 0. */
@@ -14,7 +16,7 @@ export function timeFromText(text: string): string | CborFault {
   }
   const [, date = '', hour = '', rest = '', fraction = '', sign = '', zoneHour = '', zoneMinute = ''] =
     /^(.{10}T)(\d{1,2})(:\d\d:\d\d)(?:[.,](\d+))?(?:Z|([-+])(\d\d):(\d\d))$/.exec(text) ?? [];
-  const digits = fraction.slice(0, 9).replace(/0+$/, '');
+  const digits = trimRight(fraction.slice(0, 9), '0');
   const minutes = Number(zoneHour) * 60 + Number(zoneMinute);
   if (minutes >= 24 * 60) return unprintable('timezone hour outside of range [0,23]');
   const zone = minutes === 0 ? 'Z' : `${sign}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
@@ -29,7 +31,7 @@ export function timeFromSeconds(seconds: number): string | CborFault {
   const second = nanos < 0 ? whole - 1 : whole;
   if (second < FIRST_SECOND || second > LAST_SECOND) return unprintable('year outside of range [0,9999]');
   const fraction = String(nanos < 0 ? nanos + 1e9 : nanos).padStart(9, '0');
-  const digits = fraction.replace(/0+$/, '');
+  const digits = trimRight(fraction, '0');
   return `${formatTime(second * 1000).slice(0, -1)}${digits === '' ? '' : `.${digits}`}Z`;
 }
 
