@@ -138,7 +138,7 @@ kubectlTests('get', (test) => {
     });
     await configMaps.delete('second');
     expect(await yaml.output(/late: /)).toContain('---\n');
-    const rows = rowsOf(await table.output(/DELETED {4}second/));
+    const rows = rowsOf(await table.output(/DELETED {4}second.*\n/));
     expect(rows.map(({ EVENT, NAME, DATA }) => [EVENT, NAME, DATA])).toEqual([
       ['ADDED', 'first', '0'],
       ['ADDED', 'second', '2'],
