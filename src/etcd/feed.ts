@@ -3,6 +3,7 @@
  * waits until it is that of etcd.
  */
 import { errors } from '../meta/errors.js';
+import { append } from '../util/arrays.js';
 import { systemClock } from '../util/clock.js';
 import { type EtcdClient, EtcdError, type EtcdWatch } from './client.js';
 import { type KeyValue, toNumber, type WatchEvent, type WatchResponse } from './messages.js';
@@ -206,7 +207,7 @@ export class EtcdFeed {
       else this.#followAgain();
       return;
     }
-    this.#fragments.push(...events);
+    append(this.#fragments, events);
     if (created || fragment) return;
     // Only complete revisions are passed on, because a new watch begins after the last one.
     const complete = this.#fragments.splice(0);

@@ -9,7 +9,7 @@ import type { ApiList, ApiObject } from '../meta/object.js';
 import type { RequestOptions } from '../protocol/request.js';
 import type { Transport } from '../protocol/transport.js';
 import { toStored } from '../server/versions.js';
-import type { PlacedObject } from '../storage/state.js';
+import { type PlacedObject, placedObject } from '../storage/state.js';
 import { builtInKindsIn } from './built-in-kinds.js';
 import type { ClusterContent } from './write-snapshot.js';
 
@@ -31,7 +31,7 @@ export async function readCluster(transport: Transport): Promise<ClusterContent>
     for (const item of list.items) {
       // The items of a list have no type.
       const object = { ...item, kind: served.gvk.kind, apiVersion: served.apiVersion } as ApiObject;
-      objects.push(placed(storageKey, served === stored ? object : toStored(served, object)));
+      objects.push(placedObject(storageKey, served === stored ? object : toStored(served, object)));
       if (stored.kind === CustomResourceDefinition) crds.push(object as CrdObject);
     }
   }
@@ -41,7 +41,7 @@ export async function readCluster(transport: Transport): Promise<ClusterContent>
     if (served === undefined) continue;
     const resource = { group: spec.group, version: served.name, resource: spec.names.plural };
     const list = await listIfServed(transport, resource, options);
-    for (const item of list?.items ?? []) objects.push(placed(qualifiedResource(resource), item));
+    for (const item of list?.items ?? []) objects.push(placedObject(qualifiedResource(resource), item));
   }
   return { dialect, revision: Number(options.resourceVersion), objects };
 }
@@ -52,11 +52,6 @@ interface CrdObject extends ApiObject {
     readonly names: { readonly plural: string };
     readonly versions: readonly { readonly name: string; readonly served: boolean; readonly storage: boolean }[];
   };
-}
-
-function placed(storageKey: string, object: ApiObject): PlacedObject {
-  const { namespace = '', name } = object.metadata;
-  return { key: { storageKey, namespace, name }, object };
 }
 
 async function listFirst(

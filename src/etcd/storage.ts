@@ -52,8 +52,7 @@ function storedForm(prefix: string, { dialect, registry, hookContext }: StoreHos
   const { storageKinds } = builtInKindsIn(dialect);
   const bytes = (text: string) => Buffer.from(text);
   // Kinds that were installed in this process, and those that it does not serve.
-  const kindOf = ({ storageKey }: ObjectKey) =>
-    registry.storageKinds().find((served) => served.storageKey === storageKey) ?? storageKinds.get(storageKey);
+  const kindOf = ({ storageKey }: ObjectKey) => registry.storageKind(storageKey) ?? storageKinds.get(storageKey);
   return {
     range: {
       key: bytes(layout.prefix),

@@ -10,12 +10,15 @@ import { allNodePortsOf } from '../kinds/core/v1/service/node-ports.js';
 import type { Dialect } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
+import { withResourceVersion } from '../server/versions.js';
 import type { PlacedObject } from '../storage/state.js';
 import { Store, type StoreOptions } from '../storage/store.js';
 import {
+  keyText,
   type ListPage,
   type ListQuery,
   type ObjectKey,
+  requireExpected,
   type SharedAccess,
   StorageError,
   type Write,
@@ -109,7 +112,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
   }
 
   override get(key: ObjectKey): ApiObject | undefined {
-    const change = this.#changes?.get(textOf(key));
+    const change = this.#changes?.get(keyText(key));
     return change === undefined ? super.get(key) : change.object;
   }
 
@@ -118,10 +121,10 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     const page = super.list(query);
     const changes = [...(this.#changes?.values() ?? [])].filter(({ key }) => key.storageKey === query.storageKey);
     if (changes.length === 0) return page;
-    const isChanged = new Set(changes.map(({ key }) => textOf(key)));
+    const isChanged = new Set(changes.map(({ key }) => keyText(key)));
     const { storageKey, matches = () => true } = query;
     const kept = page.items.filter(
-      ({ metadata: { namespace = '', name } }) => !isChanged.has(textOf({ storageKey, namespace, name })),
+      ({ metadata: { namespace = '', name } }) => !isChanged.has(keyText({ storageKey, namespace, name })),
     );
     const added = changes.flatMap(({ key, object }) => {
       const isInRange = query.namespace === undefined || key.namespace === query.namespace;
@@ -135,14 +138,10 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     invariant(changes !== undefined, 'a write to etcd is part of a transaction');
     const { key } = write;
     const present = this.get(key);
-    if (write.type === 'create') {
-      if (present !== undefined) throw new StorageError('exists');
-    } else if (present !== write.expected) {
-      throw new StorageError(present === undefined ? 'missing' : 'stale');
-    }
+    requireExpected(write, present);
     const object = write.makeObject('');
-    const before = changes.get(textOf(key))?.before ?? Number(super.get(key)?.metadata.resourceVersion ?? 0);
-    changes.set(textOf(key), { key, before, object: write.type === 'delete' ? undefined : object });
+    const before = changes.get(keyText(key))?.before ?? Number(super.get(key)?.metadata.resourceVersion ?? 0);
+    changes.set(keyText(key), { key, before, object: write.type === 'delete' ? undefined : object });
     return object;
   }
 
@@ -165,7 +164,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
 
   /** Returns the revision of the transaction. */
   async #send(changes: readonly Change[]): Promise<number> {
-    const before = changes.map(({ key }) => this.#inFlight.get(textOf(key))).find((busy) => busy !== undefined);
+    const before = changes.map(({ key }) => this.#inFlight.get(keyText(key))).find((busy) => busy !== undefined);
     if (before !== undefined) {
       // This transaction would lose the race.
       await before;
@@ -173,11 +172,11 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     }
     const sending = this.#sendInTurn(changes);
     const settled = sending.then(NOTHING, NOTHING);
-    for (const { key } of changes) this.#inFlight.set(textOf(key), settled);
+    for (const { key } of changes) this.#inFlight.set(keyText(key), settled);
     try {
       return await sending;
     } finally {
-      for (const { key } of changes) this.#inFlight.delete(textOf(key));
+      for (const { key } of changes) this.#inFlight.delete(keyText(key));
     }
   }
 
@@ -207,7 +206,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
       if (error instanceof EtcdError && error.mayBeDone) return await this.#readBack(changes, error);
       throw toStatus(error);
     } finally {
-      for (const { key } of changes) this.#sent.delete(textOf(key));
+      for (const { key } of changes) this.#sent.delete(keyText(key));
     }
   }
 
@@ -245,7 +244,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     const at = this.#form.keyOf(key);
     if (object === undefined) return { requestDeleteRange: { key: at } };
     const value = this.#form.encode(key, object);
-    this.#sent.set(textOf(key), { value, object });
+    this.#sent.set(keyText(key), { value, object });
     const seconds = this.#form.lifetimeOf(key);
     const lease = seconds === undefined ? {} : { lease: await this.#ask(this.#options.leaseFor(seconds)) };
     return { requestPut: { key: at, value, ...lease } };
@@ -299,10 +298,10 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     }
     const revision = toNumber(modRevision);
     const resourceVersion = String(revision);
-    const sent = this.#sent.get(textOf(key));
+    const sent = this.#sent.get(keyText(key));
     const object =
       sent !== undefined && Buffer.compare(sent.value, value) === 0
-        ? withVersion(sent.object, resourceVersion)
+        ? withResourceVersion(sent.object, resourceVersion)
         : this.#form.decode(key, value, resourceVersion);
     const type = super.get(key) === undefined ? 'ADDED' : 'MODIFIED';
     this.repeat({ revision, type, key, object, time: this.#options.clock.now() });
@@ -317,7 +316,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     const previous = key === undefined ? undefined : super.get(key);
     if (key === undefined || previous === undefined) return;
     const revision = toNumber(modRevision);
-    const object = withVersion(previous, String(revision));
+    const object = withResourceVersion(previous, String(revision));
     this.repeat({ revision, type: 'DELETED', key, object, time: this.#options.clock.now() });
   }
 
@@ -334,15 +333,6 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     this.#feed.close();
     this.#client.close();
   }
-}
-
-function textOf({ storageKey, namespace, name }: ObjectKey): string {
-  return `${storageKey}/${namespace}/${name}`;
-}
-
-function withVersion(object: ApiObject, resourceVersion: string): ApiObject {
-  const metadata = Object.freeze({ ...object.metadata, resourceVersion });
-  return Object.freeze({ ...object, metadata });
 }
 
 function isService({ key }: Change): boolean {

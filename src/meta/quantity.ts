@@ -116,7 +116,7 @@ export class Quantity {
     const scale = Math.min(this.#scale, other.#scale);
     const [left, right] = [this.#at(scale), other.#at(scale)];
     const mantissa = left + right;
-    // Wide as soon as any step exceeds 64 bits; it never becomes narrow again.
+    // A value that has once exceeded 64 bits stays wide.
     const wide = this.#wide || other.#wide || !fitsInt64(left) || !fitsInt64(right) || !fitsInt64(mantissa);
     return new Quantity({ mantissa, scale, format, wide });
   }

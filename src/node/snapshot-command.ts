@@ -7,7 +7,7 @@ import { readCluster } from '../etcd/read-cluster.js';
 import { type ClusterContent, writeContent } from '../etcd/write-snapshot.js';
 import { type DialectName, dialectNamed } from '../meta/dialect.js';
 import type { PlacedObject } from '../storage/state.js';
-import type { ObjectKey } from '../storage/types.js';
+import { keyText } from '../storage/types.js';
 import { fileJournal } from './journal/file-journal.js';
 import { kubeconfigTransport } from './kubeconfig-transport.js';
 import { UsageError } from './server-flags.js';
@@ -34,12 +34,11 @@ async function readFolder(data: string): Promise<ClusterContent> {
     const content = journal.load();
     if (content === undefined) throw new UsageError(`--data ${data} contains no cluster`);
     const { checkpoint, records } = content;
-    const id = ({ storageKey, namespace, name }: ObjectKey): string => `${storageKey} ${namespace}/${name}`;
     const objects = new Map<string, PlacedObject>();
-    for (const placed of checkpoint.objects) objects.set(id(placed.key), placed);
+    for (const placed of checkpoint.objects) objects.set(keyText(placed.key), placed);
     for (const { type, key, object } of records) {
-      if (type === 'DELETED') objects.delete(id(key));
-      else objects.set(id(key), { key, object });
+      if (type === 'DELETED') objects.delete(keyText(key));
+      else objects.set(keyText(key), { key, object });
     }
     return {
       dialect: dialectNamed(checkpoint.dialect as DialectName),

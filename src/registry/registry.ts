@@ -162,6 +162,11 @@ export class Registry {
     return this.#storageKinds.get(storage);
   }
 
+  /** The storage version of the kind with a storage key. */
+  storageKind(storageKey: string): ServedKind | undefined {
+    return this.#storageKinds.get(storageKey);
+  }
+
   /** All versions in which the objects of a kind are served. */
   versionsOf({ storageKey }: ServedKind): readonly ServedKind[] {
     const all = this.all();

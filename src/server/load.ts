@@ -18,10 +18,10 @@ import { withRuleDefaults } from '../schema/type-rules.js';
 import type { CompleteObject } from '../storage/journal/attach.js';
 import type { ClusterState, PlacedObject } from '../storage/state.js';
 import type { Store } from '../storage/store.js';
+import { keyText } from '../storage/types.js';
 import { translateError } from '../util/catch-error.js';
 import { unreachable } from '../util/invariant.js';
 import { cloneJson, deepFreeze, isRecord, type MutableRecord, NotJsonError, setOwn } from '../util/json.js';
-import { once } from '../util/once.js';
 import type { ServerReconcilers } from './reconcilers.js';
 import { seal } from './steps/seal.js';
 import { toStored } from './versions.js';
@@ -118,9 +118,8 @@ function kindOf({ apiVersion, kind }: ApiObject, registry: Registry): ServedKind
 
 /** Adds what the dialect's rules require since an object was stored. */
 export function completeFor(registry: Registry): CompleteObject {
-  const kinds = once(() => new Map(registry.storageKinds().map((served) => [served.storageKey, served])));
   return ({ key, object }) => {
-    const served = kinds().get(key.storageKey);
+    const served = registry.storageKind(key.storageKey);
     if (served === undefined) return object;
     const complete = withRuleDefaults(served.schema, object, served.dialect);
     return complete === object ? object : deepFreeze(complete);
@@ -137,7 +136,7 @@ function toPlacedObject(object: ApiObject, served: ServedKind, taken: Set<string
     );
   }
   const key = { storageKey: served.storageKey, namespace: namespace ?? '', name };
-  const text = `${key.storageKey} ${key.namespace}/${name}`;
+  const text = keyText(key);
   if (taken.has(text)) throw invalidState(`${description} is there twice`);
   taken.add(text);
   // A custom resource may be stored in any of its versions.

@@ -80,7 +80,12 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       reconcilers.reconcile(request);
       throw error;
     }
-    if (isPromise(response)) return response.finally(() => reconcilers.reconcile(request));
+    if (isPromise(response)) {
+      return response.finally(() => {
+        reconcilers.reconcile(request);
+        return reconcilers.whenIdle();
+      });
+    }
     reconcilers.reconcile(request);
     return response;
   }

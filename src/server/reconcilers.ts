@@ -53,6 +53,7 @@ export class ServerReconcilers {
   #isPaced = false;
   /** The number of writes that a shared store has not confirmed. */
   #writing = 0;
+  readonly #waitingForIdle: (() => void)[] = [];
   /** The storage keys of all tables that a reconciler has read. */
   readonly #watchedTables = new Set<string>();
   /** Counts the changes of these tables. */
@@ -258,6 +259,12 @@ export class ServerReconcilers {
     this.#await(dispatch(this.#context, request));
   }
 
+  /** Waits for the writes that follow from earlier ones; undefined if there are none. */
+  whenIdle(): Promise<void> | undefined {
+    if (this.#writing === 0) return undefined;
+    return new Promise((resolve) => this.#waitingForIdle.push(resolve));
+  }
+
   #await(response: MaybePromise<unknown>): void {
     if (!isPromise(response)) return;
     const { store } = this.#context;
@@ -270,6 +277,7 @@ export class ServerReconcilers {
       this.#writing--;
       if (retryMs > 0) this.#wakeAfter(retryMs);
       else if (this.#writing === 0) this.reconcile({ isDue: true });
+      if (this.#writing === 0) for (const resolve of this.#waitingForIdle.splice(0)) resolve();
     };
     // Another process may have written the same; other failures pass.
     response.then(end(0), end(RETRY_MS));

@@ -17,6 +17,12 @@ export interface ClusterState {
   readonly skipsUnserved?: boolean | undefined;
 }
 
+/** The object of a table, with its key. */
+export function placedObject(storageKey: string, object: ApiObject): PlacedObject {
+  const { namespace = '', name } = object.metadata;
+  return { key: { storageKey, namespace, name }, object };
+}
+
 /** An object and its storage key. */
 export interface PlacedObject {
   readonly key: ObjectKey;

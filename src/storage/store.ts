@@ -14,7 +14,7 @@ import { eventsNewestFirst, lastEventUpTo, oldestKeptRevision } from './retired-
 import type { PlacedObject } from './state.js';
 import { rewind, Table, type TableState } from './table.js';
 import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, SharedAccess, WatchQuery, Write } from './types.js';
-import { CompactedError, StorageError } from './types.js';
+import { CompactedError, requireExpected } from './types.js';
 
 export interface StoreOptions extends LogBounds {
   readonly clock: Clock;
@@ -90,11 +90,7 @@ export class Store {
     const { key } = write;
     const table = this.#table(key.storageKey);
     const present = table.get(key);
-    if (write.type === 'create') {
-      if (present !== undefined) throw new StorageError('exists');
-    } else if (present !== write.expected) {
-      throw new StorageError(present === undefined ? 'missing' : 'stale');
-    }
+    requireExpected(write, present);
     const revision = this.#revision + 1;
     const object = write.makeObject(String(revision));
     const type = EVENT_TYPE[write.type];

@@ -17,6 +17,11 @@ export interface ObjectKey {
   readonly name: string;
 }
 
+/** A key as text, unique for each key. */
+export function keyText({ storageKey, namespace, name }: ObjectKey): string {
+  return `${storageKey} ${namespace}/${name}`;
+}
+
 /** One change in the log. */
 export interface StoredEvent {
   readonly revision: number;
@@ -48,6 +53,15 @@ export class StorageError extends Error {
 
   constructor(readonly failure: StorageFailure) {
     super(`storage: ${failure}`);
+  }
+}
+
+/** Throws StorageError unless the key of a write holds what the write expects. */
+export function requireExpected(write: Write, present: ApiObject | undefined): void {
+  if (write.type === 'create') {
+    if (present !== undefined) throw new StorageError('exists');
+  } else if (present !== write.expected) {
+    throw new StorageError(present === undefined ? 'missing' : 'stale');
   }
 }
 

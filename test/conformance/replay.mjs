@@ -62,6 +62,7 @@ export async function replay(recorded, { dialect = 'kubernetes', url, onDifferen
     figures.scenarios++;
     if (isWhole) figures.whole++;
   }
+  for (const { close } of targets.values()) await close?.();
   return areas;
 }
 
@@ -114,7 +115,8 @@ async function openTarget({ dialect, controllers, url }) {
     return { send: (path, init) => fetch(`${url}${path}`, init), pause: (ms) => sleep(ms * WAIT_SHARE) };
   }
   const handle = await makeTarget({ dialect, controllers, pauses: 'explicit' });
-  return { send: (path, init) => handle(new Request(`http://cluster.local${path}`, init)), pause: handle.pause };
+  const { pause, close } = handle;
+  return { send: (path, init) => handle(new Request(`http://cluster.local${path}`, init)), pause, close };
 }
 
 /** The names of the Kubernetes dialect in the orch dialect. */

@@ -100,5 +100,5 @@ export default async function makeTarget({
       afterRequest();
     }
   };
-  return Object.assign(handleInTime, { pause });
+  return Object.assign(handleInTime, { pause, close: () => cluster.close() });
 }

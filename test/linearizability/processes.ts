@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { freePort } from '../e2e/etcd/etcd-server.js';
+import { etcdArguments, freePort } from '../e2e/etcd/etcd-server.js';
 
 export const TOKEN = 't';
 
@@ -87,20 +87,10 @@ export async function makeProcesses(options: ProcessOptions): Promise<Processes>
   for (let index = 0; index < COUNT * 3; index++) ports.push(await freePort());
   const url = (index: number) => `http://127.0.0.1:${ports[index]}`;
   const all = Array.from({ length: COUNT }, (_, index) => index);
-  const members = all.map((index) => {
-    const name = `etcd-${index}`;
-    const flags = {
-      name,
-      'data-dir': join(folder, name),
-      'listen-client-urls': url(index),
-      'advertise-client-urls': url(index),
-      'listen-peer-urls': url(index + COUNT),
-      'initial-advertise-peer-urls': url(index + COUNT),
-      'initial-cluster': all.map((each) => `etcd-${each}=${url(each + COUNT)}`).join(','),
-      'heartbeat-interval': '100',
-      'election-timeout': '500',
-    };
-    const words = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
+  const peers = Object.fromEntries(all.map((index) => [`etcd-${index}`, url(index + COUNT)]));
+  const members = Object.entries(peers).map(([name, peer], index) => {
+    const member = { name, folder: join(folder, name), client: url(index), peer, members: peers };
+    const words = [...etcdArguments(member), '--heartbeat-interval', '100', '--election-timeout', '500'];
     return instance({ name, port: ports[index] ?? 0 }, ['etcd', ...words], options);
   });
   const key = join(folder, 'service-accounts.key');

@@ -88,7 +88,7 @@ const PAGES: readonly {
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 133,
+    budget: 133.5,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {

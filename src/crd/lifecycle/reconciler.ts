@@ -81,6 +81,8 @@ class CrdReconciler implements ServerReconciler {
       this.#written.clear();
       this.#writeCount = 0;
       if (readsAll) for (const name of this.#findChanged()) due.add(name);
+      // A deleted CRD frees its names for the others.
+      for (const name of due) if (this.#getCrd(name) === undefined) this.#forget(name);
       for (const name of [...due].sort()) this.#reconcileIfDue(name);
       // The next pass reads all CRDs only if the changes of this pass are not exactly its own writes.
       readsAll = this.#server.lastChange(CRDS) !== this.#lastChanges + this.#writeCount;
@@ -108,10 +110,7 @@ class CrdReconciler implements ServerReconciler {
 
   #reconcileIfDue(name: string): void {
     const crd = this.#getCrd(name);
-    if (crd === undefined) {
-      this.#forget(name);
-      return;
-    }
+    if (crd === undefined) return;
     const isSettled = this.#reconciled.get(name) === crd && !this.#nameConflicts.has(name);
     if (isSettled && !this.#awaitsCleanup(crd)) return;
     this.#reconcileSafely(name);

@@ -1,5 +1,5 @@
 /**
- * Encodes a version 3 document as a protobuf message. Fields that `openApiV3` never sets are not implemented.
+ * Encodes a version 3 document as a protobuf message. It covers the fields that `openApiV3` sets.
  */
 import type { OpenApiDocument } from './document.js';
 import { type JsonObject, listOf, MessageWriter, scalarFields } from './message-writer.js';

@@ -3,7 +3,7 @@
  * states.
  */
 import type { ApiObject } from '../../meta/object.js';
-import type { PlacedObject } from '../state.js';
+import { type PlacedObject, placedObject } from '../state.js';
 import type { Store, StoreSnapshot } from '../store.js';
 import { type Journal, type JournalContent, JournalError, type JournalState } from './types.js';
 
@@ -57,8 +57,7 @@ function* placedObjects(tables: StoreSnapshot['tables']): IterableIterator<Place
   for (const [resource, state] of tables) {
     const { tree } = typeof state === 'function' ? state() : state;
     for (const object of tree.values()) {
-      const { namespace = '', name } = object.metadata;
-      yield { key: { storageKey: resource, namespace, name }, object };
+      yield placedObject(resource, object);
     }
   }
 }

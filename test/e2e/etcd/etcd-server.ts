@@ -18,6 +18,30 @@ export interface EtcdServer extends AsyncDisposable {
   start(): Promise<void>;
 }
 
+/** The arguments of a member. `members` are the peer addresses of all members by name. */
+export function etcdArguments({ name = 'default', folder, client, peer, members }: Member): readonly string[] {
+  const flags = {
+    name,
+    'data-dir': folder,
+    'listen-client-urls': client,
+    'advertise-client-urls': client,
+    'listen-peer-urls': peer,
+    'initial-advertise-peer-urls': peer,
+    'initial-cluster': Object.entries(members)
+      .map((member) => member.join('='))
+      .join(','),
+  };
+  return Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
+}
+
+interface Member {
+  readonly name?: string;
+  readonly folder: string;
+  readonly client: string;
+  readonly peer: string;
+  readonly members: Readonly<Record<string, string>>;
+}
+
 export async function startEtcd(): Promise<EtcdServer> {
   const folder = mkdtempSync(join(tmpdir(), 'orchplane-etcd-'));
   const [port, peerPort] = [await freePort(), await freePort()];
@@ -26,15 +50,7 @@ export async function startEtcd(): Promise<EtcdServer> {
   const client = new EtcdClient({ endpoints: [endpoint] });
   let running: ChildProcess;
   const start = async (): Promise<void> => {
-    const args = {
-      'data-dir': folder,
-      'listen-client-urls': endpoint,
-      'advertise-client-urls': endpoint,
-      'listen-peer-urls': peer,
-      'initial-advertise-peer-urls': peer,
-      'initial-cluster': `default=${peer}`,
-    };
-    const options = Object.entries(args).flatMap(([name, value]) => [`--${name}`, value]);
+    const options = etcdArguments({ folder, client: endpoint, peer, members: { default: peer } });
     running = spawn('etcd', options, { stdio: 'ignore' });
     for (;;) {
       const isUp = await client.range({ key: Buffer.from('health') }).then(
