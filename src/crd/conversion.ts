@@ -64,7 +64,7 @@ const NO_CONVERSION: Converter = {
 };
 
 /** Returns the object with another apiVersion and otherwise unchanged (strategy None). */
-export function withApiVersion(object: ApiObject, apiVersion: string): ApiObject {
+function withApiVersion(object: ApiObject, apiVersion: string): ApiObject {
   return object.apiVersion === apiVersion ? object : Object.freeze({ ...object, apiVersion });
 }
 

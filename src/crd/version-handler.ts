@@ -23,7 +23,7 @@ import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { copyJson, deepEqual, deepFreeze } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { compareText } from '../util/order.js';
-import { type Converter, withApiVersion } from './conversion.js';
+import type { Converter } from './conversion.js';
 import type { RuleNode } from './rules/compile.js';
 import { evaluateRules } from './rules/evaluate.js';
 import { OldValueContext } from './rules/old-value-context.js';
@@ -173,8 +173,9 @@ export class VersionHandler implements CustomResourceHandler {
     );
   }
 
-  withApiVersion(object: ApiObject): ApiObject {
-    return withApiVersion(object, this.#settings.apiVersion);
+  convertUnpruned(object: ApiObject): MaybePromise<ApiObject> {
+    const converted = this.#crdVersions.converter.convert([object], this.#settings.apiVersion);
+    return chain(converted, ([first]) => first as ApiObject);
   }
 
   /**

@@ -29,11 +29,8 @@ export interface CustomResourceHandler {
   convertToStorage(object: ApiObject): MaybePromise<ApiObject>;
   /** True if the conversions may return a promise. */
   readonly mayBeAsynchronous: boolean;
-  /**
-   * Returns an object of another version with the apiVersion of this one, without pruning. Field ownership depends on
-   * it.
-   */
-  withApiVersion(object: ApiObject): ApiObject;
+  /** Converts an object of another version to this one, without pruning. Field ownership depends on it. */
+  convertUnpruned(object: ApiObject): MaybePromise<ApiObject>;
   /** True while the CRD is terminating: creates are rejected. */
   readonly isTerminating: boolean;
   /** The schema as written in the CRD, for the OpenAPI documents. */

@@ -1,10 +1,11 @@
 /**
- * The CPU time that a server spends on one mixed load over TLS: 1,000 ConfigMaps are created, read, listed, patched, applied
- * and deleted while 50 watches are open. Works with every Kubernetes API server on this machine (Linux).
+ * The CPU time, throughput and memory of a server under one mixed load over TLS: 1,000 ConfigMaps are created, read, listed,
+ * patched, applied and deleted while 50 watches are open. Works with every Kubernetes API server on this machine (Linux).
  *
  *   node test/bench/server-cpu.mjs --port 6443 --token T --pid PID [--pid PID] [--rounds 6]
  *
- * Give the ids of all processes of the server: kube-apiserver and etcd. The first round of a new server is the cold one.
+ * Give the ids of all processes whose time counts. The first round of a new server is the cold one. With `--reads N` it sends
+ * N gets of one ConfigMap instead, to all servers in turn if there is more than one `--port`.
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
@@ -22,22 +23,37 @@ const TICK_MS = 10;
 
 const { values: given } = parseArgs({
   options: {
-    port: { type: 'string' },
+    port: { type: 'string', multiple: true },
     token: { type: 'string' },
     pid: { type: 'string', multiple: true },
     rounds: { type: 'string', default: '6' },
+    reads: { type: 'string', default: '0' },
   },
 });
+const reads = Number(given.reads);
+let sent = 0;
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, rejectUnauthorized: false });
 const watchAgent = new Agent({ rejectUnauthorized: false });
 
+const measure = reads > 0 ? measureReads : measureMix;
+if (reads > 0) await send('POST', PATH, JSON.stringify(configMap('read', { size: 'x'.repeat(200) })));
 for (let round = 1; round <= Number(given.rounds); round++) {
+  const before = { sent, time: performance.now() };
   const cpuMs = await measure(`r${round}`);
-  console.log(`round ${round}: ${(cpuMs / 1000).toFixed(2)} s of CPU`);
+  const perSecond = ((sent - before.sent) * 1000) / (performance.now() - before.time);
+  const result = `${(cpuMs / 1000).toFixed(2)} s of CPU, ${perSecond.toFixed(0)} requests per second, ${memory()} MB`;
+  console.log(`round ${round}: ${result}`);
 }
+if (reads > 0) await send('DELETE', `${PATH}/read`);
 process.exit();
 
-async function measure(prefix) {
+async function measureReads() {
+  const start = cpuTime();
+  await forAll(() => send('GET', `${PATH}/read`), reads);
+  return cpuTime() - start;
+}
+
+async function measureMix(prefix) {
   let events = 0;
   const watches = await Promise.all(
     Array.from({ length: WATCHES }, () =>
@@ -69,10 +85,10 @@ function configMap(name, data) {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
 }
 
-async function forAll(run) {
+async function forAll(run, count = OBJECTS) {
   let next = 0;
   const worker = async () => {
-    while (next < OBJECTS) await run(next++);
+    while (next < count) await run(next++);
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, worker));
 }
@@ -80,13 +96,14 @@ async function forAll(run) {
 function send(method, path, body, type = 'application/json') {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${given.token}`, ...(body === undefined ? {} : { 'content-type': type }) };
-    const sent = request({ agent, port: given.port, method, path, headers }, (response) => {
+    const port = given.port[sent++ % given.port.length];
+    const call = request({ agent, port, method, path, headers }, (response) => {
       response.resume().on('end', () => {
         if (response.statusCode < 300) resolve();
         else reject(new Error(`${method} ${path}: ${response.statusCode}`));
       });
     });
-    sent.on('error', reject).end(body);
+    call.on('error', reject).end(body);
   });
 }
 
@@ -95,12 +112,20 @@ function watch(onData) {
   return new Promise((resolve, reject) => {
     const path = `${PATH}?watch=true&resourceVersion=0`;
     const headers = { authorization: `Bearer ${given.token}` };
-    const sent = request({ agent: watchAgent, port: given.port, path, headers }, (response) => {
+    const call = request({ agent: watchAgent, port: given.port[0], path, headers }, (response) => {
       response.on('data', onData).on('error', () => undefined);
-      resolve(sent);
+      resolve(call);
     });
-    sent.on('error', reject).end();
+    call.on('error', reject).end();
   });
+}
+
+/** The resident memory of the server's processes in MB. */
+function memory() {
+  const kilobytes = given.pid.map((pid) =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]),
+  );
+  return Math.round(kilobytes.reduce((sum, each) => sum + each, 0) / 1024);
 }
 
 /** User and system time of the server's processes in milliseconds. */

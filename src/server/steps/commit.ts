@@ -11,7 +11,14 @@ import { type ObjectKey, StorageError } from '../../storage/types.js';
 import { deepEqual } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { parseRevision } from '../revision.js';
-import { cacheConverted, storedObjectOf, toServed, toStored, withResourceVersion } from '../versions.js';
+import {
+  cacheConverted,
+  differsFromStored,
+  storedObjectOf,
+  toServed,
+  toStored,
+  withResourceVersion,
+} from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
 import { seal, sealMetadata } from './seal.js';
 
@@ -35,12 +42,17 @@ export function keyFor(write: WriteOperation, name: string): ObjectKey {
 
 /** Runs commits that belong together and returns the stored object; see `Store.transaction`. */
 export function inTransaction(write: WriteOperation, run: () => ApiObject): MaybePromise<ApiObject> {
-  return write.server.store.transaction(run, confirmVersion);
-}
-
-/** Adds the resourceVersion to an object that was stored without one. */
-function confirmVersion(object: ApiObject, resourceVersion: string): ApiObject {
-  return object.metadata.resourceVersion === '' ? withResourceVersion(object, resourceVersion) : object;
+  return write.server.store.transaction(run, (object, resourceVersion) => {
+    if (object.metadata.resourceVersion !== '') return object;
+    const { served, server } = write;
+    const stored = server.store.get(keyFor(write, object.metadata.name));
+    // Otherwise it was deleted, or has changed again.
+    const isLive = stored?.metadata.resourceVersion === resourceVersion;
+    if (isLive && !differsFromStored(served)) return stored;
+    const confirmed = withResourceVersion(object, resourceVersion);
+    if (isLive) cacheConverted(served, stored, confirmed);
+    return confirmed;
+  });
 }
 
 /** Rejects a new object that has a resourceVersion. Dry runs accept it. */

@@ -33,14 +33,17 @@ import { isExactAddition } from '../../merge/apply/same-owners.js';
 import { trackedSchema } from '../../merge/apply/schema-sets.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
+import type { ApiRequest } from '../../protocol/request.js';
 import { zeroValue } from '../../schema/decode.js';
 import { type ObjectNode, type SchemaNode, searchIn } from '../../schema/schema-node.js';
 import { recoverFrom, translateError } from '../../util/catch-error.js';
 import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
+import { isPromise } from '../../util/maybe-promise.js';
+import { messageOf } from '../../util/message-of.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { managerOf } from '../manager-name.js';
 import { nonOwnableParts, ownableFilter } from '../ownable-fields.js';
-import { storedObjectOf, toServed, toStored } from '../versions.js';
+import { ConversionPending, storedObjectOf, toServed, toStored } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
 import { zeroFields } from './prepare.js';
 import { sameButTime } from './same-as-live.js';
@@ -264,20 +267,42 @@ export function versionsOf(write: WriteOperation): Versions {
       const from = servedIn(write, object.apiVersion);
       const to = servedIn(write, apiVersion);
       if (from === undefined || to === undefined) return undefined;
-      if (to.kind.customResourceHandler !== undefined)
-        return inCustomVersion(to, to.kind.customResourceHandler, object.value as ApiObject);
+      if (to.kind.customResourceHandler !== undefined) {
+        return inCustomVersion(to, to.kind.customResourceHandler, { object: object.value as ApiObject, request });
+      }
       return asVersioned(to, toServed(to, toStorageVersion(from, object.value as ApiObject)));
     },
   };
 }
 
+/** The asynchronous conversions of a request, by version and object. Each of them starts the request again. */
+const conversions = new WeakMap<ApiRequest, Map<string, () => ApiObject>>();
+
 /**
- * For ownership, versions of a custom resource differ in their schemas only: a field that a version does not declare makes
- * the object incompatible with it, where a conversion for reads would drop the field.
+ * For ownership, a field that a version does not declare makes the object incompatible with it, where a conversion for reads
+ * would drop the field.
  */
-function inCustomVersion(to: ServedKind, custom: CustomResourceHandler, object: ApiObject): Versioned {
-  requireDeclared(to.schema, object);
-  return asVersioned(to, custom.withApiVersion(object));
+function inCustomVersion(
+  to: ServedKind,
+  custom: CustomResourceHandler,
+  { object, request }: { readonly object: ApiObject; readonly request: ApiRequest },
+): Versioned {
+  const { managedFields: _, ...metadata } = object.metadata;
+  const input = custom.mayBeAsynchronous ? { ...object, metadata } : object;
+  const key = custom.mayBeAsynchronous ? `${to.apiVersion} ${JSON.stringify(input)}` : '';
+  const known = conversions.get(request)?.get(key);
+  const converted = known === undefined ? custom.convertUnpruned(input) : known();
+  if (isPromise(converted)) {
+    const finished = getOrInsertComputed(conversions, request, () => new Map<string, () => ApiObject>());
+    const onFailure = (error: unknown): void => {
+      finished.set(key, () => {
+        throw new IncompatibleVersionError(messageOf(error));
+      });
+    };
+    throw new ConversionPending(converted.then((result) => void finished.set(key, () => result), onFailure));
+  }
+  requireDeclared(to.schema, converted);
+  return asVersioned(to, converted);
 }
 
 function requireDeclared(schema: ObjectNode, { metadata: _metadata, ...body }: ApiObject): void {

@@ -157,6 +157,22 @@ describe('a conversion function', () => {
     expect(await api(cluster).get('a')).toMatchObject({ spec: { size: 1 } });
   });
 
+  test.each([
+    ['returns an object', convert],
+    ['returns a promise', async (draft: Spec, to: string) => convert(draft, to)],
+  ])('determines the owners of fields in the version of each manager if it %s', async (_name, conversion) => {
+    const cluster = await converting(conversion);
+    await api(cluster, 'v2').apply(widget('a', { dimensions: { size: 1 } }), { fieldManager: 'two' });
+    await api(cluster).patch('a', mergePatch({ metadata: { labels: { k: 'v' } } }) as never);
+    const refused = await failureOf(api(cluster).apply(widget('a', { size: 2 }), { fieldManager: 'one' }));
+    expect(refused).toMatchObject({ code: 409, message: expect.stringContaining('.spec.dimensions.size') });
+    const { metadata } = await api(cluster).apply(widget('a', { size: 2 }), { fieldManager: 'one', force: true });
+    expect(metadata.managedFields?.map(({ apiVersion, fieldsV1 }) => [apiVersion, fieldsV1])).toEqual([
+      [`${GROUP}/v1`, { 'f:spec': { 'f:size': {} } }],
+      [`${GROUP}/v1`, { 'f:metadata': { 'f:labels': { '.': {}, 'f:k': {} } } }],
+    ]);
+  });
+
   test('rejects a conversion function that returns a circular object', async () => {
     const cluster = await converting((draft: Spec, to: string) => {
       const made = convert(draft, to);

@@ -1,8 +1,8 @@
 /** Tests that every kind must pass. A kind takes part with a sample: a minimal object and a change to it. */
-import type { ApiObject, Cluster, Kind } from 'orchplane';
+import type { ApiObject, Cluster, ClusterOptions, Kind } from 'orchplane';
 import { mergePatch, StatusError } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseApiVersion } from '../../../src/meta/gvk.js';
 
 export interface KindSample {
@@ -29,7 +29,8 @@ export interface KindSample {
   readonly createOnUpdate: boolean;
 }
 
-export function describeKind(sample: KindSample): void {
+/** `create` makes the clusters of the tests. */
+export function describeKind(sample: KindSample, create: (options?: ClusterOptions) => Cluster = testCluster): void {
   const { kind, body, change } = sample;
   const [first, second] = sample.names ?? ['a', 'b'];
 
@@ -39,10 +40,12 @@ export function describeKind(sample: KindSample): void {
     let objects: ReturnType<typeof open>;
 
     beforeEach(() => {
-      cluster = testCluster();
+      cluster = create();
       cluster.install(kind);
       objects = open(cluster);
     });
+
+    afterEach(() => cluster.close());
 
     // The kind is not statically known here, so objects are untyped.
     function open(of: Cluster) {
@@ -132,9 +135,10 @@ export function describeKind(sample: KindSample): void {
     test('creates an object by an update, in the dialect kubernetes only if the sample allows it', async () => {
       await expect(objects.update(input(first))).resolves.toMatchObject({ metadata: { name: first } });
       if (sample.createOnUpdate) return;
-      const reference = testCluster({ dialect: 'kubernetes' });
-      reference.install(kind);
-      await expect(open(reference).update(input(first))).rejects.toMatchObject({ reason: 'NotFound' });
+      await cluster.close();
+      cluster = create({ dialect: 'kubernetes' });
+      cluster.install(kind);
+      await expect(open(cluster).update(input(first))).rejects.toMatchObject({ reason: 'NotFound' });
     });
 
     testUnreconciled('keeps the resourceVersion when an update changes nothing', async () => {
