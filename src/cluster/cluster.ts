@@ -16,11 +16,10 @@ import { Namespace } from '../kinds/core/v1/namespace.js';
 import { featureGates } from '../kinds/feature-gates.js';
 import type { Kind } from '../kinds/kind.js';
 import { checkRelease, REFERENCE_RELEASE } from '../kinds/lifecycle.js';
-import type { StorageReader } from '../kinds/objects.js';
 import { clusterSettings } from '../kinds/shared/cluster-settings.js';
 import { dialectNamed } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
-import { type GroupVersionResource, qualifiedResource } from '../meta/gvk.js';
+import type { GroupVersionResource } from '../meta/gvk.js';
 import type { AccessAttributes } from '../protocol/access.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
@@ -28,6 +27,7 @@ import { Availability } from '../registry/availability.js';
 import { Registry } from '../registry/registry.js';
 import { ReusableParts } from '../schema/reuse.js';
 import { checkUserParts } from '../server/check-user-parts.js';
+import { storageReaderOf } from '../server/cluster-view.js';
 import { type AccessListener, type AccessListenerOptions, hookContext, type ServerContext } from '../server/context.js';
 import { createDialectNameCheck } from '../server/dialect-names.js';
 import { dispatch } from '../server/dispatch.js';
@@ -43,7 +43,6 @@ import { type ExtraReconcilers, ServerReconcilers } from '../server/reconcilers.
 import { pastRevision } from '../server/revision.js';
 import { seedInitialObjects, seedNamespaces, seedSharedObjects } from '../server/seed.js';
 import type { OpenStore, StoreHost } from '../server/shared-storage.js';
-import { objectReader } from '../server/strategy-context.js';
 import type { StrictMode } from '../server/strict.js';
 import { unknownResource } from '../server/unknown-resource.js';
 import { watchDelivery } from '../server/watch-stream.js';
@@ -191,15 +190,6 @@ interface ClusterParts extends ContextParts {
   readonly extend: ExtendCluster<object>;
 }
 
-function storageReaderOf({ store, registry }: ClusterParts, { clusterView: view }: ServerContext): StorageReader {
-  return {
-    objects: objectReader(store, registry),
-    everything: () => store.allObjects(),
-    lastChange: view.lastChange,
-    count: (resource) => store.count(qualifiedResource(resource)),
-  };
-}
-
 /** A function that also works with `using`. */
 function undo(run: () => void): (() => void) & Disposable {
   return Object.assign(run, { [Symbol.dispose]: run });
@@ -312,7 +302,7 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
       return context.authorize(user ?? ADMINISTRATOR, attributes, 'http');
     },
     authentication: context.authentication,
-    storageReader: storageReaderOf(parts, context),
+    storageReader: storageReaderOf(context),
     audit,
     advertise: (listener) => reconcilers.advertise(listener),
     snapshot: () => snapshotOf(parts),

@@ -1,24 +1,11 @@
 /**
- * A client of etcd's gRPC API: one connection per endpoint, of which one is used until it fails.
+ * A client of etcd's gRPC API, which also authenticates.
  */
-import type { ChannelCredentials, Client, ClientDuplexStream, Metadata } from '@grpc/grpc-js';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { systemClock } from '../util/clock.js';
-import { getOrInsertComputed, once } from '../util/once.js';
-import {
-  type MessageCodec,
-  messageCodec,
-  type RangeRequest,
-  type RangeResponse,
-  type TxnRequest,
-  type TxnResponse,
-  type WatchResponse,
-} from './messages.js';
-
-export interface EtcdTls {
-  readonly ca?: Buffer | string;
-  readonly cert?: Buffer | string;
-  readonly key?: Buffer | string;
-}
+import { EtcdConnections, type EtcdTls, type Method, method } from './connections.js';
+import { EtcdError } from './etcd-error.js';
+import type { RangeRequest, RangeResponse, TxnRequest, TxnResponse, WatchResponse } from './messages.js';
 
 export interface EtcdClientOptions {
   /** `http://127.0.0.1:2379`, or with `https:`. */
@@ -27,44 +14,19 @@ export interface EtcdClientOptions {
   readonly auth?: { readonly username: string; readonly password: string } | undefined;
 }
 
-/** A request that failed in etcd or on the way. */
-export class EtcdError extends Error {
-  override readonly name = 'EtcdError';
-
-  constructor(
-    message: string,
-    /** Whether etcd may have executed the request. */
-    readonly mayBeDone: boolean,
-    /** Whether etcd is not available, as opposed to a request that it refused. */
-    readonly isUnavailable: boolean,
-  ) {
-    super(message);
-  }
-}
-
 /** An open watch. */
 export interface EtcdWatch {
   /** Asks for the revision up to which all events were sent. */
   requestProgress(): void;
   close(): void;
+  /** Closes it, because its member does not respond. The next watch uses another member. */
+  abandon(): void;
 }
 
 export interface WatchHandlers {
   onResponse(response: WatchResponse): void;
   onEnd(error: Error | undefined): void;
 }
-
-interface Method {
-  readonly path: string;
-  readonly request: MessageCodec;
-  readonly response: MessageCodec;
-}
-
-const method = (path: string, request: string, response: string): Method => ({
-  path: `/etcdserverpb.${path}`,
-  request: messageCodec(request),
-  response: messageCodec(response),
-});
 
 const RANGE = method('KV/Range', 'RangeRequest', 'RangeResponse');
 const TXN = method('KV/Txn', 'TxnRequest', 'TxnResponse');
@@ -74,46 +36,26 @@ const GRANT = method('Lease/LeaseGrant', 'LeaseGrantRequest', 'LeaseGrantRespons
 const STATUS = method('Maintenance/Status', 'StatusRequest', 'StatusResponse');
 const AUTHENTICATE = method('Auth/Authenticate', 'AuthenticateRequest', 'AuthenticateResponse');
 
-/** The limits of the reference server's client. */
-const CHANNEL_OPTIONS = {
-  'grpc.keepalive_time_ms': 30_000,
-  'grpc.keepalive_timeout_ms': 10_000,
-  'grpc.max_receive_message_length': -1,
-  'grpc.max_send_message_length': -1,
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 1_000,
-};
+/** Without a leader, etcd needs up to 14 seconds to say so. The watch notices a member that does not respond (`feed.ts`). */
+const REQUEST_TIMEOUT_MS = 20_000;
 
-const REQUEST_TIMEOUT_MS = 10_000;
-
-type Grpc = typeof import('@grpc/grpc-js');
-
-/** Loaded on first use: reading a snapshot does not need it. */
-const loadGrpc = once(async (): Promise<Grpc> => {
-  try {
-    return await import('@grpc/grpc-js');
-  } catch (cause) {
-    throw new Error('orchplane: etcdStorage needs the package @grpc/grpc-js (npm install @grpc/grpc-js)', { cause });
-  }
-});
+/** A token has expired, or etcd has forgotten it, or users and roles have changed since. */
+const IS_OLD_TOKEN = /invalid auth token|revision of auth store is old/;
+const IS_AUTH_DISABLED = /authentication is not enabled/;
 
 export class EtcdClient {
-  readonly #options: EtcdClientOptions;
-  readonly #endpoints: readonly URL[];
-  /** By index of the endpoint. */
-  readonly #connections = new Map<number, Client>();
-  #current = 0;
-  #token: Promise<string> | undefined;
-  #isClosed = false;
+  readonly #connections: EtcdConnections;
+  readonly #auth: EtcdClientOptions['auth'];
+  /** Undefined in a client without a user, and if etcd does not authenticate. */
+  #token: Promise<string | undefined> | undefined;
 
-  constructor(options: EtcdClientOptions) {
-    this.#options = options;
-    this.#endpoints = options.endpoints.map(parseEndpoint);
-    if (this.#endpoints.length === 0) throw new TypeError('orchplane: etcdStorage: endpoints must not be empty');
+  constructor({ endpoints, tls, auth }: EtcdClientOptions) {
+    this.#connections = new EtcdConnections(endpoints, tls);
+    this.#auth = auth;
   }
 
-  range(request: RangeRequest): Promise<RangeResponse> {
-    return this.#read(RANGE, request) as Promise<RangeResponse>;
+  range(request: RangeRequest, timeoutMs?: number): Promise<RangeResponse> {
+    return this.#read(RANGE, request, timeoutMs) as Promise<RangeResponse>;
   }
 
   /** A transaction that writes is sent once: a failure may leave open whether it was executed. */
@@ -135,153 +77,110 @@ export class EtcdClient {
     return version;
   }
 
-  /** Watches keys from a revision. */
+  /** Watches keys from a revision. It ends with an error if its member has lost the other members. */
   watch(
     range: { readonly key: Uint8Array; readonly rangeEnd: Uint8Array; readonly startRevision: number },
     handlers: WatchHandlers,
   ): EtcdWatch {
-    const used = this.#current;
+    const connections = this.#connections;
+    const used = connections.current;
     let stream: ClientDuplexStream<object, object> | undefined;
     let isClosed = false;
-    const end = (error: Error | undefined): void => {
-      if (isClosed) return;
+    const close = (): void => {
       isClosed = true;
       stream?.cancel();
-      if (error !== undefined) this.#moveOn(used);
+    };
+    const end = (error: Error): void => {
+      if (isClosed) return;
+      close();
+      connections.moveOn(used);
       handlers.onEnd(error);
     };
     const open = async (): Promise<void> => {
-      const metadata = await this.#metadata();
-      const connection = this.#connection(await loadGrpc(), used);
+      const headers = { ...(await this.#headers()), hasleader: 'true' };
       if (isClosed) return;
-      stream = connection.makeBidiStreamRequest(WATCH.path, WATCH.request.encode, WATCH.response.decode, metadata);
+      stream = await connections.stream(WATCH, used, headers);
       stream.on('data', (response: WatchResponse) => {
+        // It may have been refused because of an old token.
+        if (response.canceled) this.#token = undefined;
         if (!isClosed) handlers.onResponse(response);
       });
-      stream.on('error', (error: Error) => end(error));
+      stream.on('error', end);
       stream.on('end', () => end(new Error('etcd ended the watch')));
-      stream.write({ createRequest: { ...range, progressNotify: true, fragment: true } });
+      if (isClosed) stream.cancel();
+      else stream.write({ createRequest: { ...range, progressNotify: true, fragment: true } });
     };
     open().catch(end);
     return {
       requestProgress: () => {
         if (!isClosed) stream?.write({ progressRequest: {} });
       },
-      close: () => {
-        isClosed = true;
-        stream?.cancel();
+      close,
+      abandon: () => {
+        close();
+        connections.abandon(used);
       },
     };
   }
 
   close(): void {
-    this.#isClosed = true;
-    for (const connection of this.#connections.values()) connection.close();
+    this.#connections.close();
   }
 
-  /** Reads change nothing, so they are repeated with the other endpoints. */
-  async #read(called: Method, request: object): Promise<object> {
+  /** Reads change nothing, so they are repeated with the other endpoints. `timeoutMs` limits all attempts together. */
+  async #read(called: Method, request: object, timeoutMs?: number): Promise<object> {
+    const until = timeoutMs === undefined ? undefined : systemClock.now() + timeoutMs;
+    let failure: EtcdError | undefined;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#call(called, request);
+        return await this.#call(called, request, until === undefined ? undefined : until - systemClock.now());
       } catch (error) {
-        const isLast = attempt >= this.#endpoints.length;
-        if (isLast || !(error instanceof EtcdError && error.isUnavailable)) throw error;
+        if (!(error instanceof EtcdError && error.isUnavailable)) throw error;
+        // What a member says explains more than that there is no connection to another one.
+        if (failure === undefined || error.mayBeDone) failure = error;
+        if (attempt >= this.#connections.count || (until ?? Infinity) <= systemClock.now()) throw failure;
       }
     }
   }
 
-  async #call(called: Method, request: object, isRetry = false): Promise<object> {
-    const metadata = await this.#metadata();
+  /** Calls a method of the API once, or twice if the token has to be renewed: then etcd has not executed the first call. */
+  async #call(called: Method, message: object, timeoutMs = REQUEST_TIMEOUT_MS): Promise<object> {
+    let token: Promise<string | undefined> | undefined;
+    const send = async () => {
+      const headers = await this.#headers();
+      token = this.#token;
+      return this.#connections.call(called, { message, headers, timeoutMs });
+    };
     try {
-      return await this.#send(called, request, metadata);
+      return await send();
     } catch (error) {
-      const isOldToken =
-        this.#token !== undefined && error instanceof EtcdError && /invalid auth token/.test(error.message);
-      if (!isOldToken || isRetry) throw error;
-      this.#token = undefined;
-      return this.#call(called, request, true);
+      if (this.#auth === undefined || !(error instanceof EtcdError && IS_OLD_TOKEN.test(error.message))) throw error;
+      // Unless another request has done so.
+      if (this.#token === token) this.#token = undefined;
+      return send();
     }
   }
 
-  async #send({ path, request, response }: Method, message: object, metadata: Metadata): Promise<object> {
-    const grpc = await loadGrpc();
-    const used = this.#current;
-    const connection = this.#connection(grpc, used);
-    return new Promise((resolve, reject) => {
-      const options = { deadline: systemClock.now() + REQUEST_TIMEOUT_MS };
-      connection.makeUnaryRequest(path, request.encode, response.decode, message, metadata, options, (error, value) => {
-        if (error === null && value !== undefined) resolve(value);
-        else {
-          const failure = toEtcdError(error ?? new Error('etcd sent no response'), grpc);
-          if (failure.isUnavailable) this.#moveOn(used);
-          reject(failure);
-        }
-      });
-    });
-  }
-
-  #connection(grpc: Grpc, index: number): Client {
-    if (this.#isClosed) throw new EtcdError('the client is closed', false, false);
-    const url = this.#endpoints[index] as URL;
-    const make = () => new grpc.Client(url.host, credentialsFor(url, this.#options.tls, grpc), CHANNEL_OPTIONS);
-    return getOrInsertComputed(this.#connections, index, make);
-  }
-
-  /** Uses the next endpoint, unless another request has done so. */
-  #moveOn(failed: number): void {
-    if (this.#current === failed) this.#current = (failed + 1) % this.#endpoints.length;
-  }
-
-  async #metadata(): Promise<Metadata> {
-    const { Metadata } = await loadGrpc();
-    const metadata = new Metadata();
-    const { auth } = this.#options;
-    if (auth === undefined) return metadata;
-    this.#token ??= this.#authenticate(auth);
+  async #headers(): Promise<Readonly<Record<string, string>>> {
+    if (this.#auth === undefined) return {};
+    this.#token ??= this.#authenticate(this.#auth);
     try {
-      metadata.set('token', await this.#token);
+      const token = await this.#token;
+      return token === undefined ? {} : { token };
     } catch (error) {
       this.#token = undefined;
       throw error;
     }
-    return metadata;
   }
 
-  async #authenticate({ username, password }: NonNullable<EtcdClientOptions['auth']>): Promise<string> {
-    const response = await this.#send(AUTHENTICATE, { name: username, password }, new (await loadGrpc()).Metadata());
-    return (response as { readonly token: string }).token;
+  async #authenticate({ username: name, password }: NonNullable<EtcdClientOptions['auth']>) {
+    const request = { message: { name, password }, headers: {}, timeoutMs: REQUEST_TIMEOUT_MS };
+    try {
+      const { token } = (await this.#connections.call(AUTHENTICATE, request)) as { readonly token: string };
+      return token;
+    } catch (error) {
+      if (error instanceof EtcdError && IS_AUTH_DISABLED.test(error.message)) return undefined;
+      throw error;
+    }
   }
-}
-
-function parseEndpoint(endpoint: string): URL {
-  try {
-    const url = new URL(endpoint);
-    if (url.protocol === 'http:' || url.protocol === 'https:') return url;
-  } catch {
-    // The error below names the endpoint.
-  }
-  throw new TypeError(`orchplane: etcdStorage: an endpoint is a URL such as https://127.0.0.1:2379, got ${endpoint}`);
-}
-
-function credentialsFor({ protocol }: URL, tls: EtcdTls | undefined, { credentials }: Grpc): ChannelCredentials {
-  if (protocol === 'http:') return credentials.createInsecure();
-  const { ca, key, cert } = tls ?? {};
-  const bytes = (content: Buffer | string | undefined) => (content === undefined ? null : Buffer.from(content));
-  return credentials.createSsl(bytes(ca), bytes(key), bytes(cert));
-}
-
-function toEtcdError(
-  error: Error & { readonly code?: number; readonly details?: string },
-  { status }: Grpc,
-): EtcdError {
-  const message = error.details === undefined || error.details === '' ? error.message : error.details;
-  // With these codes etcd says that it cannot answer now.
-  const { UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, UNKNOWN, INTERNAL } = status;
-  const isUnavailable = [UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, UNKNOWN, INTERNAL].some(
-    (code) => code === error.code,
-  );
-  // Without a connection nothing was sent; other refusals come from an etcd that did not execute the request.
-  const wasSent = !/^No connection established|^Name resolution failed/.test(message);
-  return new EtcdError(message, isUnavailable && wasSent, isUnavailable);
 }

@@ -4,7 +4,8 @@
  * upstream: apiserver/pkg/storage/etcd3/compact.go
  */
 import { systemClock } from '../util/clock.js';
-import { type EtcdClient, EtcdError } from './client.js';
+import type { EtcdClient } from './client.js';
+import { EtcdError } from './etcd-error.js';
 import { COMPACT_REVISION_KEY } from './layout.js';
 import { toNumber } from './messages.js';
 

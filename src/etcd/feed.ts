@@ -5,7 +5,8 @@
 import { errors } from '../meta/errors.js';
 import { append } from '../util/arrays.js';
 import { systemClock } from '../util/clock.js';
-import { type EtcdClient, EtcdError, type EtcdWatch } from './client.js';
+import type { EtcdClient, EtcdWatch } from './client.js';
+import { EtcdError } from './etcd-error.js';
 import { type KeyValue, toNumber, type WatchEvent, type WatchResponse } from './messages.js';
 
 /** Receives what the feed reads. */
@@ -40,6 +41,13 @@ const RECONNECT_MS = 250;
 /** How long a read waits until it is current, as in the reference server. */
 const CURRENT_TIMEOUT_MS = 3_000;
 const PROGRESS_INTERVAL_MS = 100;
+const HEARTBEAT_MS = 500;
+/**
+ * The number of heartbeats without a response after which a member is asked for one, and after which it is given up. They
+ * are counted, because a process that is busy for seconds receives nothing either, but has only one heartbeat in that time.
+ */
+const QUIET_HEARTBEATS = 2;
+const MAX_QUIET_HEARTBEATS = 6;
 
 export class EtcdFeed {
   readonly #client: FeedClient;
@@ -54,6 +62,8 @@ export class EtcdFeed {
   #running: Promise<void> | undefined;
   #queued: Promise<void> | undefined;
   #isClosed = false;
+  #quietHeartbeats = 0;
+  #stopHeartbeat: () => void = () => undefined;
   /** Events of a response that is sent in parts. */
   #fragments: WatchEvent[] = [];
 
@@ -85,6 +95,7 @@ export class EtcdFeed {
 
   close(): void {
     this.#isClosed = true;
+    this.#stopHeartbeat();
     this.#watch?.close();
   }
 
@@ -132,13 +143,22 @@ export class EtcdFeed {
 
   async #catchUpAfter(before: Promise<void> | undefined): Promise<void> {
     await this.#loaded;
-    // Its failure is reported to those who wait for it.
-    await before?.catch(() => undefined);
-    this.#running = this.#queued;
+    const failure = await before?.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const own = this.#queued;
+    this.#running = own;
     this.#queued = undefined;
-    // Through the quorum, so that its revision is not older than any acknowledged write.
-    const { header } = await this.#client.range({ key: this.#barrierKey, countOnly: true });
-    await this.whenReached(toNumber(header.revision), CURRENT_TIMEOUT_MS);
+    try {
+      // etcd needs seconds to report that it has no leader; those who have waited for that do not ask again.
+      if (failure instanceof EtcdError) throw failure;
+      // Through the quorum, so that its revision is not older than any acknowledged write.
+      const { header } = await this.#client.range({ key: this.#barrierKey, countOnly: true });
+      await this.whenReached(toNumber(header.revision), CURRENT_TIMEOUT_MS);
+    } finally {
+      if (this.#running === own) this.#running = undefined;
+    }
   }
 
   /** A process may start before etcd. */
@@ -180,6 +200,7 @@ export class EtcdFeed {
   #follow(): void {
     if (this.#isClosed) return;
     this.#fragments = [];
+    this.#startHeartbeat();
     this.#watch = this.#client.watch(
       { ...this.#range, startRevision: this.#target.revision + 1 },
       { onResponse: (response) => this.#receive(response), onEnd: () => this.#followAgain() },
@@ -193,13 +214,36 @@ export class EtcdFeed {
     this.#follow();
   }
 
+  /** Continues with another member if the one that sends the events does not respond any more. */
+  #startHeartbeat(): void {
+    this.#stopHeartbeat();
+    this.#quietHeartbeats = 0;
+    const beat = (): void => {
+      this.#quietHeartbeats++;
+      if (this.#quietHeartbeats >= MAX_QUIET_HEARTBEATS) {
+        this.#watch?.abandon();
+        this.#follow();
+        return;
+      }
+      if (this.#quietHeartbeats >= QUIET_HEARTBEATS) this.#watch?.requestProgress();
+      schedule();
+    };
+    const schedule = (): void => {
+      this.#stopHeartbeat = systemClock.after(HEARTBEAT_MS, beat, { background: true });
+    };
+    schedule();
+  }
+
   #followAgain(): void {
+    this.#stopHeartbeat();
     this.#watch = undefined;
     systemClock.after(RECONNECT_MS, () => this.#follow(), { background: true });
   }
 
   #receive({ canceled, compactRevision, created, events, fragment, header }: WatchResponse): void {
+    this.#quietHeartbeats = 0;
     if (canceled) {
+      this.#stopHeartbeat();
       this.#watch?.close();
       this.#watch = undefined;
       // etcd has compacted what was not received.

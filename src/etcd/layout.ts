@@ -63,11 +63,21 @@ const INTERNAL_PATHS: readonly (readonly [RegExp, InternalKey])[] = [
   [/^health$/, 'health check'],
 ];
 
+/** What all keys start with. It ends with a slash. */
+export function rootOf(prefix: string): string {
+  const trimmed = trimRight(prefix.replace(/^\/+/, ''), '/');
+  return trimmed === '' ? '/' : `/${trimmed}/`;
+}
+
+/** The key that health checks read. It does not exist. */
+export function healthKeyOf(prefix: string): Uint8Array {
+  return Buffer.from(`${rootOf(prefix)}health`);
+}
+
 /** `prefix` is what the flag `--etcd-prefix` of kube-apiserver takes: slashes around it do not count. */
 export function etcdLayout(prefix: string, dialect: Dialect): EtcdLayout {
   const { paths, resources } = builtInPaths(dialect);
-  const trimmed = trimRight(prefix.replace(/^\/+/, ''), '/');
-  const root = trimmed === '' ? '/' : `/${trimmed}/`;
+  const root = rootOf(prefix);
   const prefixOf = (storageKey: string, namespace = ''): string =>
     `${root}${paths.get(storageKey) ?? pathByGroup(resourceOf(storageKey))}/${namespace === '' ? '' : `${namespace}/`}`;
 

@@ -8,7 +8,8 @@ import { randomIds } from '../util/ids.js';
 import { deepFreeze } from '../util/json.js';
 import { builtInKindsIn } from './built-in-kinds.js';
 import { EtcdClient, type EtcdClientOptions } from './client.js';
-import { DEFAULT_PREFIX, etcdLayout } from './layout.js';
+import { EtcdHealth } from './health.js';
+import { DEFAULT_PREFIX, etcdLayout, healthKeyOf } from './layout.js';
 import { NODE_PORTS_PATH } from './node-port-range.js';
 import { EtcdStore, type StoredForm } from './store.js';
 import { decodeCustomValue, decodeStored, encodeCustomValue, encodeStored } from './values.js';
@@ -40,6 +41,7 @@ export function etcdStorage(options: EtcdStorageOptions): SharedStorage {
         form,
         onLoaded: () => host.onLoaded(),
         leaseFor: (seconds) => leases.for(seconds),
+        health: new EtcdHealth(client, healthKeyOf(prefix)),
       });
     },
   };

@@ -23,11 +23,14 @@ import {
   StorageError,
   type Write,
 } from '../storage/types.js';
+import { systemClock } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import { type EtcdClient, EtcdError } from './client.js';
+import type { EtcdClient } from './client.js';
 import { startCompaction } from './compactor.js';
+import { EtcdError } from './etcd-error.js';
 import { EtcdFeed, type FeedTarget, type KeyRange } from './feed.js';
+import type { EtcdHealth } from './health.js';
 import { type KeyValue, type RequestOp, type TxnRequest, toNumber } from './messages.js';
 import { NodePortRange, type RangeChange } from './node-port-range.js';
 
@@ -60,6 +63,8 @@ interface Change {
 const NOTHING = (): void => undefined;
 /** How long a write waits for its own event. */
 const APPLY_TIMEOUT_MS = 10_000;
+/** When a request asks again after it did not reach etcd. */
+const RECONNECT_MS = 100;
 
 export interface EtcdStoreOptions extends StoreOptions {
   readonly client: EtcdClient;
@@ -67,6 +72,7 @@ export interface EtcdStoreOptions extends StoreOptions {
   /** Called when the content was loaded or replaced. */
   readonly onLoaded: () => Promise<void>;
   readonly leaseFor: (seconds: number) => Promise<number>;
+  readonly health: EtcdHealth;
 }
 
 export class EtcdStore extends Store implements SharedAccess, FeedTarget {
@@ -106,9 +112,22 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     return this.#feed.whenReady();
   }
 
-  async whenCurrent(): Promise<void> {
-    await this.#feed.whenReady();
-    await this.#ask(this.#feed.catchUp());
+  async whenCurrent(until: number): Promise<boolean> {
+    await this.#ask(this.#feed.whenReady());
+    for (;;) {
+      try {
+        await this.#feed.catchUp();
+        return true;
+      } catch (error) {
+        if (!isConnectionFailure(error)) throw toStatus(error, true);
+        if (systemClock.now() + RECONNECT_MS > until) return false;
+      }
+      await new Promise<void>((resolve) => systemClock.after(RECONNECT_MS, resolve));
+    }
+  }
+
+  check(): Promise<string | undefined> {
+    return this.#options.health.check();
   }
 
   override get(key: ObjectKey): ApiObject | undefined {
@@ -197,14 +216,12 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
           responses.map(({ responseRange }) => toNumber(responseRange?.kvs[0]?.modRevision ?? 0)),
         );
       }
-      const revision = toNumber(header.revision);
-      await this.#feed.whenReached(revision, APPLY_TIMEOUT_MS);
-      return revision;
+      return await this.#whenApplied(toNumber(header.revision));
     } catch (error) {
       // The next attempt starts from the live object.
-      if (error instanceof StorageError) await this.#feed.catchUp();
+      if (error instanceof StorageError) await this.#ask(this.#feed.catchUp());
       if (error instanceof EtcdError && error.mayBeDone) return await this.#readBack(changes, error);
-      throw toStatus(error);
+      throw toStatus(error, true);
     } finally {
       for (const { key } of changes) this.#sent.delete(keyText(key));
     }
@@ -256,14 +273,23 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
    */
   async #readBack(changes: readonly Change[], failure: EtcdError): Promise<number> {
     const created = changes.find(({ before, object }) => before === 0 && object !== undefined);
-    if (created?.object === undefined) throw toStatus(failure);
-    const { kvs } = await this.#ask(this.#client.range({ key: this.#form.keyOf(created.key) }));
-    const [found] = kvs;
-    if (found === undefined || toNumber(found.version) !== 1) throw toStatus(failure);
+    if (created?.object === undefined) throw toStatus(failure, false);
+    const read = await this.#client.range({ key: this.#form.keyOf(created.key) }).catch(() => undefined);
+    const found = read?.kvs[0];
+    if (found === undefined || toNumber(found.version) !== 1) throw toStatus(failure, false);
     const revision = toNumber(found.createRevision);
     const { metadata } = this.#form.decode(created.key, found.value, String(revision));
-    if (metadata.uid !== created.object.metadata.uid) throw toStatus(failure);
-    await this.#feed.whenReached(revision, APPLY_TIMEOUT_MS);
+    if (metadata.uid !== created.object.metadata.uid) throw toStatus(failure, false);
+    return this.#whenApplied(revision);
+  }
+
+  /** Waits for the event of a write, which cannot be taken back. */
+  async #whenApplied(revision: number): Promise<number> {
+    await this.#feed.whenReached(revision, APPLY_TIMEOUT_MS).catch(() => {
+      throw errors.timeout(
+        `the change is stored with resourceVersion ${revision}, but this server has not received it`,
+      );
+    });
     return revision;
   }
 
@@ -271,7 +297,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     try {
       return await answer;
     } catch (error) {
-      throw toStatus(error);
+      throw toStatus(error, true);
     }
   }
 
@@ -349,7 +375,13 @@ function lostRace(changes: readonly Change[], present: readonly number[]): Stora
   return new StorageError(present[index] === 0 ? 'missing' : 'stale');
 }
 
-function toStatus(error: unknown): unknown {
+/** There was no connection, or it was lost, as opposed to what etcd itself says. */
+function isConnectionFailure(error: unknown): boolean {
+  return error instanceof EtcdError && error.isUnavailable && !/^etcdserver:|deadline exceeded/.test(error.message);
+}
+
+/** `canRepeat`: the request has changed nothing, so that the client may send it again. */
+function toStatus(error: unknown, canRepeat: boolean): unknown {
   if (!(error instanceof EtcdError)) return error;
-  return error.isUnavailable ? errors.timeout(error.message) : errors.plain(error.message);
+  return error.isUnavailable ? errors.timeout(error.message, canRepeat ? 1 : 0) : errors.plain(error.message);
 }

@@ -162,6 +162,7 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
     pages: createPages({
       metrics,
       isClosing: () => closing?.aborted === true,
+      checkStorage: () => target.storageReader.check?.(),
       release: target.release,
       discovery: target.authentication.discovery,
     }),

@@ -5,8 +5,9 @@
 import type { Kind } from '../kinds/kind.js';
 import { deprecationOf } from '../kinds/lifecycle.js';
 import { errors, StatusError } from '../meta/errors.js';
-import type { ApiRequest, Verb } from '../protocol/request.js';
+import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
+import { timedOut, timeLimitOf } from '../protocol/time-limit.js';
 import { append } from '../util/arrays.js';
 import { recoverFrom } from '../util/catch-error.js';
 import type { Clock } from '../util/clock.js';
@@ -25,15 +26,6 @@ import { toDocument } from './response-document.js';
 import type { Action, ServedResource } from './routes.js';
 import { isConnectSubresource, routeResource } from './routes.js';
 import { createWatchBody } from './watch-body.js';
-
-/** The server's timeouts in milliseconds. Writes get less, as in the reference server. */
-const MAX_READ_MS = 60_000;
-
-const MAX_WRITE_MS = 34_000;
-
-const READ_TIMEOUT_MESSAGE = 'request did not complete within the allotted timeout';
-
-const WRITE_TIMEOUT_MESSAGE = 'request did not complete within requested timeout - context deadline exceeded';
 
 /** What the handler knows about a request besides its path. */
 export interface RequestContext {
@@ -155,19 +147,20 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };
   const { clock } = target;
   const reading = rescue(() => readRequest(incoming), warn);
-  const read = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
+  const limited = { verb, timeoutMs: timeout };
+  const read = reading instanceof Promise ? await withDeadline(reading, clock, limited) : reading;
   const notes = auditNotesOf(exchange);
   const { isPaced } = exchange.settings;
   const apiRequest =
-    notes === undefined && !isPaced && unacceptable === undefined
+    notes === undefined && !isPaced && unacceptable === undefined && timeout === undefined
       ? read
-      : { ...read, audit: notes, isPaced, unacceptable: unacceptable ?? read.unacceptable };
+      : { ...read, audit: notes, isPaced, unacceptable: unacceptable ?? read.unacceptable, timeoutMs: timeout };
 
   // 3. Respond. A synchronous response is not awaited, so that a watch is live before anything else runs.
   const sent = target.send(apiRequest);
   if (!(sent instanceof Promise)) return respondToAction(exchange, operation, { sent, form });
   return respondToAction(exchange, operation, {
-    sent: verb === 'watch' ? await sent : await withDeadline(sent, { clock, verb, timeout }),
+    sent: verb === 'watch' ? await sent : await withDeadline(sent, clock, limited),
     form,
   });
 }
@@ -237,22 +230,14 @@ function includedObjectOf(
   }
 }
 
-interface Deadline {
-  readonly clock: Clock;
-  readonly verb: Verb;
-  /** The client's timeout; absent, zero or negative: the server's maximum. */
-  readonly timeout: number | undefined;
-}
-
 /** Rejects with 504 when the result takes too long. The operation itself is not cancelled. */
-function withDeadline<Value>(result: Promise<Value>, { clock, verb, timeout }: Deadline): Promise<Value> {
-  const isRead = verb === 'get' || verb === 'list';
-  const most = isRead ? MAX_READ_MS : MAX_WRITE_MS;
-  const limit = timeout === undefined || timeout <= 0 ? most : Math.min(timeout, most);
+function withDeadline<Value>(
+  result: Promise<Value>,
+  clock: Clock,
+  request: Pick<ApiRequest, 'verb' | 'timeoutMs'>,
+): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const undo = clock.after(limit, () =>
-      reject(errors.timeout(isRead ? READ_TIMEOUT_MESSAGE : WRITE_TIMEOUT_MESSAGE)),
-    );
+    const undo = clock.after(timeLimitOf(request), () => reject(timedOut(request.verb)));
     result.then(resolve, reject).finally(undo);
   });
 }

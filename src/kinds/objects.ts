@@ -30,6 +30,8 @@ export interface StorageReader {
   lastChange(resource: GroupResource): number;
   /** The number of objects of a resource. The group is in the cluster's dialect. */
   count(resource: GroupResource): number;
+  /** Asks storage outside of the process whether it works. Returns the problem, if any. Absent: it is in memory. */
+  check?(): MaybePromise<string | undefined>;
 }
 
 /** Reads and changes objects as part of a write. */

@@ -21,6 +21,10 @@ const HEALTH_PATH = /^\w+:\/\/[^/]*(\/(?:healthz|livez|readyz)(?:[/?].*)?)$/;
 /** Headers that neither name a user nor change the answer. */
 const NEUTRAL_HEADERS = new Set(['accept', 'accept-encoding', 'connection', 'host', 'user-agent']);
 
+export function isHealthCheck({ method, url }: Pick<IncomingRequest, 'method' | 'url'>): boolean {
+  return (method === 'GET' || method === 'HEAD') && HEALTH_PATH.test(url);
+}
+
 type HealthRequest = Pick<IncomingRequest, 'method' | 'url' | 'peer' | 'headers'>;
 
 export class HealthAnswers {
@@ -57,11 +61,13 @@ export class HealthAnswers {
     this.#silentSince = undefined;
   }
 
-  /** The answer of the cluster, or one in its place if the cluster is late. */
-  answer(request: HealthRequest, forward: () => Promise<Answer>): Promise<Answer> {
+  /**
+   * The answer of the cluster, or one in its place if the cluster is late. `forward` gets a function to call when the cluster
+   * is not busy, but waits for its storage: only the cluster knows how that ends.
+   */
+  answer(request: HealthRequest, forward: (onWaiting: () => void) => Promise<Answer>): Promise<Answer> {
     const path = HEALTH_PATH.exec(request.url)?.[1];
-    const { method } = request;
-    if (path === undefined || (method !== 'GET' && method !== 'HEAD')) return forward();
+    if (path === undefined || !isHealthCheck(request)) return forward(() => undefined);
     const key = keyOf(path, credentialsOf(request));
     if (!this.#unanswered.has(key) && this.#unanswered.size < MAX_ANSWERS) this.#unanswered.set(key, process.uptime());
     this.#silentSince ??= process.uptime();
@@ -72,7 +78,7 @@ export class HealthAnswers {
         const known = this.#answers.get(key) ?? this.#anonymous.get(path);
         if (known !== undefined) resolve(this.#inTime(key, known));
       });
-      forward()
+      forward(undo)
         .finally(() => {
           undo();
           this.#unanswered.delete(key);

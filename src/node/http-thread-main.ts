@@ -31,7 +31,7 @@ async function listen({ settings, hasLog }: Extract<ServerMessage, { readonly ty
 const ACCESS_WRITE = /\/apis\/rbac\.|\/serviceaccounts\b/;
 
 async function answer(request: IncomingRequest): Promise<Answer> {
-  const given = await health.answer(request, () => forwarder.forward(request));
+  const given = await health.answer(request, (onWaiting) => forwarder.forward(request, onWaiting));
   if (request.method !== 'GET' && request.method !== 'HEAD' && ACCESS_WRITE.test(request.url)) health.forget();
   return given;
 }

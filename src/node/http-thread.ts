@@ -12,6 +12,7 @@ import { unreachable } from '../util/invariant.js';
 import { messageOf } from '../util/message-of.js';
 import { isStream, toByteSource } from './byte-sources.js';
 import { ForwardedRequest } from './forwarded-request.js';
+import { isHealthCheck } from './health-answers.js';
 import type { HttpServer, HttpServerSettings, ServerObserver } from './http-server.js';
 import { ClientDisconnectedError, ServerClosing } from './incoming-request.js';
 import {
@@ -164,7 +165,9 @@ class ForwardedRequests {
     const open: OpenRequest = { request: new ForwardedRequest(message, read) };
     this.#open.set(id, open);
     try {
-      this.#sendAnswer(id, open, await this.#handler(open.request));
+      const answering = this.#handler(open.request);
+      if (isHealthCheck(message)) setImmediate(() => this.#open.has(id) && this.#batch.send({ type: 'waiting', id }));
+      this.#sendAnswer(id, open, await answering);
     } catch (error) {
       this.#fail(id, error);
     }

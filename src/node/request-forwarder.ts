@@ -26,6 +26,7 @@ interface PendingRequest {
   readonly request: IncomingRequest | undefined;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
+  readonly onWaiting?: (() => void) | undefined;
   /** The length of a body that was sent along. */
   queuedBytes?: number;
   /** A small body, which is read at once. */
@@ -44,7 +45,8 @@ export class RequestForwarder {
     this.#batch = batch;
   }
 
-  forward(request: IncomingRequest): Promise<Answer> {
+  /** `onWaiting` is called if it is a health check, and the cluster waits for its storage. */
+  forward(request: IncomingRequest, onWaiting?: () => void): Promise<Answer> {
     const { method, url, peer, remote, headers } = request;
     const repeated = headers.repeated();
     const content = {
@@ -57,7 +59,7 @@ export class RequestForwarder {
       ...(request.isWebSocket ? { isWebSocket: true as const } : {}),
       ...(request.hasBody ? { hasBody: true as const } : {}),
     };
-    return this.#send(content, request);
+    return this.#send(content, request, onWaiting);
   }
 
   /** Sends a request of the server itself. */
@@ -65,10 +67,14 @@ export class RequestForwarder {
     return this.#send({ method, url, headers: '', remote: '127.0.0.1' });
   }
 
-  #send(content: Omit<RequestMessage, 'type' | 'id'>, request?: IncomingRequest): Promise<Answer> {
+  #send(
+    content: Omit<RequestMessage, 'type' | 'id'>,
+    request?: IncomingRequest,
+    onWaiting?: () => void,
+  ): Promise<Answer> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      const pending: PendingRequest = { request, resolve, reject };
+      const pending: PendingRequest = { request, resolve, reject, onWaiting };
       this.#pending.set(id, pending);
       const message: RequestMessage = { type: 'request', id, ...content };
       if (request !== undefined) {
@@ -103,6 +109,9 @@ export class RequestForwarder {
       case 'chunk':
         if (message.bytes === undefined) this.#pending.delete(id);
         pending.source?.push(message.bytes);
+        break;
+      case 'waiting':
+        pending.onWaiting?.();
         break;
       case 'read':
         void this.#sendBody(id, pending, message.limit);

@@ -46,6 +46,8 @@ export type ServerMessage =
   | { readonly type: 'chunk'; readonly id: number; readonly bytes?: Uint8Array | undefined }
   /** Asks for the whole body up to a limit, or without a limit for its next part. */
   | { readonly type: 'read'; readonly id: number; readonly limit?: number }
+  /** A health check waits for the storage: the cluster is not busy. */
+  | { readonly type: 'waiting'; readonly id: number }
   /** The handler or a stream failed; the cluster has reported the error. */
   | { readonly type: 'failed'; readonly id: number }
   | { readonly type: 'close' };

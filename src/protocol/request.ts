@@ -132,6 +132,8 @@ export interface ApiRequest {
   readonly origin?: string | undefined;
   /** Ends a watch, or cancels waiting for a resourceVersion. */
   readonly signal?: AbortSignal | undefined;
+  /** The time limit of the client, in milliseconds; absent, zero or negative: that of the server. */
+  readonly timeoutMs?: number | undefined;
   /** The steps of a deletion take real time, as in the reference server; see `server/deletion.ts`. */
   readonly isPaced?: boolean | undefined;
   /** An error of a request for a collection that the server reports after those in the list options. */

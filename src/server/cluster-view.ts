@@ -2,7 +2,7 @@
  * The ClusterView: what admission plugins and authorizers can read and change.
  */
 import type { ClusterView } from '../admission/types.js';
-import type { ObjectAddress } from '../kinds/objects.js';
+import type { ObjectAddress, StorageReader } from '../kinds/objects.js';
 import type { ExternalCalls } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
@@ -79,4 +79,15 @@ function convertObject(object: ApiObject, from: ServedKind, to: ServedKind): May
       return error.ready.then(convert);
     });
   });
+}
+
+/** Reads the objects of a cluster for its handlers. */
+export function storageReaderOf({ store, registry, clusterView }: ServerContext): StorageReader {
+  return {
+    objects: objectReader(store, registry),
+    everything: () => store.allObjects(),
+    lastChange: clusterView.lastChange,
+    count: (resource) => store.count(qualifiedResource(resource)),
+    check: () => store.shared?.check(),
+  };
 }

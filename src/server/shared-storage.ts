@@ -5,9 +5,10 @@ import type { HookContext } from '../kinds/kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
+import { timedOut, timeLimitOf } from '../protocol/time-limit.js';
 import type { Registry } from '../registry/registry.js';
 import type { Store } from '../storage/store.js';
-import type { Clock } from '../util/clock.js';
+import { type Clock, systemClock } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
 /** What a shared store needs of its cluster. */
@@ -23,6 +24,8 @@ export interface StoreHost {
 /** How `createCluster` opens a {@link SharedStorage}. */
 export type OpenStore = (host: StoreHost) => Store;
 
+const RETRY_AFTER_SECONDS = 1;
+
 type RequestHandler = (request: ApiRequest) => MaybePromise<ApiResponse>;
 
 /** Handles each request when the store is as current as it needs. Without a shared store, returns `handle` itself. */
@@ -30,13 +33,21 @@ export function handleWhenCurrent(store: Store, handle: RequestHandler): Request
   const { shared } = store;
   if (shared === undefined) return handle;
   return async (request) => {
-    await (acceptsCached(request, store) ? shared.whenLoaded() : shared.whenCurrent());
+    const until = systemClock.now() + timeLimitOf(request);
+    const isCurrent = await (acceptsCached(request, store) ? shared.whenLoaded() : shared.whenCurrent(until));
+    // Later, the client was told that the request has failed.
+    if (isCurrent === false || systemClock.now() > until) throw timedOut(request.verb, RETRY_AFTER_SECONDS);
     return handle(request);
   };
 }
 
-/** A read that names a version waits for that version only. A list may need exactly that one, which another server knows. */
-function acceptsCached({ verb, options: { resourceVersion } }: ApiRequest, { revision }: Store): boolean {
+/**
+ * A read that names a version waits for that version only. A list may need exactly that one, which another server knows. A
+ * watch gets everything that it does not know yet as events.
+ */
+function acceptsCached({ verb, options }: ApiRequest, { revision }: Store): boolean {
+  const { resourceVersion, sendInitialEvents } = options;
+  if (verb === 'watch' && sendInitialEvents !== true) return true;
   if (verb === 'list' && Number(resourceVersion) > revision) return false;
   return (verb === 'get' || verb === 'list' || verb === 'watch') && Boolean(resourceVersion);
 }

@@ -136,7 +136,12 @@ export interface SharedAccess {
   start(): void;
   /** Waits until the objects have been loaded once. */
   whenLoaded(): Promise<void>;
-  /** Waits until reads see every write that was acknowledged before, by any process. */
-  whenCurrent(): Promise<void>;
+  /**
+   * Waits until reads see every write that was acknowledged before, by any process. Resolves to false if the storage cannot
+   * be reached up to a time of the system clock.
+   */
+  whenCurrent(until: number): Promise<boolean>;
+  /** Asks the storage whether it works. Resolves to the problem, if any. */
+  check(): Promise<string | undefined>;
   stop(): void;
 }

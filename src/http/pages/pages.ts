@@ -8,7 +8,7 @@ import type { Release } from '../../kinds/lifecycle.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { apiVersionOf } from '../../meta/gvk.js';
 import { METRICS_CONTENT_TYPE } from '../../metrics/family.js';
-import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { chain, isPromise, type MaybePromise } from '../../util/maybe-promise.js';
 import type { Answer } from '../answer.js';
 import type { HandlerMetrics } from '../metrics.js';
 import { chooseRepresentation } from '../negotiate.js';
@@ -22,6 +22,8 @@ import { memoizePerKinds } from './page.js';
 export interface PageSources {
   readonly metrics: HandlerMetrics;
   readonly isClosing: () => boolean;
+  /** The problem of the storage, if any; see `StorageReader`. */
+  readonly checkStorage: () => MaybePromise<string | undefined>;
   /** The emulated Kubernetes release. */
   readonly release: Release;
   /** Absent when the cluster signs no tokens. */
@@ -29,9 +31,10 @@ export interface PageSources {
 }
 
 /** Creates all pages, in the order in which they are tried. */
-export function createPages({ metrics, isClosing, release, discovery }: PageSources): readonly Page[] {
+export function createPages(sources: PageSources): readonly Page[] {
+  const { metrics, release, discovery } = sources;
   const root = rootPage(discovery === undefined ? [] : OPENID_PATHS);
-  return [versionPage(release), healthPage(isClosing), metricsPage(metrics), openApiPage, openIdPage(discovery), root];
+  return [versionPage(release), healthPage(sources), metricsPage(metrics), openApiPage, openIdPage(discovery), root];
 }
 
 function versionPage(release: Release): Page {
@@ -65,33 +68,36 @@ export function versionInfo(release: Release) {
   });
 }
 
-function healthPage(isClosing: () => boolean): Page {
+function healthPage(sources: HealthSources): Page {
   return (request) => {
     const [, page = '', ...rest] = request.path.split('/');
-    const checks = checksOf(page, isClosing);
+    const checks = checksOf(page, sources);
     if (checks === undefined) return undefined;
     const name = rest.join('/');
     return name === '' ? allChecks(request, page, checks) : oneCheck(request, checks, name);
   };
 }
 
+type HealthSources = Pick<PageSources, 'isClosing' | 'checkStorage'>;
+
 /** A health check; returns the problem, if any. */
-type Check = () => string | undefined;
+type Check = () => MaybePromise<string | undefined>;
+
+type Checks = Readonly<Record<string, Check>>;
 
 const alwaysHealthy: Check = () => undefined;
 
-/** An in-memory control plane is healthy as soon as it responds. */
-const BASE_CHECKS: Readonly<Record<string, Check>> = { ping: alwaysHealthy, log: alwaysHealthy, etcd: alwaysHealthy };
-
-/** The checks of each page, in display order. */
-function checksOf(page: string, isClosing: () => boolean): Readonly<Record<string, Check>> | undefined {
+/** The checks of each page, in display order. The process itself is healthy as soon as it responds. */
+function checksOf(page: string, { isClosing, checkStorage }: HealthSources): Checks | undefined {
+  const base = { ping: alwaysHealthy, log: alwaysHealthy, etcd: checkStorage };
   switch (page) {
     case 'healthz':
     case 'livez':
-      return BASE_CHECKS;
+      return base;
     case 'readyz':
       return {
-        ...BASE_CHECKS,
+        ...base,
+        'etcd-readiness': checkStorage,
         'informer-sync': alwaysHealthy,
         shutdown: () => (isClosing() ? 'process is shutting down' : undefined),
       };
@@ -100,33 +106,35 @@ function checksOf(page: string, isClosing: () => boolean): Readonly<Record<strin
   }
 }
 
-function oneCheck({ envelope }: PageRequest, checks: Readonly<Record<string, Check>>, name: string) {
+function oneCheck({ envelope }: PageRequest, checks: Checks, name: string): MaybePromise<Answer> | undefined {
   if (!Object.hasOwn(checks, name)) return undefined;
-  const problem = checks[name]?.();
-  return problem === undefined
-    ? respondText(envelope, 200, 'ok')
-    : respondText(envelope, 500, `internal server error: ${problem}\n`);
+  return chain(checks[name]?.(), (problem) =>
+    problem === undefined
+      ? respondText(envelope, 200, 'ok')
+      : respondText(envelope, 500, `internal server error: ${problem}\n`),
+  );
 }
 
-function allChecks({ envelope, query }: PageRequest, page: string, checks: Readonly<Record<string, Check>>): Answer {
+function allChecks({ envelope, query }: PageRequest, page: string, checks: Checks): MaybePromise<Answer> {
   const excluded = new Set(query.get('exclude')?.flatMap((names) => names.split(',')) ?? []);
-  let lines = '';
-  let isWell = true;
-  for (const [name, check] of Object.entries(checks)) {
-    if (excluded.delete(name)) lines += `[+]${name} excluded: ok\n`;
-    else if (check() === undefined) lines += `[+]${name} ok\n`;
-    else {
-      isWell = false;
-      lines += `[-]${name} failed: reason withheld\n`;
+  const outcomes = Object.entries(checks).map(([name, check]) =>
+    excluded.delete(name) ? `[+]${name} excluded: ok\n` : chain(check(), (problem) => outcomeOf(name, problem)),
+  );
+  const more = [...excluded].map((name) => JSON.stringify(name)).join(',');
+  const warning = more === '' ? '' : `warn: some health checks cannot be excluded: no matches for ${more}\n`;
+  const respond = (found: readonly string[]): Answer => {
+    const lines = found.join('') + warning;
+    // A failure always lists all checks.
+    if (found.some((line) => line.startsWith('[-]'))) {
+      return respondText(envelope, 500, `${lines}${page} check failed\n`);
     }
-  }
-  if (excluded.size > 0) {
-    const names = [...excluded].map((name) => JSON.stringify(name)).join(',');
-    lines += `warn: some health checks cannot be excluded: no matches for ${names}\n`;
-  }
-  // A failure always lists all checks.
-  if (!isWell) return respondText(envelope, 500, `${lines}${page} check failed\n`);
-  return respondText(envelope, 200, query.has('verbose') ? `${lines}${page} check passed\n` : 'ok');
+    return respondText(envelope, 200, query.has('verbose') ? `${lines}${page} check passed\n` : 'ok');
+  };
+  return outcomes.some(isPromise) ? Promise.all(outcomes).then(respond) : respond(outcomes as string[]);
+}
+
+function outcomeOf(name: string, problem: string | undefined): string {
+  return problem === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
 }
 
 function metricsPage(metrics: HandlerMetrics): Page {
@@ -165,6 +173,7 @@ const STATIC_PATHS = [
   '/openapi/v3/',
   '/readyz',
   '/readyz/etcd',
+  '/readyz/etcd-readiness',
   '/readyz/informer-sync',
   '/readyz/log',
   '/readyz/ping',

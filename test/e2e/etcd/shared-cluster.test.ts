@@ -268,25 +268,11 @@ describe.skipIf(!hasEtcd)('clusters in one etcd', () => {
     const { metadata } = await two.api(ConfigMap).list();
     const watch = two.api(ConfigMap).watch({ resourceVersion: metadata.resourceVersion ?? '' });
     await etcd.kill();
-    await expect(one.api(ConfigMap).create({ metadata: { name: 'lost' } })).rejects.toMatchObject({ code: 504 });
-    await expect(one.api(ConfigMap).get('counter')).rejects.toMatchObject({ code: 504 });
+    const waiting = one.api(ConfigMap).create({ metadata: { name: 'after' } });
     // What this process knows.
     expect((await one.api(ConfigMap).get('counter', { resourceVersion: '0' })).data).toEqual({ n: '40' });
     await etcd.start();
-    await expect
-      .poll(
-        () =>
-          one
-            .api(ConfigMap)
-            .list()
-            .then(
-              () => true,
-              () => false,
-            ),
-        { timeout: 10_000 },
-      )
-      .toBe(true);
-    await one.api(ConfigMap).create({ metadata: { name: 'after' } });
+    await waiting;
     for await (const event of watch) {
       expect(event).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'after' } } });
       break;

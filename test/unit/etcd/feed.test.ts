@@ -18,7 +18,7 @@ async function startedFeed() {
       const close = (): void => {
         watch.isClosed = true;
       };
-      return { requestProgress: () => undefined, close };
+      return { requestProgress: () => undefined, close, abandon: close };
     },
   };
   let revision = 0;

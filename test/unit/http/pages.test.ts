@@ -146,7 +146,7 @@ describe('health checks', () => {
     const response = await call('/readyz');
     expect([response.status, await response.text()]).toEqual([
       500,
-      '[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]informer-sync ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n',
+      '[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]etcd-readiness ok\n[+]informer-sync ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n',
     ]);
     expect(await (await call('/readyz/shutdown')).text()).toBe('internal server error: process is shutting down\n');
   });

@@ -47,6 +47,16 @@ describe('health checks that the cluster does not answer in time', () => {
     }
   });
 
+  test('wait for a cluster that waits for its storage', async () => {
+    const health = await primed();
+    const late = new Promise<Answer>((resolve) => setTimeout(() => resolve(answerOf(500, 'no etcd')), 150));
+    const waiting = health.answer(requestOf(), (onWaiting) => {
+      onWaiting();
+      return late;
+    });
+    expect(await waiting).toMatchObject({ code: 500, body: 'no etcd' });
+  });
+
   test('get the most recent answer to the same path and credentials', async () => {
     const health = await primed();
     const sent = { path: '/livez?verbose', headers: bearer('a') };

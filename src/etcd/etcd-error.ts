@@ -1,0 +1,53 @@
+/** Failures of requests to etcd. */
+import type { status } from '@grpc/grpc-js';
+
+/** A request that failed in etcd or on the way. */
+export class EtcdError extends Error {
+  override readonly name = 'EtcdError';
+  /** Whether etcd may have executed the request. */
+  readonly mayBeDone: boolean;
+  /** Whether etcd is not available, as opposed to a request that it refused. */
+  readonly isUnavailable: boolean;
+
+  constructor(message: string, { mayBeDone = false, isUnavailable = false } = {}) {
+    super(message);
+    this.mayBeDone = mayBeDone;
+    this.isUnavailable = isUnavailable;
+  }
+}
+
+/** etcd and this process do not accept each other: a certificate, a user or a password is wrong. */
+export class EtcdAccessError extends EtcdError {}
+
+type GrpcError = Error & { readonly code?: number; readonly details?: string };
+
+const NOT_SENT = /^No connection established|^Name resolution failed|^Channel closed before call started/;
+const IS_CERTIFICATE_PROBLEM = /certificate|altnames|SSL alert/i;
+/** Also without a user, if etcd wants one. */
+const IS_LOGIN_PROBLEM = /authentication failed|user name is empty|permission denied/;
+
+export function toEtcdError(error: GrpcError, codes: typeof status, endpoint: URL): EtcdError {
+  const message = error.details === undefined || error.details === '' ? error.message : error.details;
+  if (error.code === codes.DEADLINE_EXCEEDED) {
+    return new EtcdError('context deadline exceeded', { mayBeDone: true, isUnavailable: true });
+  }
+  const isNotSent = NOT_SENT.test(message);
+  if (isNotSent && IS_CERTIFICATE_PROBLEM.test(message)) {
+    return new EtcdAccessError(`etcd at ${endpoint.origin}: ${connectionProblem(message)}`);
+  }
+  if (IS_LOGIN_PROBLEM.test(message)) return new EtcdAccessError(message);
+  // With these codes etcd says that it cannot answer now.
+  const { UNAVAILABLE, CANCELLED, UNKNOWN, INTERNAL } = codes;
+  const isUnavailable = [UNAVAILABLE, CANCELLED, UNKNOWN, INTERNAL].some((code) => code === error.code);
+  return new EtcdError(isNotSent ? `etcd at ${endpoint.origin}: ${connectionProblem(message)}` : message, {
+    isUnavailable,
+    // Without a connection nothing was sent; other refusals come from an etcd that did not execute the request.
+    mayBeDone: isUnavailable && !isNotSent,
+  });
+}
+
+/** The reason in the text of gRPC. */
+function connectionProblem(message: string): string {
+  const reason = /Last error: (?:Error: )?(.*?)(?:\. Resolution note:.*)?$/s.exec(message)?.[1] ?? message;
+  return reason.replaceAll('\n', ' ').trim();
+}

@@ -1,0 +1,43 @@
+/**
+ * The health checks `etcd` and `etcd-readiness`: a read through the quorum, with a time limit.
+ * upstream: apiserver/pkg/storage/storagebackend/factory/etcd3.go newETCD3Check
+ */
+import { systemClock } from '../util/clock.js';
+import { messageOf } from '../util/message-of.js';
+import type { EtcdClient } from './client.js';
+
+const TIMEOUT_MS = 2_000;
+/** For this time checks get the last result. */
+const INTERVAL_MS = TIMEOUT_MS / 2;
+
+export class EtcdHealth {
+  readonly #client: Pick<EtcdClient, 'range'>;
+  readonly #key: Uint8Array;
+  #last: Promise<string | undefined> | undefined;
+  #askedAt = 0;
+
+  /** `key` is a key that does not exist. */
+  constructor(client: Pick<EtcdClient, 'range'>, key: Uint8Array) {
+    this.#client = client;
+    this.#key = key;
+  }
+
+  /** Resolves to the problem, if any. Concurrent checks share a request. */
+  check(): Promise<string | undefined> {
+    const now = systemClock.now();
+    if (this.#last === undefined || now - this.#askedAt >= INTERVAL_MS) {
+      this.#askedAt = now;
+      this.#last = this.#ask();
+    }
+    return this.#last;
+  }
+
+  async #ask(): Promise<string | undefined> {
+    try {
+      await this.#client.range({ key: this.#key }, TIMEOUT_MS);
+      return undefined;
+    } catch (error) {
+      return `error getting data from etcd: ${messageOf(error)}`;
+    }
+  }
+}
