@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCluster, type FullCluster } from '../../../src/cluster/full-cluster.js';
 import type { ClusterOptions } from '../../../src/cluster/options.js';
+import { controllers, leaderElection, standardControllers } from '../../../src/controllers/index.js';
 import { CustomResourceDefinition } from '../../../src/crd/index.js';
 import { compactOnce, NO_COMPACTION } from '../../../src/etcd/compactor.js';
 import { toNumber } from '../../../src/etcd/messages.js';
@@ -10,9 +11,12 @@ import {
   ClusterRole,
   ClusterRoleBinding,
   ConfigMap,
+  Deployment,
   Event,
+  Lease,
   Namespace,
   Pod,
+  ReplicaSet,
   ResourceQuota,
   Service,
 } from '../../../src/kinds/index.js';
@@ -278,6 +282,33 @@ describe.skipIf(!hasEtcd)('clusters in one etcd', () => {
       break;
     }
   }, 40_000);
+
+  test('run the controllers in one process, and in the other when that one ends', async () => {
+    const times = { leaseDurationMs: 2_000, renewDeadlineMs: 1_500, retryPeriodMs: 300 };
+    // The first process does not release the Lease, as if it was killed.
+    const start = (identity: string) =>
+      open({
+        controllers: controllers(standardControllers(), {
+          leaderElection: leaderElection({ name: 'manager', identity, releaseOnClose: false, ...times }),
+        }),
+      });
+    const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const hasReplicaSet = async (name: string) => {
+      const spec = { selector: { matchLabels: { app: 'web' } }, template };
+      await one.api(Deployment).create({ metadata: { name }, spec });
+      const owners = async () =>
+        (await one.api(ReplicaSet).list()).items.flatMap(({ metadata }) => metadata.ownerReferences ?? []);
+      await expect.poll(async () => (await owners()).map((owner) => owner.name), { timeout: 15_000 }).toContain(name);
+      return (await one.api(Lease, 'kube-system').get('manager')).spec?.holderIdentity;
+    };
+    const first = start('first');
+    expect(await hasReplicaSet('early')).toBe('first');
+    const second = start('second');
+    expect(await hasReplicaSet('middle')).toBe('first');
+    await first.close();
+    expect(await hasReplicaSet('late')).toBe('second');
+    await second.close();
+  }, 60_000);
 
   test('compact etcd in turns', async () => {
     const first = await compactOnce(etcd.client, NO_COMPACTION);
