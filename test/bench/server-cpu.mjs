@@ -5,7 +5,7 @@
  *   node test/bench/server-cpu.mjs --port 6443 --token T --pid PID [--pid PID] [--rounds 6]
  *
  * Give the ids of all processes whose time counts. The first round of a new server is the cold one. With `--reads N` it sends
- * N gets of one ConfigMap instead, to all servers in turn if there is more than one `--port`.
+ * N gets of one ConfigMap instead, to all servers in turn if there is more than one `--port`. Each server has 16 connections.
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
@@ -90,7 +90,7 @@ async function forAll(run, count = OBJECTS) {
   const worker = async () => {
     while (next < count) await run(next++);
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, worker));
+  await Promise.all(Array.from({ length: CONNECTIONS * given.port.length }, worker));
 }
 
 function send(method, path, body, type = 'application/json') {
