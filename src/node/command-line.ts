@@ -117,6 +117,7 @@ Options of snapshot
 Flags of serve that kube-apiserver has, too. Lists are separated by commas, flags with lists may be repeated.
   --etcd-servers LIST                    keep the cluster in etcd, where several processes can share it
   --etcd-cafile FILE, --etcd-certfile FILE, --etcd-keyfile FILE   the authority of etcd, and a client certificate
+  --etcd-username NAME, --etcd-password-file FILE   a user of etcd (kube-apiserver has only certificates)
   --tls-cert-file FILE, --tls-private-key-file FILE   the certificate of the server and its key
   --cert-dir DIR                         where a generated certificate is kept: apiserver.crt, apiserver.key
   --client-ca-file FILE                  the authorities of client certificates, which name users

@@ -1,4 +1,7 @@
-/** The flags of `orchplane serve` for storage in etcd, with the names of the reference server's. */
+/**
+ * The flags of `orchplane serve` for storage in etcd, with the names of the reference server's. That has none for a user: it
+ * authenticates with its certificate.
+ */
 import { UsageError } from './server-flags.js';
 
 export const ETCD_FLAGS = {
@@ -6,18 +9,17 @@ export const ETCD_FLAGS = {
   'etcd-cafile': { type: 'string' },
   'etcd-certfile': { type: 'string' },
   'etcd-keyfile': { type: 'string' },
+  'etcd-username': { type: 'string' },
+  'etcd-password-file': { type: 'string' },
 } as const;
 
-interface Values {
+type Values = { readonly [Name in Exclude<keyof typeof ETCD_FLAGS, 'etcd-servers'>]?: string | undefined } & {
   readonly 'etcd-servers'?: readonly string[] | undefined;
-  readonly 'etcd-cafile'?: string | undefined;
-  readonly 'etcd-certfile'?: string | undefined;
-  readonly 'etcd-keyfile'?: string | undefined;
   readonly 'etcd-prefix'?: string | undefined;
   readonly 'etcd-snapshot'?: string | undefined;
   readonly data?: readonly string[] | undefined;
   readonly 'service-account-signing-key-file'?: string | undefined;
-}
+};
 
 /** The etcd of a cluster. */
 export interface EtcdSettings {
@@ -26,14 +28,21 @@ export interface EtcdSettings {
   readonly caFile: string | undefined;
   readonly certFile: string | undefined;
   readonly keyFile: string | undefined;
+  readonly username: string | undefined;
+  readonly passwordFile: string | undefined;
 }
+
+/** Flags that need each other. */
+const PAIRS = [
+  ['etcd-certfile', 'etcd-keyfile'],
+  ['etcd-username', 'etcd-password-file'],
+] as const;
 
 /** Throws UsageError. */
 export function readEtcdSettings(values: Values): EtcdSettings | undefined {
   const endpoints = (values['etcd-servers'] ?? []).flatMap((list) => list.split(',')).filter((url) => url !== '');
-  const [caFile, certFile, keyFile] = [values['etcd-cafile'], values['etcd-certfile'], values['etcd-keyfile']];
   if (values['etcd-servers'] === undefined) {
-    const dependent = (['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'] as const).find((name) => values[name]);
+    const dependent = (['etcd-cafile', ...PAIRS.flat()] as const).find((name) => values[name] !== undefined);
     if (dependent !== undefined) throw new UsageError(`--${dependent} needs --etcd-servers`);
     return undefined;
   }
@@ -44,13 +53,20 @@ export function readEtcdSettings(values: Values): EtcdSettings | undefined {
   for (const other of ['data', 'etcd-snapshot'] as const) {
     if (values[other] !== undefined) throw new UsageError(`--etcd-servers and --${other} contradict each other`);
   }
-  if ((certFile === undefined) !== (keyFile === undefined)) {
-    throw new UsageError('--etcd-certfile and --etcd-keyfile need each other');
-  }
+  const broken = PAIRS.find(([one, other]) => (values[one] === undefined) !== (values[other] === undefined));
+  if (broken !== undefined) throw new UsageError(`--${broken[0]} and --${broken[1]} need each other`);
   if (values['service-account-signing-key-file'] === undefined) {
     throw new UsageError(
       '--etcd-servers needs --service-account-signing-key-file: all servers of a cluster sign tokens with the same key',
     );
   }
-  return { endpoints, prefix: values['etcd-prefix'], caFile, certFile, keyFile };
+  return {
+    endpoints,
+    prefix: values['etcd-prefix'],
+    caFile: values['etcd-cafile'],
+    certFile: values['etcd-certfile'],
+    keyFile: values['etcd-keyfile'],
+    username: values['etcd-username'],
+    passwordFile: values['etcd-password-file'],
+  };
 }

@@ -58,11 +58,11 @@ async function openSnapshot(settings: OpenedSnapshot, dialect: DialectName): Pro
   return startFromSnapshot(settings, dialect);
 }
 
-async function openStorage({ etcd, maxHeap }: ServeSettings): Promise<StorageSettings> {
+async function openStorage({ etcd, maxHeap }: ServeSettings, warn: (text: string) => void): Promise<StorageSettings> {
   const historyBytes = maxHeap * HISTORY_SHARE;
   if (etcd === undefined) return memoryStorage({ historyBytes });
   const { openEtcd } = await import('./serve-etcd.js');
-  return openEtcd(etcd, historyBytes);
+  return openEtcd(etcd, { historyBytes, warn });
 }
 
 /** Returns a message. */
@@ -82,6 +82,7 @@ async function writeEnvtestFolder(folder: string): Promise<string> {
 
 async function runServe(settings: ServeSettings, environment: CommandEnvironment): Promise<void> {
   const { featureGates, runtimeConfig, dialect, tls, host, http2 } = settings;
+  const warn = (text: string): void => environment.writeError(`orchplane: ${text}\n`);
   // It loads while this thread creates the cluster.
   await using thread = settings.httpThread ? loadHttpThread() : undefined;
   const data =
@@ -99,20 +100,19 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     tls,
     accountKey: credentials?.accountKey,
     writeOut: environment.writeOut,
-    warn: (text) => environment.writeError(`orchplane: ${text}\n`),
+    warn,
   });
   const snapshot = settings.snapshot && (await openSnapshot(settings.snapshot, dialect));
   const clusterOptions: ClusterOptions = {
     dialect,
     ...(data === undefined ? {} : { journal: data.journal }),
     ...options.cluster,
-    storage: await openStorage(settings),
+    storage: await openStorage(settings, warn),
     featureGates,
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
     controllers: await loadControllers(settings, options.signing),
   };
   await using cluster = snapshot === undefined ? createCluster(clusterOptions) : snapshot.create(clusterOptions);
-  const warn = (text: string): void => environment.writeError(`orchplane: ${text}\n`);
   using _attached = snapshot?.attach(cluster, warn);
   using _guard = guardHeap(cluster, { maxHeap: settings.maxHeap, warn });
   const loaded = await applyFiles(cluster, settings.manifests, environment);

@@ -87,6 +87,20 @@ describe('parseCommandLine', () => {
     });
   });
 
+  test('reads the etcd that stores the cluster', () => {
+    const files = '--etcd-cafile a --etcd-certfile c --etcd-keyfile k --etcd-username u --etcd-password-file p';
+    const args = `--etcd-servers https://a:1,https://b:2 --etcd-prefix /p --service-account-signing-key-file s ${files}`;
+    expect(settingsOf(...args.split(' ')).etcd).toEqual({
+      endpoints: ['https://a:1', 'https://b:2'],
+      prefix: '/p',
+      caFile: 'a',
+      certFile: 'c',
+      keyFile: 'k',
+      username: 'u',
+      passwordFile: 'p',
+    });
+  });
+
   test.each([
     ['--writable', '--writable needs --etcd-snapshot'],
     ['--snapshot-skip unserved', '--snapshot-skip needs --etcd-snapshot'],
@@ -95,6 +109,10 @@ describe('parseCommandLine', () => {
     ['--etcd-snapshot f --controllers ready', '--controllers with --etcd-snapshot needs --writable'],
     ['--etcd-snapshot f --snapshot-skip all', '--snapshot-skip takes unserved and encrypted, got "all"'],
     ['-o f', '--output is an option of "orchplane snapshot"'],
+    ['--etcd-cafile f', '--etcd-cafile needs --etcd-servers'],
+    ['--etcd-password-file f', '--etcd-password-file needs --etcd-servers'],
+    ['--etcd-servers http://a:1 --etcd-keyfile f', '--etcd-certfile and --etcd-keyfile need each other'],
+    ['--etcd-servers http://a:1 --etcd-username u', '--etcd-username and --etcd-password-file need each other'],
   ])('rejects serve %s', (args, message) => {
     expect(() => parseCommandLine(['serve', ...args.split(' ')])).toThrow(new UsageError(message));
   });
