@@ -90,7 +90,12 @@ export class EtcdConnections {
     const metadata = metadataOf(grpc, headers);
     const options = { deadline: systemClock.now() + timeoutMs };
     return new Promise((resolve, reject) => {
-      const { encode } = request;
+      let sentBytes = 0;
+      const encode = (content: object): Buffer => {
+        const bytes = request.encode(content);
+        sentBytes = bytes.length;
+        return bytes;
+      };
       const call = client.makeUnaryRequest(
         path,
         encode,
@@ -104,7 +109,11 @@ export class EtcdConnections {
             resolve(value);
             return;
           }
-          const failure = toEtcdError(error ?? new Error('etcd sent no response'), grpc.status, this.#urlOf(used));
+          const failure = toEtcdError(error ?? new Error('etcd sent no response'), {
+            codes: grpc.status,
+            endpoint: this.#urlOf(used),
+            sentBytes,
+          });
           if (failure.isUnavailable) this.moveOn(used);
           reject(failure);
         },

@@ -26,7 +26,11 @@ const IS_CERTIFICATE_PROBLEM = /certificate|altnames|SSL alert/i;
 /** Also without a user, if etcd wants one. */
 const IS_LOGIN_PROBLEM = /authentication failed|user name is empty|permission denied/;
 
-export function toEtcdError(error: GrpcError, codes: typeof status, endpoint: URL): EtcdError {
+/** `sentBytes`: the size of the request. */
+export function toEtcdError(
+  error: GrpcError,
+  { codes, endpoint, sentBytes }: { readonly codes: typeof status; readonly endpoint: URL; readonly sentBytes: number },
+): EtcdError {
   const message = error.details === undefined || error.details === '' ? error.message : error.details;
   if (error.code === codes.DEADLINE_EXCEEDED) {
     return new EtcdError('context deadline exceeded', { mayBeDone: true, isUnavailable: true });
@@ -39,11 +43,21 @@ export function toEtcdError(error: GrpcError, codes: typeof status, endpoint: UR
   // With these codes etcd says that it cannot answer now.
   const { UNAVAILABLE, CANCELLED, UNKNOWN, INTERNAL } = codes;
   const isUnavailable = [UNAVAILABLE, CANCELLED, UNKNOWN, INTERNAL].some((code) => code === error.code);
+  if (!isUnavailable) return new EtcdError(refusalOf(message, codes[error.code ?? codes.UNKNOWN], sentBytes));
   return new EtcdError(isNotSent ? `etcd at ${endpoint.origin}: ${connectionProblem(message)}` : message, {
     isUnavailable,
-    // Without a connection nothing was sent; other refusals come from an etcd that did not execute the request.
-    mayBeDone: isUnavailable && !isNotSent,
+    // Without a connection nothing was sent.
+    mayBeDone: !isNotSent,
   });
+}
+
+/** As the reference server words it: errors of etcd as they are, those of gRPC with their code. */
+function refusalOf(message: string, code: string | undefined, sentBytes: number): string {
+  if (message.startsWith('etcdserver: ')) return message;
+  const name = (code ?? '').toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const limit = /size larger than (\d+)/.exec(message)?.[1];
+  const reason = limit === undefined ? message : `trying to send message larger than max (${sentBytes} vs. ${limit})`;
+  return `rpc error: code = ${name} desc = ${reason}`;
 }
 
 /** The reason in the text of gRPC. */
