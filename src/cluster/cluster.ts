@@ -244,7 +244,7 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
     reconcilers.close();
     await runningControllers?.close();
     await journal?.close();
-    store.shared?.stop();
+    await store.shared?.stop();
   }
 
   function start(): void {

@@ -1,5 +1,6 @@
 /** Failures of requests to etcd. */
 import type { status } from '@grpc/grpc-js';
+import { errors } from '../meta/errors.js';
 
 /** A request that failed in etcd or on the way. */
 export class EtcdError extends Error {
@@ -62,6 +63,21 @@ function refusalOf(message: string, code: string | undefined, sentBytes: number)
 
 /** The reason in the text of gRPC. */
 function connectionProblem(message: string): string {
-  const reason = /Last error: (?:Error: )?(.*?)(?:\. Resolution note:.*)?$/s.exec(message)?.[1] ?? message;
-  return reason.replaceAll('\n', ' ').trim();
+  const [, last = message] = message.split('Last error: ');
+  const [reason = ''] = last.split('. Resolution note');
+  return reason
+    .replace(/^Error: /, '')
+    .replaceAll('\n', ' ')
+    .trim();
+}
+
+/** There was no connection, or it was lost, as opposed to what etcd itself says. */
+export function isConnectionFailure(error: unknown): boolean {
+  return error instanceof EtcdError && error.isUnavailable && !/^etcdserver:|deadline exceeded/.test(error.message);
+}
+
+/** `canRepeat`: the request has changed nothing, so that the client may send it again. */
+export function toStatus(error: unknown, canRepeat: boolean): unknown {
+  if (!(error instanceof EtcdError)) return error;
+  return error.isUnavailable ? errors.timeout(error.message, canRepeat ? 1 : 0) : errors.plain(error.message);
 }

@@ -1,6 +1,7 @@
 /**
  * `etcdStorage`: the objects of a cluster in etcd, in the layout of kube-apiserver, shared by several processes.
  */
+import type { ApiObject, ObjectMeta } from '../meta/object.js';
 import type { StoreHost } from '../server/shared-storage.js';
 import { type MemoryStorageOptions, memoryStorage, type SharedStorage } from '../storage/memory-storage.js';
 import type { ObjectKey } from '../storage/types.js';
@@ -9,8 +10,9 @@ import { deepFreeze } from '../util/json.js';
 import { builtInKindsIn } from './built-in-kinds.js';
 import { EtcdClient, type EtcdClientOptions } from './client.js';
 import { EtcdHealth } from './health.js';
-import { DEFAULT_PREFIX, etcdLayout, healthKeyOf } from './layout.js';
+import { DEFAULT_PREFIX, etcdLayout, healthKeyOf, rootOf } from './layout.js';
 import { NODE_PORTS_PATH } from './node-port-range.js';
+import { ServerLeases } from './server-leases.js';
 import { EtcdStore, type StoredForm } from './store.js';
 import { decodeCustomValue, decodeStored, encodeCustomValue, encodeStored } from './values.js';
 
@@ -42,9 +44,23 @@ export function etcdStorage(options: EtcdStorageOptions): SharedStorage {
         onLoaded: () => host.onLoaded(),
         leaseFor: (seconds) => leases.for(seconds),
         health: new EtcdHealth(client, healthKeyOf(prefix)),
+        servers: new ServerLeases({
+          client,
+          prefix: `${rootOf(prefix)}masterleases/`,
+          encode: (address, generation) => form.encode(ENDPOINTS, leaseObject(address, generation)),
+          leaseFor: (seconds) => grantLease(client, seconds),
+        }),
       });
     },
   };
+}
+
+const ENDPOINTS: ObjectKey = { storageKey: 'endpoints', namespace: '', name: '' };
+
+/** The address of a server has the form of Endpoints without a name. */
+function leaseObject(ip: string, generation: number): ApiObject {
+  const metadata = { name: '', generation } as ObjectMeta;
+  return { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets: [{ addresses: [{ ip }] }] };
 }
 
 const EVENT_LIFETIME_SECONDS = 3_600;
@@ -111,22 +127,18 @@ class Leases {
       return current.id;
     }
     // The lease lives as long as the last of its objects.
-    const id = this.#grant(seconds + LEASE_REUSE_MS / 1000);
+    const id = grantLease(this.#client, seconds + LEASE_REUSE_MS / 1000);
     this.#current = { id, until: now + LEASE_REUSE_MS, objects: 1 };
     id.catch(() => {
       this.#current = undefined;
     });
     return id;
   }
-
-  async #grant(seconds: number): Promise<number> {
-    // An ID that etcd chooses may be larger than a number holds.
-    const id = leaseId();
-    await this.#client.grantLease(seconds, id);
-    return id;
-  }
 }
 
-function leaseId(): number {
-  return 1 + Math.floor(randomIds.random() * Number.MAX_SAFE_INTEGER);
+/** An ID that etcd chooses may be larger than a number holds. */
+async function grantLease(client: EtcdClient, seconds: number): Promise<number> {
+  const id = 1 + Math.floor(randomIds.random() * Number.MAX_SAFE_INTEGER);
+  await client.grantLease(seconds, id);
+  return id;
 }

@@ -28,11 +28,12 @@ import { invariant } from '../util/invariant.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { EtcdClient } from './client.js';
 import { startCompaction } from './compactor.js';
-import { EtcdError } from './etcd-error.js';
+import { EtcdError, isConnectionFailure, toStatus } from './etcd-error.js';
 import { EtcdFeed, type FeedTarget, type KeyRange } from './feed.js';
 import type { EtcdHealth } from './health.js';
 import { type KeyValue, type RequestOp, type TxnRequest, toNumber } from './messages.js';
 import { NodePortRange, type RangeChange } from './node-port-range.js';
+import type { ServerLeases } from './server-leases.js';
 
 /** How objects are written to etcd. */
 export interface StoredForm {
@@ -73,6 +74,7 @@ export interface EtcdStoreOptions extends StoreOptions {
   readonly onLoaded: () => Promise<void>;
   readonly leaseFor: (seconds: number) => Promise<number>;
   readonly health: EtcdHealth;
+  readonly servers: ServerLeases;
 }
 
 export class EtcdStore extends Store implements SharedAccess, FeedTarget {
@@ -124,6 +126,14 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
       }
       await new Promise<void>((resolve) => systemClock.after(RECONNECT_MS, resolve));
     }
+  }
+
+  get servers(): readonly string[] {
+    return this.#options.servers.addresses;
+  }
+
+  announce(address: string): () => void {
+    return this.#options.servers.announce(address);
   }
 
   check(): Promise<string | undefined> {
@@ -303,10 +313,11 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
 
   replace(kvs: readonly KeyValue[], revision: number): void {
     const objects: PlacedObject[] = [];
+    this.#options.servers.clear();
     for (const { key, value, modRevision } of kvs) {
       const address = this.#form.addressOf(key);
       if (address === undefined) {
-        this.#receiveRange(key, value, modRevision);
+        this.#receiveInternal(key, value, modRevision);
         continue;
       }
       objects.push({ key: address, object: this.#form.decode(address, value, String(toNumber(modRevision))) });
@@ -319,7 +330,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
   put({ key: etcdKey, value, modRevision }: KeyValue): void {
     const key = this.#form.addressOf(etcdKey);
     if (key === undefined) {
-      this.#receiveRange(etcdKey, value, modRevision);
+      this.#receiveInternal(etcdKey, value, modRevision);
       return;
     }
     const revision = toNumber(modRevision);
@@ -333,12 +344,14 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     this.repeat({ revision, type, key, object, time: this.#options.clock.now() });
   }
 
-  #receiveRange(key: Uint8Array, value: Uint8Array, modRevision: KeyValue['modRevision']): void {
+  #receiveInternal(key: Uint8Array, value: Uint8Array, modRevision: KeyValue['modRevision']): void {
+    this.#options.servers.receive(key, 'put');
     if (Buffer.compare(key, this.#form.rangeKey) === 0) this.#ports.receive(value, toNumber(modRevision));
   }
 
   delete({ key: etcdKey, modRevision }: KeyValue): void {
     const key = this.#form.addressOf(etcdKey);
+    if (key === undefined) this.#options.servers.receive(etcdKey, 'delete');
     const previous = key === undefined ? undefined : super.get(key);
     if (key === undefined || previous === undefined) return;
     const revision = toNumber(modRevision);
@@ -354,8 +367,9 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     return this.#options.onLoaded();
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.#stopCompaction?.();
+    await this.#options.servers.stop();
     this.#feed.close();
     this.#client.close();
   }
@@ -373,15 +387,4 @@ function lostRace(changes: readonly Change[], present: readonly number[]): Stora
   if (change === undefined) return new StorageError('stale');
   if (change.before === 0) return new StorageError('exists');
   return new StorageError(present[index] === 0 ? 'missing' : 'stale');
-}
-
-/** There was no connection, or it was lost, as opposed to what etcd itself says. */
-function isConnectionFailure(error: unknown): boolean {
-  return error instanceof EtcdError && error.isUnavailable && !/^etcdserver:|deadline exceeded/.test(error.message);
-}
-
-/** `canRepeat`: the request has changed nothing, so that the client may send it again. */
-function toStatus(error: unknown, canRepeat: boolean): unknown {
-  if (!(error instanceof EtcdError)) return error;
-  return error.isUnavailable ? errors.timeout(error.message, canRepeat ? 1 : 0) : errors.plain(error.message);
 }

@@ -77,7 +77,8 @@ export interface ReconcilerHost {
 export interface ServerListener {
   /** An IP address that is not a loopback address. */
   readonly address: string;
-  readonly port: number;
+  /** Absent: another process listens there, whose port is not known. */
+  readonly port?: number;
   /**
    * The data of ConfigMap extension-apiserver-authentication, which tells aggregated API servers how this server
    * authenticates clients, given the present data. Absent: the listener writes none.

@@ -60,6 +60,8 @@ export class ServerReconcilers {
   readonly #changeCounter: ChangeCounter;
   /** The value of the counter after the last complete run; -1: a run is due. */
   #reconciledCount = -1;
+  /** The servers of all processes in that run. */
+  #servers: readonly string[] | undefined;
   readonly #timers = new Set<Undo>();
 
   /** Reconcilers act as the server itself, so the context is used without its plugins. */
@@ -90,6 +92,7 @@ export class ServerReconcilers {
         if (this.#writing > 0) return;
       }
       this.#reconciledCount = this.#changeCounter.value;
+      this.#servers = store.shared?.servers;
     } finally {
       this.#isReconciling = false;
     }
@@ -100,7 +103,7 @@ export class ServerReconcilers {
     const { store, registry } = this.#context;
     if (this.#changeCounter.value !== this.#reconciledCount) return false;
     // With a journal, writes that the journal rejected are retried.
-    return this.#kinds === registry.all() && store.journal === undefined;
+    return this.#kinds === registry.all() && store.journal === undefined && store.shared?.servers === this.#servers;
   }
 
   /** The client's write has succeeded already, so a journal failure here is not reported to it. */
@@ -130,12 +133,14 @@ export class ServerReconcilers {
     // The reconcilers of a fork may not have run yet; they must know what was there before.
     this.reconcile({ isDue: true });
     this.#listeners.add(listener);
+    const withdraw = this.#context.store.shared?.announce(listener.address);
     this.reconcile({ isDue: true });
     let isOpen = true;
     return () => {
       if (!isOpen) return;
       isOpen = false;
       this.#listeners.remove(listener);
+      withdraw?.();
       this.reconcile({ isDue: true });
     };
   }
@@ -219,7 +224,7 @@ export class ServerReconcilers {
         const { name } = object.metadata;
         this.#dispatch({ verb: 'delete', resource: reconciled.gvr, ...namespaceOf(object), name, options: {} });
       },
-      listeners: () => this.#listeners.all,
+      listeners: () => this.#listeners.withServers(store.shared?.servers),
       wakeAfter: (afterMs) => this.#wakeAfter(afterMs),
       pace: (afterMs, end) => {
         if (this.#isPaced) this.#wakeAfter(afterMs, { clock: systemClock, before: end });

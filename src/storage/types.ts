@@ -143,5 +143,9 @@ export interface SharedAccess {
   whenCurrent(until: number): Promise<boolean>;
   /** Asks the storage whether it works. Resolves to the problem, if any. */
   check(): Promise<string | undefined>;
-  stop(): void;
+  /** The addresses of the API servers of all processes. The same array until they change. */
+  readonly servers: readonly string[];
+  /** Tells other processes the address of a server. The result withdraws it. */
+  announce(address: string): () => void;
+  stop(): Promise<void>;
 }

@@ -8,19 +8,24 @@ import type { Endpoint, EndpointSlicePort } from '../../generated/discovery-v1.j
 import type { ServerListener } from '../../reconciler.js';
 
 /** The made-up address of a cluster that does not listen, from a range that is reserved for documentation (RFC 5737). */
-export const IN_PROCESS: ServerListener = { address: '192.0.2.1', port: 6443 };
+export const IN_PROCESS = { address: '192.0.2.1', port: 6443 } as const satisfies ServerListener;
 
-/** The subsets of the Endpoints; none without addresses. */
+/** The subsets of the Endpoints; none without addresses, or if no port is known. */
 export function subsetsOf(listeners: readonly ServerListener[]): EndpointSubset[] {
-  const [first] = listeners;
-  if (first === undefined) return [];
+  const ports = portsOf(listeners);
+  if (ports === undefined) return [];
+  return [{ addresses: addressesOf(listeners), ports }];
+}
+
+export function addressesOf(listeners: readonly ServerListener[]): NonNullable<EndpointSubset['addresses']> {
   const ips = [...new Set(listeners.map(({ address }) => address))].sort(byBytes);
-  return [{ addresses: ips.map((ip) => ({ ip })), ports: portsOf(first) }];
+  return ips.map((ip) => ({ ip }));
 }
 
 /** As the reference server, the Endpoints have the port of one of the servers. */
-export function portsOf({ port }: ServerListener): NonNullable<EndpointSubset['ports']> {
-  return [{ name: 'https', port, protocol: 'TCP' }];
+export function portsOf(listeners: readonly ServerListener[]): EndpointSubset['ports'] {
+  const port = listeners.find((listener) => listener.port !== undefined)?.port;
+  return port === undefined ? undefined : [{ name: 'https', port, protocol: 'TCP' }];
 }
 
 function byBytes(left: string, right: string): number {

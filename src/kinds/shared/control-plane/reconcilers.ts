@@ -9,7 +9,7 @@ import { deepEqual } from '../../../util/json.js';
 import type { EndpointSubset } from '../../generated/core-v1.js';
 import type { ReconcilerHost, ServerListener, ServerReconciler } from '../../reconciler.js';
 import { type Repair, RepairTimer } from '../repair-timer.js';
-import { IN_PROCESS, portsOf, sliceOf, subsetsOf } from './endpoints.js';
+import { addressesOf, IN_PROCESS, portsOf, sliceOf, subsetsOf } from './endpoints.js';
 import {
   addressIn,
   ENDPOINT_SLICES,
@@ -90,16 +90,18 @@ function wantedSubsets(
 ): readonly EndpointSubset[] | undefined {
   const isClosed = listeners?.length === 0;
   if (isClosed && (live === undefined || !hasNewListeners)) return live?.subsets ?? undefined;
-  const addresses = listeners ?? [IN_PROCESS];
-  const wanted = subsetsOf(addresses);
+  const all = listeners ?? [IN_PROCESS];
   const [before, ...others] = live?.subsets ?? [];
-  if (before === undefined || others.length > 0 || wanted.length === 0) return wanted;
-  const ports = hasNewListeners ? portsOf(addresses[0] ?? IN_PROCESS) : before.ports;
-  const present = new Set((before.addresses ?? []).map(({ ip }) => ip));
-  const expected = new Set(wanted[0]?.addresses?.map(({ ip }) => ip));
-  const isSame = present.size === before.addresses?.length && deepEqual([...present].sort(), [...expected].sort());
-  if (isSame) return [{ ...before, ...(ports === undefined ? {} : { ports }) }];
-  return [{ addresses: wanted[0]?.addresses ?? [], ...(ports === undefined ? {} : { ports }) }];
+  if (before === undefined || others.length > 0 || all.length === 0) {
+    // The port of servers in other processes is not known: they write it.
+    return all.length > 0 && portsOf(all) === undefined ? live?.subsets : subsetsOf(all);
+  }
+  const isShared = all.some(({ port }) => port === undefined);
+  const ports = hasNewListeners && !isShared ? portsOf(all) : before.ports;
+  const expected = addressesOf(all);
+  const sorted = (addresses: typeof expected) => addresses.map(({ ip }) => ip).sort();
+  const isSame = deepEqual(sorted(before.addresses ?? []), sorted(expected));
+  return [{ ...(isSame ? before : { addresses: expected }), ...(ports === undefined ? {} : { ports }) }];
 }
 
 /** Calls `repairsFor` when a table or the listeners have changed. A change of the listeners is urgent. */
