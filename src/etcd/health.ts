@@ -5,10 +5,13 @@
 import { systemClock } from '../util/clock.js';
 import { messageOf } from '../util/message-of.js';
 import type { EtcdClient } from './client.js';
+import { isConnectionFailure } from './etcd-error.js';
 
 const TIMEOUT_MS = 2_000;
 /** For this time checks get the last result. */
 const INTERVAL_MS = TIMEOUT_MS / 2;
+/** When a check asks again after it did not reach etcd. */
+const RECONNECT_MS = 100;
 
 export class EtcdHealth {
   readonly #client: Pick<EtcdClient, 'range'>;
@@ -33,11 +36,16 @@ export class EtcdHealth {
   }
 
   async #ask(): Promise<string | undefined> {
-    try {
-      await this.#client.range({ key: this.#key }, TIMEOUT_MS);
-      return undefined;
-    } catch (error) {
-      return `error getting data from etcd: ${messageOf(error)}`;
+    const until = systemClock.now() + TIMEOUT_MS;
+    for (;;) {
+      try {
+        await this.#client.range({ key: this.#key }, until - systemClock.now());
+        return undefined;
+      } catch (error) {
+        if (!isConnectionFailure(error)) return `error getting data from etcd: ${messageOf(error)}`;
+        if (systemClock.now() + RECONNECT_MS > until) return 'error getting data from etcd: context deadline exceeded';
+      }
+      await new Promise<void>((resolve) => systemClock.after(RECONNECT_MS, resolve));
     }
   }
 }
