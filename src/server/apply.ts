@@ -65,10 +65,12 @@ function notAMap(value: unknown): string {
   return `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 }
 
-interface ApplyOperation {
+export interface ApplyOperation {
   readonly intent: AppliedConfiguration;
   readonly options: CheckedWriteOptions;
   readonly write: WriteOperation;
+  /** Why the reference server cannot convert a changed object back; absent if it can. */
+  readonly conversionError?: string;
 }
 
 /** The merged object with its managedFields. */
@@ -194,12 +196,14 @@ export function addressOf({ metadata }: { readonly metadata?: unknown }, { gvk }
 }
 
 /** Decodes the merged document. Its types are right, but values with a syntax (quantities, times) are parsed here. */
-function decodeMerged(merged: unknown, { intent, write }: ApplyOperation, live: ApiObject | undefined): DraftObject {
+function decodeMerged(merged: unknown, application: ApplyOperation, live: ApiObject | undefined): DraftObject {
+  const { intent, write, conversionError } = application;
   const { server, served, hookContext } = write;
+  const unconverted = (why: string): StatusError =>
+    errors.plain(`failed to convert new object (${addressOf(intent.document, served)}) to proper version: ${why}`);
+  if (conversionError !== undefined) throw unconverted(conversionError);
   const refuse = (why: string): StatusError =>
-    errors.plain(
-      `failed to convert new object (${addressOf(intent.document, served)}) to proper version: unable to convert unstructured object to ${printGvk(served.gvk)}: ${why}`,
-    );
+    unconverted(`unable to convert unstructured object to ${printGvk(served.gvk)}: ${why}`);
   const unreadable = (why: string): StatusError =>
     errors.plain(`failed to convert to unversioned (${addressOf(intent.document, served)}): ${why}`);
   const refusals: DecodeErrors = { unrecognized: refuse, mismatch: refuse, invalidValue: unreadable };

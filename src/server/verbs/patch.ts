@@ -25,7 +25,7 @@ import { translateError } from '../../util/catch-error.js';
 import { invariant, unreachable } from '../../util/invariant.js';
 import { NotJsonError, type ParsedBody, requireJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { type AppliedConfiguration, draftOf, readConfiguration } from '../apply.js';
+import { type AppliedConfiguration, type ApplyOperation, draftOf, readConfiguration } from '../apply.js';
 import type { ServerContext } from '../context.js';
 import { decodePatched } from '../decode-patched.js';
 import { type CheckedWriteOptions, checkPatchOptions } from '../options.js';
@@ -76,7 +76,10 @@ function applyConfiguration(options: CheckedWriteOptions, write: WriteOperation)
 }
 
 /** The object after an apply, with its managedFields. The body is parsed on the first call. */
-export function readApply(request: ApiRequest, patch: PatchContext): (live: ApiObject | undefined) => DraftObject {
+export function readApply(
+  request: ApiRequest,
+  patch: Omit<ApplyOperation, 'intent'>,
+): (live: ApiObject | undefined) => DraftObject {
   let intent: AppliedConfiguration | undefined;
   return (live) => {
     intent ??= readConfiguration(request.body, mayRace(patch.write));

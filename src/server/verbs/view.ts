@@ -30,7 +30,7 @@ import { invariant, unreachable } from '../../util/invariant.js';
 import { copyJson, deepFreeze, isRecord } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { addressOf as applyAddressOf, readConfiguration } from '../apply.js';
+import { addressOf as applyAddressOf } from '../apply.js';
 import type { ServerContext } from '../context.js';
 import { checkPatchOptions, checkWriteOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
@@ -94,8 +94,10 @@ export function onView(
       // The patch applies to the view.
       const patch = { options, write: { ...write, served: viewKind } };
       if (patchType === 'apply') {
-        const apply = readApply(request, patch);
-        return writeView(call, served.kind.customResourceHandler === undefined ? apply : failingApply(apply, call));
+        if (served.kind.customResourceHandler === undefined) return writeView(call, readApply(request, patch));
+        const conversionError = `request to convert CR to an invalid group/version: ${viewKind.apiVersion}`;
+        const apply = readApply(request, { ...patch, conversionError });
+        return writeView(call, requireManagers(apply, viewKind, conversionError));
       }
       return writeView(call, withOwnership(viewKind, write, readPatch(request, patchType, patch)));
     }
@@ -148,22 +150,14 @@ function withOwnership(viewKind: ServedKind, write: WriteOperation, change: Chan
 }
 
 /**
- * The reference server cannot apply to the scale of a custom resource. It finds conflicts before it fails.
- * upstream: apimachinery/pkg/util/managedfields/internal/structuredmerge.go structuredMergeManager.Apply
+ * The managers of a view that no manager owns cannot be determined for a custom resource, whose Scale the reference server
+ * cannot convert. upstream: apimachinery/pkg/util/managedfields/internal/skipnonapplied.go skipNonAppliedManager.Apply
  */
-function failingApply(apply: Change, { viewKind, write }: ViewCall): Change {
-  const { apiVersion } = viewKind;
-  const why = `to proper version: request to convert CR to an invalid group/version: ${apiVersion}`;
+function requireManagers(apply: Change, viewKind: ServedKind, conversionError: string): Change {
+  const why = `failed to convert live object (${applyAddressOf({}, viewKind)}) to proper version: ${conversionError}`;
   return (view) => {
-    if ((view.metadata.managedFields ?? []).length === 0) {
-      const place = applyAddressOf({}, viewKind);
-      throw errors.plain(
-        `failed to create manager for existing fields: failed to convert live object (${place}) ${why}`,
-      );
-    }
-    apply(view);
-    const { document } = readConfiguration(write.request.body, false);
-    throw errors.plain(`failed to convert new object (${applyAddressOf(document, viewKind)}) ${why}`);
+    if (view.metadata.managedFields?.length) return apply(view);
+    throw errors.plain(`failed to create manager for existing fields: ${why}`);
   };
 }
 
