@@ -9,6 +9,7 @@ import { isRecord } from '../../util/json.js';
 import { EMPTY_SET, type FieldSet, FieldSetBuilder, LEAF, withSelf } from './field-set.js';
 import { fieldElement, type PathElement, printElement, UNKNOWN_ITEM } from './path-element.js';
 import {
+  hasElement,
   hasItems,
   hasMembers,
   ItemError,
@@ -40,9 +41,33 @@ export function fieldsOfIntent(node: SchemaNode, value: unknown): FieldSet {
 
 /** Why a value does not match the schema; undefined if it does. Items of lists may be duplicates. */
 export function schemaProblem(node: SchemaNode, value: unknown): string | undefined {
+  if (matchesSchema(node, value)) return undefined;
   const problems: string[] = [];
   fieldsOf(node, value, { above: undefined, step: '', problems, allowsDuplicates: true });
   return problems.length === 0 ? undefined : new IntentError(problems).message;
+}
+
+/** Whether {@link schemaProblem} finds nothing, without paths and field sets. */
+function matchesSchema(node: SchemaNode, value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  if (typeProblem(node, value) !== undefined) return false;
+  switch (node.type) {
+    case 'list':
+      return listOf(value).every(
+        (item) => (!hasItems(node) || hasElement(node, item)) && matchesSchema(node.items, item),
+      );
+    case 'object':
+    case 'map': {
+      const record = value as Readonly<Record<string, unknown>>;
+      return Object.keys(record).every((name) => {
+        const child = memberNode(node, name);
+        return child !== undefined && matchesSchema(child, record[name]);
+      });
+    }
+    case 'scalar':
+    case 'any':
+      return true;
+  }
 }
 
 /** The field set of an existing object, without validation. All items without a path element count as one. */

@@ -126,6 +126,12 @@ export function elementOrNone(list: ListNode, item: unknown): PathElement | unde
   return isRecord(item) ? mapElement(list, item) : undefined;
 }
 
+/** Whether {@link elementOrNone} has a result. */
+export function hasElement(list: ListNode, item: unknown): boolean {
+  if (list.listType === 'set') return item !== null && item !== undefined && typeof item !== 'object';
+  return isRecord(item) && keysOf(list).every((key) => keyValue(item, key) !== undefined);
+}
+
 function mapElement(list: ListNode, item: Readonly<Record<string, unknown>>): PathElement | undefined {
   const wanted = keysOf(list);
   const only = wanted.length === 1 ? wanted[0] : undefined;

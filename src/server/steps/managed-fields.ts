@@ -35,7 +35,7 @@ import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import { zeroValue } from '../../schema/decode.js';
-import { type ObjectNode, type SchemaNode, searchIn } from '../../schema/schema-node.js';
+import type { ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { recoverFrom, translateError } from '../../util/catch-error.js';
 import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
 import { isPromise } from '../../util/maybe-promise.js';
@@ -143,10 +143,7 @@ function updateOrDropManagers(
   write: WriteOperation,
 ): Managers {
   const { served, hookContext } = write;
-  const { kind, schema } = served;
   const update = () => {
-    if (kind.customResourceHandler !== undefined && hasNonScalarSets(schema))
-      requireDeclared(schema, draft as unknown as ApiObject);
     const was = asVersioned(served, before);
     const is = asVersioned(served, ownablePartsOnly(draft, before, write));
     return after({ before: was, after: is, managers, by: writerOf(write), now: hookContext.now }, versionsOf(write));
@@ -309,11 +306,6 @@ function requireDeclared(schema: ObjectNode, { metadata: _metadata, ...body }: A
   const check = () => fieldsOfIntent(schema, body);
   translateError(IntentError, check, ({ message }) => new IncompatibleVersionError(message));
 }
-
-/** Whether there are sets of non-scalar items, which have no field path. */
-const hasNonScalarSets = searchIn(
-  (node) => node.type === 'list' && node.listType === 'set' && node.items.type !== 'scalar',
-);
 
 function toStorageVersion(from: ServedKind, object: ApiObject): ApiObject {
   const stored = storedObjectOf(object);

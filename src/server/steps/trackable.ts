@@ -5,29 +5,21 @@
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { schemaProblem } from '../../merge/apply/intent-fields.js';
-import { elementOrNone } from '../../merge/apply/typed.js';
+import { hasElement } from '../../merge/apply/typed.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { type ListNode, type ObjectNode, type SchemaNode, searchIn } from '../../schema/schema-node.js';
 import { isRecord, own } from '../../util/json.js';
-import { nonOwnableParts } from '../ownable-fields.js';
 import type { WriteOperation } from '../write-operation.js';
 
 /** False if the object has a value that apply cannot represent. */
-export function isTrackable(draft: DraftObject, { served, request }: WriteOperation): boolean {
+export function isTrackable(draft: DraftObject, { served }: WriteOperation): boolean {
   const { kind, schema } = served;
   if (kind.representation === 'struct' && kind.customResourceHandler === undefined)
     return isDecodedTrackable(schema, draft);
-  const body = draft as unknown as Readonly<Record<string, unknown>>;
-  // The validation of the write rejects all other parts that do not match.
-  const discarded =
-    request.subresource === 'status'
-      ? [...schema.fields.keys()].filter((name) => name !== 'status' && name !== 'metadata')
-      : nonOwnableParts(served, request.subresource ?? '');
-  return discarded.every((part) => {
-    const node = schema.fields.get(part)?.node;
-    const value = own(body, part);
-    return node === undefined || value === undefined || schemaProblem(node, value) === undefined;
-  });
+  // The type of a custom resource is checked later. A status write discards another one.
+  if (draft.kind !== served.gvk.kind || draft.apiVersion !== served.apiVersion) return false;
+  // Validation accepts some values of other types, such as empty lists. Decoding has checked the metadata.
+  return schemaProblem(schema, { ...draft, metadata: undefined }) === undefined;
 }
 
 /** Why apply cannot represent a stored object in the requested version; undefined if it can. */
@@ -53,10 +45,7 @@ function isTrackableValue(node: SchemaNode, value: unknown): boolean {
     case 'list':
       return (
         Array.isArray(value) &&
-        value.every(
-          (item) =>
-            (node.listType !== 'map' || elementOrNone(node, item) !== undefined) && isTrackableValue(node.items, item),
-        )
+        value.every((item) => (node.listType !== 'map' || hasElement(node, item)) && isTrackableValue(node.items, item))
       );
     default:
       return true;
