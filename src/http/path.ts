@@ -74,7 +74,8 @@ function parseResourcePath({ group, version, segments, watch }: ResourceParts): 
     resource: plural,
     ...(inNamespace && second !== undefined ? { namespace: second } : {}),
     ...(name === undefined ? {} : { name }),
-    ...(subresource === undefined ? {} : { subresource }),
+    // `a//b` has an empty subresource, which is none.
+    ...(subresource ? { subresource } : {}),
     hasExtraSegments: more.length > 0,
     watch,
   };

@@ -4,14 +4,13 @@
 import { deprecationOf } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors } from '../meta/errors.js';
-import { pathSegmentProblems } from '../meta/names.js';
 import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
-import { quote } from '../text/go/go-text.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { authorizeRequest } from './authorize.js';
 import type { ServerContext } from './context.js';
 import { withWarnings } from './response.js';
+import { requireKeyName } from './steps/commit.js';
 import { connectSubresourceOf, subresourceOf } from './subresource.js';
 import { onConnect } from './verbs/connect.js';
 import { deleteCollection, deleteOne } from './verbs/delete.js';
@@ -93,8 +92,9 @@ function whenConverted(
 function handle(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiResponse> {
   const { virtual } = served.kind;
   const connectSubresource = connectSubresourceOf(served, request.subresource);
-  if (connectSubresource !== undefined) return onConnect(context, request, { served, connectSubresource });
   const subresource = subresourceOf(served, request.subresource);
+  if (connectSubresource !== undefined || subresource?.type === 'action') requireKeyName(request.name ?? '');
+  if (connectSubresource !== undefined) return onConnect(context, request, { served, connectSubresource });
   if (subresource?.type === 'view') return onView(context, request, { served, view: subresource });
   if (subresource?.type === 'action') return onAction(context, request, { served, action: subresource });
   if (virtual !== undefined && subresource === undefined) return onVirtual(context, request, { served, virtual });
@@ -115,10 +115,6 @@ function checkAddress(request: ApiRequest, served: ServedKind): void {
   }
   if (NAMED.has(verb)) {
     if (!name) throw errors.badRequest('name must be provided');
-    const problems = pathSegmentProblems(name);
-    if (problems.length > 0) {
-      throw errors.badRequest(`Name parameter invalid: ${quote(name)}: ${problems.join(';')}`);
-    }
     if (served.namespaced && !namespace) throw errors.badRequest('Namespace parameter required.');
     return;
   }

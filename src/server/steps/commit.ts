@@ -6,8 +6,10 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import { storageConflictMessage } from '../../kinds/shared/storage-conflict.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import { errors, type StatusError } from '../../meta/errors.js';
+import { pathSegmentProblems } from '../../meta/names.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { type ObjectKey, StorageError } from '../../storage/types.js';
+import { quote } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { parseRevision } from '../revision.js';
@@ -25,7 +27,19 @@ import { seal, sealMetadata } from './seal.js';
 /** The live object in the version of the request. */
 export function readLive(write: WriteOperation, name: string): ApiObject | undefined {
   const stored = write.server.store.get(keyFor(write, name));
-  return stored === undefined ? undefined : toServed(write.served, stored);
+  if (stored !== undefined) return toServed(write.served, stored);
+  requireKeyName(name);
+  return undefined;
+}
+
+/**
+ * Rejects a name that cannot be part of a storage key; no object has one.
+ * upstream: apiserver/pkg/registry/generic/registry/store.go NamespaceKeyFunc
+ */
+export function requireKeyName(name: string): void {
+  const problems = pathSegmentProblems(name);
+  if (problems.length === 0) return;
+  throw errors.badRequest(`Name parameter invalid: ${quote(name)}: ${problems.join(';')}`);
 }
 
 /** The live object that the request names. Throws 404 if there is none. */

@@ -118,10 +118,17 @@ function nameProblems(object: ApiObject, rule: NameValidator, problems: FieldErr
     problems.push(required('metadata.name', 'name or generateName is required'));
     return;
   }
-  const details = rule(name, false, object);
-  for (const detail of details) problems.push(invalid('metadata.name', name, detail));
-  if (details.length > 0) return;
-  for (const detail of pathSegmentProblems(name)) problems.push(invalid('metadata.name', name, detail));
+  for (const detail of rule(name, false, object)) problems.push(invalid('metadata.name', name, detail));
+}
+
+/**
+ * Rules for the names of any new object, which follow those of its kind.
+ * upstream: apiserver/pkg/registry/rest/create.go BeforeCreate
+ */
+export function anyNameProblems(object: ApiObject): FieldError[] {
+  const problems: FieldError[] = [];
+  nameProblems(object, ANY_NAME, problems);
+  return problems;
 }
 
 function namespaceProblems(metadata: Meta, kind: Kind, problems: FieldError[]): void {

@@ -19,6 +19,7 @@ import { encodeSorted, isRecord } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import type { WriteOperation, WriteTarget } from '../write-operation.js';
 import {
+  anyNameProblems,
   BUILT_IN_METADATA_CHECKS,
   DOCUMENT_METADATA_CHECKS,
   GENERIC_METADATA_CHECKS,
@@ -47,6 +48,7 @@ export function validate(draft: DraftObject, target: WriteTarget, write: WriteOp
       target.live === undefined ? createErrors(one, write) : updateErrors(one, target.live, target, write),
     ),
   );
+  if (target.live === undefined) reject(object, write, anyNameProblems(object));
 }
 
 /** Without the errors that the stored object has and may keep. */

@@ -23,18 +23,20 @@ import { checkListOptions } from '../options.js';
 import { objectResponse } from '../response.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { selectionOf } from '../selection.js';
+import { requireKeyName } from '../steps/commit.js';
 import { toServed, toServedAll } from '../versions.js';
 
 export function get(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   return chain(untilRequestedRevision(context, request, served), () => readObject(context, request, served));
 }
 
-/** Waits until the store has the version that a get asks for. */
+/** Checks the name of a get, and waits until the store has the version that it asks for. */
 export function untilRequestedRevision(
   context: ServerContext,
-  { options, signal }: ApiRequest,
+  { name = '', options, signal }: ApiRequest,
   served: ServedKind,
 ): MaybePromise<void> {
+  requireKeyName(name);
   const { resourceVersion: text } = options;
   const { uncached } = served.kind.strategy.read;
   return text ? untilRevision(context, wantedRevision(text, served), { text, signal, uncached }) : undefined;
