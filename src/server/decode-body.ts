@@ -37,8 +37,8 @@ export interface DecodedBody {
 export interface DecodeErrors {
   /** The document has no valid type. */
   unrecognized(why: string): StatusError;
-  /** It has a type, but cannot be decoded as the expected kind. */
-  mismatch(why: string, gvk: GroupVersionKind): StatusError;
+  /** It has a type, but cannot be decoded as the expected kind, or `as` another one. */
+  mismatch(why: string, gvk: GroupVersionKind, as?: string): StatusError;
   /** Its fields have the right types but an impossible value; absent: as `mismatch`. */
   invalidValue?(why: string): StatusError;
 }
@@ -68,8 +68,8 @@ export function decodeRequestBody(body: RequestBody | undefined, target: DecodeT
   const decodeErrors: DecodeErrors = {
     unrecognized: (why) =>
       errors.badRequest(`the object provided is unrecognized (must be of type ${expected}): ${why} (${summary()})`),
-    mismatch: (why, gvk) =>
-      errors.badRequest(`${gvk.kind} in version ${quote(gvk.version)} cannot be handled as a ${expected}: ${why}`),
+    mismatch: (why, gvk, as = expected) =>
+      errors.badRequest(`${gvk.kind} in version ${quote(gvk.version)} cannot be handled as a ${as}: ${why}`),
   };
   const document = readBody(body, target, decodeErrors);
   if (body?.omitsZeroValues?.() === true) addGivenZeros(target.served.schema, document.value);
@@ -167,7 +167,8 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, decodeErrors: 
   const found = isList ? [] : customFindings(decoded.findings, gvk, served);
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (findings.length > 0 && fieldValidation === 'Strict') {
-    throw decodeErrors.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk);
+    // The reference server has decoded the kind of the document by now.
+    throw decodeErrors.mismatch(`strict decoding error: ${findings.join(', ')}`, gvk, kind);
   }
   const warnings = fieldValidation === 'Warn' ? warningsOf(found, target) : [];
   if (apiVersion !== served.apiVersion) throw otherVersion(apiVersion, served, warnings);
@@ -182,14 +183,17 @@ export function requireReadableVersion(value: unknown, refuse: (why: string) => 
     throw refuse('.apiVersion accessor error: <nil> is of the type <nil>, expected string');
 }
 
-/** The schema applies to documents of its group and kind only. Unknown fields of the metadata are always reported. */
+/**
+ * The schema applies to documents of its group and kind only. Unknown fields of the metadata and duplicate fields are
+ * always reported.
+ */
 export function customFindings(
   findings: readonly string[],
   { group, kind }: Pick<GroupVersionKind, 'group' | 'kind'>,
   { gvk }: ServedKind,
 ): readonly string[] {
   if (group === gvk.group && kind === gvk.kind) return findings;
-  return findings.filter((finding) => /^\S+ field "metadata\./.test(finding));
+  return findings.filter((finding) => /^(duplicate field|\S+ field "metadata\.)/.test(finding));
 }
 
 /** Errors about the metadata of a custom resource come from a decoder of its own, which does not name the field. */
@@ -303,7 +307,7 @@ export function decodeAs(
 
 const TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
-/** apiVersion and kind of a document as written; empty if absent. */
+/** apiVersion and kind of a document as written; empty if absent, or if apiVersion has neither group nor version. */
 export interface ClaimedType {
   readonly kind: string;
   readonly apiVersion: string;
@@ -316,7 +320,8 @@ export function claimedType(value: unknown, refuse: Unrecognized): ClaimedType {
     const why = `json: cannot unmarshal ${jsonType(value)} into Go value of type ${TYPE_META}`;
     throw refuse(parseFailure(why));
   }
-  return { kind: textField(value, 'kind', refuse), apiVersion: textField(value, 'apiVersion', refuse) };
+  const apiVersion = textField(value, 'apiVersion', refuse);
+  return { kind: textField(value, 'kind', refuse), apiVersion: apiVersion === '/' ? '' : apiVersion };
 }
 
 /** The type of a document; absent parts come from the endpoint. */
@@ -326,8 +331,13 @@ export function typeOf(value: unknown, fallback: GroupVersionKind, decodeErrors:
   const kind = claimedKind || fallback.kind;
   // The usual case.
   if (kind === fallback.kind && (apiVersion === '' || apiVersion === apiVersionOf(fallback))) return fallback;
-  if (apiVersion === '') return { ...fallback, kind };
-  return { ...requireVersion(apiVersion, decodeErrors.unrecognized), kind };
+  const gv = requireVersion(apiVersion, decodeErrors.unrecognized);
+  return { ...(omitsVersion(apiVersion, fallback) ? fallback : gv), kind };
+}
+
+/** Whether the version of the endpoint applies: an absent apiVersion, or one with the group only (`apps/`). */
+export function omitsVersion(apiVersion: string, { group }: GroupVersion): boolean {
+  return apiVersion === '' || apiVersion === `${group}/`;
 }
 
 function requireVersion(apiVersion: string, refuse: Unrecognized): GroupVersion {

@@ -19,6 +19,7 @@ import {
   type DecodeErrors,
   decodeAs,
   fromMetadata,
+  omitsVersion,
   refuseUnknownFields,
   requireReadableVersion,
   sameType,
@@ -68,7 +69,8 @@ interface Found {
 
 /** Documents have no internal version. */
 function isUnversioned(value: unknown, { write, refuse }: PatchedTarget): boolean {
-  return write.served.kind.representation === 'struct' && claimedType(value, refuse).apiVersion === '';
+  const { kind, gvk } = write.served;
+  return kind.representation === 'struct' && omitsVersion(claimedType(value, refuse).apiVersion, gvk);
 }
 
 function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {

@@ -265,7 +265,7 @@ const UNSUPPORTED_KEYWORDS: readonly [string, (raw: StructuralSchema['raw']) => 
   ['schema', ({ $schema }) => Boolean($schema)],
   ['$ref', ({ $ref }) => Boolean($ref)],
   ['patternProperties', ({ patternProperties }) => patternProperties !== undefined],
-  ['dependencies', ({ dependencies }) => dependencies !== undefined],
+  ['dependencies', ({ dependencies = {} }) => Object.keys(dependencies).length > 0],
   ['additionalItems', ({ additionalItems }) => additionalItems !== undefined],
   ['definitions', ({ definitions }) => definitions !== undefined],
 ];

@@ -161,10 +161,11 @@ function auditAnnotationErrors(
   const seen = new Set<string>();
   for (const [index, { key, valueExpression }] of annotations.entries()) {
     const at = keyPath(path, index);
-    const fullKey = `${name}/${key}`;
+    const shown = name === '' ? key : `${name}/${key}`;
+    const details = name === '' ? ['requires metadata.name be non-empty'] : qualifiedNameProblems(shown);
     append(
       found,
-      qualifiedNameProblems(fullKey).map((detail) => invalid(`${at}.key`, fullKey, detail)),
+      details.map((detail) => invalid(`${at}.key`, shown, detail)),
     );
     const text = valueExpression.trim();
     const valuePath = `${at}.valueExpression`;

@@ -73,7 +73,7 @@ function stringerText({ type, target, scalar }: GoValue): string | undefined {
   if (struct.kind !== 'struct' || struct.name !== 'core.PersistentVolumeClaimTemplate' || target === null)
     return undefined;
   // A claim template has the String() method of its embedded metadata, of which only the beginning is ever printed.
-  return '&ObjectMeta{Name:,GenerateName:,Namespace:,SelfLink:,UID:,ResourceVersion:,Generation:0,}';
+  return '&ObjectMeta{Name:,GenerateName:,Namespace:,SelfLink:,UID:,ResourceVersion:,Generation:0,CreationTimestamp:0001-01-01 00:00:00 +0000 UTC,}';
 }
 
 /** The `String()` of a LabelSelector: `&LabelSelector{MatchLabels:…}`. */
