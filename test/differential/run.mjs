@@ -94,7 +94,7 @@ async function examine(scenario) {
 async function report(scenario, { difference, class: name, responses }) {
   const { index } = difference;
   const [step, expected, actual] = [scenario.steps, responses.expected, responses.actual].map((each) => each[index]);
-  const reason = reasonFor({ name, step, expected, actual });
+  const reason = reasonFor({ name, step, scenario, expected, actual });
   // Differences of one class may have several reasons.
   const key = `${reason ?? ''} ${name}`;
   const isNew = !classes.has(key);
