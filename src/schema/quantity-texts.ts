@@ -22,7 +22,10 @@ export function hasQuantityText(holder: object): boolean {
 }
 
 /** Copies the spellings of the values that another map has too. */
-export function copyQuantityTexts(from: Readonly<Record<string, string>>, to: Readonly<Record<string, string>>): void {
+export function copyQuantityTexts(
+  from: Readonly<Record<string, unknown>>,
+  to: Readonly<Record<string, unknown>>,
+): void {
   for (const [key, text] of texts.get(from) ?? []) {
     if (to[key] === from[key] && originalQuantityText(to, key) === undefined) rememberQuantityText(to, key, text);
   }

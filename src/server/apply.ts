@@ -212,7 +212,25 @@ function decodeMerged(merged: unknown, application: ApplyOperation, live: ApiObj
   const { draft, pruned = [] } = decodeDocument(document, target, refusals);
   write.prunedParts = pruned.flatMap((finding) => /^unknown field "(\w+)/.exec(finding)?.[1] ?? []);
   served.kind.strategy.decode.defaults?.(draft, hookContext);
+  if (served.kind.customResourceHandler !== undefined && write.request.subresource === undefined)
+    write.hasEmptyMetadata = hasEmptyMetadata(merged, draft);
   return draft;
+}
+
+const MAY_BE_EMPTY = [
+  'labels',
+  'annotations',
+  'finalizers',
+  'ownerReferences',
+  'generateName',
+  'deletionTimestamp',
+] as const;
+
+/** Whether decoding has dropped empty fields of the metadata. */
+function hasEmptyMetadata(merged: unknown, draft: DraftObject): boolean {
+  const metadata = isRecord(merged) ? merged['metadata'] : undefined;
+  if (!isRecord(metadata)) return false;
+  return MAY_BE_EMPTY.some((name) => Object.hasOwn(metadata, name) && draft.metadata[name] === undefined);
 }
 
 function restoreMerged(

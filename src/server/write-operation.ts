@@ -31,6 +31,8 @@ export interface WriteOperation {
   readonly isCollectionDelete: boolean;
   /** Top-level fields of a custom resource that an apply has pruned. */
   prunedParts: readonly string[];
+  /** The apply of a custom resource leaves empty fields in its metadata, which are stored and never shown. */
+  hasEmptyMetadata: boolean;
 }
 
 /** Converts between an object and the view that a client updates in its place. */
@@ -83,5 +85,6 @@ export function startWrite(
     deleteOptions,
     isCollectionDelete: isCollectionDelete === true,
     prunedParts: [],
+    hasEmptyMetadata: false,
   };
 }

@@ -264,9 +264,13 @@ function sealDraft(draft: DraftObject, live: ApiObject | undefined, write: Write
     // The reference server drops selfLink when it stores the object, which a dry run does not do. Until then the object
     // differs from the live one, so it gets the new timestamps of managedFields.
     // upstream: apiserver/pkg/storage/api_object_versioner.go APIObjectVersioner.PrepareObjectForStorage
-    const isStamped = Boolean(draft.metadata.selfLink) && !dryRun;
-    if (isStamped) draft.metadata.selfLink = undefined;
-    return liveIfSame(live, sealer(served.schema, draft, live.metadata.resourceVersion), isStamped);
+    const hasSelfLink = Boolean(draft.metadata.selfLink) && !dryRun;
+    if (hasSelfLink) draft.metadata.selfLink = undefined;
+    return liveIfSame(
+      live,
+      sealer(served.schema, draft, live.metadata.resourceVersion),
+      hasSelfLink || write.hasEmptyMetadata,
+    );
   }
   return sealer(served.schema, draft, dryRun ? draft.metadata.resourceVersion || undefined : '');
 }

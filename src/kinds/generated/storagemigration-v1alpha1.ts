@@ -2,7 +2,7 @@
 /** Types and schemas of storagemigration/v1alpha1. */
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ClusterObject, InputBase } from '../../meta/object.js';
-import { type Type, always, mapList, namedString, optional, pointer, string, timeOrNull, type } from '../../schema/declare.js';
+import { type Type, always, mapList, namedString, optional, string, timeOrNull, type } from '../../schema/declare.js';
 import type { BuiltInBase } from '../build-kind.js';
 import type { Kind } from '../kind.js';
 import type { ConditionStatus } from './core-v1.js';
@@ -85,6 +85,6 @@ export interface StorageVersionMigrationStatusInput {
 }
 
 export const storageVersionMigrationStatus: Type = /* @__PURE__ */ type('v1alpha1.StorageVersionMigrationStatus', () => ({
-  conditions: pointer(mapList(migrationCondition(), 'type')),
+  conditions: optional(mapList(migrationCondition(), 'type')),
   resourceVersion: optional(string()),
 }));

@@ -22,6 +22,7 @@ import {
   withResourceVersion,
 } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
+import { hasPrunedSpec } from './prepare.js';
 import { seal, sealMetadata } from './seal.js';
 
 /** The live object in the version of the request. */
@@ -85,14 +86,28 @@ export function commitCreate(sealed: ApiObject, write: WriteOperation): ApiObjec
     if (store.get(key) !== undefined) throw new StorageError('exists');
     return throughStorage(sealed, served);
   }
-  return toServed(
-    served,
-    store.commit({
-      type: 'create',
-      key,
-      makeObject: (resourceVersion) => toStored(served, sealed, resourceVersion),
-    }),
-  );
+  const stored = store.commit({
+    type: 'create',
+    key,
+    makeObject: (resourceVersion) => toStored(served, sealed, resourceVersion),
+  });
+  return committed(stored, write);
+}
+
+/**
+ * Custom resources that the reference server has stored with fields that it drops when it reads them. The next write
+ * without them is a change.
+ * upstream: apiserver/pkg/storage/etcd3/store.go store.GuaranteedUpdate
+ */
+const withHiddenFields = new WeakSet<ApiObject>();
+
+function hasHiddenFields(write: WriteOperation): boolean {
+  return write.hasEmptyMetadata || hasPrunedSpec(write);
+}
+
+function committed(stored: ApiObject, write: WriteOperation): ApiObject {
+  if (hasHiddenFields(write)) withHiddenFields.add(stored);
+  return toServed(write.served, stored);
 }
 
 /** The object as a dry run returns it: converted to the storage version and back, with the defaults of both. */
@@ -134,31 +149,31 @@ export function commitDraft(draft: DraftObject, live: ApiObject, write: WriteOpe
  */
 export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
   const key = keyFor(write, live.metadata.name);
-  if (next === live && isStoredObjectCurrent(next, live, write.served)) {
+  if (next === live && isStoredObjectCurrent(next, live, write)) {
     // The comparison is void if the object has changed meanwhile.
     if (write.server.store.get(key) !== storedObjectOf(live)) throw new StorageError('stale');
     return live;
   }
   const { served } = write;
   if (write.dryRun) return throughStorage(next, served);
-  return toServed(
-    served,
-    write.server.store.commit({
-      type: 'update',
-      key,
-      expected: storedObjectOf(live),
-      makeObject: (resourceVersion) => toStored(served, next, resourceVersion),
-    }),
-  );
+  const stored = write.server.store.commit({
+    type: 'update',
+    key,
+    expected: storedObjectOf(live),
+    makeObject: (resourceVersion) => toStored(served, next, resourceVersion),
+  });
+  return committed(stored, write);
 }
 
 /**
  * Whether the stored object is what a write of `next` would store. After a change of the CRD it may not be; then an update
  * without a change stores the object in its current form.
  */
-function isStoredObjectCurrent(next: ApiObject, live: ApiObject, served: ServedKind): boolean {
+function isStoredObjectCurrent(next: ApiObject, live: ApiObject, write: WriteOperation): boolean {
+  const { served } = write;
   const stored = storedObjectOf(live);
   if (served.kind.customResourceHandler === undefined) return true;
+  if (hasHiddenFields(write) || withHiddenFields.has(stored)) return false;
   // Even an object that is served as it is stored may have another storage version now.
   if (stored === live && served.storageKind === undefined) return true;
   return deepEqual(toStored(served, next), stored);

@@ -79,8 +79,8 @@ function prepareForUpdate(
   }
 }
 
-/** Whether an apply contained undeclared fields. The reference server prunes them after it has compared the objects. */
-function hasPrunedSpec({ prunedParts, served }: WriteOperation): boolean {
+/** Whether an apply contained undeclared fields. The reference server stores them and prunes them when it reads the object. */
+export function hasPrunedSpec({ prunedParts, served }: WriteOperation): boolean {
   const isSeparate = Object.hasOwn(served.kind.subresources, 'status');
   return prunedParts.some((part) => part !== 'metadata' && (part !== 'status' || !isSeparate));
 }

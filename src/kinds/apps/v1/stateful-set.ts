@@ -10,6 +10,7 @@ import { quote, verbatim } from '../../../text/go/go-text.js';
 import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
+import { claimSpecDefaults } from '../../core/v1/claim-spec-rules.js';
 import { podAnnotationsProblems } from '../../core/v1/pod-spec/annotations.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { claimSpecWarnings } from '../../core/v1/pod-spec/volume-warnings.js';
@@ -93,6 +94,7 @@ function defaults(draft: StatefulSet, { features }: HookContext): void {
       apiVersion: 'v1',
       ...claim,
     }));
+    for (const claim of spec.volumeClaimTemplates) claimSpecDefaults(claim.spec);
   }
   const { updateStrategy } = spec;
   // The partition is defaulted only if the type is absent.

@@ -6,6 +6,7 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
+import { asSent } from '../../../schema/empty-values.js';
 import { quote, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { goTimeSyntax } from '../../../text/time/time.js';
 import { append } from '../../../util/arrays.js';
@@ -41,7 +42,7 @@ export const StorageVersionMigration: StorageVersionMigrationKind<StorageVersion
       validationOrder: ['create', 'metadata', 'update'],
       validate: (next, live) => fixedProblems(next.spec.resource, live.spec.resource),
     },
-    write: { separateStatus: true, canonicalize: dropEmptyConditions },
+    write: { separateStatus: true },
     create: { validate: (object) => specProblems('spec.resource', object.spec.resource) },
   },
   subresources: {
@@ -51,11 +52,6 @@ export const StorageVersionMigration: StorageVersionMigrationKind<StorageVersion
     }),
   },
 });
-
-function dropEmptyConditions(draft: StorageVersionMigration): void {
-  const status = draft.status;
-  if (status.conditions?.length === 0) delete status.conditions;
-}
 
 function specProblems(path: string, { resource, version }: GroupVersionResource): FieldError[] {
   const found = resource ? [] : [required(childPath(path, 'resource'), 'resource is required')];
@@ -73,7 +69,8 @@ function statusProblems(
   next: StorageVersionMigrationStatus,
   live: StorageVersionMigrationStatus,
 ): FieldError[] {
-  const { conditions, resourceVersion = '' } = next;
+  const { resourceVersion = '' } = next;
+  const conditions = asSent(next, 'conditions');
   const versionPath = childPath(path, 'resourceVersion');
   const found = resourceVersionProblems(versionPath, resourceVersion);
   append(found, conditionsProblems(childPath(path, 'conditions'), conditions ?? []));

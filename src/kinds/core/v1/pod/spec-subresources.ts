@@ -8,7 +8,7 @@ import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import type { Container, PodSpec, ResourceRequirements } from '../../../generated/core-v1.js';
-import type { HookContext } from '../../../kind.js';
+import type { HookContext, MetadataErrors } from '../../../kind.js';
 import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
 import { EMPTY_PATH, mirrorKey } from '../pod-spec/annotations.js';
@@ -41,7 +41,12 @@ function prepareEphemeralContainers(draft: DraftObject, live: ApiObject, { featu
   dropDisabledPodFields(spec, live['spec'] as PodSpec, features);
 }
 
-function validateEphemeralContainers(pod: Pod, before: Pod, context: HookContext): readonly FieldError[] {
+function validateEphemeralContainers(
+  pod: Pod,
+  before: Pod,
+  context: HookContext,
+  metadata: MetadataErrors,
+): readonly FieldError[] {
   if (Object.hasOwn(before.metadata.annotations ?? {}, mirrorKey(context.dialect))) {
     return [forbidden(EMPTY_PATH, 'static pods do not support ephemeral containers')];
   }
@@ -54,7 +59,12 @@ function validateEphemeralContainers(pod: Pod, before: Pod, context: HookContext
     if (deepEqual(next, container)) return [];
     return [forbidden(path, `${which} changed\n${diffText('EphemeralContainer', container, next)}`)];
   });
-  return [...podProblems(pod, context, before), ...annotationsUpdateProblems(pod, before, context), ...changes];
+  return [
+    ...metadata.forCreate(),
+    ...podProblems(pod, context, before),
+    ...annotationsUpdateProblems(pod, before, context),
+    ...changes,
+  ];
 }
 
 const LISTS = ['containers', 'initContainers'] as const;
@@ -87,10 +97,10 @@ function takeResources(container: Container, wanted: Container | undefined): voi
   restore(container, wanted, 'resizePolicy');
 }
 
-function validateResize(pod: Pod, before: Pod, context: HookContext): readonly FieldError[] {
+function validateResize(pod: Pod, before: Pod, context: HookContext, metadata: MetadataErrors): readonly FieldError[] {
   const unsupported = unsupportedResizeReason(pod, before, context);
   if (unsupported !== undefined) return [forbidden(EMPTY_PATH, unsupported)];
-  const problems = podProblems(pod, context, before);
+  const problems = [...metadata.forCreate(), ...podProblems(pod, context, before)];
   const qosClass = before.status.qosClass ?? qosClassOf(before.spec, context.features);
   if (qosClass !== qosClassOf(pod.spec, context.features)) {
     problems.push(invalid('spec', pod.status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'));
