@@ -112,6 +112,7 @@ export function firstDifference({ expected, actual }) {
 const NO_ANSWER = -2;
 /** The age of an object in a table. */
 const AGE = /^\d+s$/;
+const CLUSTER_IP = /^10\.0\.\d+\.\d+$/;
 /** A watch without events: a server may send its headers with the first event. */
 function isSilentWatch({ status, body }) {
   return (status === 200 && Array.isArray(body) && body.length === 0) || status === 0;
@@ -131,12 +132,13 @@ const VERSION =
 function withoutRandomValues(value, key) {
   // Managers are sorted by time, which may differ by a second.
   if (key === 'managedFields' && Array.isArray(value)) return withoutRandomValues([...value].sort(byManager));
-  if (key === 'cells') return value.map((cell) => (AGE.test(cell) ? '<age>' : cell));
+  if (key === 'cells')
+    return value.map((cell) => (AGE.test(cell) ? '<age>' : CLUSTER_IP.test(cell) ? '<address>' : cell));
   if (Array.isArray(value)) return value.map((item) => withoutRandomValues(item, key));
   if (typeof value === 'number')
     return RANDOM_PORTS.includes(key) && value >= 30000 && value < 32768 ? '<port>' : value;
   if (typeof value === 'string') {
-    if (/^clusterIPs?$/.test(key) && value.startsWith('10.0.')) return '<address>';
+    if (/^clusterIPs?$/.test(key) && CLUSTER_IP.test(value)) return '<address>';
     return value
       .replace(POINTER, '0xc000000000')
       .replace(VERSION, '<rv>')
