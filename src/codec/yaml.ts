@@ -6,8 +6,10 @@
  * treat some indentations and unfinished lines differently, and report less specific errors.
  */
 
+import { errors } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
 import { BodyError } from '../protocol/body.js';
+import { MAX_CONTAINERS } from '../protocol/value-limits.js';
 import { jsonType } from '../schema/decode-scalar.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import {
@@ -21,6 +23,7 @@ import {
   normalizeBreaks,
   parseDocument,
   writeYaml,
+  YamlLimitError,
   type YamlMapping,
   YamlSyntaxError,
   type YamlValue,
@@ -163,16 +166,20 @@ function hasLongKey(document: unknown): boolean {
   return false;
 }
 
+/** A node needs some hundred bytes until the document is JSON. */
+const LIMITS = { collections: MAX_CONTAINERS, nodes: 1_000_000 };
+
 function readYaml(text: string, linesBefore: number): Document {
   try {
     const whole = normalizeBreaks(text.startsWith('\ufeff') ? text.slice(1) : text);
     const badCharacter = forbiddenCharacterError(whole);
     if (badCharacter !== undefined) throw badCharacter;
-    const root = parseDocument(whole, linesBefore);
+    const root = parseDocument(whole, linesBefore, LIMITS);
     const decoder = new Decoder();
     const value = root === undefined ? null : toJson(decoder.decode(root));
     return { parsed: { value }, repeatedKeys: decoder.repeatedKeys };
   } catch (error) {
+    if (error instanceof YamlLimitError) throw errors.requestTooLarge(error.message);
     if (error instanceof YamlSyntaxError) throw new ConversionError(`yaml: ${error.message}`);
     // The grammar allows deeper nesting than the recursive conversion supports.
     if (error instanceof RangeError) throw new ConversionError('yaml: exceeded max depth of 10000');

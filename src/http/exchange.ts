@@ -9,6 +9,7 @@ import type { StatusError } from '../meta/errors.js';
 import type { IdentifyOptions } from './access.js';
 import type { Aggregator } from './aggregate/proxy.js';
 import type { Answer, HttpRequest } from './answer.js';
+import type { BodyBudget, BodyShare } from './body-budget.js';
 import type { HandlerMetrics } from './metrics.js';
 import { chooseErrorRepresentation, type Offer, type Representation } from './negotiate.js';
 import type { Page, PageOffers } from './pages/page.js';
@@ -27,6 +28,7 @@ export interface HandlerSettings {
   readonly pages: readonly Page[];
   readonly metrics: HandlerMetrics;
   readonly eventCache: EncodedEventCache;
+  readonly bodyBudget: BodyBudget;
   readonly canCompress: boolean;
   readonly identification: IdentifyOptions;
   /** API priority and fairness; absent: all requests run at once. */
@@ -55,6 +57,9 @@ export interface Exchange {
   /** Set once the request is authenticated. */
   record?: AuditRecord;
   ticket?: FlowTicket;
+  /** Present while a large body is processed. */
+  bodyShare?: BodyShare | undefined;
+  isAnswered?: true;
   /**
    * The encodings for error responses. Encodings behind a feature gate are available only once a resource handler takes
    * over.

@@ -24,6 +24,7 @@ import { createAggregator, proxyRequest, remoteApiOf } from './aggregate/proxy.j
 import type { Answer, HttpRequest } from './answer.js';
 import { toResponse } from './answer.js';
 import { beginAuditRecord, recordImpersonation, recordUnauthenticated, requestUriOf } from './audit.js';
+import { BodyBudget } from './body-budget.js';
 import {
   type Exchange,
   envelopeOf,
@@ -168,6 +169,7 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
     }),
     metrics,
     eventCache: new EncodedEventCache(),
+    bodyBudget: new BodyBudget(),
     // Older browsers have no CompressionStream.
     canCompress: features.enabled('APIResponseCompression') && typeof CompressionStream === 'function',
     identification: {
@@ -192,6 +194,8 @@ async function handle(settings: HandlerSettings, request: HttpRequest): Promise<
   const ended = metrics.startRequest(request.method);
   const exchange = openExchange(settings, request);
   const response = await answerOrFail(exchange);
+  exchange.isAnswered = true;
+  exchange.bodyShare?.release();
   ended();
   const count = () => {
     const { served, action, query } = exchange;

@@ -8,6 +8,7 @@ import { yamlBody } from '../codec/yaml.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
 import type { ApiRequest, RequestOptions, User } from '../protocol/request.js';
+import { limitedBody } from '../protocol/value-limits.js';
 import { recoverFrom } from '../util/catch-error.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { unreachable } from '../util/invariant.js';
@@ -36,6 +37,8 @@ export interface IncomingRequest {
   readonly action: Action;
   /** Present exactly for patches, except on connect subresources. */
   readonly patch: Patch | undefined;
+  /** Waits until a body of this size may be processed. */
+  readonly admitBody: (byteCount: number) => Promise<void> | undefined;
 }
 
 type Content = Pick<ApiRequest, 'options' | 'body' | 'unacceptable'>;
@@ -106,15 +109,16 @@ const withSignal = lazyMembers<HttpRequest, Required<Pick<ApiRequest, 'signal'>>
 type DraftRequest = { -readonly [Key in keyof ApiRequest]: ApiRequest[Key] };
 
 async function writeContent(incoming: IncomingRequest, verb: 'create' | 'update' | 'patch'): Promise<Content> {
-  const { request, offer, contentType, query } = incoming;
+  const { offer, contentType, query } = incoming;
   if (verb === 'create') {
     const codec = requestCodec(offer, contentType);
-    const bytes = await readBytes(request);
-    return { options: readOptions(verb, query), body: codec.body(bytes, offer.dialect) };
+    const bytes = await readBody(incoming);
+    return { options: readOptions(verb, query), body: limitedBody(codec.body(bytes, offer.dialect), bytes.length) };
   }
-  const bytes = await readBytes(request);
+  const bytes = await readBody(incoming);
   const options = readOptions(verb, query);
-  return { options, body: verb === 'patch' ? patchBody(incoming, bytes) : lazyBody(incoming, bytes) };
+  if (verb === 'patch') return { options, body: limitedBody(patchBody(incoming, bytes), bytes.length) };
+  return { options, body: lazyBody(incoming, bytes) };
 }
 
 /**
@@ -129,7 +133,7 @@ function patchBody({ patch, offer }: IncomingRequest, bytes: Uint8Array): Reques
 function lazyBody({ offer, contentType }: IncomingRequest, bytes: Uint8Array): RequestBody {
   let body: RequestBody | undefined;
   const open = (): RequestBody => {
-    body ??= requestCodec(offer, contentType).body(bytes, offer.dialect);
+    body ??= limitedBody(requestCodec(offer, contentType).body(bytes, offer.dialect), bytes.length);
     return body;
   };
   return {
@@ -143,8 +147,8 @@ function lazyBody({ offer, contentType }: IncomingRequest, bytes: Uint8Array): R
 }
 
 async function deleteContent(incoming: IncomingRequest, verb: 'delete' | 'deletecollection'): Promise<Content> {
-  const { request, offer, contentType, query } = incoming;
-  const bytes = await readBytes(request);
+  const { offer, contentType, query } = incoming;
+  const bytes = await readBody(incoming);
   let unacceptable: StatusError | undefined;
   const options = recoverFrom(
     StatusError,
@@ -162,7 +166,7 @@ async function deleteContent(incoming: IncomingRequest, verb: 'delete' | 'delete
   const body =
     verb === 'deletecollection'
       ? lazyBody(incoming, bytes)
-      : requestCodec(offer, contentType).body(bytes, offer.dialect);
+      : limitedBody(requestCodec(offer, contentType).body(bytes, offer.dialect), bytes.length);
   return { options, body };
 }
 
@@ -181,6 +185,14 @@ function selectName(options: RequestOptions, name: string | undefined): RequestO
 }
 
 const NAME_TERMS = ['metadata.name=', 'metadata.name=='];
+
+/** Reads the body of a request that decodes it. */
+async function readBody({ request, admitBody }: IncomingRequest): Promise<Uint8Array> {
+  const bytes = await readBytes(request);
+  const admitted = admitBody(bytes.length);
+  if (admitted !== undefined) await admitted;
+  return bytes;
+}
 
 /** Reads the whole body; empty when there is none. Stops and throws 413 when it exceeds the limit. */
 async function readBytes(request: HttpRequest): Promise<Uint8Array> {

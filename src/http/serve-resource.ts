@@ -144,7 +144,13 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   );
 
   // 2. Read options and body.
-  const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };
+  const admitBody = (byteCount: number): Promise<void> | undefined => {
+    // The body arrived after the deadline: its share would never be returned.
+    if (exchange.isAnswered === true) throw errors.timeout(WRITE_TIMEOUT_MESSAGE);
+    exchange.bodyShare = exchange.settings.bodyBudget.share(byteCount);
+    return exchange.bodyShare?.granted;
+  };
+  const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch, admitBody };
   const { clock } = target;
   const reading = rescue(() => readRequest(incoming), warn);
   const limited = { verb, timeoutMs: timeout };

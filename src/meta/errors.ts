@@ -3,7 +3,7 @@
  * of the reference server, because clients match on them. spec: Errors
  */
 import { quote } from '../text/go/go-text.js';
-import { causeReason, type FieldError, printFieldError } from './field-error.js';
+import { causeReason, type FieldError, MAX_REPORTED_ERRORS, printFieldError } from './field-error.js';
 import { type GroupResource, qualifiedKind, qualifiedResource } from './gvk.js';
 import { REASON_CODES, type Status, type StatusCause, type StatusDetails, type StatusReason } from './status.js';
 
@@ -129,16 +129,21 @@ function forbidden(
   return failure({ reason: 'Forbidden', message, details });
 }
 
-/** A 422 from field errors. The message omits duplicate texts; the causes contain every error. */
+/**
+ * A 422 from field errors. The message omits duplicate texts; the causes contain every error. `isCut`: validation ended before
+ * it found all errors.
+ */
 function invalid(
   gk: { readonly group: string; readonly kind: string },
   name: string,
   fieldErrors: readonly FieldError[],
+  { isCut = false }: { readonly isCut?: boolean } = {},
 ): StatusError {
   const reported = withinSizeLimit(fieldErrors);
   const texts = [...new Set(reported.map(printFieldError))];
   const remaining = fieldErrors.length - reported.length;
-  if (remaining > 0) texts.push(`and ${remaining} more`);
+  if (isCut) texts.push('and more');
+  else if (remaining > 0) texts.push(`and ${remaining} more`);
   const aggregate = texts.length === 0 ? '' : texts.length === 1 ? `: ${texts[0]}` : `: [${texts.join(', ')}]`;
   const causes = reported.map((e) => ({ reason: causeReason(e.type), message: e.message, field: e.field }));
   return failure({
@@ -149,13 +154,13 @@ function invalid(
 }
 
 /** Limits the message size: a hostile object can have one error for each of its items. */
-const MAX_ERROR_CHARACTERS = 8_000_000;
+const MAX_ERROR_CHARACTERS = 4_000_000;
 
 function withinSizeLimit(fieldErrors: readonly FieldError[]): readonly FieldError[] {
   let remaining = MAX_ERROR_CHARACTERS;
-  const end = fieldErrors.findIndex(({ field, message }) => {
+  const end = fieldErrors.findIndex(({ field, message }, index) => {
     remaining -= field.length + message.length;
-    return remaining < 0;
+    return remaining < 0 || index >= MAX_REPORTED_ERRORS;
   });
   // At least one error is reported.
   return end < 0 ? fieldErrors : fieldErrors.slice(0, Math.max(end, 1));

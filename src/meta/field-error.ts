@@ -55,6 +55,9 @@ const CAUSE_REASON: Readonly<Record<FieldErrorType, string>> = {
 // These types do not print the value: it is absent, secret or large.
 const HIDES_VALUE: ReadonlySet<FieldErrorType> = new Set(['required', 'forbidden', 'tooLong', 'internal']);
 
+/** A Status lists at most this many errors. */
+export const MAX_REPORTED_ERRORS = 10_000;
+
 /** The optional parts of a field error. */
 export interface FieldErrorDetail {
   /** The offending value; printed for the types that print one. */
@@ -70,9 +73,60 @@ export interface FieldErrorDetail {
  */
 export function fieldError(type: FieldErrorType, field: string, options: FieldErrorDetail = {}): FieldError {
   let message = HEADLINE[type];
-  if (!HIDES_VALUE.has(type)) message += `: ${renderValue(options.value)}`;
+  if (!HIDES_VALUE.has(type)) message += `: ${shortened(renderValue(options.value))}`;
   if (options.detail !== undefined && options.detail !== '') message += `: ${options.detail}`;
-  return { type, field, message };
+  return counted({ type, field, message });
+}
+
+/** The part of a printed value that a message contains. Go prints an empty struct in hundreds of characters. */
+const MAX_PRINTED_CHARACTERS = 4 * 1024 * 1024;
+
+function shortened(text: string): string {
+  return text.length > MAX_PRINTED_CHARACTERS ? `${text.slice(0, MAX_PRINTED_CHARACTERS)}...` : text;
+}
+
+/** The limits of one validation. A hostile object can have several errors for each of its items. */
+const MAX_ERRORS = 100_000;
+const MAX_ERROR_CHARACTERS = 32 * 1024 * 1024;
+
+/** Ends a validation that has found too many errors. */
+export class TooManyFieldErrors extends Error {
+  override readonly name = 'TooManyFieldErrors';
+
+  constructor(readonly first: readonly FieldError[]) {
+    super('too many field errors');
+  }
+}
+
+interface ErrorCount {
+  errors: number;
+  characters: number;
+  readonly first: FieldError[];
+}
+
+/** The count of the validation that runs. A validation is synchronous. */
+let running: ErrorCount | undefined;
+
+function counted(error: FieldError): FieldError {
+  if (running === undefined) return error;
+  running.errors++;
+  running.characters += error.field.length + error.message.length;
+  if (running.errors <= MAX_REPORTED_ERRORS) running.first.push(error);
+  if (running.errors > MAX_ERRORS || running.characters > MAX_ERROR_CHARACTERS) {
+    throw new TooManyFieldErrors(running.first);
+  }
+  return error;
+}
+
+/** Runs a validation. Throws {@link TooManyFieldErrors} when it has found more errors than a server can hold in memory. */
+export function countingFieldErrors<Result>(validate: () => Result): Result {
+  const outer = running;
+  running = { errors: 0, characters: 0, first: [] };
+  try {
+    return validate();
+  } finally {
+    running = outer;
+  }
 }
 
 export function required(field: string, detail = ''): FieldError {
@@ -105,7 +159,7 @@ export function tooLong(field: string, maxBytes: number): FieldError {
 /** A negative `actual` is not printed. */
 export function tooMany(field: string, actual: number, max: number): FieldError {
   const detail = max < 0 ? 'has too many items' : `must have at most ${max} items`;
-  return { type: 'tooMany', field, message: `Too many: ${actual < 0 ? '' : `${actual}: `}${detail}` };
+  return counted({ type: 'tooMany', field, message: `Too many: ${actual < 0 ? '' : `${actual}: `}${detail}` });
 }
 
 /** Marks an error as one that stored objects may keep. */

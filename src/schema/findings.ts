@@ -27,6 +27,7 @@ interface Search {
 }
 
 function visit(node: SchemaNode, value: unknown, path: string, search: Search): void {
+  if (search.found.size >= MAX_FINDINGS) return;
   if (Array.isArray(value)) {
     const items: SchemaNode = node.type === 'list' ? node.items : node;
     for (const [index, item] of value.entries()) visit(items, item, `${path}[${index}]`, search);
@@ -36,6 +37,7 @@ function visit(node: SchemaNode, value: unknown, path: string, search: Search): 
   const repeated = search.duplicates?.get(value);
   for (const key of Object.keys(value)) {
     if (value[key] === undefined) continue;
+    if (search.found.size >= MAX_FINDINGS) return;
     const keyed = path === '' ? key : `${path}.${key}`;
     const child = childOf(node, key);
     if (child === undefined) {

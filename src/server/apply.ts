@@ -14,6 +14,7 @@ import { errors, failure, type StatusError } from '../meta/errors.js';
 import { type GroupVersionKind, parseApiVersion, printGvk } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
+import { requireObjectLimits } from '../protocol/value-limits.js';
 import { decode } from '../schema/decode.js';
 import { DecodeError, jsonType } from '../schema/decode-scalar.js';
 import type { ObjectNode } from '../schema/schema-node.js';
@@ -202,6 +203,7 @@ function decodeMerged(merged: unknown, application: ApplyOperation, live: ApiObj
   const unconverted = (why: string): StatusError =>
     errors.plain(`failed to convert new object (${addressOf(intent.document, served)}) to proper version: ${why}`);
   if (conversionError !== undefined) throw unconverted(conversionError);
+  requireObjectLimits(merged);
   const refuse = (why: string): StatusError =>
     unconverted(`unable to convert unstructured object to ${printGvk(served.gvk)}: ${why}`);
   const unreadable = (why: string): StatusError =>

@@ -6,6 +6,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { StatusError } from '../meta/errors.js';
 import { apiVersionOf, internalPackage, parseApiVersion } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
+import { requireObjectLimits } from '../protocol/value-limits.js';
 import type { Registry } from '../registry/registry.js';
 import { type Field, type ObjectNode, uniform } from '../schema/schema-node.js';
 import { quote } from '../text/go/go-text.js';
@@ -47,9 +48,10 @@ export interface PatchedTarget {
   readonly refuseUnreadable?: (why: string) => StatusError;
 }
 
-/** Decodes and applies defaults; adds warnings to the write. Throws the error of `refuse`. */
+/** Decodes and applies defaults; adds warnings to the write. Throws the error of `refuse`, or 413. */
 export function decodePatched(document: ParsedBody, target: PatchedTarget): DraftObject {
   const { write, fieldValidation, refuse } = target;
+  requireObjectLimits(document.value);
   const { draft, findings } = isUnversioned(document.value, target)
     ? decodeUnversioned(document, target)
     : decodeVersioned(document, target);

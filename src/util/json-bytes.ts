@@ -1,6 +1,7 @@
 /**
  * Estimates of the memory that JSON values use.
  */
+import { MAX_DEPTH } from './json.js';
 
 /** An object or array without its members. */
 const CONTAINER_BYTES = 40;
@@ -21,4 +22,16 @@ export function unsharedBytes(value: unknown, other?: unknown): number {
   let bytes = CONTAINER_BYTES;
   for (const key in members) bytes += MEMBER_BYTES + unsharedBytes(members[key], others[key]);
   return bytes;
+}
+
+/** Whether a value contains more than `max` objects and lists, up to the depth that decoding allows. */
+export function hasMoreContainers(value: unknown, max: number): boolean {
+  let left = max;
+  const count = (part: unknown, depth: number): void => {
+    if (typeof part !== 'object' || part === null || depth > MAX_DEPTH || left < 0) return;
+    left--;
+    for (const key in part) count((part as Readonly<Record<string, unknown>>)[key], depth + 1);
+  };
+  count(value, 0);
+  return left < 0;
 }

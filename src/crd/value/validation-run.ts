@@ -33,6 +33,10 @@ export type ValidateNode = (value: unknown, run: ValidationRun, correlated: Corr
 const MAX_VALIDATION_MS = 30_000;
 const STEPS_PER_CHECK = 1_000;
 
+/** The findings with a content; those that follow only count, because a hostile object has one for each of its items. */
+const MAX_FINDINGS = 10_000;
+const FURTHER_FINDING: Finding = { keyword: 'other', name: '', value: '', text: 'and more' };
+
 /** One validation of a value. */
 export class ValidationRun {
   readonly findings: Finding[] = [];
@@ -84,7 +88,7 @@ export class ValidationRun {
 
   add(finding: Finding): void {
     this.step();
-    this.findings.push(finding);
+    this.findings.push(this.findings.length < MAX_FINDINGS ? finding : FURTHER_FINDING);
   }
 
   /** `subject` is the path that the text names, if it is not the current path. */

@@ -6,7 +6,14 @@ import type { CustomResourceHandler, CustomValidationOptions } from '../../kinds
 import type { Kind, MetadataErrors, MetadataStrictness } from '../../kinds/kind.js';
 import type { SubresourceStrategy } from '../../kinds/subresource.js';
 import { errors } from '../../meta/errors.js';
-import { duplicate, type FieldError, invalid, keyPath } from '../../meta/field-error.js';
+import {
+  countingFieldErrors,
+  duplicate,
+  type FieldError,
+  invalid,
+  keyPath,
+  TooManyFieldErrors,
+} from '../../meta/field-error.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { ListNode, SchemaNode } from '../../schema/schema-node.js';
@@ -15,6 +22,7 @@ import { bodyProblems } from '../../schema/zod-errors.js';
 import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
 import { append } from '../../util/arrays.js';
+import { translateError } from '../../util/catch-error.js';
 import { encodeSorted, isRecord } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import type { WriteOperation, WriteTarget } from '../write-operation.js';
@@ -34,19 +42,34 @@ const NONE: readonly FieldError[] = Object.freeze([]);
 export function validate(draft: DraftObject, target: WriteTarget, write: WriteOperation): void {
   const object = draft as unknown as ApiObject;
   requireType(object, write);
-  // Reported alone: the hooks of a kind expect the fields that its types always have in the reference server.
   const { served } = write;
-  reject(
-    object,
-    write,
-    newErrors(object, target.live, (one) => typeRuleErrors(served.schema, one, served.dialect)),
-  );
-  reject(
-    object,
-    write,
-    newErrors(object, target.live, (one) =>
-      target.live === undefined ? createErrors(one, write) : updateErrors(one, target.live, target, write),
-    ),
+  limitErrors(served, object.metadata.name, () => {
+    // Reported alone: the hooks of a kind expect the fields that its types always have in the reference server.
+    reject(
+      object,
+      write,
+      newErrors(object, target.live, (one) => typeRuleErrors(served.schema, one, served.dialect)),
+    );
+    reject(
+      object,
+      write,
+      newErrors(object, target.live, (one) =>
+        target.live === undefined ? createErrors(one, write) : updateErrors(one, target.live, target, write),
+      ),
+    );
+  });
+}
+
+/** Throws a 422 with the first errors when a validation finds too many. */
+export function limitErrors<Result>(
+  { groupKind }: Pick<WriteOperation['served'], 'groupKind'>,
+  name: string | undefined,
+  run: () => Result,
+): Result {
+  return translateError(
+    TooManyFieldErrors,
+    () => countingFieldErrors(run),
+    ({ first }) => errors.invalid(groupKind, name ?? '', first, { isCut: true }),
   );
   if (target.live === undefined) reject(object, write, anyNameProblems(object));
 }
@@ -220,6 +243,7 @@ function runValidateHook(
   try {
     return runHook() ?? [];
   } catch (error) {
+    if (error instanceof TooManyFieldErrors) throw error;
     throw errors.internal(`validate of ${write.served.kind.kind} failed: ${messageOf(error)}`, error);
   }
 }

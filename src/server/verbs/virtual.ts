@@ -24,6 +24,7 @@ import { ensureNamespaceMatches } from '../steps/match-address.js';
 import { clearSystemFields } from '../steps/prepare.js';
 import { redecodeMutated } from '../steps/redecode.js';
 import { seal } from '../steps/seal.js';
+import { limitErrors } from '../steps/validate.js';
 import { strategyContext } from '../strategy-context.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 import { startBodyWrite } from './update.js';
@@ -121,7 +122,7 @@ function runOnBody<Result>(
       // Validating plugins get a frozen copy.
       const object = deepFreeze(copyJson(body)) as unknown as ApiObject;
       return chain(runAdmissionPhase('validate', { operation: 'CREATE', object, objectKind }, write), () =>
-        runInTransaction(() => run(body), write),
+        runInTransaction(() => limitErrors(objectKind, body.metadata.name, () => run(body)), write),
       );
     }),
   );

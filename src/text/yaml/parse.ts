@@ -19,9 +19,20 @@ export type YamlNode = { readonly line: number } & (
   | { readonly kind: 'mapping'; readonly children: YamlNode[] }
 );
 
-/** Parses the first document; undefined if there is none. Throws {@link YamlSyntaxError}. */
-export function parseDocument(text: string, linesBefore = 0): YamlNode | undefined {
-  return new Parser(text, linesBefore).document();
+/** The limits of a document; absent: none. */
+export interface YamlLimits {
+  readonly collections: number;
+  readonly nodes: number;
+}
+
+/** The document exceeds a limit. */
+export class YamlLimitError extends Error {
+  override readonly name = 'YamlLimitError';
+}
+
+/** Parses the first document; undefined if there is none. Throws {@link YamlSyntaxError} and {@link YamlLimitError}. */
+export function parseDocument(text: string, linesBefore = 0, limits?: YamlLimits): YamlNode | undefined {
+  return new Parser(text, linesBefore, limits).document();
 }
 
 type State =
@@ -47,8 +58,13 @@ class Parser {
   readonly #anchors = new Map<string, YamlNode>();
   readonly #tagPrefixes = new Map<string, string>();
 
-  constructor(text: string, linesBefore: number) {
+  readonly #limits: YamlLimits | undefined;
+  #collections = 0;
+  #nodes = 0;
+
+  constructor(text: string, linesBefore: number, limits: YamlLimits | undefined) {
     this.#tokens = new Scanner(text, linesBefore);
+    this.#limits = limits;
   }
 
   document(): YamlNode | undefined {
@@ -271,6 +287,12 @@ class Parser {
 
   /** An anchor is valid from the start of its node: the node may contain its own alias, which is rejected later. */
   #add(node: YamlNode, anchor = ''): void {
+    this.#nodes++;
+    if ('children' in node) this.#collections++;
+    const limits = this.#limits;
+    if (limits !== undefined && (this.#nodes > limits.nodes || this.#collections > limits.collections)) {
+      throw new YamlLimitError(`limit is ${limits.collections} objects and lists, and ${limits.nodes} values`);
+    }
     if (anchor !== '') this.#anchors.set(anchor, node);
     this.#open[this.#open.length - 1]?.push(node);
   }

@@ -1,0 +1,69 @@
+/**
+ * Limits the size of the values that a request can make the server process. Each object and each list needs about 1 KB in
+ * several steps of a write, so a body of 3 MiB that contains a million empty ones would need gigabytes.
+ */
+import { errors } from '../meta/errors.js';
+import { isRecord, MAX_DEPTH } from '../util/json.js';
+import type { ParsedBody, RequestBody } from './body.js';
+
+/** The maximum number of objects and lists in a body, or in an object after a patch. */
+export const MAX_CONTAINERS = 250_000;
+/** The maximum number of characters: more than any body has, except YAML with aliases. */
+const MAX_CHARACTERS = 8 * 1024 * 1024;
+
+/** Throws 413 if the result of a patch exceeds the limits. The server computes its managedFields, which do not count. */
+export function requireObjectLimits(value: unknown): void {
+  const { managedFields: _managers, ...metadata } = recordOf(recordOf(value)['metadata']);
+  measure({ ...recordOf(value), metadata }, { containers: 0, characters: 0 }, 0);
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}
+
+interface ValueCount {
+  containers: number;
+  characters: number;
+}
+
+/** Decoding rejects deeper values. */
+function measure(value: unknown, count: ValueCount, depth: number): void {
+  if (typeof value === 'string') {
+    count.characters += value.length;
+    if (count.characters > MAX_CHARACTERS) throw tooLarge(`${MAX_CHARACTERS} characters`);
+    return;
+  }
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
+  if (++count.containers > MAX_CONTAINERS) throw tooLarge(`${MAX_CONTAINERS} objects and lists`);
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) measure(value[index], count, depth + 1);
+    return;
+  }
+  const record = value as Readonly<Record<string, unknown>>;
+  for (const key in record) {
+    count.characters += key.length;
+    measure(record[key], count, depth + 1);
+  }
+}
+
+function tooLarge(limit: string): Error {
+  return errors.requestTooLarge(`limit is ${limit}`);
+}
+
+/** A body whose `read` throws 413 if the document exceeds the limits. `byteCount` is the length of its encoding. */
+export function limitedBody(body: RequestBody, byteCount: number): RequestBody {
+  // An object or list has at least one byte. Aliases can make a short YAML document long.
+  if (byteCount < MAX_CONTAINERS && body.repeatedKeys === undefined) return body;
+  let checked: ParsedBody | undefined;
+  const { detach } = body;
+  return {
+    ...body,
+    read(expected) {
+      const parsed = body.read(expected);
+      if (parsed !== checked) measure(parsed.value, { containers: 0, characters: 0 }, 0);
+      checked = parsed;
+      return parsed;
+    },
+    ...(detach === undefined ? {} : { detach: () => limitedBody(detach(), byteCount) }),
+  };
+}
