@@ -34,7 +34,7 @@ const version = (properties) => ({
 const CASES = [
   ['ports of a container', PODS, container({ ports: [] }), (n) => `{"containerPort":${(n % 65_535) + 1}}`, 201],
   ['containers', PODS, pod({ containers: [] }), (n) => `{"name":"c${n}","image":"i"}`, 201],
-  ['invalid containers', PODS, pod({ containers: [] }), () => '{}', 422],
+  ['invalid containers', PODS, pod({ containers: [] }), () => '{"name":"A"}', 422],
   ['environment variables', PODS, container({ env: [] }), (n) => `{"name":"A${n}"}`, 201],
   ['data of a ConfigMap', CONFIG_MAPS, configMap({ data: {} }), (n) => `"k${n}":"v"`, 201],
   ['labels', CONFIG_MAPS, configMap({ metadata: { name: 'b', labels: {} } }), (n) => `"k${n}":"v"`, 201],

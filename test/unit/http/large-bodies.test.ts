@@ -1,9 +1,10 @@
 /** Bodies with a huge number of values: hostile ones are rejected, legitimate ones of the same length are accepted. */
-import { createCluster } from 'orchplane';
+import { type AdmissionPlugin, createCluster, defaultAdmission } from 'orchplane';
 import { cbor } from 'orchplane/codec/cbor';
 import { protobuf } from 'orchplane/codec/protobuf';
 import { createFetchHandler } from 'orchplane/http';
 import { describe, expect, test } from 'vitest';
+import { latch } from '../server/watch-reader.js';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
@@ -22,8 +23,12 @@ const definition = (schema: unknown) => ({
 const widget = (spec: unknown) => ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec });
 const ANY_SCHEMA = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
-function server() {
-  const cluster = createCluster({ dialect: 'kubernetes', featureGates: { CBORServingAndStorage: true } });
+function server(plugins: readonly AdmissionPlugin[] = []) {
+  const cluster = createCluster({
+    dialect: 'kubernetes',
+    featureGates: { CBORServingAndStorage: true },
+    admission: [...defaultAdmission, ...plugins],
+  });
   const handler = createFetchHandler(cluster, { codecs: [protobuf, cbor] });
   return async (
     method: string,
@@ -84,6 +89,58 @@ describe('a body with more than 250,000 objects and lists gets 413', () => {
     await send('POST', CONFIG_MAPS, { metadata: { name: 'a' } });
     expect((await send('DELETE', `${CONFIG_MAPS}/a`, `{"a":[${repeated('{}', 260_000)}]}`)).code).toBe(413);
   });
+});
+
+test('large bodies that wait for an admission plugin share a budget', async () => {
+  const { opened, open } = latch();
+  const waiting = new Set<string>();
+  const waits: AdmissionPlugin = {
+    name: 'Waits',
+    validate: ({ name }) => {
+      waiting.add(name);
+      return opened;
+    },
+  };
+  const send = server([waits]);
+  const data = { key: 'x'.repeat(900_000) };
+  const created = Array.from({ length: 10 }, (_, index) =>
+    send('POST', CONFIG_MAPS, { metadata: { name: `large-${index}` }, data }),
+  );
+  const small = send('POST', CONFIG_MAPS, { metadata: { name: 'small' } });
+  await expect.poll(() => waiting.size).toBe(7);
+  expect(waiting).toContain('small');
+  open();
+  expect((await Promise.all([...created, small])).map(({ code }) => code)).toEqual(Array(11).fill(201));
+});
+
+test('a request that was answered in time does not use the budget when its body arrives', async () => {
+  const cluster = createCluster({ dialect: 'kubernetes' });
+  const handler = createFetchHandler(cluster);
+  const late = (name: string) => {
+    let finish = (): void => undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        finish = () => {
+          controller.enqueue(
+            new TextEncoder().encode(`{"metadata":{"name":"${name}"},"a":"${'x'.repeat(3_000_000)}"}`),
+          );
+          controller.close();
+        };
+      },
+    });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' };
+    const answer = handler(new Request(`http://cluster.local${CONFIG_MAPS}?timeout=50ms`, init as RequestInit));
+    return { answer, finish: () => finish() };
+  };
+  for (let index = 0; index < 4; index++) {
+    const { answer, finish } = late(`late-${index}`);
+    expect((await answer).status).toBe(504);
+    finish();
+  }
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const { answer, finish } = late('timely');
+  finish();
+  expect((await answer).status).toBe(201);
 });
 
 test('a YAML body with more than a million values gets 413', async () => {
