@@ -16,10 +16,12 @@ import { aggregateText, printFieldError } from '../meta/field-error.js';
 import { parseApiVersion, printGvk } from '../meta/gvk.js';
 import { labelErrors } from '../meta/labels.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
+import { MAX_OBJECT_CONTAINERS, TOO_MANY_CONTAINERS } from '../protocol/value-limits.js';
 import { jsonType } from '../schema/decode-scalar.js';
 import { quote } from '../text/go/go-text.js';
 import { goType } from '../text/go/go-value.js';
 import { cloneJson, copyJson, deepEqual, deepFreeze, isRecord, printJson } from '../util/json.js';
+import { hasMoreContainers } from '../util/json-bytes.js';
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
 import { createWebhookCaller } from '../webhook/caller.js';
@@ -210,6 +212,7 @@ function checkConvertedObject(before: ApiObject, converted: unknown, apiVersion:
   const object = converted as Record<string, unknown>;
   const received = textOf(object['apiVersion']);
   const location = `invalid object at index ${index}`;
+  if (hasMoreContainers(object, MAX_OBJECT_CONTAINERS)) throw reject(`${location}: ${TOO_MANY_CONTAINERS}`);
   if (received !== apiVersion) {
     throw reject(`${location}: invalid groupVersion (expected ${apiVersion}, received ${received})`);
   }

@@ -154,7 +154,7 @@ function invalid(
 }
 
 /** Limits the message size: a hostile object can have one error for each of its items. */
-const MAX_ERROR_CHARACTERS = 4_000_000;
+const MAX_ERROR_CHARACTERS = 8_000_000;
 
 function withinSizeLimit(fieldErrors: readonly FieldError[]): readonly FieldError[] {
   let remaining = MAX_ERROR_CHARACTERS;

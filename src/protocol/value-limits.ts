@@ -6,24 +6,29 @@ import { errors } from '../meta/errors.js';
 import { isRecord, MAX_DEPTH } from '../util/json.js';
 import type { ParsedBody, RequestBody } from './body.js';
 
-/** The maximum number of objects and lists in a body, or in an object after a patch. */
+/** The maximum number of objects and lists in a body. */
 export const MAX_CONTAINERS = 250_000;
+/** The same for an object after a patch, a conversion or admission, which has defaults. */
+export const MAX_OBJECT_CONTAINERS = 2 * MAX_CONTAINERS;
+export const TOO_MANY_CONTAINERS = `more than ${MAX_OBJECT_CONTAINERS} objects and lists`;
 /** The maximum number of characters: more than any body has, except YAML with aliases. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 /** Throws 413 if the result of a patch exceeds the limits. The server computes its managedFields, which do not count. */
 export function requireObjectLimits(value: unknown): void {
-  const { managedFields: _managers, ...metadata } = recordOf(recordOf(value)['metadata']);
-  measure({ ...recordOf(value), metadata }, { containers: 0, characters: 0 }, 0);
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
+  const count = { containers: 0, characters: 0, maxContainers: MAX_OBJECT_CONTAINERS };
+  if (!isRecord(value)) return;
+  for (const key in value) {
+    const part = value[key];
+    if (key !== 'metadata' || !isRecord(part)) measure(part, count, 1);
+    else for (const name in part) if (name !== 'managedFields') measure(part[name], count, 2);
+  }
 }
 
 interface ValueCount {
   containers: number;
   characters: number;
+  readonly maxContainers: number;
 }
 
 /** Decoding rejects deeper values. */
@@ -34,7 +39,7 @@ function measure(value: unknown, count: ValueCount, depth: number): void {
     return;
   }
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
-  if (++count.containers > MAX_CONTAINERS) throw tooLarge(`${MAX_CONTAINERS} objects and lists`);
+  if (++count.containers > count.maxContainers) throw tooLarge(`${count.maxContainers} objects and lists`);
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) measure(value[index], count, depth + 1);
     return;
@@ -60,7 +65,7 @@ export function limitedBody(body: RequestBody, byteCount: number): RequestBody {
     ...body,
     read(expected) {
       const parsed = body.read(expected);
-      if (parsed !== checked) measure(parsed.value, { containers: 0, characters: 0 }, 0);
+      if (parsed !== checked) measure(parsed.value, { containers: 0, characters: 0, maxContainers: MAX_CONTAINERS }, 0);
       checked = parsed;
       return parsed;
     },

@@ -98,8 +98,10 @@ function thrownMessage(error: unknown): string {
   return typeof error === 'string' ? error : `it threw ${error === undefined ? 'nothing' : `a ${typeof error}`}`;
 }
 
-/** Maximum length of a response. */
+/** The maximum length of a response to a short request. */
 const MAX_RESPONSE = 3 * 1024 * 1024;
+/** How many times longer than its request a response may be: a conversion returns all objects of a list. */
+const MAX_GROWTH = 4;
 
 const DEADLINE_EXCEEDED = 'context deadline exceeded';
 
@@ -139,7 +141,7 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
     let text: string | undefined;
     try {
       response = await send(target, request);
-      text = await readText(response);
+      text = await readText(response, MAX_RESPONSE + request.body.length * MAX_GROWTH);
     } catch (error) {
       throw new Error(
         `Post ${quote(url)}: ${timeout.signal.aborted ? DEADLINE_EXCEEDED : networkProblem(error, target)}`,
@@ -156,7 +158,7 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
 }
 
 /** Undefined if the body is too large; the rest is not read. */
-async function readText({ body }: Response): Promise<string | undefined> {
+async function readText({ body }: Response, maxLength: number): Promise<string | undefined> {
   if (body === null) return '';
   const decoder = new TextDecoder();
   let text = '';
@@ -164,7 +166,7 @@ async function readText({ body }: Response): Promise<string | undefined> {
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     length += part.value.length;
-    if (length > MAX_RESPONSE) {
+    if (length > maxLength) {
       await reader.cancel();
       return undefined;
     }
