@@ -146,7 +146,7 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   // 2. Read options and body.
   const admitBody = (byteCount: number): Promise<void> | undefined => {
     // The body arrived after the deadline: its share would never be returned.
-    if (exchange.isAnswered === true) throw errors.timeout(WRITE_TIMEOUT_MESSAGE);
+    if (exchange.isAnswered === true) throw timedOut(verb);
     exchange.bodyShare = exchange.settings.bodyBudget.share(byteCount);
     return exchange.bodyShare?.granted;
   };

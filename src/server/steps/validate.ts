@@ -57,6 +57,7 @@ export function validate(draft: DraftObject, target: WriteTarget, write: WriteOp
         target.live === undefined ? createErrors(one, write) : updateErrors(one, target.live, target, write),
       ),
     );
+    if (target.live === undefined) reject(object, write, anyNameProblems(object));
   });
 }
 
@@ -71,7 +72,6 @@ export function limitErrors<Result>(
     () => countingFieldErrors(run),
     ({ first }) => errors.invalid(groupKind, name ?? '', first, { isCut: true }),
   );
-  if (target.live === undefined) reject(object, write, anyNameProblems(object));
 }
 
 /** Without the errors that the stored object has and may keep. */
