@@ -22,9 +22,6 @@ export interface AuditFileContext {
   readonly warn: (text: string) => void;
 }
 
-/** The events that wait for a slow disk. Requests do not wait for them, so further ones are dropped. */
-const MAX_PENDING_BYTES = 64 * 1024 * 1024;
-
 /** Opens a log that new events are appended to; `-` is standard output. Missing folders are created. */
 export async function openAuditFile(path: string, { writeOut, warn }: AuditFileContext): Promise<AuditFile> {
   if (path === '-') return { write: (event) => writeOut(lineOf(event)), close: async () => undefined };
@@ -33,16 +30,8 @@ export async function openAuditFile(path: string, { writeOut, warn }: AuditFileC
   const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
   await once(stream, 'open');
   stream.on('error', (error) => warn(`the audit log cannot be written: ${error.message}`));
-  let lostCount = 0;
-  stream.on('drain', () => {
-    if (lostCount > 0) warn(`the audit log has lost ${lostCount} events: ${file} is written too slowly`);
-    lostCount = 0;
-  });
   return {
-    write(event) {
-      if (stream.writableLength > MAX_PENDING_BYTES) lostCount++;
-      else stream.write(lineOf(event));
-    },
+    write: (event) => void stream.write(lineOf(event)),
     close: () => new Promise((done) => stream.end(done)),
   };
 }

@@ -8,7 +8,7 @@ import type { ParsedBody, RequestBody } from './body.js';
 
 /** The maximum number of objects and lists in a body. */
 export const MAX_CONTAINERS = 250_000;
-/** The same for an object after a patch, a conversion or admission, which has defaults. */
+/** The same for an object after a patch or a conversion, which has defaults. */
 export const MAX_OBJECT_CONTAINERS = 2 * MAX_CONTAINERS;
 export const TOO_MANY_CONTAINERS = `more than ${MAX_OBJECT_CONTAINERS} objects and lists`;
 /** The maximum number of characters: more than any body has, except YAML with aliases. */

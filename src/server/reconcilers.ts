@@ -39,6 +39,8 @@ export interface ReconcilerDependencies {
 
 /** When a reconciler runs again after a write to a shared store has failed. */
 const RETRY_MS = 200;
+/** How long a response waits for the writes of reconcilers, which may delete thousands of objects. */
+const MAX_WAIT_MS = 1_000;
 
 export class ServerReconcilers {
   readonly #context: ServerContext;
@@ -264,10 +266,13 @@ export class ServerReconcilers {
     this.#await(dispatch(this.#context, request));
   }
 
-  /** Waits for the writes that follow from earlier ones; undefined if there are none. */
+  /** Waits for the writes that follow from earlier ones, but not long; undefined if there are none. */
   whenIdle(): Promise<void> | undefined {
     if (this.#writing === 0) return undefined;
-    return new Promise((resolve) => this.#waitingForIdle.push(resolve));
+    return new Promise((resolve) => {
+      this.#waitingForIdle.push(resolve);
+      systemClock.after(MAX_WAIT_MS, resolve, { background: true });
+    });
   }
 
   #await(response: MaybePromise<unknown>): void {

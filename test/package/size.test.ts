@@ -12,26 +12,26 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 490.5,
+  index: 492,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 144,
+  core: 145.5,
   // Includes the schema-based copying of stored specs.
   kinds: 308,
   admission: 150,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
   controllers: 398.5,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
-  http: 113,
+  http: 114,
   'codec/protobuf': 40,
   'codec/cbor': 9,
-  'service-worker': 107,
+  'service-worker': 108,
   'indexed-db': 4,
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB.
-  node: 315,
+  node: 316,
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 2 kB.
   etcd: 402,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 482.5,
+  testing: 484,
   vitest: 485,
   // The matchers need what compares objects by their kinds.
   jest: 336,
@@ -81,14 +81,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 130.5,
+    budget: 131.5,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 133.5,
+    budget: 135,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
@@ -100,7 +100,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 463,
+    budget: 465,
   },
 ];
 

@@ -7,14 +7,12 @@ import type { AdmissionPlugin } from '../../admission/types.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
-import { MAX_OBJECT_CONTAINERS, TOO_MANY_CONTAINERS } from '../../protocol/value-limits.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
 import { copySentEmpty } from '../../schema/empty-values.js';
 import { copyQuantityTexts } from '../../schema/quantity-texts.js';
 import { translateError } from '../../util/catch-error.js';
 import { isRecord } from '../../util/json.js';
-import { hasMoreContainers } from '../../util/json-bytes.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import type { ServerContext } from '../context.js';
 import type { WriteOperation } from '../write-operation.js';
@@ -53,8 +51,6 @@ export function redecodeInPlace(draft: DraftObject, served: ServedKind, write: W
 /** A well-formed object of the kind, with defaults. Throws 500 if the draft cannot be decoded. */
 function redecoded(draft: DraftObject, served: ServedKind, write: WriteOperation): DraftObject {
   const { kind, schema } = served;
-  if (hasMoreContainers(draft, MAX_OBJECT_CONTAINERS))
-    throw errors.internal(`admission plugins made an object with ${TOO_MANY_CONTAINERS}`);
   const read = () => kind.customResourceHandler?.decode({ value: draft }) ?? decode(schema, { value: draft });
   const { value } = translateError(DecodeError, read, (error) =>
     errors.internal(`admission plugins made an object that is no ${kind.kind}: ${error.message}`, error),
