@@ -6,6 +6,7 @@ import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ClusterSettings } from '../kinds/shared/cluster-settings.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
+import type { RuntimeSlot } from '../protocol/connection.js';
 import type { Transport } from '../protocol/transport.js';
 import type { Activities } from '../util/activity.js';
 import type { Ids } from '../util/ids.js';
@@ -19,6 +20,8 @@ export interface Host extends Transport {
   readonly features?: FeatureGates;
   /** The settings of the server. */
   readonly settings?: ClusterSettings;
+  /** What runs the pods of the cluster; a controller sets it. */
+  readonly runtimeSlot?: RuntimeSlot;
   /** Registers ongoing work, so that waiting for idle includes it. */
   readonly activities?: Activities;
 }

@@ -16,6 +16,7 @@ import type { ClusterSettings } from '../kinds/shared/cluster-settings.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
+import type { PodExecOptions, PodExecResult, PodLog, PodLogOptions, PodReference } from '../protocol/connection.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import type { AccessListener, AccessListenerOptions } from '../server/context.js';
@@ -48,6 +49,22 @@ export interface Cluster extends Client, LocalHost, AsyncDisposable {
    * it; it works with `using`. See `recordAccess`.
    */
   onAccess(listener: AccessListener, options?: AccessListenerOptions): (() => void) & Disposable;
+
+  /**
+   * Reads the log of a container. Requires a runtime (`orchplane/runtime`).
+   *
+   * @example
+   * for await (const line of cluster.logs('web', { follow: true })) console.log(line);
+   */
+  logs(pod: PodReference, options?: PodLogOptions): PodLog;
+
+  /**
+   * Runs a command in a container. Requires a runtime (`orchplane/runtime`).
+   *
+   * @example
+   * const { stdout, exitCode } = await cluster.exec('web', ['cat', '/etc/hostname']);
+   */
+  exec(pod: PodReference, command: readonly string[], options?: PodExecOptions): Promise<PodExecResult>;
 
   /** Authorizes a user; handlers call it before they look up a resource. Without a user: the administrator. */
   authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;

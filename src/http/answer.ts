@@ -45,6 +45,23 @@ export interface Answer {
    * The headers announce gzip, but the body is not compressed yet: the sender compresses it with its platform's API.
    */
   readonly compress?: 'gzip';
+  /** Switches the connection to WebSocket, if the client asked for it. The code is 101. */
+  readonly webSocket?: WebSocketSession;
+}
+
+/** A conversation over WebSocket. */
+export interface WebSocketSession {
+  /** The subprotocol to name in the response. */
+  readonly protocol: string | undefined;
+  /** Sends and receives messages. The connection is closed when it resolves or rejects. */
+  run(socket: MessageSocket): Promise<void>;
+}
+
+export interface MessageSocket {
+  /** The next binary message; undefined when the client has closed the connection. At most one read may be pending. */
+  receive(): Promise<Uint8Array | undefined>;
+  /** Resolves when the next message can be sent. */
+  send(message: Uint8Array): Promise<void>;
 }
 
 /** A streaming body for readers that need no ReadableStream. */

@@ -11,7 +11,7 @@ import { timedOut, timeLimitOf } from '../protocol/time-limit.js';
 import { append } from '../util/arrays.js';
 import { recoverFrom } from '../util/catch-error.js';
 import type { Clock } from '../util/clock.js';
-import { rescue } from '../util/maybe-promise.js';
+import { type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
 import { auditNotesOf } from './audit.js';
 import { type Exchange, envelopeOf, refuse, respondNotFound, withPretty } from './exchange.js';
@@ -175,10 +175,14 @@ function respondToAction(
   exchange: Exchange,
   { served }: ResourceOperation,
   result: { readonly sent: ApiResponse; readonly form: Representation },
-): Answer {
+): MaybePromise<Answer> {
   const { sent, form } = result;
   const { target, metrics, onError } = exchange.settings;
   append(exchange.warnings, sent.warnings);
+  if (sent.type === 'connection') {
+    exchange.ticket?.done();
+    return sent.connection.answer(exchange.request);
+  }
   const envelope = envelopeOf(exchange);
   const include = includedObjectOf(exchange, result);
   const presentation = (): DocumentOptions => ({

@@ -3,6 +3,7 @@
  * (`exec`). A kind declares its subresources; `kind.ts` has the other members of a kind.
  */
 import type { ApiObject, CommonInput, CommonObject, DraftObject } from '../meta/object.js';
+import type { Connection, NodeRuntime } from '../protocol/connection.js';
 import type { Verb } from '../protocol/request.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Column } from './columns.js';
@@ -53,7 +54,7 @@ export function defineAction<Body>(
   return action as unknown as SubresourceAction;
 }
 
-/** A connection to a process outside the API server: container logs, exec, proxy. The library runs no such process. */
+/** A connection to a process outside the API server: container logs, exec, proxy. */
 export interface ConnectSubresource {
   readonly verbs: readonly Verb[];
   /** The kind of its options object, as in discovery. */
@@ -62,8 +63,8 @@ export interface ConnectSubresource {
   readonly allowsSubpaths?: boolean;
   /** The options object that admission plugins receive. Throws a StatusError if the query is invalid. */
   readonly options: (query: ConnectQuery) => object;
-  /** Throws the StatusError of a failed connection; returns normally if there is no output yet. */
-  readonly open: (request: ConnectRequest) => void;
+  /** Throws the StatusError of a failed connection. Undefined: there is no output yet. */
+  readonly open: (request: ConnectRequest) => MaybePromise<Connection> | undefined;
 }
 
 /** The query parameters of a connect request. */
@@ -78,6 +79,8 @@ export interface ConnectRequest {
   readonly query: ConnectQuery;
   readonly objects: ObjectReader;
   readonly features: FeatureGates;
+  /** Absent: nothing runs in the pods of the cluster. */
+  readonly runtime: NodeRuntime | undefined;
 }
 
 /** A subresource that reads and writes the object itself, with its own verbs and rules. */

@@ -3,6 +3,7 @@
  */
 import type { ApiList, ApiObject } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
+import type { Connection } from './connection.js';
 import type { WatchStream } from './watch-event.js';
 
 /** An object, a list or a success Status, deep-frozen and shared with the store. */
@@ -21,4 +22,11 @@ export interface WatchResponse {
   readonly warnings: readonly string[];
 }
 
-export type ApiResponse = ObjectResponse | WatchResponse;
+/** The response of a connect subresource. */
+export interface ConnectionResponse {
+  readonly type: 'connection';
+  readonly connection: Connection;
+  readonly warnings: readonly string[];
+}
+
+export type ApiResponse = ObjectResponse | WatchResponse | ConnectionResponse;

@@ -11,6 +11,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { ClusterSettings } from '../kinds/shared/cluster-settings.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { AccessAttributes, AccessDecision, ClusterAuthorizer } from '../protocol/access.js';
+import type { RuntimeSlot } from '../protocol/connection.js';
 import type { User } from '../protocol/request.js';
 import type { Registry } from '../registry/registry.js';
 import type { ReusableParts } from '../schema/reuse.js';
@@ -57,6 +58,8 @@ export interface ServerContext {
   readonly bookmarks: BookmarkTicker;
   readonly settings: ClusterSettings;
   readonly dialectNames: DialectNameCheck;
+  /** What runs the pods of the cluster. */
+  readonly runtimeSlot: RuntimeSlot;
   /** Cache of {@link hookContext}. */
   readonly hookContextCache: HookContextCache;
   /** Parts of stored objects that are reused without decoding when a client sends them back. */

@@ -137,7 +137,11 @@ function completeRecord(record: AuditRecord, response: ApiResponse): ApiResponse
     record.complete({ code: response.code, object: response.object });
     return response;
   }
-  record.responseStarted(200);
+  record.responseStarted(response.type === 'watch' ? 200 : 101);
+  if (response.type === 'connection') {
+    record.complete();
+    return response;
+  }
   return { ...response, watch: withEndCallback(response.watch, () => record.complete()) };
 }
 

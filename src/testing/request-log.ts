@@ -231,7 +231,7 @@ class Recording implements RequestLog {
 
   /** A write changed something if its object has a newer version than the cluster had before the request. */
   #outcome({ request, logged: began }: Entry, response: ApiResponse, revision: string): Partial<LoggedRequest> {
-    if (response.type === 'watch') return { outcome: { code: 200 } };
+    if (response.type !== 'object') return { outcome: { code: 200 } };
     const metadata = isRecord(response.object) ? response.object['metadata'] : undefined;
     const { name, resourceVersion, deletionTimestamp } = (isRecord(metadata) ? metadata : {}) as Partial<
       Record<string, string>
@@ -290,7 +290,7 @@ function outcomeOf(error: unknown): RequestOutcome {
 }
 
 function versionIn(response: ApiResponse): string | undefined {
-  if (response.type === 'watch' || !isRecord(response.object)) return undefined;
+  if (response.type !== 'object' || !isRecord(response.object)) return undefined;
   const { metadata } = response.object;
   const version = isRecord(metadata) ? metadata['resourceVersion'] : undefined;
   return typeof version === 'string' ? version : undefined;

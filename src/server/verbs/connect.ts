@@ -1,5 +1,5 @@
 /**
- * Connect subresources (exec, log, proxy). No program runs behind them, so the response says why there is no connection.
+ * Connect subresources (exec, log, proxy): runs admission and opens a connection to the node runtime.
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -26,10 +26,13 @@ export function onConnect(
   const isConnect = connectSubresource.verbs.length > 1;
   if (isConnect && query['dryRun'] !== undefined) throw errors.badRequest('dryRun is not supported');
   const options = connectSubresource.options(query);
-  const answer = (): ApiResponse => {
+  const answer = (): MaybePromise<ApiResponse> => {
+    const { warnings, namespace } = write;
     const objects = objectReader(store, registry);
-    connectSubresource.open({ name: request.name ?? '', namespace: write.namespace, query, objects, features });
-    return { type: 'object', code: 204, object: NOTHING_TO_READ, warnings: write.warnings };
+    const { runtime } = context.runtimeSlot;
+    const opened = connectSubresource.open({ name: request.name ?? '', namespace, query, objects, features, runtime });
+    if (opened === undefined) return { type: 'object', code: 204, object: NOTHING_TO_READ, warnings };
+    return chain(opened, (connection) => ({ type: 'connection', connection, warnings }));
   };
   if (!isConnect) return answer();
   const admitted: AdmissionInput = {

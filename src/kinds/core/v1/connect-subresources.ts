@@ -1,14 +1,16 @@
 /**
  * The connect subresources of pods, nodes and services (exec, attach, log, portforward, proxy). The reference server
- * forwards these requests to kubelets and pods. Here nothing runs: the options are parsed and validated, and each request
- * ends with the error that the reference server returns, or with one of our own.
+ * forwards these requests to kubelets and pods. Here the options are parsed and validated, and a valid request is passed to
+ * the node runtime. Without a runtime it ends with an error of our own.
  */
 import { errors, failure } from '../../../meta/errors.js';
 import { type FieldError, forbidden, invalid } from '../../../meta/field-error.js';
 import { classifyIp, parseIpSloppy } from '../../../meta/ip.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { readInteger, readSwitch, readTimeValue } from '../../../meta/query-values.js';
+import type { Connection, RuntimeRequest } from '../../../protocol/connection.js';
 import { quote } from '../../../text/go/go-text.js';
+import type { MaybePromise } from '../../../util/maybe-promise.js';
 import type { ObjectAddress } from '../../objects.js';
 import { nonNegative, valueErrors } from '../../shared/field-rules.js';
 import type { ConnectQuery, ConnectRequest, ConnectSubresource } from '../../subresource.js';
@@ -52,20 +54,20 @@ export const podConnectSubresources: Readonly<Record<string, ConnectSubresource>
     verbs: ['create', 'get'],
     optionsKind: 'PodAttachOptions',
     options: streamOptions,
-    open: (request) => connectToContainer(request, streamOptions(request.query).container),
+    open: (request) => connectToContainer(request, 'attach', streamOptions(request.query).container),
   },
   exec: {
     verbs: ['create', 'get'],
     optionsKind: 'PodExecOptions',
     options: execOptions,
-    open: (request) => connectToContainer(request, execOptions(request.query).container),
+    open: (request) => connectToContainer(request, 'exec', execOptions(request.query).container),
   },
   log: { verbs: ['get'], optionsKind: 'Pod', options: logOptions, open: readLog },
   portforward: {
     verbs: ['create', 'get'],
     optionsKind: 'PodPortForwardOptions',
     options: forwardOptions,
-    open: (request) => connectToNodeOf(podOf(request), request),
+    open: (request) => connectToNodeOf(podOf(request), request, 'portforward'),
   },
   proxy: {
     verbs: ['create', 'delete', 'get', 'patch', 'update'],
@@ -82,7 +84,10 @@ export const nodeConnectSubresources: Readonly<Record<string, ConnectSubresource
     optionsKind: 'NodeProxyOptions',
     allowsSubpaths: true,
     options: proxyOptions,
-    open: (request) => connectToNode(splitName(request, 'node').name, request),
+    open: (request) => {
+      const { name, ...target } = splitName(request, 'node');
+      return connectTo(requireNode(name, request), request, { subresource: 'proxy', ...target });
+    },
   },
 };
 
@@ -96,26 +101,38 @@ export const serviceConnectSubresources: Readonly<Record<string, ConnectSubresou
   },
 };
 
-function failUnconnectable(what: string): never {
+/** What a request connects to, besides the object. */
+interface Target {
+  readonly subresource: RuntimeRequest['subresource'];
+  readonly scheme?: string;
+  readonly port?: string;
+}
+
+function connectTo(object: ApiObject, { runtime, query }: ConnectRequest, target: Target): MaybePromise<Connection> {
+  if (runtime !== undefined) return runtime.connect({ object, query, scheme: '', port: '', ...target });
   throw failure({
     code: 500,
-    message: `orchplane runs no ${what}, so there is nothing to connect to (see docs/fidelity.md)`,
+    message: 'orchplane runs no containers here, so there is nothing to connect to (see docs/fidelity.md)',
   });
 }
 
-function connectToContainer(request: ConnectRequest, container: string | undefined): void {
+function connectToContainer(
+  request: ConnectRequest,
+  subresource: 'attach' | 'exec',
+  container: string | undefined,
+): MaybePromise<Connection> {
   const pod = podOf(request);
   checkContainer(pod, container);
-  connectToNodeOf(pod, request);
+  return connectToNodeOf(pod, request, subresource);
 }
 
-function readLog(request: ConnectRequest): void {
+function readLog(request: ConnectRequest): MaybePromise<Connection> | undefined {
   const options = logOptions(request.query);
   checkLogOptions(request.name, options, request.features.enabled('PodLogsQuerySplitStreams'));
   const pod = podOf(request);
   checkContainer(pod, options.container);
   // The log of a pod that is not scheduled is empty.
-  if (nodeOf(pod) !== '') connectToNodeOf(pod, request);
+  return nodeOf(pod) === '' ? undefined : connectToNodeOf(pod, request, 'log');
 }
 
 /** The container name is optional if the pod has one container. */
@@ -132,41 +149,40 @@ function checkContainer(pod: ApiObject, container = ''): void {
 }
 
 /** A connection to a container goes through the kubelet of its node. */
-function connectToNodeOf(pod: ApiObject, request: ConnectRequest): void {
+function connectToNodeOf(
+  pod: ApiObject,
+  request: ConnectRequest,
+  subresource: RuntimeRequest['subresource'],
+): MaybePromise<Connection> {
   const node = nodeOf(pod);
   if (node === '') throw errors.badRequest(`pod ${pod.metadata.name} does not have a host assigned`);
   requireNode(node, request, 'pods');
-  failUnconnectable('containers');
+  return connectTo(pod, request, { subresource });
 }
 
 function nodeOf(pod: ApiObject): string {
   return (pod as ApiObject & PodParts).spec.nodeName ?? '';
 }
 
-function connectToNode(name: string, request: ConnectRequest): void {
-  requireNode(name, request);
-  failUnconnectable('nodes');
-}
-
-/** Checks that the node exists and has an address. `resource` is the resource in the error. */
-function requireNode(name: string, request: ConnectRequest, resource = 'nodes'): void {
+/** Returns the node, which must exist and have an address. `resource` is the resource in the error. */
+function requireNode(name: string, request: ConnectRequest, resource = 'nodes'): ApiObject {
   const node = find(request, { group: '', resource: 'nodes', namespace: '', name }, resource) as ApiObject & NodeParts;
-  if ((node.status?.addresses ?? []).length > 0) return;
+  if ((node.status?.addresses ?? []).length > 0) return node;
   throw failure({ code: 500, message: 'no preferred addresses found; known addresses: []' });
 }
 
-function connectToPod(request: ConnectRequest): void {
-  const { name } = splitName(request, 'pod');
-  const { status } = podOf({ ...request, name }) as ApiObject & PodParts;
-  const ip = parseIpSloppy(status?.podIPs?.[0]?.ip ?? status?.podIP ?? '');
+function connectToPod(request: ConnectRequest): MaybePromise<Connection> {
+  const { name, ...target } = splitName(request, 'pod');
+  const pod = podOf({ ...request, name }) as ApiObject & PodParts;
+  const ip = parseIpSloppy(pod.status?.podIPs?.[0]?.ip ?? pod.status?.podIP ?? '');
   if (ip === undefined || classifyIp(ip) !== 'globalUnicast') throw errors.badRequest('address not allowed');
-  failUnconnectable('containers');
+  return connectTo(pod, request, { subresource: 'proxy', ...target });
 }
 
 /** A port number is looked up in the service, a port name in the endpoints. */
-function connectToService(request: ConnectRequest): void {
+function connectToService(request: ConnectRequest): MaybePromise<Connection> {
   const { namespace } = request;
-  const { name, port } = splitName(request, 'service');
+  const { name, port, scheme } = splitName(request, 'service');
   const portName = /^[+-]?[0-9]+$/.test(port) ? portNameOf(Number(port), { ...request, name }) : port;
   const endpoints = find(request, { group: '', resource: 'endpoints', namespace, name }, 'services');
   const { subsets = [] } = endpoints as ApiObject & EndpointsParts;
@@ -177,7 +193,8 @@ function connectToService(request: ConnectRequest): void {
     ({ addresses = [], ports = [] }) => addresses.length > 0 && ports.some((each) => (each.name ?? '') === portName),
   );
   if (!isAvailable) throw noEndpoints(request.name);
-  failUnconnectable('containers');
+  const service = find(request, { group: '', resource: 'services', namespace, name });
+  return connectTo(service, request, { subresource: 'proxy', scheme, port: portName });
 }
 
 function portNameOf(port: number, request: ConnectRequest): string {
@@ -192,13 +209,13 @@ function portNameOf(port: number, request: ConnectRequest): string {
 function splitName(
   { name: requested }: ConnectRequest,
   kind: string,
-): { readonly name: string; readonly port: string } {
+): { readonly name: string; readonly port: string; readonly scheme: string } {
   const parts = requested.split(':');
   const [scheme = '', name = '', port = ''] = parts.length < 3 ? ['', ...parts] : parts;
   if (parts.length > 3 || name === '' || !['', 'http', 'https'].includes(scheme)) {
     throw errors.badRequest(`invalid ${kind} request ${quote(requested)}`);
   }
-  return { name, port };
+  return { name, port, scheme };
 }
 
 function podOf(request: ConnectRequest): ApiObject {
