@@ -368,6 +368,7 @@ function buildFork(parts: ClusterParts, from: StoreSnapshot, options: ForkOption
     journal: undefined,
     clock,
     ids: options.ids ?? parts.ids,
+    external: { ...parts.external, runtimeSlot: { runtime: undefined } },
     client: options.client ?? parts.client,
     store: new Store({ clock, ...parts.storage }, from),
     registry: parts.registry.fork(),

@@ -13,6 +13,16 @@ export interface NodeRuntime {
   connect(request: RuntimeRequest): MaybePromise<Connection>;
   logs(pod: PodReference, options?: PodLogOptions): PodLog;
   exec(pod: PodReference, command: readonly string[], options?: PodExecOptions): Promise<PodExecResult>;
+  /** How webhooks and aggregated API servers at an address are reached; undefined: no pod or node has the address. */
+  serverAt?(address: SocketAddress): ServerAccess | undefined;
+}
+
+/** A function that sends requests to a server, or the address of its socket of this machine. */
+export type ServerAccess = ((request: Request) => Promise<Response>) | SocketAddress;
+
+export interface SocketAddress {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** A pod or its name, in the namespace `default` unless the pod or the options name one. */
@@ -124,6 +134,16 @@ export interface PortConnection {
 export interface ByteConnection {
   readonly readable: ReadableStream<Uint8Array>;
   readonly writable: WritableStream<Uint8Array>;
+}
+
+/** Sockets of this machine, and HTTP/1.1 over connections. Browsers have neither. */
+export interface Sockets {
+  /** Connects over TCP. */
+  dial(address: SocketAddress): Promise<ByteConnection>;
+  /** Answers the HTTP requests of a connection until it closes. */
+  serveHttp(connection: ByteConnection, answer: (request: Request) => Promise<Response>): void;
+  /** Sends a request over a connection, with TLS if its URL begins with `https:`. The connection serves this request only. */
+  sendHttp(connection: ByteConnection, request: Request): Promise<Response>;
 }
 
 export interface ProxyConnection {

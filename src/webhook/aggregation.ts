@@ -32,7 +32,7 @@ export function resolveAggregation(
   const { caBundle, insecureSkipTLSVerify, service } = api;
   const backend: Backend = { caBundle, insecureSkipTLSVerify, serverName: serviceHost(service) };
   if (target !== undefined) return remoteTarget(target, backend);
-  if (!canConnectToAddresses()) return remoteTarget(dnsAddress(api), backend);
+  if (!canConnectToAddresses(view)) return remoteTarget(dnsAddress(api), backend);
   const address = resolveService(service, view);
   return remoteTarget(`https://${joinHostPort(address)}`, { ...backend, address });
 }
