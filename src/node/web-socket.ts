@@ -107,8 +107,6 @@ function webSocketServer(maxPayload: number): Promise<WebSocketServer> {
           noServer: true,
           maxPayload,
           autoPong: false,
-          // The session has chosen the subprotocol.
-          handleProtocols: ([first]) => first ?? false,
         }),
     );
     servers.set(maxPayload, server);
@@ -135,15 +133,19 @@ export async function runSession(
   { onMessage, onClose }: SessionObserver,
 ): Promise<void> {
   const { protocol, isText = false } = session;
-  // A subprotocol with a token must not be echoed.
-  if (protocol !== undefined) incoming.headers['sec-websocket-protocol'] = protocol;
-  else delete incoming.headers['sec-websocket-protocol'];
+  // The package rejects names that are no tokens, such as that of the tunnel for SPDY.
+  delete incoming.headers['sec-websocket-protocol'];
+  const nameProtocol = (headers: string[]): void => {
+    if (protocol !== undefined) headers.push(`Sec-WebSocket-Protocol: ${protocol}`);
+  };
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
     if (socket.destroyed) resolve();
   });
   const sockets = await webSocketServer(maxMessageBytes);
   let running: Promise<void> | undefined;
+  // It handles the request before it returns.
+  sockets.on('headers', nameProtocol);
   sockets.handleUpgrade(incoming, socket, head, (webSocket) => {
     // The 'close' event of the connection follows.
     webSocket.on('error', () => webSocket.terminate());
@@ -151,6 +153,7 @@ export async function runSession(
     // Reported below.
     running.catch(() => webSocket.terminate());
   });
+  sockets.off('headers', nameProtocol);
   await closed;
   onClose();
   if (running === undefined) session.cancel();

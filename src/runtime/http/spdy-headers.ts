@@ -69,14 +69,17 @@ function readPairs(text: Uint8Array): Map<string, string> {
   return headers;
 }
 
-/** Blocks without headers, in the zlib stream of one connection: the first one begins the stream. Not compressed. */
-const NO_HEADERS = [0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0];
+/**
+ * Blocks without headers, in the zlib stream of one connection: the first one begins the stream. They are not compressed. The
+ * last five bytes are a flush, without which kubectl would wait for more.
+ */
+const NO_HEADERS = [0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 export const EMPTY_HEADER_BLOCKS = { first: [0x78, 0x01, ...NO_HEADERS], next: NO_HEADERS } as const;
 
 let cachedDictionary: Uint8Array | undefined;
 
 /** Words with their lengths, then text. spec of SPDY/3: Name/Value Header Block */
-function dictionary(): Uint8Array {
+export function dictionary(): Uint8Array {
   if (cachedDictionary === undefined) {
     const encoder = new TextEncoder();
     const words = WORDS.split('|').flatMap((word) => [0, 0, 0, word.length, ...encoder.encode(word)]);
