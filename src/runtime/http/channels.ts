@@ -85,31 +85,56 @@ function decodeBase64(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** Bytes of a client that a program reads. */
+/** Bytes of a client that a program reads. It has no buffer: the client waits until the program reads. */
 export class ClientInput {
   readonly readable: ReadableStream<Uint8Array>;
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  /** Absent: the program does not read any more, or there is nothing more to read. */
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #isWanted = false;
+  #onWanted: (() => void) | undefined;
 
   constructor() {
-    // It has no buffer: a write ends when the program has read it.
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    this.readable = readable;
-    this.#writer = writable.getWriter();
-    this.#writer.closed.catch(() => undefined);
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => {
+          this.#isWanted = true;
+          this.#onWanted?.();
+        },
+        cancel: () => this.#close(),
+      },
+      { highWaterMark: 0 },
+    );
   }
 
-  /** Resolves when the program has read the bytes, or does not want them. */
-  write(bytes: Uint8Array): Promise<void> {
-    return bytes.length === 0 ? Promise.resolve() : this.#writer.write(bytes).catch(() => undefined);
+  /** Resolves when the program has read the bytes, or does not want them. No other call may be pending. */
+  async write(bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0 || this.#controller === undefined) return;
+    if (!this.#isWanted) {
+      await new Promise<void>((resolve) => {
+        this.#onWanted = resolve;
+      });
+    }
+    this.#isWanted = false;
+    this.#controller?.enqueue(bytes);
   }
 
   /** The program reads the end after what was written. */
   end(): void {
-    this.#writer.close().catch(() => undefined);
+    this.#close()?.close();
   }
 
   /** The client has disconnected: reads fail. */
   abort(reason: unknown): void {
-    this.#writer.abort(reason).catch(() => undefined);
+    this.#close()?.error(reason);
+  }
+
+  #close(): ReadableStreamDefaultController<Uint8Array> | undefined {
+    const controller = this.#controller;
+    this.#controller = undefined;
+    this.#onWanted?.();
+    return controller;
   }
 }
