@@ -96,8 +96,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     const activities = context.host?.activities;
     if (activities !== undefined) context.onClose(activities.add(this));
     context.onClose(() => {
-      for (const worker of this.#workers.values()) worker.abandon();
-      this.#workers.clear();
+      for (const worker of this.#workers.values()) this.#forget(worker.current());
     });
   }
 
@@ -171,8 +170,11 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
   }
 
   #forget({ metadata }: StoredPod): void {
-    this.#workers.get(metadata.uid)?.abandon();
+    const worker = this.#workers.get(metadata.uid);
+    if (worker === undefined) return;
+    worker.abandon();
     this.#workers.delete(metadata.uid);
+    for (const image of this.#images.values()) image?.release?.(metadata.uid);
   }
 
   #wakeWaiting(namespace: string | undefined): void {
