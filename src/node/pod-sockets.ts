@@ -2,7 +2,7 @@
  * Sockets of this machine and HTTP over connections, for the network of a cluster that runs pods.
  */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect as connectSocket, type Socket } from 'node:net';
+import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import * as stream from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
@@ -137,7 +137,7 @@ function sendHttp(connection: ByteConnection, request: Request): Promise<Respons
   const { signal, method, headers, body } = request;
   const { host, hostname, pathname, search, protocol } = new URL(request.url);
   const plain = duplexOf(connection);
-  const socket = protocol === 'https:' ? connectTls({ socket: plain, servername: hostname }) : plain;
+  const socket = protocol === 'https:' ? secured(plain, hostname.replace(/^\[(.*)\]$/, '$1')) : plain;
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({
       method,
@@ -151,4 +151,9 @@ function sendHttp(connection: ByteConnection, request: Request): Promise<Respons
     if (body === null) outgoing.end();
     else stream.Readable.fromWeb(body as NodeReadableStream).pipe(outgoing);
   });
+}
+
+/** The certificate must be valid for the host, and trusted by Node. */
+function secured(socket: stream.Duplex, host: string): stream.Duplex {
+  return connectTls({ socket, host, ...(isIP(host) === 0 ? { servername: host } : {}) });
 }

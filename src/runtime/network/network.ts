@@ -6,9 +6,9 @@ import type { ControllerContext } from '../../controllers/runtime/controller.js'
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Namespace } from '../../kinds/core/v1/namespace.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
+import { joinHostPort } from '../../meta/ip.js';
 import type { ByteConnection, ServerAccess, SocketAddress, Sockets } from '../../protocol/connection.js';
 import { onAbort, untilAborted } from '../../util/abort.js';
-import { joinHostPort } from '../../webhook/connection.js';
 import { bytePipe } from './byte-pipe.js';
 import { type DnsZone, lookUp } from './dns.js';
 import { ServiceEndpoints } from './endpoints.js';

@@ -220,6 +220,13 @@ describe('a request', () => {
     expect(await self.get('http://web/path', 'team/client')).toBe('GET /path HTTP/1.1');
   });
 
+  test('with https to a socket of this machine uses TLS', async () => {
+    const { self } = await serving(await listening(facts()));
+    self.serve('team/web', 443, await listening(facts()));
+    const url = 'https://10.1.0.1/';
+    expect(await self.get(url)).toMatch(/wrong version number|packet length too long|EPROTO/);
+  });
+
   test('to a socket without a server rejects', async () => {
     const server = createServer((socket) => socket.destroy());
     const { self } = await serving(await listening(server));
