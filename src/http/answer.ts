@@ -53,14 +53,18 @@ export interface Answer {
 export interface WebSocketSession {
   /** The subprotocol to name in the response. */
   readonly protocol: string | undefined;
+  /** True: the messages to the client are text. Otherwise they are binary. */
+  readonly isText?: boolean;
   /** Sends and receives messages. The connection is closed when it resolves or rejects. */
   run(socket: MessageSocket): Promise<void>;
+  /** Called instead of `run` if the connection is not switched. */
+  cancel(): void;
 }
 
 export interface MessageSocket {
-  /** The next binary message; undefined when the client has closed the connection. At most one read may be pending. */
+  /** The next message; undefined when the connection is closed. At most one call may be pending. */
   receive(): Promise<Uint8Array | undefined>;
-  /** Resolves when the next message can be sent. */
+  /** Resolves when the next message can be sent. Does nothing if the connection is closed. */
   send(message: Uint8Array): Promise<void>;
 }
 

@@ -67,9 +67,9 @@ export interface Exchange {
   errorOffer: Offer;
   /** The response document, for the audit record; absent for text and streams. */
   document?: unknown;
-  /** The response is a watch stream. */
+  /** The response is a watch or a connection. */
   isStream?: boolean;
-  /** Called when the watch stream ends. */
+  /** Called when that ends. */
   onStreamEnd?: () => void;
 }
 

@@ -95,12 +95,12 @@ export class HandlerMetrics {
     return this.server.inflight(method === 'GET' || method === 'HEAD' ? 'readOnly' : 'mutating');
   }
 
-  /** Counts a running watch. Returns the function to call at its end. */
-  startWatch({ gvr }: ServedResource, action?: Action): () => void {
+  /** Counts an open watch or connection. Returns the function to call at its end. */
+  startStream({ gvr }: ServedResource, action?: Action): () => void {
     const { group, version, resource } = gvr;
     const subresource = action?.subresource ?? '';
     return this.server.longRunning({
-      verb: 'WATCH',
+      verb: CONNECT_SUBRESOURCES.has(subresource) ? 'CONNECT' : 'WATCH',
       group,
       version,
       resource,

@@ -5,13 +5,14 @@
 import type { Kind } from '../kinds/kind.js';
 import { deprecationOf } from '../kinds/lifecycle.js';
 import { errors, StatusError } from '../meta/errors.js';
+import type { Connection } from '../protocol/connection.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { timedOut, timeLimitOf } from '../protocol/time-limit.js';
 import { append } from '../util/arrays.js';
 import { recoverFrom } from '../util/catch-error.js';
 import type { Clock } from '../util/clock.js';
-import { type MaybePromise, rescue } from '../util/maybe-promise.js';
+import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
 import { auditNotesOf } from './audit.js';
 import { type Exchange, envelopeOf, refuse, respondNotFound, withPretty } from './exchange.js';
@@ -20,7 +21,7 @@ import { chooseErrorRepresentation, chooseRepresentation, readPatchType, routerR
 import type { ResourceRoute } from './path.js';
 import { isInitialStateRequested, readIncludedObject } from './query.js';
 import { readRequest } from './read-request.js';
-import { respondDocument, respondEmpty, respondStream } from './respond.js';
+import { respondDocument, respondEmpty, respondProxied, respondStream } from './respond.js';
 import type { DocumentOptions } from './response-document.js';
 import { toDocument } from './response-document.js';
 import type { Action, ServedResource } from './routes.js';
@@ -179,10 +180,7 @@ function respondToAction(
   const { sent, form } = result;
   const { target, metrics, onError } = exchange.settings;
   append(exchange.warnings, sent.warnings);
-  if (sent.type === 'connection') {
-    exchange.ticket?.done();
-    return sent.connection.answer(exchange.request);
-  }
+  if (sent.type === 'connection') return respondToConnection(exchange, served, sent.connection);
   const envelope = envelopeOf(exchange);
   const include = includedObjectOf(exchange, result);
   const presentation = (): DocumentOptions => ({
@@ -204,10 +202,7 @@ function respondToAction(
   if (stream === undefined) throw errors.internal('this encoding has no streams');
   const contentType = stream.contentType(target.dialect);
   if (envelope.headOnly) return respondEmpty(envelope, 200, { 'Content-Type': contentType });
-  const ended = metrics.startWatch(served, exchange.action);
-  exchange.isStream = true;
-  exchange.ticket?.done();
-  exchange.record?.responseStarted(200);
+  const onEnd = startStream(exchange, served, 200);
   const events = createWatchBody(sent.watch, {
     request: exchange.request,
     codec: stream,
@@ -216,14 +211,35 @@ function respondToAction(
     eventCache: exchange.settings.eventCache,
     onError,
     onEvent: metrics.watchEventCounter(served),
-    onEnd: () => {
-      ended();
-      exchange.onStreamEnd?.();
-      exchange.ticket?.ended();
-      exchange.record?.complete();
-    },
+    onEnd,
   });
   return respondStream(envelope, events, contentType);
+}
+
+function respondToConnection(exchange: Exchange, served: ServedResource, connection: Connection): MaybePromise<Answer> {
+  let end: (() => void) | undefined;
+  return chain(
+    connection.answer(exchange.request, () => end?.()),
+    (given) => {
+      const { code, body, webSocket } = given;
+      if (body !== null || webSocket !== undefined) end = startStream(exchange, served, code);
+      return webSocket === undefined ? respondProxied(envelopeOf(exchange), given) : given;
+    },
+  );
+}
+
+/** Starts a long-running response. Returns the function to call at its end. */
+function startStream(exchange: Exchange, served: ServedResource, code: number): () => void {
+  const ended = exchange.settings.metrics.startStream(served, exchange.action);
+  exchange.isStream = true;
+  exchange.ticket?.done();
+  exchange.record?.responseStarted(code);
+  return () => {
+    ended();
+    exchange.onStreamEnd?.();
+    exchange.ticket?.ended();
+    exchange.record?.complete();
+  };
 }
 
 /** The `includeObject` option of a Table. Throws 400, after closing a watch that will not be read. */

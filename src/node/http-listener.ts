@@ -9,14 +9,12 @@ import type { Duplex } from 'node:stream';
 import type { Peer } from '../auth/authentication.js';
 import type { Answer, ByteSource } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
-import { readSubprotocols } from '../http/subprotocols.js';
 import { systemClock } from '../util/clock.js';
 import { gzipSource, isStream, toByteSource, waitForDrain } from './byte-sources.js';
 import {
   announcesBody,
   ClientDisconnectedError,
   type Incoming,
-  IncomingHeaders,
   IncomingRequest,
   isHttp2,
   mayLackHeaders,
@@ -25,7 +23,7 @@ import {
 } from './incoming-request.js';
 import { closeWithConnection, limitPipeline, tryAssignSocket } from './pipelined-responses.js';
 import { WatchPace } from './watch-pace.js';
-import { isOriginAllowed, isWebSocketRequest, sendMessages, type UpgradeRequest } from './web-socket.js';
+import { isWebSocketRequest, runSession, type Switch, switchFor, type UpgradeRequest } from './web-socket.js';
 
 /** Handles a request. It rejects only for an internal error. */
 export type RequestHandler = (request: IncomingRequest) => Promise<Answer>;
@@ -107,7 +105,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
       void exchange.run();
     },
     upgrade(incoming, socket, head) {
-      // A response other than a watch is sent as to any other request.
+      // A response that does not switch the protocol is sent as to any other request.
       const outgoing = new ServerResponse(incoming);
       if (!tryAssignSocket(outgoing, socket as Socket)) {
         // Another response is unfinished, and Node has given up its connection.
@@ -130,9 +128,9 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
       for (const exchange of state.active) exchange.endForShutdown();
       drained ??= new Promise((resolve) => {
         const cutOff = (): void => {
-          for (const exchange of state.active) exchange.cutOffWatch();
+          for (const exchange of state.active) exchange.cutOffStream();
         };
-        const undo = systemClock.after(WATCH_GRACE_MS, cutOff, { background: true });
+        const undo = systemClock.after(STREAM_GRACE_MS, cutOff, { background: true });
         state.draining = () => {
           undo();
           resolve();
@@ -157,8 +155,8 @@ interface ListenerState {
 const MAX_DRAINED_BYTES = 256 * 1024;
 /** How long an uploading client has to read the response before the connection closes. */
 const LINGER_MS = 500;
-/** How long a client has to read the end of its watch on shutdown. One that does not read at all would never get it. */
-const WATCH_GRACE_MS = 200;
+/** How long a client has to read the end of its stream on shutdown. One that does not read at all would never get it. */
+const STREAM_GRACE_MS = 200;
 
 function textAnswer(code: number, body: string): Answer {
   return { code, headers: [['Content-Type', 'text/plain; charset=utf-8']], body };
@@ -172,7 +170,7 @@ class Exchange {
   #request: IncomingRequest | undefined;
   #bytes = 0;
   #streaming = false;
-  #isWatch = false;
+  #isLive = false;
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue = false;
   /** Present when the client asks for a WebSocket. */
@@ -222,8 +220,8 @@ class Exchange {
     if (this.#streaming) this.#request?.abort(new ServerClosing());
   }
 
-  cutOffWatch(): void {
-    if (this.#isWatch) (this.upgrade?.socket ?? this.#outgoing).destroy();
+  cutOffStream(): void {
+    if (this.#isLive) (this.upgrade?.socket ?? this.#outgoing).destroy();
   }
 
   /** On shutdown, HTTP/2 closes whole sessions instead. */
@@ -239,15 +237,17 @@ class Exchange {
     return isForServer ? { code: 200, headers: [], body: '' } : textAnswer(400, '400 Bad Request');
   }
 
-  async #send({ code, headers, body, compress }: Answer): Promise<void> {
+  async #send(answer: Answer): Promise<void> {
+    const { code, headers, body, compress } = answer;
     const outgoing = this.#outgoing;
     if (isDestroyed(outgoing)) {
+      answer.webSocket?.cancel();
       if (isStream(body)) toByteSource(body).cancel();
       return;
     }
-    if (this.upgrade !== undefined && code === 200 && body !== null && isByteSource(body)) {
-      return this.#sendMessages(this.upgrade, body, headers);
-    }
+    const upgrade = this.upgrade;
+    const switched = upgrade === undefined ? undefined : switchFor(this.#incoming as IncomingMessage, answer);
+    if (upgrade !== undefined && switched !== undefined) return this.#switchProtocols(upgrade, switched);
     // Nothing else would notice that the client disconnects.
     this.upgrade?.socket.resume();
     // 1. Send the headers.
@@ -277,35 +277,27 @@ class Exchange {
     else outgoing.end();
   }
 
-  /** Sends a watch over WebSocket. */
-  async #sendMessages(upgrade: UpgradeRequest, source: ByteSource, headers: Answer['headers']): Promise<void> {
-    const incoming = this.#incoming as IncomingMessage;
+  async #switchProtocols(upgrade: UpgradeRequest, switched: Switch): Promise<void> {
     const outgoing = this.#outgoing as ServerResponse;
-    const { names } = readSubprotocols(new IncomingHeaders(incoming));
-    const code = isOriginAllowed(incoming) ? 400 : 403;
-    if (code === 403 || names.length > 1) {
-      source.cancel();
-      writeHead(outgoing, code, []);
+    if ('code' in switched) {
+      writeHead(outgoing, switched.code, []);
       outgoing.end();
       return;
     }
     this.#streaming = true;
-    this.#isWatch = true;
+    this.#isLive = true;
     if (this.#state.draining !== undefined) this.endForShutdown();
     outgoing.statusCode = 101;
     outgoing.detachSocket(upgrade.socket as Socket);
-    const contentType = headers.find(([name]) => name === 'Content-Type')?.[1];
-    const onMessage = (bytes: number): void => {
-      this.#bytes += bytes;
-    };
-    await sendMessages(incoming, upgrade, {
-      source,
-      isText: contentType === 'application/json',
-      protocol: names[0],
-      onMessage,
+    await runSession(this.#incoming as IncomingMessage, upgrade, switched, {
+      onMessage: (bytes) => {
+        this.#bytes += bytes;
+      },
+      onClose: () => {
+        this.#streaming = false;
+        outgoing.emit('close');
+      },
     });
-    this.#streaming = false;
-    outgoing.emit('close');
   }
 
   /** Whether the client is still sending a body that will not be read, so that the connection cannot be reused. */
@@ -340,7 +332,7 @@ class Exchange {
     const outgoing = this.#outgoing;
     outgoing.flushHeaders();
     this.#streaming = true;
-    this.#isWatch = isLive;
+    this.#isLive = isLive;
     if (this.#state.draining !== undefined) this.endForShutdown();
     // Also ends a stream that ignores the request's signal. A failed stream has already ended.
     outgoing.on('close', () => {

@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
-import type { Answer, ByteSource } from '../http/answer.js';
+import type { Answer, ByteSource, WebSocketSession } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { ownsChunks } from '../http/chunk.js';
 import type { Handler } from '../http/handler.js';
@@ -12,6 +12,7 @@ import { unreachable } from '../util/invariant.js';
 import { messageOf } from '../util/message-of.js';
 import { isStream, toByteSource } from './byte-sources.js';
 import { ForwardedRequest } from './forwarded-request.js';
+import { ForwardedSocket } from './forwarded-socket.js';
 import { isHealthCheck } from './health-answers.js';
 import type { HttpServer, HttpServerSettings, ServerObserver } from './http-server.js';
 import { ClientDisconnectedError, ServerClosing } from './incoming-request.js';
@@ -83,6 +84,9 @@ interface OpenRequest {
   source?: ByteSource;
   /** The chunks of the source may be moved. */
   ownsChunks?: boolean;
+  session?: WebSocketSession | undefined;
+  /** Present while the session runs. */
+  socket?: ForwardedSocket;
 }
 
 /** The requests of all clients that have no complete answer yet. */
@@ -127,16 +131,19 @@ class ForwardedRequests {
       case 'request':
         void this.#answer(message);
         break;
-      case 'body':
-        this.#open.get(message.id)?.request.receiveBody(message);
+      case 'body': {
+        const { request, socket } = this.#open.get(message.id) ?? {};
+        if (socket === undefined) request?.receiveBody(message);
+        else socket.onReceived(message.bytes);
         break;
+      }
       case 'abort': {
         const reason = message.isClosing ? new ServerClosing() : new ClientDisconnectedError();
         this.#open.get(message.id)?.request.abort(reason);
         break;
       }
       case 'next':
-        void this.#sendNext(message.id);
+        this.#onNext(message.id);
         break;
       case 'cancel':
         this.#cancel(message.id);
@@ -173,7 +180,14 @@ class ForwardedRequests {
     }
   }
 
-  #sendAnswer(id: number, open: OpenRequest, { code, headers, body, compress }: Answer): void {
+  #sendAnswer(id: number, open: OpenRequest, { code, headers, body, compress, webSocket }: Answer): void {
+    if (webSocket !== undefined) {
+      const { protocol, isText = false } = webSocket;
+      open.session = webSocket;
+      const shown = { protocol, isText };
+      this.#batch.send({ type: 'answer', id, code, headers: packHeaders(headers), body: null, webSocket: shown });
+      return;
+    }
     if (isStream(body)) {
       const stream = isByteSource(body) ? 'live' : 'stream';
       open.ownsChunks = ownsChunks(body);
@@ -186,6 +200,27 @@ class ForwardedRequests {
     this.#open.delete(id);
     const content = body instanceof Uint8Array ? ownBytes(body) : body;
     this.#batch.send({ type: 'answer', id, code, headers: packHeaders(headers), body: content }, content);
+  }
+
+  #onNext(id: number): void {
+    const open = this.#open.get(id);
+    if (open?.socket !== undefined) open.socket.onSent();
+    else if (open?.session !== undefined) void this.#runSession(id, open, open.session);
+    else void this.#sendNext(id);
+  }
+
+  async #runSession(id: number, open: OpenRequest, session: WebSocketSession): Promise<void> {
+    open.session = undefined;
+    open.socket = new ForwardedSocket({
+      send: (message) => this.#batch.send({ type: 'chunk', id, bytes: ownBytes(message) }, message),
+      ask: () => this.#batch.send({ type: 'read', id }),
+    });
+    try {
+      await session.run(open.socket);
+      if (this.#open.delete(id)) this.#batch.send({ type: 'chunk', id });
+    } catch (error) {
+      this.#fail(id, error);
+    }
   }
 
   async #sendNext(id: number): Promise<void> {
@@ -204,7 +239,10 @@ class ForwardedRequests {
   }
 
   #cancel(id: number): void {
-    this.#open.get(id)?.source?.cancel();
+    const { source, session, socket } = this.#open.get(id) ?? {};
+    source?.cancel();
+    session?.cancel();
+    socket?.close();
     this.#open.delete(id);
   }
 

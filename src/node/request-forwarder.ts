@@ -1,7 +1,7 @@
 /**
  * Forwards the requests of an HTTP server to the cluster in another thread (`http-thread.ts`).
  */
-import { type Answer, type ByteSource, readableOf } from '../http/answer.js';
+import { type Answer, type ByteSource, type MessageSocket, readableOf, type WebSocketSession } from '../http/answer.js';
 import { type IncomingRequest, ServerClosing } from './incoming-request.js';
 import {
   type AnswerMessage,
@@ -33,6 +33,7 @@ interface PendingRequest {
   body?: Promise<Uint8Array | undefined>;
   parts?: ReadableStreamDefaultReader<Uint8Array> | undefined;
   source?: ForwardedSource;
+  session?: ForwardedSession;
 }
 
 export class RequestForwarder {
@@ -104,11 +105,12 @@ export class RequestForwarder {
     switch (message.type) {
       case 'answer':
         pending.resolve(this.#toAnswer(message, pending));
-        if (pending.source === undefined) this.#pending.delete(id);
+        if (pending.source === undefined && pending.session === undefined) this.#pending.delete(id);
         break;
       case 'chunk':
         if (message.bytes === undefined) this.#pending.delete(id);
         pending.source?.push(message.bytes);
+        pending.session?.push(message.bytes);
         break;
       case 'waiting':
         pending.onWaiting?.();
@@ -118,7 +120,8 @@ export class RequestForwarder {
         break;
       case 'failed':
         this.#pending.delete(id);
-        if (pending.source === undefined) pending.reject(new ForwardedFailure());
+        if (pending.session !== undefined) pending.session.fail(new ForwardedFailure());
+        else if (pending.source === undefined) pending.reject(new ForwardedFailure());
         else pending.source.fail(new ForwardedFailure());
     }
   }
@@ -126,13 +129,18 @@ export class RequestForwarder {
   #toAnswer(message: AnswerMessage, pending: PendingRequest): Answer {
     const { id, code, body, stream, compress } = message;
     const headers = unpackHeaders(message.headers);
-    if (stream === undefined) return { code, headers, body };
-    pending.source = new ForwardedSource({
+    const ask = {
       next: () => this.#batch.send({ type: 'next', id }),
       cancel: () => {
         if (this.#pending.delete(id)) this.#batch.send({ type: 'cancel', id });
       },
-    });
+    };
+    if (message.webSocket !== undefined) {
+      pending.session = new ForwardedSession(message.webSocket, ask);
+      return { code, headers, body, webSocket: pending.session };
+    }
+    if (stream === undefined) return { code, headers, body };
+    pending.source = new ForwardedSource(ask);
     // The listener paces watches, which it recognizes by their type.
     const source = stream === 'live' ? pending.source : readableOf(pending.source);
     return { code, headers, body: source, ...(compress === undefined ? {} : { compress }) };
@@ -171,7 +179,8 @@ function readAlong(pending: PendingRequest, request: IncomingRequest, message: R
 
 /** The whole body, or its next part if there is no limit. */
 async function readBody(pending: PendingRequest, limit: number | undefined): Promise<Uint8Array | undefined> {
-  const { request, body } = pending;
+  const { request, body, session } = pending;
+  if (session !== undefined) return session.receive();
   if (body !== undefined) {
     const bytes = await body;
     // The next part is the end.
@@ -183,15 +192,21 @@ async function readBody(pending: PendingRequest, limit: number | undefined): Pro
   return (await pending.parts?.read())?.value;
 }
 
+/** What the cluster is asked for. */
+interface Ask {
+  readonly next: () => void;
+  readonly cancel: () => void;
+}
+
 /** The body of a response whose chunks come from the other thread. */
 class ForwardedSource implements ByteSource {
-  readonly #ask: { readonly next: () => void; readonly cancel: () => void };
+  readonly #ask: Ask;
   /** The first chunk comes unasked. */
   #isAsked = true;
   #arrived: Promise<Uint8Array | undefined> | undefined;
   #settle: { resolve(bytes: Uint8Array | undefined): void; reject(error: Error): void } | undefined;
 
-  constructor(ask: { readonly next: () => void; readonly cancel: () => void }) {
+  constructor(ask: Ask) {
     this.#ask = ask;
   }
 
@@ -222,5 +237,45 @@ class ForwardedSource implements ByteSource {
     this.#arrived = Promise.reject(error);
     // The reader sees it.
     this.#arrived.catch(() => undefined);
+  }
+}
+
+/** A session over WebSocket that runs in the other thread. */
+class ForwardedSession implements WebSocketSession {
+  readonly protocol: string | undefined;
+  readonly isText: boolean;
+  readonly #ask: Ask;
+  #socket: MessageSocket | undefined;
+  #settle: { resolve(): void; reject(error: Error): void } | undefined;
+
+  constructor({ protocol, isText = false }: Pick<WebSocketSession, 'protocol' | 'isText'>, ask: Ask) {
+    this.protocol = protocol;
+    this.isText = isText;
+    this.#ask = ask;
+  }
+
+  run(socket: MessageSocket): Promise<void> {
+    this.#socket = socket;
+    this.#ask.next();
+    return new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+  }
+
+  cancel(): void {
+    this.#ask.cancel();
+    this.#settle?.resolve();
+  }
+
+  receive(): Promise<Uint8Array | undefined> {
+    return this.#socket?.receive() ?? Promise.resolve(undefined);
+  }
+
+  /** Sends a message; undefined: the session has ended. */
+  push(message: Uint8Array | undefined): void {
+    if (message === undefined) this.#settle?.resolve();
+    else void this.#socket?.send(message).then(() => this.#ask.next());
+  }
+
+  fail(error: Error): void {
+    this.#settle?.reject(error);
   }
 }

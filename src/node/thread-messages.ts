@@ -3,6 +3,7 @@
  */
 import type { MessagePort, TransferListItem } from 'node:worker_threads';
 import type { Peer } from '../auth/authentication.js';
+import type { WebSocketSession } from '../http/answer.js';
 import type { RequestLogEntry } from './http-listener.js';
 import type { HttpServerSettings } from './http-server.js';
 
@@ -28,10 +29,10 @@ export interface RequestMessage {
 export type ClusterMessage =
   | { readonly type: 'listening'; readonly port: number; readonly url: string }
   | RequestMessage
-  /** The answer to `read`. Without bytes: the end of the body, or a body that is too long. */
+  /** The answer to `read`. Without bytes: the end of the body or of the WebSocket, or a body that is too long. */
   | { readonly type: 'body'; readonly id: number; readonly bytes?: Uint8Array | undefined; readonly isCut?: boolean }
   | { readonly type: 'abort'; readonly id: number; readonly isClosing: boolean }
-  /** The client has taken a chunk of a stream and wants the next one. */
+  /** The client has taken a chunk of a stream and wants the next one, or its connection has become a WebSocket. */
   | { readonly type: 'next'; readonly id: number }
   | { readonly type: 'cancel'; readonly id: number }
   | { readonly type: 'end'; readonly entry: RequestLogEntry }
@@ -42,9 +43,9 @@ export type ClusterMessage =
 export type ServerMessage =
   | { readonly type: 'listen'; readonly settings: HttpServerSettings; readonly hasLog: boolean }
   | AnswerMessage
-  /** A part of a streaming body; without bytes: its end. */
+  /** A part of a streaming body or a message of a WebSocket; without bytes: the end. */
   | { readonly type: 'chunk'; readonly id: number; readonly bytes?: Uint8Array | undefined }
-  /** Asks for the whole body up to a limit, or without a limit for its next part. */
+  /** Asks for the whole body up to a limit, or without a limit for its next part or the next message of a WebSocket. */
   | { readonly type: 'read'; readonly id: number; readonly limit?: number }
   /** A health check waits for the storage: the cluster is not busy. */
   | { readonly type: 'waiting'; readonly id: number }
@@ -61,6 +62,8 @@ export interface AnswerMessage {
   /** `live`: a watch; `stream`: another body that is read piece by piece. The first chunk follows unasked. */
   readonly stream?: 'live' | 'stream';
   readonly compress?: 'gzip';
+  /** The connection becomes a WebSocket: its messages are sent as chunks and read like a body. */
+  readonly webSocket?: Pick<WebSocketSession, 'protocol' | 'isText'>;
 }
 
 /** Names and values as one text, which is copied to the other thread in a third of the time. */

@@ -1,28 +1,23 @@
 /**
- * Watches over WebSocket: each event is one message.
+ * Switches connections to WebSocket: for the sessions of connections to pods, and for watches, where each event is one
+ * message.
  * upstream: apiserver/pkg/endpoints/handlers/watch.go WatchServer.HandleWS
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
-import type { ByteSource } from '../http/answer.js';
+import type { Answer, ByteSource, MessageSocket, WebSocketSession } from '../http/answer.js';
+import { isByteSource } from '../http/answer.js';
+import { readSubprotocols } from '../http/subprotocols.js';
 import { systemClock } from '../util/clock.js';
+import { IncomingHeaders } from './incoming-request.js';
+import { WebSocketMessages } from './message-socket.js';
 
 /** A request to switch the connection to another protocol. */
 export interface UpgradeRequest {
   readonly socket: Duplex;
   /** The bytes after the request's header. */
   readonly head: Buffer;
-}
-
-/** A stream of events to send as messages. */
-export interface MessageStream {
-  readonly source: ByteSource;
-  readonly isText: boolean;
-  /** The subprotocol to name in the response. */
-  readonly protocol: string | undefined;
-  /** Called with the length of each message. */
-  readonly onMessage: (bytes: number) => void;
 }
 
 /** Whether a request asks for a WebSocket. */
@@ -34,89 +29,140 @@ export function isWebSocketRequest({ headers, method }: IncomingMessage): boolea
 
 /**
  * Whether a page may open the WebSocket. A browser sends the page's origin and, unlike for a request with fetch, lets
- * every page read what arrives; so only pages from the server's own host or from this machine may connect. A request
- * without an origin is refused as by the reference server.
+ * every page read what arrives; so only pages from the server's own host or from this machine may connect.
  */
-export function isOriginAllowed({ headers: { origin, host = '' } }: IncomingMessage): boolean {
-  if (origin === undefined || !URL.canParse(origin)) return false;
+function isOriginAllowed(origin: string, host: string): boolean {
+  if (!URL.canParse(origin)) return false;
   const { hostname } = new URL(origin);
   return LOOPBACK.test(hostname) || (URL.canParse(`http://${host}`) && hostname === new URL(`http://${host}`).hostname);
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** A client has nothing to send. */
-const MAX_MESSAGE_BYTES = 64 * 1024;
+/** The client of a watch has nothing to send. */
+const MAX_WATCH_MESSAGE_BYTES = 64 * 1024;
 
-/** Above this many unsent bytes, the next event waits. */
-const MAX_BUFFERED_BYTES = 1024 * 1024;
+/** The limit of the reference server. */
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
 /** How long a client has to answer the closing handshake. */
 const CLOSE_GRACE_MS = 1_000;
 
-let server: Promise<WebSocketServer> | undefined;
+/** What the answer to a request for a WebSocket means for its connection. */
+export type Switch =
+  | { readonly session: WebSocketSession; readonly maxMessageBytes: number }
+  /** The connection is not switched. */
+  | { readonly code: 400 | 403 };
+
+/**
+ * Decides whether to switch a connection; undefined if the answer is an ordinary response. As in the reference server, a
+ * watch needs an origin and has at most one subprotocol.
+ */
+export function switchFor(incoming: IncomingMessage, answer: Answer): Switch | undefined {
+  const { webSocket, code, headers, body } = answer;
+  const { origin, host = '' } = incoming.headers;
+  if (webSocket !== undefined) {
+    if (origin === undefined || isOriginAllowed(origin, host)) {
+      return { session: webSocket, maxMessageBytes: MAX_MESSAGE_BYTES };
+    }
+    webSocket.cancel();
+    return { code: 403 };
+  }
+  if (code !== 200 || body === null || !isByteSource(body)) return undefined;
+  const { names } = readSubprotocols(new IncomingHeaders(incoming));
+  const isAllowed = origin !== undefined && isOriginAllowed(origin, host);
+  if (!isAllowed || names.length > 1) {
+    body.cancel();
+    return { code: isAllowed ? 400 : 403 };
+  }
+  const isText = headers.some(([name, value]) => name === 'Content-Type' && value === 'application/json');
+  return { session: watchSession(body, isText, names[0]), maxMessageBytes: MAX_WATCH_MESSAGE_BYTES };
+}
+
+function watchSession(source: ByteSource, isText: boolean, protocol: string | undefined): WebSocketSession {
+  const ignoreMessages = async (socket: MessageSocket): Promise<void> => {
+    while ((await socket.receive()) !== undefined);
+    source.cancel();
+  };
+  return {
+    protocol,
+    isText,
+    async run(socket) {
+      void ignoreMessages(socket);
+      for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) await socket.send(bytes);
+    },
+    cancel: () => source.cancel(),
+  };
+}
+
+const servers = new Map<number, Promise<WebSocketServer>>();
 
 /** Loads the package only when a client asks for a WebSocket. */
-function webSocketServer(): Promise<WebSocketServer> {
-  server ??= import('ws').then(
-    (ws) =>
-      new ws.WebSocketServer({
-        noServer: true,
-        maxPayload: MAX_MESSAGE_BYTES,
-        // It would queue any number of answers for a client that does not read them.
-        autoPong: false,
-        // The caller has checked the subprotocols.
-        handleProtocols: ([first]) => first ?? false,
-      }),
-  );
+function webSocketServer(maxPayload: number): Promise<WebSocketServer> {
+  let server = servers.get(maxPayload);
+  if (server === undefined) {
+    server = import('ws').then(
+      (ws) =>
+        new ws.WebSocketServer({
+          noServer: true,
+          maxPayload,
+          autoPong: false,
+        }),
+    );
+    servers.set(maxPayload, server);
+  }
   return server;
 }
 
+/** Called during a session. */
+export interface SessionObserver {
+  /** With the length of each message to the client. */
+  readonly onMessage: (bytes: number) => void;
+  /** When the connection is closed. The session may still be busy. */
+  readonly onClose: () => void;
+}
+
 /**
- * Switches a connection to WebSocket and sends the events of a stream, then closes with code 1000. Resolves when the
- * connection is closed. A malformed handshake is answered with 400.
+ * Switches a connection to WebSocket and runs a session, then closes with code 1000. Resolves when the connection is closed
+ * and the session has ended. A malformed handshake is answered with 400.
  */
-export async function sendMessages(
+export async function runSession(
   incoming: IncomingMessage,
   { socket, head }: UpgradeRequest,
-  stream: MessageStream,
+  { session, maxMessageBytes }: Extract<Switch, { readonly session: WebSocketSession }>,
+  { onMessage, onClose }: SessionObserver,
 ): Promise<void> {
-  const { source, protocol } = stream;
-  // A subprotocol with a token must not be echoed.
-  if (protocol !== undefined) incoming.headers['sec-websocket-protocol'] = protocol;
-  else delete incoming.headers['sec-websocket-protocol'];
-  const sockets = await webSocketServer();
+  const { protocol, isText = false } = session;
+  // The package rejects names that are no tokens, such as that of the tunnel for SPDY.
+  delete incoming.headers['sec-websocket-protocol'];
+  const nameProtocol = (headers: string[]): void => {
+    if (protocol !== undefined) headers.push(`Sec-WebSocket-Protocol: ${protocol}`);
+  };
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
     if (socket.destroyed) resolve();
   });
-  void closed.then(() => source.cancel());
-  let failure: unknown;
+  const sockets = await webSocketServer(maxMessageBytes);
+  let running: Promise<void> | undefined;
+  // It handles the request before it returns.
+  sockets.on('headers', nameProtocol);
   sockets.handleUpgrade(incoming, socket, head, (webSocket) => {
-    sendAll(webSocket, stream).catch((error: unknown) => {
-      failure = error;
-      webSocket.terminate();
-    });
+    // The 'close' event of the connection follows.
+    webSocket.on('error', () => webSocket.terminate());
+    running = converse(webSocket, session, new WebSocketMessages(webSocket, { isText, onMessage }));
+    // Reported below.
+    running.catch(() => webSocket.terminate());
   });
+  sockets.off('headers', nameProtocol);
   await closed;
-  if (failure !== undefined) throw failure;
+  onClose();
+  if (running === undefined) session.cancel();
+  await running;
 }
 
-async function sendAll(webSocket: WebSocket, { source, isText, onMessage }: MessageStream): Promise<void> {
-  // The 'close' event of the connection follows.
-  webSocket.on('error', () => webSocket.terminate());
-  webSocket.on('ping', (data) => {
-    webSocket.pause();
-    webSocket.pong(data, false, () => webSocket.resume());
-  });
-  for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) {
-    if (webSocket.readyState !== webSocket.OPEN) return;
-    onMessage(bytes.length);
-    const sent = new Promise<void>((resolve) => {
-      webSocket.send(bytes, { binary: !isText }, () => resolve());
-    });
-    if (webSocket.bufferedAmount > MAX_BUFFERED_BYTES) await sent;
-  }
+async function converse(webSocket: WebSocket, session: WebSocketSession, messages: WebSocketMessages): Promise<void> {
+  await session.run(messages);
+  messages.close();
   webSocket.close(1000);
   const undo = systemClock.after(CLOSE_GRACE_MS, () => webSocket.terminate(), { background: true });
   webSocket.once('close', undo);

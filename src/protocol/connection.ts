@@ -83,8 +83,10 @@ export interface RuntimeRequest {
 }
 
 export type Connection = (LogConnection | StreamConnection | PortConnection | ProxyConnection) & {
-  /** Answers an HTTP request with this connection. */
-  answer(request: HttpRequest): MaybePromise<Answer>;
+  /**
+   * Answers an HTTP request with this connection. If the answer has a body or a WebSocket, `onEnd` is called at its end.
+   */
+  answer(request: HttpRequest, onEnd: () => void): MaybePromise<Answer>;
 };
 
 export interface LogConnection {

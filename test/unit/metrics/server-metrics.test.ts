@@ -164,8 +164,8 @@ describe('requests', () => {
 describe('watches', () => {
   test('counts watches until they end', () => {
     const { metrics, read } = handlerMetrics();
-    const ended = metrics.startWatch(configMaps, action('watch'));
-    metrics.startWatch(configMaps, action('watch', { namespace: 'x' }));
+    const ended = metrics.startStream(configMaps, action('watch'));
+    metrics.startStream(configMaps, action('watch', { namespace: 'x' }));
     const open = (scope: string) =>
       valueIn(read(), 'apiserver_longrunning_requests', { resource: 'configmaps', scope });
     expect([open('cluster'), open('namespace')]).toEqual([1, 1]);

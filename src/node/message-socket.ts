@@ -1,0 +1,124 @@
+/**
+ * The messages of a WebSocket, with back pressure in both directions.
+ */
+import type { WebSocket } from 'ws';
+import type { MessageSocket } from '../http/answer.js';
+import { systemClock } from '../util/clock.js';
+
+/** Above this many unsent bytes, the next message waits. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
+/** Above this many bytes that the session has not received, the server stops reading. */
+const MAX_UNREAD_BYTES = 256 * 1024;
+/**
+ * A server that does not read does not notice that the client has disconnected, unless it writes. So it sends a ping from
+ * time to time.
+ */
+const PING_INTERVAL_MS = 10_000;
+
+export interface MessageSocketOptions {
+  readonly isText: boolean;
+  /** Called with the length of each message to the client. */
+  readonly onMessage: (bytes: number) => void;
+}
+
+export class WebSocketMessages implements MessageSocket {
+  readonly #webSocket: WebSocket;
+  readonly #options: MessageSocketOptions;
+  /** In the order of arrival. */
+  #unread: Uint8Array[] = [];
+  #unreadBytes = 0;
+  /** Pongs that are not sent yet. */
+  #pongs = 0;
+  #isClosed = false;
+  #receive: ((message: Uint8Array | undefined) => void) | undefined;
+  #stopPings: (() => void) | undefined;
+
+  constructor(webSocket: WebSocket, options: MessageSocketOptions) {
+    this.#webSocket = webSocket;
+    this.#options = options;
+    webSocket.on('message', (message: Buffer) => this.#onMessage(message));
+    // Automatic pongs would queue any number of them for a client that does not read.
+    webSocket.on('ping', (data) => {
+      this.#pongs++;
+      this.#pauseOrResume();
+      webSocket.pong(data, false, () => {
+        this.#pongs--;
+        this.#pauseOrResume();
+      });
+    });
+    webSocket.on('close', () => this.close());
+  }
+
+  receive(): Promise<Uint8Array | undefined> {
+    const message = this.#unread.shift();
+    if (message !== undefined) {
+      this.#unreadBytes -= message.length + MESSAGE_BYTES;
+      this.#pauseOrResume();
+      return Promise.resolve(message);
+    }
+    if (this.#isClosed) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#receive = resolve;
+    });
+  }
+
+  send(message: Uint8Array): Promise<void> {
+    const webSocket = this.#webSocket;
+    if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();
+    const { isText, onMessage } = this.#options;
+    onMessage(message.length);
+    return new Promise((resolve) => {
+      // Also called when the connection closes before the message is sent.
+      webSocket.send(message, { binary: !isText }, () => resolve());
+      if (webSocket.bufferedAmount <= MAX_UNSENT_BYTES) resolve();
+    });
+  }
+
+  /** Ignores what the client sends from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#stopPings?.();
+    this.#receive?.(undefined);
+    this.#unread = [];
+    // So that the client's part of the closing handshake is read.
+    this.#webSocket.resume();
+  }
+
+  #onMessage(message: Uint8Array): void {
+    if (this.#isClosed) return;
+    const receive = this.#receive;
+    this.#receive = undefined;
+    if (receive !== undefined) {
+      receive(message);
+      return;
+    }
+    this.#unread.push(message);
+    this.#unreadBytes += message.length + MESSAGE_BYTES;
+    this.#pauseOrResume();
+  }
+
+  #pauseOrResume(): void {
+    if (this.#isClosed) return;
+    const webSocket = this.#webSocket;
+    const isPaused = this.#pongs > 0 || this.#unreadBytes > MAX_UNREAD_BYTES;
+    if (isPaused === webSocket.isPaused) return;
+    if (isPaused) {
+      webSocket.pause();
+      this.#startPings();
+    } else {
+      this.#stopPings?.();
+      webSocket.resume();
+    }
+  }
+
+  #startPings(): void {
+    const ping = (): void => {
+      this.#webSocket.ping(undefined, false, () => undefined);
+      this.#startPings();
+    };
+    this.#stopPings = systemClock.after(PING_INTERVAL_MS, ping, { background: true });
+  }
+}
+
+/** What a message costs besides its content. */
+const MESSAGE_BYTES = 64;

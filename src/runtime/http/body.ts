@@ -1,0 +1,43 @@
+/**
+ * Response bodies that end with their request.
+ */
+import type { ByteSource, HttpRequest } from '../../http/answer.js';
+
+/** The chunks of a stream, until it ends or the request is aborted. Calls `onEnd` once. */
+export function bodyOf(
+  stream: ReadableStream<Uint8Array>,
+  { signal }: Pick<HttpRequest, 'signal'>,
+  onEnd: () => void,
+): ByteSource {
+  const reader = stream.getReader();
+  let isEnded = false;
+  const end = (): void => {
+    if (isEnded) return;
+    isEnded = true;
+    signal.removeEventListener('abort', cancel);
+    onEnd();
+  };
+  const cancel = (): void => {
+    end();
+    // A stream that fails has no reader any more.
+    reader.cancel(signal.reason).catch(() => undefined);
+  };
+  signal.addEventListener('abort', cancel);
+  if (signal.aborted) cancel();
+  return {
+    async read() {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return value;
+      } catch (error) {
+        if (!isEnded) {
+          end();
+          throw error;
+        }
+      }
+      end();
+      return undefined;
+    },
+    cancel,
+  };
+}

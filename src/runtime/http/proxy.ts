@@ -1,0 +1,119 @@
+/**
+ * Forwards HTTP requests to the servers of pods, services and nodes.
+ * upstream: apimachinery/pkg/util/proxy/upgradeaware.go, apimachinery/pkg/util/proxy/transport.go
+ */
+import type { Answer, HttpRequest } from '../../http/answer.js';
+import { errors, failure, StatusError } from '../../meta/errors.js';
+import type { ProxyConnection } from '../../protocol/connection.js';
+import { messageOf } from '../../util/message-of.js';
+import { bodyOf } from './body.js';
+
+/** Hop-by-hop headers, which are not forwarded in either direction. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Credentials for this server, and what the platform sets. */
+const NOT_FORWARDED = /^(authorization|host|content-length|expect|impersonate-.*)$/;
+
+/** A page must not read the answers of another origin because of what a pod says. */
+const CORS = /^access-control-allow-(credentials|headers|methods|origin)$/;
+
+/** The address of a proxied request. */
+interface ProxyAddress {
+  /** The path up to and including `/proxy`. */
+  readonly prefix: string;
+  /** The path behind it. */
+  readonly path: string;
+  readonly origin: string;
+  /** With its question mark, if it is not empty. */
+  readonly query: string;
+}
+
+export async function answerThroughProxy(
+  connection: ProxyConnection,
+  request: HttpRequest,
+  onEnd: () => void,
+): Promise<Answer> {
+  if (request.isWebSocket === true) {
+    throw failure({ code: 501, message: 'orchplane does not forward WebSockets to pods (see docs/fidelity.md)' });
+  }
+  const address = addressOf(request.url);
+  const { prefix, path, query } = address;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (path === '' && isRead) {
+    // So that relative links of the page work.
+    return { code: 301, headers: [['Location', `${prefix}/${query}`]], body: null };
+  }
+  const response = await send(connection, request, address);
+  const headers = [...response.headers]
+    .filter(([name]) => !HOP_BY_HOP.has(name) && !CORS.test(name))
+    .map(([name, value]): [string, string] => [name, name === 'location' ? proxiedLocation(value, address) : value]);
+  const body = response.body === null || request.method === 'HEAD' ? null : bodyOf(response.body, request, onEnd);
+  if (body === null) await response.body?.cancel();
+  return { code: response.status, headers, body };
+}
+
+async function send(connection: ProxyConnection, request: HttpRequest, address: ProxyAddress): Promise<Response> {
+  const { method, signal } = request;
+  try {
+    const body = await bodyToSend(request);
+    const init: RequestInit & { duplex?: 'half' } = {
+      method,
+      headers: forwardedHeaders(request, address),
+      redirect: 'manual',
+      signal,
+      ...(body === undefined ? {} : { body, duplex: 'half' }),
+    };
+    const { origin, path, query } = address;
+    return await connection.fetch(new Request(`${origin}${path || '/'}${query}`, init));
+  } catch (error) {
+    if (signal.aborted || StatusError.is(error)) throw error;
+    throw errors.serviceUnavailable(`error trying to reach service: ${messageOf(error)}`);
+  }
+}
+
+async function bodyToSend(request: HttpRequest): Promise<BodyInit | undefined> {
+  const { method, body } = request;
+  if (method === 'GET' || method === 'HEAD' || !(request.hasBody ?? body !== null)) return undefined;
+  // The BodyInit types of the platforms differ; both accept these bytes.
+  return (body ?? (await request.arrayBuffer())) as BodyInit;
+}
+
+function forwardedHeaders(request: HttpRequest, { prefix, path }: ProxyAddress): Headers {
+  const headers = new Headers();
+  const named = new Set((request.headers.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  for (const [name, value] of request.headers) {
+    if (!HOP_BY_HOP.has(name) && !NOT_FORWARDED.test(name) && !named.has(name)) headers.append(name, value);
+  }
+  headers.set('X-Forwarded-Uri', prefix + path);
+  if (request.remote !== undefined) headers.append('X-Forwarded-For', request.remote);
+  return headers;
+}
+
+function addressOf(url: string): ProxyAddress {
+  const { origin, pathname, search, searchParams } = new URL(url);
+  const [prefix = '', path = ''] =
+    /^(.*?\/(?:pods|services|nodes)\/[^/]+\/proxy)(\/.*)?$/.exec(pathname)?.slice(1) ?? [];
+  // A client may name the path in the query instead.
+  const named = path === '' ? (searchParams.get('path') ?? '') : path;
+  return { origin, prefix, path: named === '' || named.startsWith('/') ? named : `/${named}`, query: search };
+}
+
+/** The address of a redirect for the client, if it leads to the same server. */
+function proxiedLocation(location: string, { origin, prefix }: ProxyAddress): string {
+  const isAbsolute = /^([a-z][a-z0-9+.-]*:)?\/\//i.test(location);
+  if (isAbsolute && !URL.canParse(location, origin)) return location;
+  const target = new URL(location, origin);
+  if (isAbsolute ? target.host !== new URL(origin).host : !location.startsWith('/')) return location;
+  const path = target.pathname.startsWith(prefix) ? target.pathname : prefix + target.pathname;
+  return path + target.search + target.hash;
+}
