@@ -25,4 +25,5 @@ export {
 } from './kubeconfig-transport.js';
 export { type LoadOptions, loadManifests, readManifestFiles } from './manifests.js';
 export { createNodeListener, type NodeListener, type NodeListenerOptions } from './node-listener.js';
+export { nodeSockets } from './pod-sockets.js';
 export { type ServedCluster, type ServeOptions, serve, type TlsFiles } from './serve.js';

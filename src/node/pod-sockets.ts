@@ -12,8 +12,11 @@ import { messageToResponse } from '../webhook/node-connection.js';
 import { announcesBody } from './incoming-request.js';
 
 /**
- * The option `sockets` of a runtime in Node: pods may be processes of this machine, and their servers can be reached
- * through forwarded ports.
+ * The option `sockets` of the network of a runtime in Node. Pods may be processes of this machine, and their HTTP servers
+ * can be reached through forwarded ports.
+ *
+ * @example
+ * const network = { sockets: nodeSockets };
  */
 export const nodeSockets: Sockets = Object.freeze({ dial, serveHttp, sendHttp });
 

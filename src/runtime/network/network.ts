@@ -146,7 +146,7 @@ class Network implements ClusterNetwork {
 
   endpointOf({ namespace, name }: ServiceName, port: number | string): SocketAddress | undefined {
     const service = this.#zone.services.get(name, namespace);
-    const found = service?.spec.ports?.find((each) => each.port === Number(port) || each.name === port);
+    const found = service?.spec.ports?.find((each) => each.port === port || (each.name ?? '') === port);
     return service === undefined || found === undefined ? undefined : this.#router.endpointOf(service, found);
   }
 
@@ -183,21 +183,22 @@ class Network implements ClusterNetwork {
   async #open({ listener, remoteAddress }: Target & { readonly type: 'server' }): Promise<ByteConnection> {
     const { server, closed } = listener;
     if ('address' in server) return this.#sockets().dial(server.address);
-    const sockets = 'fetch' in server ? this.#sockets() : undefined;
     const { client, server: end, destroy } = bytePipe(() => forget());
     const forget = onAbort(closed.signal, () => destroy(hangUp()));
     const link = this.#linkOf(listener);
-    if ('fetch' in server) {
-      sockets?.serveHttp(end, (request) =>
-        exchange((received) => server.fetch(received, { remoteAddress }), request, link),
-      );
-    } else {
+    const { sockets } = this.#options;
+    if ('connect' in server) {
       try {
         server.connect(end);
       } catch (error) {
         link.report(error);
         destroy(hangUp());
       }
+    } else if (sockets === undefined) {
+      refuseBytes(end).catch(destroy);
+    } else {
+      const answer = (request: Request) => server.fetch(request, { remoteAddress });
+      sockets.serveHttp(end, (request) => exchange(answer, request, link));
     }
     return client;
   }
@@ -287,8 +288,17 @@ class Network implements ClusterNetwork {
   #sockets(): Sockets {
     const { sockets } = this.#options;
     if (sockets !== undefined) return sockets;
-    throw new Error('orchplane: sockets and HTTP over connections need Node: pass nodeSockets of orchplane/node');
+    throw new Error(NEEDS_NODE);
   }
+}
+
+const NEEDS_NODE = 'orchplane: sockets and HTTP over connections need Node: pass nodeSockets of orchplane/node';
+
+/** A client can find out that the port is open, as probes do. Rejects when it sends something. */
+async function refuseBytes({ readable, writable }: ByteConnection): Promise<void> {
+  const { done } = await readable.getReader().read();
+  if (!done) throw new Error(NEEDS_NODE);
+  await writable.close();
 }
 
 function listenerKey(namespace: string | undefined, podName: string, port: number): string {

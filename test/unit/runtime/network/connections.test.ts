@@ -8,6 +8,7 @@ import { nodeSockets } from '../../../../src/node/pod-sockets.js';
 import type { ByteConnection } from '../../../../src/protocol/connection.js';
 import type { NetworkOptions } from '../../../../src/runtime/network/network.js';
 import type { PodServer } from '../../../../src/runtime/network/types.js';
+import { nextTurn } from '../../../../src/util/clock.js';
 import { type Networked, networked, source } from './network-fixture.js';
 
 const open = new Set<Server | HttpServer>();
@@ -43,6 +44,7 @@ async function readAll({ readable }: ByteConnection): Promise<string> {
   return new Response(readable).text();
 }
 
+const missing = /need Node: pass nodeSockets of orchplane\/node/;
 const connect = (self: Networked) => self.network.connect('web', 80, source('team/client'));
 /** Sends what it receives back, until the connection fails. */
 const echo: PodServer = {
@@ -149,13 +151,45 @@ describe('a connection', () => {
     expect(request?.signal.aborted).toBe(true);
   });
 
-  test('to an HTTP function or a socket rejects without sockets', async () => {
-    const missing = /need Node: pass nodeSockets of orchplane\/node/;
-    const { self } = await serving({ fetch: () => new Response() }, {});
+  test('to a socket rejects without sockets', async () => {
+    const { self } = await serving({ address: { host: '127.0.0.1', port: 1 } }, {});
     await expect(connect(self)).rejects.toThrow(missing);
-    const other = await serving({ address: { host: '127.0.0.1', port: 1 } }, {});
-    await expect(connect(other.self)).rejects.toThrow(missing);
-    expect(await other.self.get('http://web/', 'team/client')).toMatch(missing);
+    expect(await self.get('http://web/', 'team/client')).toMatch(missing);
+  });
+
+  test('to an HTTP function without sockets finds an open port, but carries no bytes', async () => {
+    const { self } = await serving({ fetch: () => new Response() }, {});
+    const probe = await connect(self);
+    await probe.writable.close();
+    expect(await readAll(probe)).toBe('');
+    const connection = await connect(self);
+    await write(connection, 'GET / HTTP/1.1\r\n');
+    await expect(readAll(connection)).rejects.toThrow(missing);
+  });
+
+  test('that its client closes is closed for the function too', async () => {
+    let server: PodServer = echo;
+    const ended = new Promise<unknown>((resolve) => {
+      server = { connect: ({ writable }) => void writable.getWriter().closed.catch(resolve) };
+    });
+    const { self } = await serving(server);
+    const connection = await connect(self);
+    await connection.readable.cancel();
+    expect(await ended).toMatchObject({ message: 'write: broken pipe' });
+  });
+
+  test('waits for its reader when its buffer is full', async () => {
+    let writes = 0;
+    const send = async ({ writable }: ByteConnection): Promise<void> => {
+      const writer = writable.getWriter();
+      for (; writes < 10; writes++) await writer.write(new Uint8Array(16 * 1024));
+      await writer.close();
+    };
+    const { self } = await serving({ connect: (connection) => void send(connection) });
+    const connection = await connect(self);
+    await nextTurn();
+    expect(writes).toBe(3);
+    expect(await readAll(connection)).toHaveLength(160 * 1024);
   });
 });
 
