@@ -2,7 +2,7 @@
  * Sockets of this machine and HTTP over connections, for the network of a cluster that runs pods.
  */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect as connectSocket } from 'node:net';
+import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import * as stream from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
@@ -12,8 +12,11 @@ import { messageToResponse } from '../webhook/node-connection.js';
 import { announcesBody } from './incoming-request.js';
 
 /**
- * The option `sockets` of a runtime in Node: pods may be processes of this machine, and their servers can be reached
- * through forwarded ports.
+ * The option `sockets` of the network of a runtime in Node. Pods may be processes of this machine, and their HTTP servers
+ * can be reached through forwarded ports.
+ *
+ * @example
+ * const network = { sockets: nodeSockets };
  */
 export const nodeSockets: Sockets = Object.freeze({ dial, serveHttp, sendHttp });
 
@@ -21,16 +24,68 @@ function dial({ host, port }: SocketAddress): Promise<ByteConnection> {
   return new Promise((resolve, reject) => {
     const socket = connectSocket({ host, port, allowHalfOpen: true });
     socket.once('error', reject);
-    socket.once('connect', () => {
-      socket.off('error', reject);
-      // The types of the platforms differ; they are the same classes.
-      resolve(stream.Duplex.toWeb(socket) as ByteConnection);
-    });
+    socket.once('connect', () => resolve(connectionOf(socket)));
   });
 }
 
-function duplexOf(connection: ByteConnection): stream.Duplex {
-  return stream.Duplex.fromWeb(connection as Parameters<typeof stream.Duplex.fromWeb>[0]);
+// Not `Duplex.toWeb` and `Duplex.fromWeb`: they do not end one direction before the other, and report a closed connection
+// as an aborted operation.
+
+function connectionOf(socket: Socket): ByteConnection {
+  const readable = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        socket.on('data', (chunk: Uint8Array) => {
+          socket.pause();
+          controller.enqueue(chunk);
+        });
+        socket.once('end', () => controller.close());
+        socket.once('error', (error) => controller.error(error));
+        socket.pause();
+      },
+      pull: () => void socket.resume(),
+      cancel: () => void socket.destroy(),
+    },
+    { highWaterMark: 0 },
+  );
+  const writable = new WritableStream<Uint8Array>({
+    start(controller) {
+      socket.once('error', (error) => controller.error(error));
+    },
+    write: (chunk) => settled((done) => socket.write(chunk, done)),
+    close: () => settled((done) => socket.end(done)),
+    abort: () => void socket.destroy(),
+  });
+  return { readable, writable };
+}
+
+function settled(run: (done: (error?: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    run((error) => (error ? reject(error) : resolve()));
+  });
+}
+
+function duplexOf({ readable, writable }: ByteConnection): stream.Duplex {
+  const reader = readable.getReader();
+  const writer = writable.getWriter();
+  // The functions that use the stream wait for the same errors.
+  const ignore = (): void => undefined;
+  writer.closed.catch(ignore);
+  return new stream.Duplex({
+    read() {
+      reader.read().then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error: Error) => this.destroy(error),
+      );
+    },
+    write: (chunk: Uint8Array, _encoding, done) => void writer.write(chunk).then(() => done(), done),
+    final: (done) => void writer.close().then(() => done(), done),
+    destroy(error, done) {
+      reader.cancel(error).catch(ignore);
+      writer.abort(error).catch(ignore);
+      done(error);
+    },
+  });
 }
 
 function serveHttp(connection: ByteConnection, answer: (request: Request) => Promise<Response>): void {
@@ -85,7 +140,7 @@ function sendHttp(connection: ByteConnection, request: Request): Promise<Respons
   const { signal, method, headers, body } = request;
   const { host, hostname, pathname, search, protocol } = new URL(request.url);
   const plain = duplexOf(connection);
-  const socket = protocol === 'https:' ? connectTls({ socket: plain, servername: hostname }) : plain;
+  const socket = protocol === 'https:' ? secured(plain, hostname.replace(/^\[(.*)\]$/, '$1')) : plain;
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({
       method,
@@ -99,4 +154,9 @@ function sendHttp(connection: ByteConnection, request: Request): Promise<Respons
     if (body === null) outgoing.end();
     else stream.Readable.fromWeb(body as NodeReadableStream).pipe(outgoing);
   });
+}
+
+/** The certificate must be valid for the host, and trusted by Node. */
+function secured(socket: stream.Duplex, host: string): stream.Duplex {
+  return connectTls({ socket, host, ...(isIP(host) === 0 ? { servername: host } : {}) });
 }

@@ -71,6 +71,14 @@ export interface RuntimeSlot {
   runtime: NodeRuntime | undefined;
 }
 
+/** The runtime of a cluster. Throws TypeError if it has none. */
+export function runtimeIn({ runtime }: RuntimeSlot): NodeRuntime {
+  if (runtime !== undefined) return runtime;
+  throw new TypeError(
+    'orchplane: the cluster runs no pods; runtime() of orchplane/runtime is the controller that does',
+  );
+}
+
 /** A valid request to a connect subresource of an existing object. */
 export interface RuntimeRequest {
   readonly subresource: 'attach' | 'exec' | 'log' | 'portforward' | 'proxy';

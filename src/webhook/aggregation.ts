@@ -8,7 +8,8 @@ import type {
   AggregatedTarget,
   Aggregation,
 } from '../kinds/apiregistration/reach.js';
-import { type Backend, canConnectToAddresses, joinHostPort, sendToBackend } from './connection.js';
+import { joinHostPort } from '../meta/ip.js';
+import { type Backend, canConnectToAddresses, sendToBackend } from './connection.js';
 import { resolveService, type ServiceView, serviceHost } from './service-address.js';
 
 /** A resolved target. */

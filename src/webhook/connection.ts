@@ -3,6 +3,7 @@
  * API server. Failures are described with the messages of Go's HTTP client.
  */
 
+import { joinHostPort } from '../meta/ip.js';
 import { isRecord } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
 import { nodeModules, sendWithNode } from './node-connection.js';
@@ -117,9 +118,4 @@ function causeOf(error: unknown): unknown {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const [first]: readonly unknown[] = isRecord(cause) && Array.isArray(cause['errors']) ? cause['errors'] : [];
   return first ?? cause;
-}
-
-/** `127.0.0.1:443`, `[::1]:443` */
-export function joinHostPort({ host, port }: NetworkAddress): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

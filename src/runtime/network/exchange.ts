@@ -100,7 +100,7 @@ interface RelayOptions {
   readonly onEnd?: () => void;
 }
 
-/** Passes a stream on, chunk by chunk on demand. When the signal aborts, the reader gets its reason and the source is cancelled. */
+/** Passes a stream on, with few chunks in advance. When the signal aborts, the reader gets its reason and the source is cancelled. */
 function relay(source: ReadableStream<Uint8Array>, options: RelayOptions): ReadableStream<Uint8Array> {
   const { signal, onCancel, onError, onEnd } = options;
   const reader = source.getReader();
@@ -141,6 +141,7 @@ function relay(source: ReadableStream<Uint8Array>, options: RelayOptions): Reada
         await reader.cancel(reason);
       },
     },
-    { highWaterMark: 0 },
+    // A body of one chunk ends without being read.
+    { highWaterMark: 2 },
   );
 }

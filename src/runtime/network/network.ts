@@ -6,9 +6,9 @@ import type { ControllerContext } from '../../controllers/runtime/controller.js'
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Namespace } from '../../kinds/core/v1/namespace.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
+import { joinHostPort } from '../../meta/ip.js';
 import type { ByteConnection, ServerAccess, SocketAddress, Sockets } from '../../protocol/connection.js';
 import { onAbort, untilAborted } from '../../util/abort.js';
-import { joinHostPort } from '../../webhook/connection.js';
 import { bytePipe } from './byte-pipe.js';
 import { type DnsZone, lookUp } from './dns.js';
 import { ServiceEndpoints } from './endpoints.js';
@@ -191,21 +191,22 @@ class Network implements ClusterNetwork {
   async #open({ listener, remoteAddress }: Target & { readonly type: 'server' }): Promise<ByteConnection> {
     const { server, closed } = listener;
     if ('address' in server) return this.#sockets().dial(server.address);
-    const sockets = 'fetch' in server ? this.#sockets() : undefined;
     const { client, server: end, destroy } = bytePipe(() => forget());
     const forget = onAbort(closed.signal, () => destroy(hangUp()));
     const link = this.#linkOf(listener);
-    if ('fetch' in server) {
-      sockets?.serveHttp(end, (request) =>
-        exchange((received) => server.fetch(received, { remoteAddress }), request, link),
-      );
-    } else {
+    const { sockets } = this.#options;
+    if ('connect' in server) {
       try {
         server.connect(end);
       } catch (error) {
         link.report(error);
         destroy(hangUp());
       }
+    } else if (sockets === undefined) {
+      refuseBytes(end).catch(destroy);
+    } else {
+      const answer = (request: Request) => server.fetch(request, { remoteAddress });
+      sockets.serveHttp(end, (request) => exchange(answer, request, link));
     }
     return client;
   }
@@ -303,12 +304,21 @@ class Network implements ClusterNetwork {
   #sockets(): Sockets {
     const { sockets } = this.#options;
     if (sockets !== undefined) return sockets;
-    throw new Error('orchplane: sockets and HTTP over connections need Node: pass nodeSockets of orchplane/node');
+    throw new Error(NEEDS_NODE);
   }
 }
 
 function podKey(namespace: string | undefined, podName: string): string {
   return `${namespace}/${podName}`;
+}
+
+const NEEDS_NODE = 'orchplane: sockets and HTTP over connections need Node: pass nodeSockets of orchplane/node';
+
+/** A client can find out that the port is open, as probes do. Rejects when it sends something. */
+async function refuseBytes({ readable, writable }: ByteConnection): Promise<void> {
+  const { done } = await readable.getReader().read();
+  if (!done) throw new Error(NEEDS_NODE);
+  await writable.close();
 }
 
 function listenerKey(namespace: string | undefined, podName: string, port: number): string {

@@ -131,7 +131,9 @@ describe('addresses of Services', () => {
     expect(self.network.endpointOf(service, 'http')).toEqual({ host: '10.1.0.1', port: 80 });
     expect(self.network.endpointOf(service, 80)).toEqual({ host: '10.1.0.2', port: 80 });
     expect(self.network.endpointOf(service, 'admin')).toEqual({ host: '10.1.0.1', port: 9000 });
-    expect(self.network.endpointOf(service, '81')).toEqual({ host: '10.1.0.2', port: 9000 });
+    expect(self.network.endpointOf(service, 81)).toEqual({ host: '10.1.0.2', port: 9000 });
+    await self.service('team/unnamed', { selector: { app: 'web' }, ports: [{ port: 80 }] });
+    expect(self.network.endpointOf({ namespace: 'team', name: 'unnamed' }, '')).toEqual({ host: '10.1.0.1', port: 80 });
     expect(self.network.endpointOf(service, 'none')).toBeUndefined();
   });
 
