@@ -142,8 +142,12 @@ function problemOf(
 /** Statuses whose responses have no body. */
 const NO_BODY = [204, 205, 304];
 
+interface StreamModule {
+  readonly stream: Pick<NodeModules['stream'], 'Readable'>;
+}
+
 /** A response of node:http as Response. */
-export function messageToResponse({ stream }: Pick<NodeModules, 'stream'>, message: IncomingMessage): Response {
+export function messageToResponse({ stream }: StreamModule, message: IncomingMessage): Response {
   const { statusCode: status = 0, rawHeaders } = message;
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');

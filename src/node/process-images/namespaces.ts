@@ -3,21 +3,15 @@
  * overlay that keeps its changes apart, with its volumes mounted; each pod has a network interface with its address on a
  * bridge. This requires root and gives no protection against malicious programs.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import type { ContainerSetup } from '../../runtime/index.js';
+import { addNetwork } from './bridge.js';
 import { readTerminationMessage, signalGroup } from './plain-host.js';
 import type { PreparedProcess, ProcessHost } from './process-host.js';
 import type { ProcessImageDefinition } from './process-images.js';
 import { PodFolders } from './volume-folders.js';
-
-const run = promisify(execFile);
-
-/** The bridge that connects all pods, with the last address of their range. */
-const BRIDGE = 'orchplane0';
-const BRIDGE_ADDRESS = '10.244.255.254/16';
 
 /**
  * Mounts the files of a container and starts its process. Arguments: the directory of the container, the lower directory of
@@ -72,7 +66,6 @@ interface PodState {
 
 export class NamespaceHost implements ProcessHost {
   readonly #pods = new Map<string, PodState>();
-  #bridge: Promise<void> | undefined;
 
   constructor() {
     if (process.platform !== 'linux' || process.getuid?.() !== 0) {
@@ -158,27 +151,15 @@ export class NamespaceHost implements ProcessHost {
     const { podIP = '' } = setup.pod.status;
     const created: PodState = {
       folders: new PodFolders(setup),
-      network: setup.pod.spec.hostNetwork === true ? Promise.resolve('') : this.#addNetwork(uid, podIP),
+      network:
+        setup.pod.spec.hostNetwork === true
+          ? Promise.resolve('')
+          : addNetwork(networkName(uid), podIP).then(() => networkName(uid)),
       containers: new Map(),
       detach: setup.network.attach({ namespace, podName: name }, podIP),
     };
     this.#pods.set(uid, created);
     return created;
-  }
-
-  /** Creates a network namespace with an interface on the bridge. */
-  async #addNetwork(podUid: string, address: string): Promise<string> {
-    this.#bridge ??= createBridge();
-    await this.#bridge;
-    const name = networkName(podUid);
-    await run('ip', ['netns', 'add', name]);
-    await run('ip', ['link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name]);
-    await run('ip', ['link', 'set', name, 'master', BRIDGE, 'up']);
-    await run('ip', ['-n', name, 'addr', 'add', `${address}/16`, 'dev', 'eth0']);
-    await run('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
-    await run('ip', ['-n', name, 'link', 'set', 'eth0', 'up']);
-    await run('ip', ['-n', name, 'route', 'add', 'default', 'via', BRIDGE_ADDRESS.split('/')[0] ?? '']);
-    return name;
   }
 
   /** Writes the list of mounts. Returns the directory with the termination message. */
@@ -208,18 +189,6 @@ export class NamespaceHost implements ProcessHost {
     writeFileSync(join(directory, 'mounts'), `${lines.join('\n')}\n`);
     return own;
   }
-}
-
-async function createBridge(): Promise<void> {
-  try {
-    await run('ip', ['link', 'add', BRIDGE, 'type', 'bridge']);
-  } catch (error) {
-    // Left by an earlier process.
-    if (!String(error).includes('File exists')) throw error;
-    return;
-  }
-  await run('ip', ['addr', 'add', BRIDGE_ADDRESS, 'dev', BRIDGE]);
-  await run('ip', ['link', 'set', BRIDGE, 'up']);
 }
 
 /** Names of interfaces have at most 15 characters. */

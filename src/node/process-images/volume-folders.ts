@@ -46,7 +46,7 @@ export class PodFolders {
 
   constructor({ pod, clock }: Pick<ContainerSetup, 'pod' | 'clock'>) {
     this.#clock = clock;
-    this.root = mkdtempSync(join(tmpdir(), `orchplane-${pod.metadata.uid.slice(0, 8)}-`));
+    this.root = mkdtempSync(join(tmpdir(), `orchplane-pod-${pod.metadata.uid.slice(0, 8)}-`));
     this.#temporary = [this.root];
     this.#fsGroup = pod.spec.securityContext?.fsGroup;
     chmodSync(this.root, 0o755);
@@ -69,7 +69,7 @@ export class PodFolders {
   #create(volume: Volume): Folder {
     const isInMemory = volume.medium === 'Memory' && existsSync(MEMORY_DIRECTORY);
     const path = isInMemory
-      ? mkdtempSync(join(MEMORY_DIRECTORY, 'orchplane-'))
+      ? mkdtempSync(join(MEMORY_DIRECTORY, 'orchplane-pod-'))
       : join(this.root, `volume-${this.#folders.size}`);
     if (isInMemory) this.#temporary.push(path);
     const folder: Folder = { path, content: undefined };

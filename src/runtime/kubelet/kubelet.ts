@@ -20,6 +20,7 @@ import type { Activity } from '../../util/activity.js';
 import { nextTurn } from '../../util/clock.js';
 import { SharedVolumes } from '../files/pod-volumes.js';
 import { createNetwork, type NetworkOptions } from '../network/network.js';
+import { publishServices } from '../network/published-services.js';
 import type { ClusterNetwork } from '../network/types.js';
 import type { Image, ProcessImage } from '../program.js';
 import { processImageOf } from '../program-process.js';
@@ -85,6 +86,8 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     for (const kind of [ConfigMap, Secret, PersistentVolumeClaim] as const) {
       context.informer(kind).subscribe(({ object }) => this.#wakeWaiting(object.metadata.namespace));
     }
+    const { sockets } = this.options.network;
+    if (sockets?.publish !== undefined) publishServices(context, this.#network, sockets);
     const slot = context.host?.runtimeSlot;
     if (slot !== undefined) {
       const runtime = this.#runtime();

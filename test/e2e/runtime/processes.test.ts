@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { type Cluster, createCluster } from 'orchplane';
 import { controllers, standardControllers } from 'orchplane/controllers';
 import { ConfigMap, Pod, Service } from 'orchplane/kinds';
-import { nodeSockets, type ProcessImagesOptions, processImages } from 'orchplane/node';
+import { bridgeSockets, nodeSockets, type ProcessImagesOptions, processImages } from 'orchplane/node';
 import { type Program, runtime } from 'orchplane/runtime';
 import { describe, expect, test } from 'vitest';
 import type { PodInput } from '../../../src/kinds/generated/core-v1.js';
@@ -47,7 +47,7 @@ function clusterWith(options: ProcessImagesOptions, programs: Readonly<Record<st
       ...standardControllers(),
       ...runtime({
         images: { ...processImages(definitions, options), ...programs },
-        network: { sockets: nodeSockets },
+        network: { sockets: options.isolation === 'namespaces' ? bridgeSockets : nodeSockets },
       }),
     ]),
   });
@@ -72,7 +72,7 @@ describe.each(cases)('processes with isolation %s', (isolation, isPossible) => {
   const at = isolation === 'none' ? '$ORCHPLANE_ROOT' : '';
 
   test.runIf(isPossible)('have their environment, files, exit code and log, and leave nothing', async () => {
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('orchplane-'));
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('orchplane-pod-'));
     const cluster = clusterWith({ isolation });
     await cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data: { mode: 'fast' } });
     await run(cluster, 'job', {
@@ -102,7 +102,7 @@ describe.each(cases)('processes with isolation %s', (isolation, isPossible) => {
     expect((await cluster.logs('job').text()).split('\n').sort().join('\n').trim()).toBe('fast\nhello\nmode\noops');
     expect(status.containerStatuses?.[0]?.state.terminated).toMatchObject({ exitCode: 4, message: 'done\n' });
     await cluster.close();
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('orchplane-'))).toEqual(before);
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('orchplane-pod-'))).toEqual(before);
   });
 
   test.runIf(isPossible)('can be executed in, stopped and reached through a Service', async () => {
@@ -138,6 +138,20 @@ describe.each(cases)('processes with isolation %s', (isolation, isPossible) => {
     await run(cluster, 'client', { restartPolicy: 'Never', containers: [{ name: 'c', image: 'client' }] });
     await until(cluster, 'client', 'Succeeded');
     expect(answers).toEqual(['from web /path']);
+    if (isolation === 'namespaces') {
+      await run(cluster, 'process', {
+        restartPolicy: 'Never',
+        containers: [
+          {
+            name: 'c',
+            image: 'node',
+            args: ['-e', "fetch('http://web.default/x').then(async (r) => console.log(await r.text()))"],
+          },
+        ],
+      });
+      await until(cluster, 'process', 'Succeeded');
+      expect(await cluster.logs('process').text()).toBe('from web /x\n');
+    }
     const beganMs = performance.now();
     await cluster.api(Pod).delete('web', { gracePeriodSeconds: 2 });
     await cluster.api(Pod).waitFor('web', (pod) => pod === undefined, { timeoutMs: 10_000 });
