@@ -13,8 +13,25 @@ export interface NodeRuntime {
   connect(request: RuntimeRequest): MaybePromise<Connection>;
   logs(pod: PodReference, options?: PodLogOptions): PodLog;
   exec(pod: PodReference, command: readonly string[], options?: PodExecOptions): Promise<PodExecResult>;
+  /** What the containers of the running pods use. Absent: there is no metrics server. */
+  usage?(): readonly PodUsage[];
   /** How webhooks and aggregated API servers at an address are reached; undefined: no pod or node has the address. */
   serverAt?(address: SocketAddress): ServerAccess | undefined;
+}
+
+/** A running pod and what its containers use. */
+export interface PodUsage {
+  readonly namespace: string;
+  readonly name: string;
+  readonly nodeName: string;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly containers: readonly { readonly name: string; readonly usage: Usage }[];
+}
+
+/** Resources that a container uses, as quantities. */
+export interface Usage {
+  readonly cpu?: string | number | undefined;
+  readonly memory?: string | number | undefined;
 }
 
 /** A function that sends requests to a server, or the address of its socket of this machine. */
