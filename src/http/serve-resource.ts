@@ -21,7 +21,7 @@ import { chooseErrorRepresentation, chooseRepresentation, readPatchType, routerR
 import type { ResourceRoute } from './path.js';
 import { isInitialStateRequested, readIncludedObject } from './query.js';
 import { readRequest } from './read-request.js';
-import { respondDocument, respondEmpty, respondProxied, respondStream } from './respond.js';
+import { respondDocument, respondEmpty, respondStream } from './respond.js';
 import type { DocumentOptions } from './response-document.js';
 import { toDocument } from './response-document.js';
 import type { Action, ServedResource } from './routes.js';
@@ -223,7 +223,8 @@ function respondToConnection(exchange: Exchange, served: ServedResource, connect
     (given) => {
       const { code, body, webSocket } = given;
       if (body !== null || webSocket !== undefined) end = startStream(exchange, served, code);
-      return webSocket === undefined ? respondProxied(envelopeOf(exchange), given) : given;
+      const { headers } = respondEmpty(envelopeOf(exchange), code);
+      return { ...given, headers: [...headers, ...given.headers] };
     },
   );
 }

@@ -1,5 +1,6 @@
 /**
- * A WebSocket of the HTTP thread, in the thread of the cluster.
+ * A WebSocket of the HTTP thread, in the thread of the cluster. In both directions something is under way while the session
+ * works, because a message to the other thread and back takes longer than most of the work.
  */
 import type { MessageSocket } from '../http/answer.js';
 
@@ -11,11 +12,17 @@ export interface ForwardedSocketOptions {
   readonly ask: () => void;
 }
 
+/** Above this many bytes that the other thread has not taken, the next message waits. */
+const MAX_UNSENT_BYTES = 256 * 1024;
+
 export class ForwardedSocket implements MessageSocket {
   readonly #other: ForwardedSocketOptions;
   /** Messages that the other thread has not taken yet. */
-  readonly #sending: (() => void)[] = [];
+  readonly #unsent: { readonly length: number; readonly resolve: () => void }[] = [];
+  #unsentBytes = 0;
+  #arrived: Uint8Array | undefined;
   #receive: ((message: Uint8Array | undefined) => void) | undefined;
+  #isAsked = false;
   #isClosed = false;
 
   constructor(other: ForwardedSocketOptions) {
@@ -23,35 +30,53 @@ export class ForwardedSocket implements MessageSocket {
   }
 
   receive(): Promise<Uint8Array | undefined> {
-    if (this.#isClosed) return Promise.resolve(undefined);
+    const arrived = this.#arrived;
+    this.#arrived = undefined;
+    this.#ask();
+    if (arrived !== undefined || this.#isClosed) return Promise.resolve(arrived);
     return new Promise((resolve) => {
       this.#receive = resolve;
-      this.#other.ask();
     });
   }
 
   send(message: Uint8Array): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
+    const { length } = message;
+    this.#unsentBytes += length;
+    this.#other.send(message);
     return new Promise((resolve) => {
-      this.#sending.push(resolve);
-      this.#other.send(message);
+      this.#unsent.push({ length, resolve });
+      if (this.#unsentBytes <= MAX_UNSENT_BYTES) resolve();
     });
   }
 
   /** The other thread has taken a message. */
   onSent(): void {
-    this.#sending.shift()?.();
+    const sent = this.#unsent.shift();
+    this.#unsentBytes -= sent?.length ?? 0;
+    sent?.resolve();
   }
 
   /** Undefined: the connection is closed. */
   onReceived(message: Uint8Array | undefined): void {
+    this.#isAsked = false;
+    const receive = this.#receive;
+    this.#receive = undefined;
     if (message === undefined) this.close();
-    else this.#receive?.(message);
+    else if (receive === undefined) this.#arrived = message;
+    else this.#ask();
+    receive?.(message);
   }
 
   close(): void {
     this.#isClosed = true;
     this.#receive?.(undefined);
-    for (const resolve of this.#sending.splice(0)) resolve();
+    for (const { resolve } of this.#unsent.splice(0)) resolve();
+  }
+
+  #ask(): void {
+    if (this.#isAsked || this.#isClosed) return;
+    this.#isAsked = true;
+    this.#other.ask();
   }
 }

@@ -154,6 +154,10 @@ export interface Sockets {
   serveHttp(connection: ByteConnection, answer: (request: Request) => Promise<Response>): void;
   /** Sends a request over a connection, with TLS if its URL begins with `https:`. The connection serves this request only. */
   sendHttp(connection: ByteConnection, request: Request): Promise<Response>;
+  /** Listens on an address of the cluster, so that processes can reach it. Absent: processes cannot. */
+  publish?(address: SocketAddress, accept: (connection: ByteConnection, remoteAddress: string) => void): () => void;
+  /** Answers DNS queries of processes. */
+  publishDns?(resolve: (name: string, remoteAddress: string) => readonly string[]): () => void;
 }
 
 export interface ProxyConnection {

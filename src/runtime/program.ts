@@ -76,6 +76,8 @@ export type Image = Program | ProgramImage | ProcessImage;
 export interface ProcessImage {
   /** Starts the main process of a container, or with `exec` another one in it. Throws if it cannot be started. */
   start(setup: ContainerSetup): RunningProcess;
+  /** Called when a pod is gone and when the cluster closes: removes everything that belongs to the pod. */
+  release?(podUid: string): void;
 }
 
 /** Everything that a process needs. */

@@ -8,6 +8,7 @@ import { stages } from '../controllers/stages/stages.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { kubelet } from './kubelet/kubelet.js';
 import type { NetworkOptions } from './network/network.js';
+import { nodeRegistration } from './nodes.js';
 import type { Image } from './program.js';
 
 export interface RuntimeOptions {
@@ -16,12 +17,14 @@ export interface RuntimeOptions {
    * `orchplane/node`). `*` stands for all other images. A container with an unknown image waits with `ImagePullBackOff`.
    */
   readonly images: Readonly<Record<string, Image>>;
+  /** The names of the nodes to create if the cluster has none; `node-1` unless given. */
+  readonly nodes?: readonly string[] | undefined;
   /** True: pods may use hostPath volumes, which are directories in memory that the pods of a node share. */
   readonly hostPath?: boolean | undefined;
   readonly network?: NetworkOptions | undefined;
 }
 
-const OPTIONS = ['images', 'hostPath', 'network'] as const satisfies readonly (keyof RuntimeOptions)[];
+const OPTIONS = ['images', 'nodes', 'hostPath', 'network'] as const satisfies readonly (keyof RuntimeOptions)[];
 
 /**
  * Controllers that run pods, as an alternative to `stages()`.
@@ -37,8 +40,9 @@ const OPTIONS = ['images', 'hostPath', 'network'] as const satisfies readonly (k
  */
 export function runtime(options: RuntimeOptions): readonly Controller[] {
   refuseUnknownOptions('runtime', options, OPTIONS);
-  const { images, hostPath = false, network = {} } = options;
+  const { images, nodes = ['node-1'], hostPath = false, network = {} } = options;
   return [
+    nodeRegistration(nodes),
     stages([scheduledPods(), ...nodeStages()], { name: 'runtime-nodes' }),
     kubelet({ images, hostPath, network }),
   ];

@@ -8,6 +8,10 @@ export interface Volume {
   entries(): ReadonlyMap<string, FileEntry>;
   /** Absent: the volume is read-only. */
   readonly write?: ((path: string, entry: FileEntry | undefined) => void) | undefined;
+  /** The directory of the machine that a hostPath volume names, for processes. */
+  readonly hostPath?: string | undefined;
+  /** The medium of an emptyDir volume. */
+  readonly medium?: string | undefined;
 }
 
 export interface FileEntry {
@@ -17,7 +21,14 @@ export interface FileEntry {
 
 /** A volume whose files can be changed. */
 export class MemoryVolume implements Volume {
+  readonly hostPath: string | undefined;
+  readonly medium: string | undefined;
   readonly #entries = new Map<string, FileEntry>();
+
+  constructor({ hostPath, medium }: Pick<Volume, 'hostPath' | 'medium'> = {}) {
+    this.hostPath = hostPath;
+    this.medium = medium;
+  }
 
   entries(): ReadonlyMap<string, FileEntry> {
     return this.#entries;

@@ -28,8 +28,9 @@ type Entries = ReadonlyMap<string, FileEntry>;
 export class SharedVolumes {
   readonly #volumes = new Map<string, MemoryVolume>();
 
-  get(key: string): MemoryVolume {
-    const known = this.#volumes.get(key) ?? new MemoryVolume();
+  /** `hostPath`: the directory of the machine that the volume is. */
+  get(key: string, hostPath?: string): MemoryVolume {
+    const known = this.#volumes.get(key) ?? new MemoryVolume({ hostPath });
     this.#volumes.set(key, known);
     return known;
   }
@@ -125,13 +126,13 @@ export class PodVolumes {
         ),
       );
     } else if (spec.emptyDir !== undefined) {
-      this.#volumes.set(name, new MemoryVolume());
+      this.#volumes.set(name, new MemoryVolume({ medium: spec.emptyDir.medium }));
     } else if (spec.hostPath !== undefined) {
       if (!this.#options.allowsHostPath)
         throw new SetupError('the runtime does not allow hostPath volumes (option hostPath)');
       this.#volumes.set(
         name,
-        this.#options.shared.get(`host/${this.#options.pod().spec.nodeName}/${spec.hostPath.path}`),
+        this.#options.shared.get(`host/${this.#options.pod().spec.nodeName}/${spec.hostPath.path}`, spec.hostPath.path),
       );
     } else {
       const claim =

@@ -113,6 +113,7 @@ async function runTunnel(spdy: SpdyConnection, forwarding: Forwarding): Promise<
   await spdy.run((stream) => {
     const { type, port, pair: id } = readStreamHeaders(stream);
     if (type === undefined || port === undefined) return stream.reset();
+    stream.reply();
     const pair = pairs.get(id) ?? {};
     if (pair[type] !== undefined) {
       const text = `error processing stream for request ${id}: ${type} stream already assigned`;
@@ -121,7 +122,6 @@ async function runTunnel(spdy: SpdyConnection, forwarding: Forwarding): Promise<
     }
     pair[type] = stream;
     pairs.set(id, pair);
-    stream.reply();
     stream.onEnd = () => {
       if (pairs.get(id) === pair) pairs.delete(id);
     };

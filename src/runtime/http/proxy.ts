@@ -94,26 +94,23 @@ function forwardedHeaders(request: HttpRequest, { prefix, path }: ProxyAddress):
   for (const [name, value] of request.headers) {
     if (!HOP_BY_HOP.has(name) && !NOT_FORWARDED.test(name) && !named.has(name)) headers.append(name, value);
   }
-  headers.set('X-Forwarded-Uri', prefix + path);
+  headers.set('X-Forwarded-Uri', prefix + (path || '/'));
   if (request.remote !== undefined) headers.append('X-Forwarded-For', request.remote);
   return headers;
 }
 
 function addressOf(url: string): ProxyAddress {
-  const { origin, pathname, search, searchParams } = new URL(url);
-  const [prefix = '', path = ''] =
-    /^(.*?\/(?:pods|services|nodes)\/[^/]+\/proxy)(\/.*)?$/.exec(pathname)?.slice(1) ?? [];
-  // A client may name the path in the query instead.
-  const named = path === '' ? (searchParams.get('path') ?? '') : path;
-  return { origin, prefix, path: named === '' || named.startsWith('/') ? named : `/${named}`, query: search };
+  const { origin, pathname, search } = new URL(url);
+  const [, prefix = '', path = ''] = /^(.*?\/(?:pods|services|nodes)\/[^/]+\/proxy)(\/.*)?$/.exec(pathname) ?? [];
+  return { origin, prefix, path, query: search };
 }
 
-/** The address of a redirect for the client, if it leads to the same server. */
+/** The address of a redirect for the client. One that leads to another server or to a relative path is not changed. */
 function proxiedLocation(location: string, { origin, prefix }: ProxyAddress): string {
   const isAbsolute = /^([a-z][a-z0-9+.-]*:)?\/\//i.test(location);
-  if (isAbsolute && !URL.canParse(location, origin)) return location;
+  if (!(isAbsolute ? URL.canParse(location, origin) : location.startsWith('/'))) return location;
   const target = new URL(location, origin);
-  if (isAbsolute ? target.host !== new URL(origin).host : !location.startsWith('/')) return location;
+  if (target.host !== new URL(origin).host) return location;
   const path = target.pathname.startsWith(prefix) ? target.pathname : prefix + target.pathname;
-  return path + target.search + target.hash;
+  return (isAbsolute ? target.origin : '') + path + target.search + target.hash;
 }

@@ -20,7 +20,7 @@ import type {
 } from '../../protocol/connection.js';
 import { timeToMs } from '../../text/time/time.js';
 import { answerConnection } from '../http/answer-connection.js';
-import type { ClusterNetwork } from '../network/types.js';
+import type { ClusterNetwork, ServiceName } from '../network/types.js';
 import type { KubeletContainer } from './container.js';
 import type { LogReadOptions } from './container-log.js';
 import { runWithStreams } from './execute.js';
@@ -49,8 +49,9 @@ function connect(services: ConnectionServices, request: RuntimeRequest): Connect
   const { network } = services;
   if (subresource === 'proxy') {
     if (object.kind === 'Node') return { type: 'proxy', fetch: (http) => services.nodeFetch(name, http) };
-    const host = object.kind === 'Service' ? `${name}.${namespace}.svc` : podIpOf(object);
-    return { type: 'proxy', fetch: (http) => network.fetch(redirected(http, { scheme, host, port })) };
+    const address =
+      object.kind === 'Service' ? serviceEndpoint(network, { namespace, name }, port) : { host: podIpOf(object), port };
+    return { type: 'proxy', fetch: (http) => network.fetch(redirected(http, { scheme, ...address })) };
   }
   const worker = services.workerOf(namespace, name);
   if (subresource === 'portforward') {
@@ -69,6 +70,14 @@ function connect(services: ConnectionServices, request: RuntimeRequest): Connect
     throw errors.internal(`unable to upgrade connection: container not found (${JSON.stringify(container.name)})`);
   }
   return { type: 'streams', ...streams, run };
+}
+
+/** The server checked that the Service has an endpoint for the port. */
+function serviceEndpoint(network: ClusterNetwork, service: ServiceName, port: string) {
+  const endpoint = network.endpointOf(service, /^[0-9]+$/.test(port) ? Number(port) : port);
+  if (endpoint === undefined)
+    throw errors.serviceUnavailable(`no endpoints available for service ${JSON.stringify(service.name)}`);
+  return { host: endpoint.host, port: String(endpoint.port) };
 }
 
 function podIpOf(object: unknown): string {

@@ -20,6 +20,7 @@ import type { Activity } from '../../util/activity.js';
 import { nextTurn } from '../../util/clock.js';
 import { SharedVolumes } from '../files/pod-volumes.js';
 import { createNetwork, type NetworkOptions } from '../network/network.js';
+import { publishServices } from '../network/published-services.js';
 import type { ClusterNetwork } from '../network/types.js';
 import type { Image, ProcessImage } from '../program.js';
 import { processImageOf } from '../program-process.js';
@@ -85,6 +86,8 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     for (const kind of [ConfigMap, Secret, PersistentVolumeClaim] as const) {
       context.informer(kind).subscribe(({ object }) => this.#wakeWaiting(object.metadata.namespace));
     }
+    const { sockets } = this.options.network;
+    if (sockets?.publish !== undefined) publishServices(context, this.#network, sockets);
     const slot = context.host?.runtimeSlot;
     if (slot !== undefined) {
       const runtime = this.#runtime();
@@ -96,8 +99,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     const activities = context.host?.activities;
     if (activities !== undefined) context.onClose(activities.add(this));
     context.onClose(() => {
-      for (const worker of this.#workers.values()) worker.abandon();
-      this.#workers.clear();
+      for (const worker of this.#workers.values()) this.#forget(worker.current());
     });
   }
 
@@ -171,8 +173,11 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
   }
 
   #forget({ metadata }: StoredPod): void {
-    this.#workers.get(metadata.uid)?.abandon();
+    const worker = this.#workers.get(metadata.uid);
+    if (worker === undefined) return;
+    worker.abandon();
     this.#workers.delete(metadata.uid);
+    for (const image of this.#images.values()) image?.release?.(metadata.uid);
   }
 
   #wakeWaiting(namespace: string | undefined): void {

@@ -66,6 +66,8 @@ class Network implements ClusterNetwork {
   readonly #policies: NetworkPolicies;
   /** By pod and port. */
   readonly #listeners = new Map<string, Listener>();
+  /** The addresses of pods whose servers are sockets of this machine. */
+  readonly #hosts = new Map<string, string>();
   readonly #closed = new AbortController();
   /** The number of connections by name, so that the addresses of a name take turns. */
   readonly #turns = new Map<string, number>();
@@ -87,7 +89,7 @@ class Network implements ClusterNetwork {
     this.#router = new Router(context, {
       services,
       endpoints,
-      listens: ({ metadata }, port) => this.#listeners.has(listenerKey(metadata.namespace, metadata.name, port)),
+      listens: ({ metadata }, port) => this.#listenerAt(metadata.namespace, metadata.name, port) !== undefined,
       hasApiServer: apiServer !== undefined,
     });
     this.#policies = new NetworkPolicies(context, namespaces);
@@ -112,6 +114,12 @@ class Network implements ClusterNetwork {
       if (this.#listeners.get(key) === listener) this.#listeners.delete(key);
       listener.closed.abort(hangUp());
     };
+  }
+
+  attach(pod: Source, host: string): () => void {
+    const key = podKey(pod.namespace, pod.podName);
+    this.#hosts.set(key, host);
+    return () => void this.#hosts.delete(key);
   }
 
   async fetch(request: Request, from?: Source): Promise<Response> {
@@ -251,7 +259,15 @@ class Network implements ClusterNetwork {
     if (destination.type === 'api') return this.#apiServer;
     if (destination.type !== 'server') return undefined;
     const { namespace, name } = destination.pod.metadata;
-    return this.#listeners.get(listenerKey(namespace, name, destination.port));
+    return this.#listenerAt(namespace, name, destination.port);
+  }
+
+  #listenerAt(namespace: string | undefined, podName: string, port: number): Listener | undefined {
+    const key = listenerKey(namespace, podName, port);
+    const known = this.#listeners.get(key);
+    const host = this.#hosts.get(podKey(namespace, podName));
+    if (known !== undefined || host === undefined) return known;
+    return { name: key, server: { address: { host, port } }, closed: this.#closed };
   }
 
   #allows({ pod, address, nodeName }: Client, end: Parameters<NetworkPolicies['allows']>[1], port: number): boolean {
@@ -297,6 +313,10 @@ class Network implements ClusterNetwork {
   }
 }
 
+function podKey(namespace: string | undefined, podName: string): string {
+  return `${namespace}/${podName}`;
+}
+
 const NEEDS_NODE = 'orchplane: sockets and HTTP over connections need Node: pass nodeSockets of orchplane/node';
 
 /** A client can find out that the port is open, as probes do. Rejects when it sends something. */
@@ -307,7 +327,7 @@ async function refuseBytes({ readable, writable }: ByteConnection): Promise<void
 }
 
 function listenerKey(namespace: string | undefined, podName: string, port: number): string {
-  return `${namespace}/${podName}:${port}`;
+  return `${podKey(namespace, podName)}:${port}`;
 }
 
 /** The address of the client; that of the server's node for clients outside of pods. */

@@ -30,6 +30,8 @@ export interface ClusterNetwork {
    * on the node if the pod uses the host's network.
    */
   listen(pod: Source, port: number, server: PodServer): () => void;
+  /** All ports of the pod are sockets at an address of this machine. The result ends that. */
+  attach(pod: Source, host: string): () => void;
   /**
    * Sends a request to a name or address of the cluster, and follows redirects. Rejects like the platform's `fetch`: with
    * the reason of its signal, or with a TypeError whose `cause` is a {@link NetworkError}.
