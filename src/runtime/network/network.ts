@@ -139,7 +139,8 @@ class Network implements ClusterNetwork {
   }
 
   resolve(name: string, from?: Source): readonly string[] {
-    const found = lookUp(this.#zone, name, from && this.#clientOf(from).pod);
+    const client = this.#router.clientOf(from);
+    const found = client && lookUp(this.#zone, name, client.pod);
     return found === undefined || 'external' in found ? [] : found.addresses;
   }
 
