@@ -18,6 +18,7 @@ const ENTRIES = [
   'kinds/index',
   'admission/index',
   'controllers/index',
+  'runtime/index',
   'http/index',
   'service-worker/index',
   'indexed-db/index',

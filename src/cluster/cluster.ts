@@ -21,7 +21,7 @@ import { dialectNamed } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import type { AccessAttributes } from '../protocol/access.js';
-import type { NodeRuntime } from '../protocol/connection.js';
+import { runtimeIn } from '../protocol/connection.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { Availability } from '../registry/availability.js';
@@ -328,8 +328,8 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
     release: parts.release,
     activities,
     runtimeSlot: context.runtimeSlot,
-    logs: (pod, options) => runtimeOf(context).logs(pod, options),
-    exec: (pod, command, options) => runtimeOf(context).exec(pod, command, options),
+    logs: (pod, options) => runtimeIn(context.runtimeSlot).logs(pod, options),
+    exec: (pod, command, options) => runtimeIn(context.runtimeSlot).exec(pod, command, options),
     settle: (options) => untilAtRest(activities, options, () => clock.runDue?.()),
     close,
     [Symbol.asyncDispose]: close,
@@ -351,13 +351,6 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
   };
 }
 
-function runtimeOf({ runtimeSlot: { runtime } }: ServerContext): NodeRuntime {
-  if (runtime !== undefined) return runtime;
-  throw new TypeError(
-    'orchplane: the cluster runs no pods; runtime() of orchplane/runtime is the controller that does',
-  );
-}
-
 /** Builds an independent cluster that starts from a state of another. */
 function buildFork(parts: ClusterParts, from: StoreSnapshot, options: ForkOptions): BuiltCluster {
   const clock = options.clock ?? parts.clock;
@@ -368,6 +361,7 @@ function buildFork(parts: ClusterParts, from: StoreSnapshot, options: ForkOption
     journal: undefined,
     clock,
     ids: options.ids ?? parts.ids,
+    external: { ...parts.external, runtimeSlot: { runtime: undefined } },
     client: options.client ?? parts.client,
     store: new Store({ clock, ...parts.storage }, from),
     registry: parts.registry.fork(),

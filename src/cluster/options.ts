@@ -98,7 +98,7 @@ export type ForkOptions = Pick<ClusterOptions, 'clock' | 'ids' | 'client'>;
 
 /** The conversion functions and webhook callers of a cluster. */
 export function externalCallsOf({ conversions = {}, webhooks }: ClusterOptions, ids: Ids): ExternalCalls {
-  return { conversions, webhooks, uid: () => ids.uid() };
+  return { conversions, webhooks, runtimeSlot: { runtime: undefined }, uid: () => ids.uid() };
 }
 
 /** The options that strict mode depends on. */

@@ -87,6 +87,7 @@ function start(context: ControllerContext, { aggregate, recheckMs = RECHECK_MS }
   };
   const serviceView: ServiceView = {
     dialect: context.dialect,
+    runtimeSlot: context.host?.runtimeSlot,
     objects: {
       get: ({ resource, namespace, name }) =>
         resource === SERVICES.resource ? view.service(namespace, name) : view.endpoints(namespace, name),

@@ -4,7 +4,6 @@
  * Secret invalidates the token.
  */
 
-import type { Client } from '../client/client.js';
 import { Namespace } from '../kinds/core/v1/namespace.js';
 import { Secret } from '../kinds/core/v1/secret.js';
 import { ServiceAccount } from '../kinds/core/v1/service-account.js';
@@ -12,9 +11,9 @@ import type { ObjectOf } from '../kinds/kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
 import { encodeBase64Text } from '../util/base64.js';
-import { invariant } from '../util/invariant.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { PLACEHOLDER_CERTIFICATE } from './root-certificates.js';
+import { type BoundTokenRequest, requestBoundToken } from './runtime/bound-token.js';
 import type { Controller, ControllerContext } from './runtime/controller.js';
 import { ignoreNotFound, ignoring, isNamespaceTerminating } from './runtime/expected-errors.js';
 import { keyOf } from './runtime/shared-informer.js';
@@ -175,7 +174,7 @@ async function fill(
     ...data,
     'ca.crt': certificate,
     namespace: storedNamespace === '' ? encodeBase64Text(namespace) : storedNamespace,
-    token: token === '' ? encodeBase64Text(await issue(secret, account, client)) : token,
+    token: token === '' ? encodeBase64Text(await requestBoundToken(client, tokenRequest(secret, account))) : token,
   };
   const annotations = {
     ...metadata.annotations,
@@ -187,21 +186,15 @@ async function fill(
   await ignoring(['NotFound', 'Conflict'], client.api(Secret, namespace).update(next));
 }
 
-/** Issues a token that is bound to the Secret. */
-async function issue({ metadata }: TokenSecret, account: Account, client: Client): Promise<string> {
+function tokenRequest({ metadata }: TokenSecret, account: Account): BoundTokenRequest {
   const { name, namespace, uid } = metadata;
-  const request = await client
-    .api(ServiceAccount, namespace)
-    .subresource('token')
-    .create(account.metadata.name, {
-      spec: {
-        audiences: [],
-        expirationSeconds: TOKEN_SECONDS,
-        boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name, uid },
-      },
-    });
-  invariant('spec' in request, 'a request for a token is answered with one');
-  return request.status.token;
+  return {
+    namespace,
+    account: account.metadata.name,
+    audiences: [],
+    expirationSeconds: TOKEN_SECONDS,
+    boundTo: { kind: 'Secret', name, uid },
+  };
 }
 
 async function dropReference(key: string, { client }: ControllerContext): Promise<void> {

@@ -54,7 +54,8 @@ export function createConverter(
   if (registered !== undefined) return functionConverter(registered);
   if (settings.strategy === 'Webhook' && settings.webhook?.clientConfig !== undefined) {
     const { clientConfig, conversionReviewVersions } = settings.webhook;
-    const call = createWebhookCaller(external.webhooks, { clock, objects, dialect });
+    const { webhooks, runtimeSlot } = external;
+    const call = createWebhookCaller(webhooks, { clock, objects, dialect, runtimeSlot });
     return webhookConverter(clientConfig, conversionReviewVersions, { call, uid: () => external.uid(), dialect });
   }
   return NO_CONVERSION;

@@ -11,6 +11,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
+import type { RuntimeSlot } from '../protocol/connection.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import type { Clock } from '../util/clock.js';
@@ -42,6 +43,8 @@ export interface FetchTarget {
   authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;
   /** Reads stored objects without a request, for what the handler itself needs (APIServices, FlowSchemas). */
   readonly storageReader: StorageReader;
+  /** The runtime whose pods may serve aggregated APIs. */
+  readonly runtimeSlot?: RuntimeSlot;
   /** The audit log; absent: auditing is disabled. */
   readonly audit?: AuditLog | undefined;
   /** Makes an address of the server the endpoint of its Service. The result removes the address. */

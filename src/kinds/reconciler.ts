@@ -6,6 +6,7 @@
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { RuntimeSlot } from '../protocol/connection.js';
 import type { KeyIndex, KeysOf } from '../storage/types.js';
 import type { Clock, Undo } from '../util/clock.js';
 import type { Kind } from './kind.js';
@@ -101,6 +102,8 @@ export interface ExternalCalls {
   readonly conversions: Readonly<Record<string, ConvertObject>>;
   /** Locates or calls webhooks; absent: as configured. See `webhook/caller.ts`. */
   readonly webhooks?: Webhooks | undefined;
+  /** The runtime whose pods may serve webhooks. */
+  readonly runtimeSlot: RuntimeSlot;
   /** A new UID for a review request, which the response must repeat. */
   uid(): string;
 }

@@ -89,6 +89,11 @@ export function contains(cidr: Cidr, ip: Ip): boolean {
   return ip.value >> shift === cidr.network.value >> shift;
 }
 
+/** The text of an address with a port: `127.0.0.1:443`, `[::1]:443`. */
+export function joinHostPort({ host, port }: { readonly host: string; readonly port: number }): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /** The number of addresses in the range, including the first and the last. */
 export function cidrSize(cidr: Cidr): bigint {
   return 1n << BigInt(bitsOf(cidr.network.family) - cidr.prefix);

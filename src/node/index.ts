@@ -25,4 +25,11 @@ export {
 } from './kubeconfig-transport.js';
 export { type LoadOptions, loadManifests, readManifestFiles } from './manifests.js';
 export { createNodeListener, type NodeListener, type NodeListenerOptions } from './node-listener.js';
+export { nodeSockets } from './pod-sockets.js';
+export { bridgeSockets } from './process-images/bridge.js';
+export {
+  type ProcessImageDefinition,
+  type ProcessImagesOptions,
+  processImages,
+} from './process-images/process-images.js';
 export { type ServedCluster, type ServeOptions, serve, type TlsFiles } from './serve.js';

@@ -13,6 +13,16 @@ export interface NodeRuntime {
   connect(request: RuntimeRequest): MaybePromise<Connection>;
   logs(pod: PodReference, options?: PodLogOptions): PodLog;
   exec(pod: PodReference, command: readonly string[], options?: PodExecOptions): Promise<PodExecResult>;
+  /** How webhooks and aggregated API servers at an address are reached; undefined: no pod or node has the address. */
+  serverAt?(address: SocketAddress): ServerAccess | undefined;
+}
+
+/** A function that sends requests to a server, or the address of its socket of this machine. */
+export type ServerAccess = ((request: Request) => Promise<Response>) | SocketAddress;
+
+export interface SocketAddress {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** A pod or its name, in the namespace `default` unless the pod or the options name one. */
@@ -59,6 +69,14 @@ export interface PodExecResult {
 /** The node runtime of a cluster, which registers itself when it starts. */
 export interface RuntimeSlot {
   runtime: NodeRuntime | undefined;
+}
+
+/** The runtime of a cluster. Throws TypeError if it has none. */
+export function runtimeIn({ runtime }: RuntimeSlot): NodeRuntime {
+  if (runtime !== undefined) return runtime;
+  throw new TypeError(
+    'orchplane: the cluster runs no pods; runtime() of orchplane/runtime is the controller that does',
+  );
 }
 
 /** A valid request to a connect subresource of an existing object. */
@@ -126,6 +144,20 @@ export interface PortConnection {
 export interface ByteConnection {
   readonly readable: ReadableStream<Uint8Array>;
   readonly writable: WritableStream<Uint8Array>;
+}
+
+/** Sockets of this machine, and HTTP/1.1 over connections. Browsers have neither. */
+export interface Sockets {
+  /** Connects over TCP. */
+  dial(address: SocketAddress): Promise<ByteConnection>;
+  /** Answers the HTTP requests of a connection until it closes. */
+  serveHttp(connection: ByteConnection, answer: (request: Request) => Promise<Response>): void;
+  /** Sends a request over a connection, with TLS if its URL begins with `https:`. The connection serves this request only. */
+  sendHttp(connection: ByteConnection, request: Request): Promise<Response>;
+  /** Listens on an address of the cluster, so that processes can reach it. Absent: processes cannot. */
+  publish?(address: SocketAddress, accept: (connection: ByteConnection, remoteAddress: string) => void): () => void;
+  /** Answers DNS queries of processes. */
+  publishDns?(resolve: (name: string, remoteAddress: string) => readonly string[]): () => void;
 }
 
 export interface ProxyConnection {

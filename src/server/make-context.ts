@@ -76,7 +76,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     continueTokenMs: parts.storage.continueTokenMs,
     watches: new Set(),
     bookmarks: new BookmarkTicker(clock, store),
-    runtimeSlot: { runtime: undefined },
+    runtimeSlot: parts.external.runtimeSlot,
     hookContextCache: { second: Number.NaN, context: undefined },
     reusableParts: parts.reusableParts,
     settings: parts.settings,

@@ -46,9 +46,14 @@ export function encodeBase64(data: Uint8Array): string {
   return out;
 }
 
+/** Decodes text in canonical form. */
+export function decodeBase64(canonical: string): Uint8Array {
+  return Uint8Array.from(atob(canonical), (character) => character.charCodeAt(0));
+}
+
 /** Decodes to UTF-8 text; invalid bytes become U+FFFD. */
 export function decodeBase64Text(canonical: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(canonical), (character) => character.charCodeAt(0)));
+  return new TextDecoder().decode(decodeBase64(canonical));
 }
 
 function symbol(word: number): string {

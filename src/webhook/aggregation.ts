@@ -8,7 +8,8 @@ import type {
   AggregatedTarget,
   Aggregation,
 } from '../kinds/apiregistration/reach.js';
-import { type Backend, canConnectToAddresses, joinHostPort, sendToBackend } from './connection.js';
+import { joinHostPort } from '../meta/ip.js';
+import { type Backend, canConnectToAddresses, sendToBackend } from './connection.js';
 import { resolveService, type ServiceView, serviceHost } from './service-address.js';
 
 /** A resolved target. */
@@ -32,7 +33,7 @@ export function resolveAggregation(
   const { caBundle, insecureSkipTLSVerify, service } = api;
   const backend: Backend = { caBundle, insecureSkipTLSVerify, serverName: serviceHost(service) };
   if (target !== undefined) return remoteTarget(target, backend);
-  if (!canConnectToAddresses()) return remoteTarget(dnsAddress(api), backend);
+  if (!canConnectToAddresses(view)) return remoteTarget(dnsAddress(api), backend);
   const address = resolveService(service, view);
   return remoteTarget(`https://${joinHostPort(address)}`, { ...backend, address });
 }

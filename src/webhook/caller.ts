@@ -57,7 +57,7 @@ function senderOf(
   const serverName = serviceHost(target);
   if (sendTo !== undefined) return (to, init) => sendToBackend(to, init, { caBundle, serverName });
   return async (to, init) => {
-    if (custom === undefined && canConnectToAddresses()) {
+    if (custom === undefined && canConnectToAddresses(view)) {
       return sendToBackend(to, init, { caBundle, serverName, address: resolveService(target, view) });
     }
     routableSpec(target, view);

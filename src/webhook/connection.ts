@@ -3,10 +3,11 @@
  * API server. Failures are described with the messages of Go's HTTP client.
  */
 
+import { joinHostPort } from '../meta/ip.js';
 import { isRecord } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
 import { nodeModules, sendWithNode } from './node-connection.js';
-import type { NetworkAddress } from './service-address.js';
+import type { NetworkAddress, ServiceView } from './service-address.js';
 
 /** The server's part of a client configuration. */
 export interface Backend {
@@ -19,9 +20,9 @@ export interface Backend {
   readonly serverName?: string | undefined;
 }
 
-/** True if the platform can connect to any address and trust any certificate. */
-export function canConnectToAddresses(): boolean {
-  return nodeModules() !== undefined;
+/** True if the platform can connect to any address and trust any certificate, or the cluster has a runtime with servers. */
+export function canConnectToAddresses({ runtimeSlot }: Pick<ServiceView, 'runtimeSlot'> = {}): boolean {
+  return nodeModules() !== undefined || runtimeSlot?.runtime?.serverAt !== undefined;
 }
 
 /**
@@ -30,6 +31,9 @@ export function canConnectToAddresses(): boolean {
  */
 export async function sendToBackend(url: string, init: RequestInit, backend: Backend): Promise<Response> {
   const { address, serverName, caBundle = '', insecureSkipTLSVerify: isInsecure = false } = backend;
+  const via = address?.via;
+  // Functions have no certificate. Their redirects are not followed either.
+  if (typeof via === 'function') return via(new Request(url, { ...init, redirect: 'manual' }));
   const isPlain = caBundle === '' && address === undefined && !isInsecure;
   if (isPlain || !/^https:/i.test(url)) return fetchDecoded(url, init);
   const node = nodeModules();
@@ -40,7 +44,7 @@ export async function sendToBackend(url: string, init: RequestInit, backend: Bac
   const target = targetOf(url);
   const hosts =
     serverName === undefined ? [target.host] : address === undefined ? [serverName, target.host] : [serverName];
-  return sendWithNode(node, url, init, { ...(address ?? target), caBundle, isInsecure, hosts });
+  return sendWithNode(node, url, init, { ...(via ?? address ?? target), caBundle, isInsecure, hosts });
 }
 
 const BUNDLE_NEEDS_NODE =
@@ -114,9 +118,4 @@ function causeOf(error: unknown): unknown {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const [first]: readonly unknown[] = isRecord(cause) && Array.isArray(cause['errors']) ? cause['errors'] : [];
   return first ?? cause;
-}
-
-/** `127.0.0.1:443`, `[::1]:443` */
-export function joinHostPort({ host, port }: NetworkAddress): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -69,7 +69,7 @@ export async function sendWithNode(
       createConnection: () => socket,
       ...(signal === undefined ? {} : { signal }),
     });
-    request.once('response', (message) => resolve(responseOf(node, message)));
+    request.once('response', (message) => resolve(messageToResponse(node, message)));
     request.on('error', (error) => reject(signal?.aborted === true ? signal.reason : error));
     request.end(bytes);
   });
@@ -142,7 +142,12 @@ function problemOf(
 /** Statuses whose responses have no body. */
 const NO_BODY = [204, 205, 304];
 
-function responseOf({ stream }: NodeModules, message: IncomingMessage): Response {
+interface StreamModule {
+  readonly stream: Pick<NodeModules['stream'], 'Readable'>;
+}
+
+/** A response of node:http as Response. */
+export function messageToResponse({ stream }: StreamModule, message: IncomingMessage): Response {
   const { statusCode: status = 0, rawHeaders } = message;
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');

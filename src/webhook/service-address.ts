@@ -6,6 +6,7 @@
 import { ENDPOINTS, SERVICES } from '../kinds/apiregistration/v1/availability.js';
 import type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
+import type { RuntimeSlot, ServerAccess, SocketAddress } from '../protocol/connection.js';
 import { quote } from '../text/go/go-text.js';
 import { isRecord } from '../util/json.js';
 
@@ -17,9 +18,9 @@ export interface ServiceTarget {
 }
 
 /** Where to open a connection. */
-export interface NetworkAddress {
-  readonly host: string;
-  readonly port: number;
+export interface NetworkAddress extends SocketAddress {
+  /** How the runtime of the cluster reaches it, if it is an address of a pod. */
+  readonly via?: ServerAccess | undefined;
 }
 
 /** The objects that an address depends on. */
@@ -29,6 +30,7 @@ export interface ServiceView {
     list: ObjectReader['list'];
   };
   readonly dialect: Dialect;
+  readonly runtimeSlot?: RuntimeSlot | undefined;
 }
 
 /** A Service that has no address; the message is the reference server's. */
@@ -57,6 +59,11 @@ export function routableSpec(
 
 /** The address of the first ready endpoint, or the external name. Throws {@link UnresolvedService}. */
 export function resolveService(target: ServiceTarget, view: ServiceView): NetworkAddress {
+  const address = addressOfService(target, view);
+  return { ...address, via: view.runtimeSlot?.runtime?.serverAt?.(address) };
+}
+
+function addressOfService(target: ServiceTarget, view: ServiceView): SocketAddress {
   const spec = routableSpec(target, view);
   if (spec['type'] === 'ExternalName') return { host: String(spec['externalName']), port: target.port };
   const portName = nameOf(listOf(spec['ports']).find((item) => item['port'] === target.port));
@@ -69,7 +76,7 @@ function endpointAddress(
   { namespace, name }: ServiceTarget,
   portName: string,
   { objects }: ServiceView,
-): NetworkAddress | undefined {
+): SocketAddress | undefined {
   const endpoints = objects.get({ ...ENDPOINTS, namespace, name });
   for (const { addresses, ports } of listOf(isRecord(endpoints) ? endpoints['subsets'] : undefined)) {
     const found = addressOf(listOf(addresses)[0]?.['ip'], ports, portName);
@@ -83,7 +90,7 @@ function sliceAddress(
   { namespace, name }: ServiceTarget,
   portName: string,
   { objects, dialect }: ServiceView,
-): NetworkAddress | undefined {
+): SocketAddress | undefined {
   const label = dialect.key('service-name');
   for (const slice of objects.list({ group: serviceGroup('discovery'), resource: 'endpointslices' }, namespace)) {
     if (slice.metadata.labels?.[label] !== name) continue;
@@ -98,7 +105,7 @@ function sliceAddress(
   return undefined;
 }
 
-function addressOf(host: unknown, ports: unknown, portName: string): NetworkAddress | undefined {
+function addressOf(host: unknown, ports: unknown, portName: string): SocketAddress | undefined {
   const port = listOf(ports).find((item) => nameOf(item) === portName)?.['port'];
   return typeof host === 'string' && typeof port === 'number' ? { host, port } : undefined;
 }

@@ -21,7 +21,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ['server', 'client', 'codec'],
   ['manifests'],
   ['cluster'],
-  ['http', 'service-worker', 'indexed-db', 'etcd', 'node', 'controllers', 'zod'],
+  ['http', 'service-worker', 'indexed-db', 'etcd', 'controllers', 'zod'],
+  ['runtime'],
+  ['node'],
   ['testing'],
   ['vitest', 'jest'],
 ];
@@ -81,7 +83,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A journal is passed to a cluster and does not import one.
   'indexed-db': ['util', 'meta', 'storage'],
   // The command line creates clusters and serves them.
-  node: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'etcd', 'kinds/index.ts'],
+  node: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'runtime', 'etcd', 'kinds/index.ts'],
   // Keys and values of kube-apiserver's etcd, for all built-in kinds.
   etcd: [...SERVER, 'cluster', 'kinds/index.ts'],
   // Controllers use the public client only.
@@ -98,6 +100,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'admission',
     'client',
   ],
+  // The runtime is a set of controllers, and answers HTTP requests for containers.
+  runtime: ['util', 'text', 'meta', 'protocol', 'kinds', 'webhook', 'client', 'http', 'controllers'],
   // Everything that runs in a browser.
   testing: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'kinds/index.ts'],
   // The same for one test runner.

@@ -101,8 +101,9 @@ const callers = new WeakMap<ClusterView, WebhookCaller>();
 
 function callerOf(view: ClusterView): WebhookCaller {
   return getOrInsertComputed(callers, view, () => {
-    const { clock, dialect } = view;
-    return createWebhookCaller(view.externalCalls.webhooks, { clock, dialect, objects: view });
+    const { clock, dialect, externalCalls } = view;
+    const { webhooks, runtimeSlot } = externalCalls;
+    return createWebhookCaller(webhooks, { clock, dialect, objects: view, runtimeSlot });
   });
 }
 

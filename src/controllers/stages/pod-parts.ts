@@ -23,6 +23,8 @@ type Container = Pick<StoredPod['spec']['containers'][number], 'name' | 'image' 
 export interface PodReadiness {
   readonly hasSandbox: boolean;
   readonly isInitialized: boolean;
+  /** Names of init containers that are not complete; absent: all. */
+  readonly incomplete?: readonly string[] | undefined;
   /** Names of containers that are not ready. */
   readonly unready: readonly string[];
   /** The final phase of a finished pod; it determines the reasons of the conditions. */
@@ -174,7 +176,7 @@ export function podConditions(pod: StoredPod, readiness: PodReadiness, now: stri
       type: 'Initialized',
       status: truth(readiness.isInitialized),
       ...(ended === 'Succeeded' ? { reason: 'PodCompleted' } : {}),
-      ...(readiness.isInitialized ? {} : notInitialized(pod)),
+      ...(readiness.isInitialized ? {} : notInitialized(pod, readiness)),
     },
     {
       type: 'Ready',
@@ -220,9 +222,9 @@ function notReadyReason({ unready, ended }: PodReadiness): { reason: string; mes
   return { reason: 'ContainersNotReady', message: `containers with unready status: [${unready.join(' ')}]` };
 }
 
-function notInitialized({ spec }: StoredPod): { reason: string; message: string } {
-  const names = (spec.initContainers ?? []).map(({ name }) => name).join(' ');
-  return { reason: 'ContainersNotInitialized', message: `containers with incomplete status: [${names}]` };
+function notInitialized({ spec }: StoredPod, { incomplete }: PodReadiness): { reason: string; message: string } {
+  const names = incomplete ?? (spec.initContainers ?? []).map(({ name }) => name);
+  return { reason: 'ContainersNotInitialized', message: `containers with incomplete status: [${names.join(' ')}]` };
 }
 
 function placed({ podIP, hostIP }: PodAddressPair): Pick<PodStatusInput, 'hostIP' | 'hostIPs' | 'podIP' | 'podIPs'> {

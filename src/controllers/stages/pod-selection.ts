@@ -30,7 +30,7 @@ export function selection({ namespace, labels }: PodSelection): PodSelection {
 /** 10.244.0.0/16 without its first and last address. */
 const ADDRESSES = 2 ** 16 - 2;
 
-class PodAddresses {
+export class PodAddresses {
   readonly #inUse: Lookup<StoredPod>;
   #last = 0;
 

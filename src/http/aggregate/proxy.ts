@@ -31,12 +31,12 @@ export interface Aggregator {
 
 /** Creates the aggregator of a handler. Throws TypeError for an invalid `aggregation`. */
 export function createAggregator(
-  { storageReader, clock, dialect }: FetchTarget,
+  { storageReader, clock, dialect, runtimeSlot }: FetchTarget,
   aggregation: Aggregation | undefined,
 ): Aggregator {
   checkAggregation(aggregation);
   const apis = new ApiServiceIndex(storageReader);
-  const view: ServiceView = { objects: storageReader.objects, dialect };
+  const view: ServiceView = { objects: storageReader.objects, dialect, runtimeSlot };
   return { apis, aggregation, view, discovery: new RemoteDiscovery({ apis, aggregation, clock, view }) };
 }
 

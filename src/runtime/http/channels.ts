@@ -103,7 +103,7 @@ export class ClientInput {
           this.#isWanted = true;
           this.#onWanted?.();
         },
-        cancel: () => this.#close(),
+        cancel: () => void this.#close(),
       },
       { highWaterMark: 0 },
     );

@@ -52,7 +52,7 @@ function fakeServer() {
         return [...stored.values()];
       },
     },
-    external: { conversions: {}, uid: () => 'uid' },
+    external: { conversions: {}, runtimeSlot: { runtime: undefined }, uid: () => 'uid' },
     now: () => '2030-01-01T00:00:00Z',
     serveCustomKinds: () => {
       counts.served++;

@@ -194,7 +194,7 @@ function connectToService(request: ConnectRequest): MaybePromise<Connection> {
   );
   if (!isAvailable) throw noEndpoints(request.name);
   const service = find(request, { group: '', resource: 'services', namespace, name });
-  return connectTo(service, request, { subresource: 'proxy', scheme, port: portName });
+  return connectTo(service, request, { subresource: 'proxy', scheme, port });
 }
 
 function portNameOf(port: number, request: ConnectRequest): string {

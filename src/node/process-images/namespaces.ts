@@ -1,0 +1,227 @@
+/**
+ * Runs processes in Linux namespaces: each container sees the files of this machine, or those of its image, through an
+ * overlay that keeps its changes apart, with its volumes mounted; each pod has a network interface with its address on a
+ * bridge. This requires root and gives no protection against malicious programs.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ContainerSetup } from '../../runtime/index.js';
+import { addNetwork } from './bridge.js';
+import { readTerminationMessage, signalGroup } from './plain-host.js';
+import type { PreparedProcess, ProcessHost } from './process-host.js';
+import type { ProcessImageDefinition } from './process-images.js';
+import { PodFolders } from './volume-folders.js';
+
+/**
+ * Mounts the files of a container and starts its process. Arguments: the directory of the container, the lower directory of
+ * the overlay, the hostname, `ro` or `rw` for the root, the user and groups for chroot, the working directory, and the
+ * command. The file `mounts` of the directory has one line per mount: source, target and `ro` or `rw`, separated by tabs.
+ */
+const SCRIPT = `
+set -e
+dir=$1 lower=$2 name=$3 root_mode=$4 user=$5 groups=$6 work=$7
+shift 7
+mount -t tmpfs -o mode=755 tmpfs "$dir/overlay"
+mkdir "$dir/overlay/upper" "$dir/overlay/work" "$dir/overlay/root"
+root=$dir/overlay/root
+mount -t overlay overlay -o "lowerdir=$lower,upperdir=$dir/overlay/upper,workdir=$dir/overlay/work" "$root"
+mkdir -p "$root/proc" "$root/dev" "$root/sys" "$root/tmp"
+mount -t proc proc "$root/proc"
+mount -t tmpfs -o mode=755 tmpfs "$root/dev"
+for device in null zero full random urandom tty; do
+  touch "$root/dev/$device"
+  mount --bind "/dev/$device" "$root/dev/$device"
+done
+mkdir "$root/dev/shm" "$root/dev/pts"
+mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+ln -s /proc/self/fd "$root/dev/fd"
+ln -s /proc/self/fd/0 "$root/dev/stdin"
+ln -s /proc/self/fd/1 "$root/dev/stdout"
+ln -s /proc/self/fd/2 "$root/dev/stderr"
+mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+while IFS='	' read -r source target mode; do
+  if [ -d "$source" ]; then mkdir -p "$root$target"; else mkdir -p "$(dirname "$root$target")"; touch "$root$target"; fi
+  mount --rbind "$source" "$root$target"
+  if [ "$mode" = ro ]; then mount -o remount,bind,ro "$root$target"; fi
+done < "$dir/mounts"
+echo "$name" > /proc/sys/kernel/hostname
+mkdir -p "$root$work"
+if [ "$root_mode" = ro ]; then mount -o remount,ro "$root"; fi
+exec chroot --userspec="$user" --groups="$groups" "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$work" "$@"
+`;
+
+interface ContainerState {
+  readonly directory: string;
+  /** The process that waits for the first process of the container. */
+  pid: number | undefined;
+}
+
+interface PodState {
+  readonly folders: PodFolders;
+  readonly network: Promise<string>;
+  readonly containers: Map<string, ContainerState>;
+  readonly detach: () => void;
+}
+
+export class NamespaceHost implements ProcessHost {
+  readonly #pods = new Map<string, PodState>();
+
+  constructor() {
+    if (process.platform !== 'linux' || process.getuid?.() !== 0) {
+      throw new Error("orchplane: processImages: the isolation 'namespaces' requires Linux and root");
+    }
+  }
+
+  async prepare(
+    setup: ContainerSetup,
+    definition: ProcessImageDefinition,
+    command: readonly string[],
+  ): Promise<PreparedProcess> {
+    const pod = this.#podOf(setup);
+    const { container, exec } = setup;
+    const work = container.workingDir ?? definition.workingDir ?? '/';
+    const env = { ...definition.env, ...setup.env };
+    if (exec !== undefined) {
+      const first = firstProcessOf(pod.containers.get(container.name)?.pid);
+      const { uid, gid } = userOf(setup);
+      const inside = ['/bin/sh', '-c', 'cd "$0" && exec "$@"', work, ...command];
+      const enter = ['--target', String(first), '--mount', '--uts', '--ipc', '--net', '--pid', '--root'];
+      const as = uid === 0 && gid === 0 ? [] : ['--setuid', String(uid), '--setgid', String(gid)];
+      return {
+        command: ['nsenter', ...enter, ...as, ...inside],
+        env,
+        signal: ({ pid }, name) => signalGroup(pid, name),
+      };
+    }
+    const network = await pod.network;
+    const directory = join(pod.folders.root, `container-${container.name}-${pod.containers.size}-${setup.clock.now()}`);
+    const state: ContainerState = { directory, pid: undefined };
+    pod.containers.set(container.name, state);
+    const log = this.#writeMounts(setup, definition, pod, directory);
+    const { uid, gid, groups } = userOf(setup);
+    const rootMode = container.securityContext?.readOnlyRootFilesystem === true ? 'ro' : 'rw';
+    const hostname = setup.pod.spec.hostname ?? setup.pod.metadata.name;
+    const isolate = [
+      'unshare',
+      '--mount',
+      '--uts',
+      '--ipc',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--propagation',
+      'private',
+    ];
+    const script = ['/bin/sh', '-c', SCRIPT, 'sh', directory, definition.root ?? '/', hostname.slice(0, 63), rootMode];
+    return {
+      command: [
+        ...(network === '' ? [] : ['nsenter', `--net=/run/netns/${network}`]),
+        ...isolate,
+        ...script,
+        `${uid}:${gid}`,
+        groups.join(','),
+        work,
+        ...command,
+      ],
+      env,
+      started: (pid) => {
+        state.pid = pid;
+      },
+      signal: ({ pid }, name) => signalFirst(pid, name),
+      ended: () => readTerminationMessage(setup, log),
+    };
+  }
+
+  release(podUid: string): void {
+    const pod = this.#pods.get(podUid);
+    if (pod === undefined) return;
+    this.#pods.delete(podUid);
+    pod.detach();
+    for (const { pid } of pod.containers.values()) signalGroup(pid, 'SIGKILL');
+    pod.folders.remove();
+    const name = networkName(podUid);
+    pod.network.then(() => removeNetwork(name)).catch(() => removeNetwork(name));
+  }
+
+  #podOf(setup: ContainerSetup): PodState {
+    const { uid, name, namespace = '' } = setup.pod.metadata;
+    const known = this.#pods.get(uid);
+    if (known !== undefined) return known;
+    const { podIP = '' } = setup.pod.status;
+    const created: PodState = {
+      folders: new PodFolders(setup),
+      network:
+        setup.pod.spec.hostNetwork === true
+          ? Promise.resolve('')
+          : addNetwork(networkName(uid), podIP).then(() => networkName(uid)),
+      containers: new Map(),
+      detach: setup.network.attach({ namespace, podName: name }, podIP),
+    };
+    this.#pods.set(uid, created);
+    return created;
+  }
+
+  /** Writes the list of mounts. Returns the directory with the termination message. */
+  #writeMounts(
+    { files, container }: ContainerSetup,
+    { programs = {} }: ProcessImageDefinition,
+    { folders }: PodState,
+    directory: string,
+  ): string {
+    const own = join(directory, 'files');
+    mkdirSync(join(directory, 'overlay'), { recursive: true });
+    const { terminationMessagePath = '/dev/termination-log' } = container;
+    const lines: string[] = [];
+    for (const [path, { bytes }] of files.root.entries()) {
+      const file = join(own, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, bytes, { mode: `/${path}` === terminationMessagePath ? 0o666 : 0o644 });
+      lines.push(`${file}\t/${path}\trw`);
+    }
+    for (const [path, file] of Object.entries(programs)) lines.push(`${file}\t${path}\tro`);
+    // The shortest paths first, because a volume may be mounted inside of another one.
+    for (const mount of [...files.mounts].reverse()) {
+      lines.push(
+        `${folders.sourceOf(mount)}\t${mount.mountPath}\t${mount.readOnly || mount.volume.write === undefined ? 'ro' : 'rw'}`,
+      );
+    }
+    writeFileSync(join(directory, 'mounts'), `${lines.join('\n')}\n`);
+    return own;
+  }
+}
+
+/** Names of interfaces have at most 15 characters. */
+function networkName(podUid: string): string {
+  return `orch${podUid.replaceAll('-', '').slice(0, 11)}`;
+}
+
+/** Synchronous, so that nothing is left when the cluster is closed. Its interface goes with the namespace. */
+function removeNetwork(name: string): void {
+  execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
+}
+
+/** The process that acts as the first one of the container: the child of `unshare`. */
+function firstProcessOf(pid: number | undefined): number {
+  const children = pid === undefined ? '' : readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  const [first = ''] = children.trim().split(' ');
+  if (first === '') throw new Error('the container has ended');
+  return Number(first);
+}
+
+function signalFirst(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(firstProcessOf(pid), signal);
+  } catch {
+    // `unshare` has no child yet, or the container has ended.
+    signalGroup(pid, signal);
+  }
+}
+
+function userOf({ pod, container }: ContainerSetup) {
+  const { runAsUser = 0, runAsGroup, supplementalGroups = [], fsGroup } = pod.spec.securityContext ?? {};
+  const own = container.securityContext ?? {};
+  const uid = own.runAsUser ?? runAsUser;
+  const gid = own.runAsGroup ?? runAsGroup ?? 0;
+  return { uid, gid, groups: [...supplementalGroups, ...(fsGroup === undefined ? [] : [fsGroup])] };
+}

@@ -1,0 +1,106 @@
+/**
+ * Runs processes without isolation. Each container has a directory with its volumes; the address of a pod is one of the
+ * addresses in 127.0.0.0/8, which all belong to this machine.
+ */
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ContainerSetup } from '../../runtime/index.js';
+import type { PreparedProcess, ProcessHost } from './process-host.js';
+import type { ProcessImageDefinition } from './process-images.js';
+import { PodFolders } from './volume-folders.js';
+
+interface PodState {
+  readonly folders: PodFolders;
+  /** The directories of the containers by name. */
+  readonly containers: Map<string, string>;
+  readonly detach: () => void;
+}
+
+export class PlainHost implements ProcessHost {
+  readonly #pods = new Map<string, PodState>();
+
+  async prepare(
+    setup: ContainerSetup,
+    { programs = {}, env, workingDir }: ProcessImageDefinition,
+    command: readonly string[],
+  ): Promise<PreparedProcess> {
+    const pod = this.#podOf(setup);
+    const { container, exec } = setup;
+    const known = pod.containers.get(container.name);
+    const root = exec !== undefined && known !== undefined ? known : this.#createRoot(setup, pod);
+    const cwd = join(root, container.workingDir ?? workingDir ?? '/');
+    mkdirSync(cwd, { recursive: true });
+    const [program = '', ...args] = command;
+    return {
+      command: [programs[program] ?? program, ...args],
+      cwd,
+      env: {
+        ...setup.env,
+        PATH: process.env['PATH'] ?? setup.env['PATH'] ?? '',
+        ...env,
+        ORCHPLANE_ROOT: root,
+        ORCHPLANE_ADDRESS: loopbackAddress(setup.pod.status.podIP ?? ''),
+      },
+      // The process leads a group of its own.
+      signal: ({ pid }, name) => signalGroup(pid, name),
+      ended: exec === undefined ? () => readTerminationMessage(setup, root) : undefined,
+    };
+  }
+
+  release(podUid: string): void {
+    const pod = this.#pods.get(podUid);
+    this.#pods.delete(podUid);
+    pod?.detach();
+    pod?.folders.remove();
+  }
+
+  #podOf(setup: ContainerSetup): PodState {
+    const { uid, name, namespace = '' } = setup.pod.metadata;
+    const known = this.#pods.get(uid);
+    if (known !== undefined) return known;
+    const address = loopbackAddress(setup.pod.status.podIP ?? '');
+    const detach = setup.network.attach({ namespace, podName: name }, address);
+    const created: PodState = { folders: new PodFolders(setup), containers: new Map(), detach };
+    this.#pods.set(uid, created);
+    return created;
+  }
+
+  #createRoot(setup: ContainerSetup, { folders, containers }: PodState): string {
+    const { files, container } = setup;
+    const root = join(folders.root, `container-${container.name}-${setup.clock.now()}`);
+    containers.set(container.name, root);
+    for (const [path, { bytes }] of files.root.entries()) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), bytes);
+    }
+    for (const mount of files.mounts) {
+      const path = join(root, mount.mountPath);
+      mkdirSync(dirname(path), { recursive: true });
+      if (!existsSync(path)) symlinkSync(folders.sourceOf(mount), path);
+    }
+    return root;
+  }
+}
+
+/** The address in 127.0.0.0/8 at which the servers of a pod listen: 10.244.1.2 becomes 127.244.1.2. */
+export function loopbackAddress(podIP: string): string {
+  const [, ...rest] = podIP.split('.');
+  return rest.length === 3 ? `127.${rest.join('.')}` : '127.0.0.1';
+}
+
+/** The process may have ended. */
+export function signalGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Gives kubelet the file with the termination message. */
+export function readTerminationMessage({ files, container }: ContainerSetup, root: string): void {
+  const { terminationMessagePath = '/dev/termination-log' } = container;
+  const path = join(root, terminationMessagePath);
+  if (existsSync(path)) files.write(terminationMessagePath, readFileSync(path));
+}

@@ -1,0 +1,28 @@
+/**
+ * The contract between process images and the ways to run a process.
+ */
+import type { ChildProcess } from 'node:child_process';
+import type { ContainerSetup } from '../../runtime/index.js';
+import type { ProcessImageDefinition } from './process-images.js';
+
+export interface ProcessHost {
+  /** Sets up files and network, and returns what to start. */
+  prepare(
+    setup: ContainerSetup,
+    definition: ProcessImageDefinition,
+    command: readonly string[],
+  ): Promise<PreparedProcess>;
+  /** Removes everything that belongs to a pod. */
+  release(podUid: string): void;
+}
+
+export interface PreparedProcess {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+  /** Called when the process has started. */
+  readonly started?: ((pid: number | undefined) => void) | undefined;
+  readonly signal: (child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL') => void;
+  /** Called when the process has ended. */
+  readonly ended?: (() => void) | undefined;
+}

@@ -1,0 +1,154 @@
+/**
+ * Volumes of pods as directories of this machine. Volumes with live content have the layout that kubelet gives them: the
+ * files are links to a directory that is replaced as a whole.
+ * upstream: pkg/volume/util/atomic_writer.go
+ */
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ContainerSetup } from '../../runtime/index.js';
+import type { Clock, Undo } from '../../util/clock.js';
+
+type Mount = ContainerSetup['files']['mounts'][number];
+type Volume = Mount['volume'];
+type Entries = ReturnType<Volume['entries']>;
+
+/** How often live volumes are compared with their source. */
+const REFRESH_MS = 1_000;
+/** A directory in memory, if the machine has one. */
+const MEMORY_DIRECTORY = '/dev/shm';
+
+interface Folder {
+  readonly path: string;
+  content: Entries | undefined;
+}
+
+/** The directories of one pod. */
+export class PodFolders {
+  readonly root: string;
+  readonly #clock: Clock;
+  readonly #fsGroup: number | undefined;
+  readonly #folders = new Map<Volume, Folder>();
+  readonly #temporary: string[];
+  #refresh: Undo | undefined;
+
+  constructor({ pod, clock }: Pick<ContainerSetup, 'pod' | 'clock'>) {
+    this.#clock = clock;
+    this.root = mkdtempSync(join(tmpdir(), `orchplane-pod-${pod.metadata.uid.slice(0, 8)}-`));
+    this.#temporary = [this.root];
+    this.#fsGroup = pod.spec.securityContext?.fsGroup;
+    chmodSync(this.root, 0o755);
+  }
+
+  /** The directory or file of this machine that is mounted. */
+  sourceOf({ volume, subPath }: Mount): string {
+    if (volume.hostPath !== undefined) return join(volume.hostPath, subPath);
+    const folder = this.#folders.get(volume) ?? this.#create(volume);
+    const path = join(folder.path, subPath);
+    if (subPath !== '' && !existsSync(path) && volume.write !== undefined) makeDirectory(path, this.#fsGroup);
+    return path;
+  }
+
+  remove(): void {
+    this.#refresh?.();
+    for (const path of this.#temporary) rmSync(path, { recursive: true, force: true });
+  }
+
+  #create(volume: Volume): Folder {
+    const isInMemory = volume.medium === 'Memory' && existsSync(MEMORY_DIRECTORY);
+    const path = isInMemory
+      ? mkdtempSync(join(MEMORY_DIRECTORY, 'orchplane-pod-'))
+      : join(this.root, `volume-${this.#folders.size}`);
+    if (isInMemory) this.#temporary.push(path);
+    const folder: Folder = { path, content: undefined };
+    this.#folders.set(volume, folder);
+    makeDirectory(path, this.#fsGroup);
+    if (volume.write === undefined) {
+      this.#update(volume, folder);
+      this.#refresh ??= this.#refreshLater();
+    } else {
+      for (const [file, { bytes, mode }] of volume.entries()) writeBelow(path, file, bytes, mode);
+    }
+    return folder;
+  }
+
+  #refreshLater(): Undo {
+    return this.#clock.after(
+      REFRESH_MS,
+      () => {
+        for (const [volume, folder] of this.#folders) if (volume.write === undefined) this.#update(volume, folder);
+        this.#refresh = this.#refreshLater();
+      },
+      { background: true },
+    );
+  }
+
+  /** Writes a new directory and makes `..data` a link to it. */
+  #update(volume: Volume, folder: Folder): void {
+    const entries = volume.entries();
+    if (folder.content !== undefined && isSameContent(folder.content, entries)) return;
+    const { path } = folder;
+    const version = mkdtempSync(join(path, '..data-'));
+    chmodSync(version, 0o755);
+    for (const [file, { bytes, mode }] of entries) {
+      const written = writeBelow(version, file, bytes, mode);
+      if (this.#fsGroup !== undefined) {
+        chownSync(written, -1, this.#fsGroup);
+        chmodSync(written, mode | 0o040);
+      }
+    }
+    const before = folder.content;
+    const link = join(path, '..data-link');
+    symlinkSync(version.slice(path.length + 1), link);
+    renameSync(link, join(path, '..data'));
+    const names = new Set([...entries.keys()].map((file) => file.split('/')[0] ?? ''));
+    for (const name of names) if (!isPresent(join(path, name))) symlinkSync(join('..data', name), join(path, name));
+    for (const name of readdirSync(path)) {
+      const isOld = name.startsWith('..data-')
+        ? join(path, name) !== version
+        : !name.startsWith('..') && !names.has(name);
+      if (isOld && before !== undefined) rmSync(join(path, name), { recursive: true, force: true });
+    }
+    folder.content = new Map(entries);
+  }
+}
+
+function isPresent(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isSameContent(one: Entries, other: Entries): boolean {
+  if (one.size !== other.size) return false;
+  for (const [path, { bytes, mode }] of one) {
+    const now = other.get(path);
+    if (now === undefined || now.mode !== mode || Buffer.compare(now.bytes, bytes) !== 0) return false;
+  }
+  return true;
+}
+
+function makeDirectory(path: string, fsGroup: number | undefined): void {
+  mkdirSync(path, { recursive: true });
+  if (fsGroup !== undefined) chownSync(path, -1, fsGroup);
+  // All users of the pod's containers can write, and new files belong to the group of the volume.
+  chmodSync(path, fsGroup === undefined ? 0o777 : 0o2777);
+}
+
+function writeBelow(directory: string, file: string, bytes: Uint8Array, mode: number): string {
+  const path = join(directory, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, bytes);
+  chmodSync(path, mode);
+  return path;
+}

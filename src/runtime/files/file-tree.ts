@@ -1,0 +1,176 @@
+/**
+ * The files of a container, in memory: a root directory of its own, and the volumes that are mounted below it.
+ */
+
+/** The content of a volume or of a container's root directory. Paths are relative, without leading or trailing slash. */
+export interface Volume {
+  /** All files by path. A volume with live content returns another map after a change. */
+  entries(): ReadonlyMap<string, FileEntry>;
+  /** Absent: the volume is read-only. */
+  readonly write?: ((path: string, entry: FileEntry | undefined) => void) | undefined;
+  /** The directory of the machine that a hostPath volume names, for processes. */
+  readonly hostPath?: string | undefined;
+  /** The medium of an emptyDir volume. */
+  readonly medium?: string | undefined;
+}
+
+export interface FileEntry {
+  readonly bytes: Uint8Array;
+  readonly mode: number;
+}
+
+/** A volume whose files can be changed. */
+export class MemoryVolume implements Volume {
+  readonly hostPath: string | undefined;
+  readonly medium: string | undefined;
+  readonly #entries = new Map<string, FileEntry>();
+
+  constructor({ hostPath, medium }: Pick<Volume, 'hostPath' | 'medium'> = {}) {
+    this.hostPath = hostPath;
+    this.medium = medium;
+  }
+
+  entries(): ReadonlyMap<string, FileEntry> {
+    return this.#entries;
+  }
+
+  write(path: string, entry: FileEntry | undefined): void {
+    if (entry === undefined) this.#entries.delete(path);
+    else this.#entries.set(path, entry);
+  }
+}
+
+export interface Mount {
+  /** Absolute. */
+  readonly mountPath: string;
+  /** A directory or file of the volume; empty: all of it. */
+  readonly subPath: string;
+  readonly readOnly: boolean;
+  readonly volume: Volume;
+}
+
+/** Reads and writes the files of a container by absolute path. */
+export class FileTree {
+  readonly #root: Volume;
+  readonly #mounts: readonly Mount[];
+
+  /** Of several mounts that contain a path, the longest one is used. */
+  constructor(root: Volume, mounts: readonly Mount[]) {
+    this.#root = root;
+    this.#mounts = [...mounts].sort((one, other) => other.mountPath.length - one.mountPath.length);
+  }
+
+  get mounts(): readonly Mount[] {
+    return this.#mounts;
+  }
+
+  /** The root directory without the mounted volumes. */
+  get root(): Volume {
+    return this.#root;
+  }
+
+  /** Throws an Error with the code ENOENT if there is no such file. */
+  read(path: string): Uint8Array {
+    const { volume, inner } = this.#locate(path);
+    const found = volume.entries().get(inner);
+    if (found !== undefined) return found.bytes;
+    throw fileError(this.isDirectory(path) ? 'EISDIR' : 'ENOENT', path);
+  }
+
+  readText(path: string): string {
+    return new TextDecoder().decode(this.read(path));
+  }
+
+  /** Creates or replaces a file. Missing directories are created. Throws an Error with the code EROFS or EISDIR. */
+  write(path: string, content: string | Uint8Array, mode = 0o644): void {
+    const { volume, inner, readOnly } = this.#locate(path);
+    if (readOnly || volume.write === undefined) throw fileError('EROFS', path);
+    if (inner === '' || this.isDirectory(path)) throw fileError('EISDIR', path);
+    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content.slice();
+    volume.write(inner, { bytes, mode });
+  }
+
+  /** Appends to a file, which is created if necessary. */
+  append(path: string, content: string): void {
+    this.write(path, (this.exists(path) ? this.readText(path) : '') + content);
+  }
+
+  remove(path: string): void {
+    const { volume, inner, readOnly } = this.#locate(path);
+    if (!volume.entries().has(inner)) throw fileError('ENOENT', path);
+    if (readOnly || volume.write === undefined) throw fileError('EROFS', path);
+    volume.write(inner, undefined);
+  }
+
+  exists(path: string): boolean {
+    const { volume, inner } = this.#locate(path);
+    return volume.entries().has(inner) || this.isDirectory(path);
+  }
+
+  isDirectory(path: string): boolean {
+    const normal = normalize(path);
+    if (normal === '/' || this.#mounts.some(({ mountPath }) => `${mountPath}/`.startsWith(`${normal}/`))) {
+      return !this.#isFileMount(normal);
+    }
+    const { volume, inner } = this.#locate(normal);
+    return [...volume.entries().keys()].some((file) => file.startsWith(`${inner}/`));
+  }
+
+  /** The names in a directory, sorted. Throws an Error with the code ENOENT or ENOTDIR. */
+  list(path: string): readonly string[] {
+    const normal = normalize(path);
+    if (!this.isDirectory(normal)) throw fileError(this.exists(normal) ? 'ENOTDIR' : 'ENOENT', path);
+    const below = normal === '/' ? '/' : `${normal}/`;
+    const names = new Set<string>();
+    const add = (file: string): void => {
+      const [name = ''] = file.startsWith(below) ? file.slice(below.length).split('/', 1) : [];
+      if (name !== '') names.add(name);
+    };
+    for (const { mountPath } of this.#mounts) add(mountPath);
+    const { volume, base, directory } = this.#locate(normal);
+    const prefix = directory === '' ? '' : `${directory}/`;
+    for (const file of volume.entries().keys()) {
+      if (file.startsWith(prefix)) add(`${base === '/' ? '' : base}/${file.slice(prefix.length)}`);
+    }
+    return [...names].sort();
+  }
+
+  #isFileMount(path: string): boolean {
+    const mount = this.#mounts.find(({ mountPath }) => mountPath === path);
+    return mount !== undefined && mount.subPath !== '' && mount.volume.entries().has(mount.subPath);
+  }
+
+  /** The volume of a path, the path in the volume, and for directories where the volume is mounted. */
+  #locate(path: string) {
+    const normal = normalize(path);
+    const mount = this.#mounts.find(({ mountPath }) => normal === mountPath || normal.startsWith(`${mountPath}/`));
+    if (mount === undefined) {
+      return { volume: this.#root, inner: normal.slice(1), readOnly: false, base: '/', directory: '' };
+    }
+    const { mountPath, subPath, volume, readOnly } = mount;
+    const rest = normal.slice(mountPath.length + 1);
+    const inner = [subPath, rest].filter((part) => part !== '').join('/');
+    return { volume, inner, readOnly, base: mountPath, directory: subPath };
+  }
+}
+
+/** An absolute path without `.`, `..` and repeated slashes. */
+export function normalize(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
+}
+
+const TEXTS = {
+  ENOENT: 'no such file or directory',
+  EISDIR: 'illegal operation on a directory',
+  ENOTDIR: 'not a directory',
+  EROFS: 'read-only file system',
+} as const;
+
+function fileError(code: keyof typeof TEXTS, path: string): Error {
+  return Object.assign(new Error(`${code}: ${TEXTS[code]}, ${path}`), { code });
+}

@@ -1,0 +1,291 @@
+/**
+ * The volumes of a pod. ConfigMaps, Secrets and the downward API have live content; a volume keeps its last content when the
+ * object is deleted.
+ * upstream: pkg/volume/{configmap,secret,downwardapi,projected,emptydir}
+ */
+import { requestBoundToken } from '../../controllers/runtime/bound-token.js';
+import type { ControllerContext } from '../../controllers/runtime/controller.js';
+import type { StoredPod } from '../../controllers/workloads/pod-state.js';
+import { Node } from '../../kinds/core/v1/node/node.js';
+import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
+import { expanded } from '../kubelet/environment.js';
+import {
+  configMapData,
+  fieldValue,
+  type KeyedData,
+  resourceValue,
+  SetupError,
+  secretData,
+} from '../kubelet/references.js';
+import type { ContainerSpec } from '../program.js';
+import { type FileEntry, FileTree, MemoryVolume, type Mount, type Volume } from './file-tree.js';
+
+type VolumeSpec = NonNullable<StoredPod['spec']['volumes']>[number];
+type ProjectedSource = NonNullable<NonNullable<VolumeSpec['projected']>['sources']>[number];
+type Entries = ReadonlyMap<string, FileEntry>;
+
+/** Volumes that outlive pods, shared by all pods of a runtime. */
+export class SharedVolumes {
+  readonly #volumes = new Map<string, MemoryVolume>();
+
+  /** `hostPath`: the directory of the machine that the volume is. */
+  get(key: string, hostPath?: string): MemoryVolume {
+    const known = this.#volumes.get(key) ?? new MemoryVolume({ hostPath });
+    this.#volumes.set(key, known);
+    return known;
+  }
+
+  delete(key: string): void {
+    this.#volumes.delete(key);
+  }
+}
+
+export interface PodVolumesOptions {
+  readonly shared: SharedVolumes;
+  /** Whether hostPath volumes are allowed. */
+  readonly allowsHostPath: boolean;
+  /** The newest state of the pod. */
+  readonly pod: () => StoredPod;
+  readonly podIPs: () => readonly string[];
+}
+
+interface BoundToken {
+  readonly token: string;
+  readonly renewAtMs: number;
+}
+
+/** Tokens are renewed when this part of their lifetime has passed, and at the latest after a day. */
+const RENEW_AFTER = 0.8;
+const MAX_TOKEN_AGE_MS = 24 * 60 * 60 * 1000;
+const TOKEN_MODE = 0o644;
+
+export class PodVolumes {
+  readonly #context: ControllerContext;
+  readonly #options: PodVolumesOptions;
+  readonly #volumes = new Map<string, Volume>();
+  readonly #tokens = new Map<string, BoundToken>();
+
+  constructor(context: ControllerContext, options: PodVolumesOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** Sets up all volumes. Throws SetupError with the message of the FailedMount event. */
+  async mount(): Promise<void> {
+    for (const spec of this.#options.pod().spec.volumes ?? []) {
+      try {
+        await this.#mountVolume(spec);
+      } catch (error) {
+        if (!(error instanceof SetupError)) throw error;
+        throw new SetupError(`MountVolume.SetUp failed for volume ${JSON.stringify(spec.name)} : ${error.message}`);
+      }
+    }
+  }
+
+  /** When the next token has to be renewed; undefined: the pod has none. */
+  get renewAtMs(): number | undefined {
+    const times = [...this.#tokens.values()].map(({ renewAtMs }) => renewAtMs);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** The files of a container. `root` has the files that belong to the container alone. */
+  treeOf({ volumeMounts = [] }: ContainerSpec, root: Volume, env: Readonly<Record<string, string>>): FileTree {
+    const mounts = volumeMounts.map(({ name, mountPath, subPath = '', subPathExpr, readOnly = false }): Mount => {
+      const volume = this.#volumes.get(name);
+      if (volume === undefined) throw new SetupError(`cannot find volume ${JSON.stringify(name)} to mount`);
+      const path = trimmed(subPathExpr === undefined ? subPath : expanded(subPathExpr, env));
+      // The files behind a subPath do not follow later changes.
+      const mounted = path !== '' && volume instanceof LiveVolume ? volume.frozen() : volume;
+      return { mountPath: `/${trimmed(mountPath)}`, subPath: path, readOnly, volume: mounted };
+    });
+    return new FileTree(root, mounts);
+  }
+
+  async #mountVolume(spec: VolumeSpec): Promise<void> {
+    const { name, configMap, secret, downwardAPI, projected } = spec;
+    await this.#requestTokens(spec);
+    if (this.#volumes.has(name)) return;
+    const namespace = this.#namespace;
+    if (configMap !== undefined) {
+      const { name: object = '', items, optional = false, defaultMode = DEFAULT_MODE } = configMap;
+      const source = { kind: 'configmap', object, items, optional, defaultMode } as const;
+      this.#volumes.set(name, new LiveVolume(() => this.#keyedFiles(source)));
+    } else if (secret !== undefined) {
+      const { secretName: object = '', items, optional = false, defaultMode = DEFAULT_MODE } = secret;
+      const source = { kind: 'secret', object, items, optional, defaultMode } as const;
+      this.#volumes.set(name, new LiveVolume(() => this.#keyedFiles(source)));
+    } else if (downwardAPI !== undefined) {
+      const { items, defaultMode = DEFAULT_MODE } = downwardAPI;
+      this.#volumes.set(name, new LiveVolume(() => this.#downwardFiles(items, defaultMode)));
+    } else if (projected !== undefined) {
+      const { sources, defaultMode = DEFAULT_MODE } = projected;
+      this.#volumes.set(
+        name,
+        new LiveVolume(() =>
+          merged((sources ?? []).map((source, at) => this.#projectedFiles(name, source, at, defaultMode))),
+        ),
+      );
+    } else if (spec.emptyDir !== undefined) {
+      this.#volumes.set(name, new MemoryVolume({ medium: spec.emptyDir.medium }));
+    } else if (spec.hostPath !== undefined) {
+      if (!this.#options.allowsHostPath)
+        throw new SetupError('the runtime does not allow hostPath volumes (option hostPath)');
+      this.#volumes.set(
+        name,
+        this.#options.shared.get(`host/${this.#options.pod().spec.nodeName}/${spec.hostPath.path}`, spec.hostPath.path),
+      );
+    } else {
+      const claim =
+        spec.persistentVolumeClaim?.claimName ??
+        (spec.ephemeral === undefined ? undefined : this.#ephemeralClaim(name));
+      if (claim === undefined) throw new SetupError('the runtime has no volumes of this type');
+      this.#volumes.set(name, this.#claimedVolume(namespace, claim));
+    }
+  }
+
+  get #namespace(): string {
+    return this.#options.pod().metadata.namespace ?? '';
+  }
+
+  #ephemeralClaim(volume: string): string {
+    return `${this.#options.pod().metadata.name}-${volume}`;
+  }
+
+  #claimedVolume(namespace: string, name: string): Volume {
+    const claim = this.#context.informer(PersistentVolumeClaim).get(name, namespace);
+    if (claim === undefined) throw new SetupError(`persistentvolumeclaim ${JSON.stringify(name)} not found`);
+    const { volumeName = '' } = claim.spec;
+    if (claim.status.phase !== 'Bound') throw new SetupError(`PVC ${namespace}/${name} is not bound`);
+    return this.#options.shared.get(`pv/${volumeName}`);
+  }
+
+  #keyedFiles(source: KeyedSource): Entries {
+    const { kind, object, optional } = source;
+    const read = kind === 'secret' ? secretData : configMapData;
+    const data = read(this.#context, this.#namespace, object);
+    if (data === undefined && !optional) throw new SetupError(`${kind} ${JSON.stringify(object)} not found`);
+    return selected(data ?? new Map(), source);
+  }
+
+  #downwardFiles(items: DownwardItems = [], defaultMode: number): Entries {
+    const pod = this.#options.pod();
+    const allocatable = this.#context.informer(Node).get(pod.spec.nodeName ?? '')?.status.allocatable ?? {};
+    return new Map(
+      items.map(({ path, fieldRef, resourceFieldRef, mode = defaultMode }) => {
+        const text =
+          fieldRef === undefined
+            ? resourceFieldRef === undefined
+              ? ''
+              : resourceValue(pod, resourceFieldRef, '', allocatable)
+            : fieldValue(pod, fieldRef.fieldPath, this.#options.podIPs());
+        return [path, { bytes: new TextEncoder().encode(text), mode }];
+      }),
+    );
+  }
+
+  #projectedFiles(volume: string, source: ProjectedSource, at: number, defaultMode: number): Entries {
+    const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
+    const keyed = configMap ?? secret;
+    if (keyed !== undefined) {
+      const { name: object = '', items, optional = false } = keyed;
+      const kind = configMap === undefined ? 'secret' : 'configmap';
+      return this.#keyedFiles({ kind, object, items, optional, defaultMode });
+    }
+    if (downwardAPI !== undefined) return this.#downwardFiles(downwardAPI.items, defaultMode);
+    if (clusterTrustBundle !== undefined) throw new SetupError('the runtime projects no ClusterTrustBundles');
+    if (serviceAccountToken === undefined) return new Map();
+    const { token = '' } = this.#tokens.get(`${volume}/${at}`) ?? {};
+    return new Map([[serviceAccountToken.path, { bytes: new TextEncoder().encode(token), mode: TOKEN_MODE }]]);
+  }
+
+  /** Requests the tokens of a projected volume that are missing or have to be renewed. */
+  async #requestTokens({ name, projected }: VolumeSpec): Promise<void> {
+    const { metadata, spec } = this.#options.pod();
+    const { clock, client } = this.#context;
+    for (const [at, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
+      const key = `${name}/${at}`;
+      const known = this.#tokens.get(key);
+      if (serviceAccountToken === undefined || (known !== undefined && known.renewAtMs > clock.now())) continue;
+      const { audience, expirationSeconds = 3_600 } = serviceAccountToken;
+      const token = await requestBoundToken(client, {
+        namespace: metadata.namespace,
+        account: spec.serviceAccountName ?? 'default',
+        audiences: audience === undefined || audience === '' ? [] : [audience],
+        expirationSeconds,
+        boundTo: { kind: 'Pod', name: metadata.name, uid: metadata.uid },
+      });
+      const ageMs = Math.min(expirationSeconds * 1000 * RENEW_AFTER, MAX_TOKEN_AGE_MS);
+      this.#tokens.set(key, { token, renewAtMs: clock.now() + ageMs });
+    }
+  }
+}
+
+const DEFAULT_MODE = 0o644;
+
+type KeyItems = NonNullable<VolumeSpec['configMap']>['items'];
+type DownwardItems = NonNullable<NonNullable<VolumeSpec['downwardAPI']>['items']>;
+
+interface KeyedSource {
+  readonly kind: 'configmap' | 'secret';
+  readonly object: string;
+  readonly items: KeyItems;
+  readonly optional: boolean;
+  readonly defaultMode: number;
+}
+
+/** Keeps the last content while the source cannot be read. */
+class LiveVolume implements Volume {
+  readonly #read: () => Entries;
+  #last: Entries;
+
+  /** Throws SetupError if the source cannot be read now. */
+  constructor(read: () => Entries) {
+    this.#read = read;
+    this.#last = read();
+  }
+
+  entries(): Entries {
+    try {
+      this.#last = this.#read();
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+    }
+    return this.#last;
+  }
+
+  /** The present content, which does not change. */
+  frozen(): Volume {
+    const entries = this.entries();
+    return { entries: () => entries };
+  }
+}
+
+function selected(data: KeyedData, { kind, items, optional, defaultMode }: KeyedSource): Entries {
+  if (items === undefined || items.length === 0) {
+    return new Map([...data].map(([key, bytes]) => [key, { bytes, mode: defaultMode }]));
+  }
+  const entries = new Map<string, FileEntry>();
+  for (const { key, path, mode = defaultMode } of items) {
+    const bytes = data.get(key);
+    if (bytes !== undefined) entries.set(path, { bytes, mode });
+    else if (!optional) {
+      throw new SetupError(
+        kind === 'secret'
+          ? `references non-existent secret key: ${key}`
+          : `configmap references non-existent config key: ${key}`,
+      );
+    }
+  }
+  return entries;
+}
+
+function merged(parts: readonly Entries[]): Entries {
+  return new Map(parts.flatMap((part) => [...part]));
+}
+
+function trimmed(path: string): string {
+  return path
+    .split('/')
+    .filter((part) => part !== '')
+    .join('/');
+}

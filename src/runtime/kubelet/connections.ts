@@ -1,0 +1,256 @@
+/**
+ * Connections to running pods: logs, commands, attached streams, ports and HTTP servers.
+ */
+import { errors } from '../../meta/errors.js';
+import { readInteger, readSwitch, readTimeValue } from '../../meta/query-values.js';
+import type {
+  Connection,
+  ContainerStreams,
+  ExecResult,
+  LogConnection,
+  PodExecOptions,
+  PodExecResult,
+  PodLog,
+  PodLogOptions,
+  PodReference,
+  PortConnection,
+  ProxyConnection,
+  RuntimeRequest,
+  StreamConnection,
+} from '../../protocol/connection.js';
+import { timeToMs } from '../../text/time/time.js';
+import { answerConnection } from '../http/answer-connection.js';
+import type { ClusterNetwork, ServiceName } from '../network/types.js';
+import type { KubeletContainer } from './container.js';
+import type { LogReadOptions } from './container-log.js';
+import { runWithStreams } from './execute.js';
+import type { PodWorker } from './pod-worker.js';
+
+type Query = RuntimeRequest['query'];
+type Connected = LogConnection | StreamConnection | PortConnection | ProxyConnection;
+
+export interface ConnectionServices {
+  readonly network: ClusterNetwork;
+  /** Undefined: the runtime does not run the pod. */
+  workerOf(namespace: string, name: string): PodWorker | undefined;
+  /** Answers a request to the kubelet of a node. */
+  nodeFetch(node: string, request: Request): Promise<Response>;
+}
+
+/** Opens a connection for a request to a connect subresource. Throws the StatusError of a failed one. */
+export function openConnection(services: ConnectionServices, request: RuntimeRequest): Connection {
+  const connected = connect(services, request);
+  return { ...connected, answer: (http, onEnd) => answerConnection(connected, http, onEnd) };
+}
+
+function connect(services: ConnectionServices, request: RuntimeRequest): Connected {
+  const { subresource, object, query, port, scheme } = request;
+  const { name, namespace = '' } = object.metadata;
+  const { network } = services;
+  if (subresource === 'proxy') {
+    if (object.kind === 'Node') return { type: 'proxy', fetch: (http) => services.nodeFetch(name, http) };
+    const address =
+      object.kind === 'Service' ? serviceEndpoint(network, { namespace, name }, port) : { host: podIpOf(object), port };
+    return { type: 'proxy', fetch: (http) => network.fetch(redirected(http, { scheme, ...address })) };
+  }
+  const worker = services.workerOf(namespace, name);
+  if (subresource === 'portforward') {
+    const { status } = requireWorker(worker, name).current();
+    return { type: 'ports', connect: (number) => network.connect(status.podIP ?? '', number) };
+  }
+  const container = containerOf(requireWorker(worker, name), query);
+  if (subresource === 'log') return logOf(worker as PodWorker, container, query);
+  const on = (key: string) => query[key]?.[0] !== undefined && readSwitch(query[key]?.[0] ?? '');
+  const streams = { stdin: on('stdin'), stdout: on('stdout'), stderr: on('stderr') && !on('tty'), tty: on('tty') };
+  const run = (opened: ContainerStreams): Promise<ExecResult> =>
+    subresource === 'exec'
+      ? runWithStreams(worker as PodWorker, container, query['command'] ?? [], opened)
+      : attach(container, opened);
+  if (!container.isRunning) {
+    throw errors.internal(`unable to upgrade connection: container not found (${JSON.stringify(container.name)})`);
+  }
+  return { type: 'streams', ...streams, run };
+}
+
+/** The server checked that the Service has an endpoint for the port. */
+function serviceEndpoint(network: ClusterNetwork, service: ServiceName, port: string) {
+  const endpoint = network.endpointOf(service, /^[0-9]+$/.test(port) ? Number(port) : port);
+  if (endpoint === undefined)
+    throw errors.serviceUnavailable(`no endpoints available for service ${JSON.stringify(service.name)}`);
+  return { host: endpoint.host, port: String(endpoint.port) };
+}
+
+function podIpOf(object: unknown): string {
+  const { podIP = '' } = (object as { status?: { podIP?: string } }).status ?? {};
+  return podIP;
+}
+
+/** The request with another host. The port defaults to that of the scheme. */
+function redirected(
+  request: Request,
+  target: { readonly scheme: string; readonly host: string; readonly port: string },
+): Request {
+  const { pathname, search } = new URL(request.url);
+  const scheme = target.scheme === '' ? 'http' : target.scheme;
+  const port = target.port === '' ? '' : `:${target.port}`;
+  const host = target.host.includes(':') ? `[${target.host}]` : target.host;
+  return new Request(`${scheme}://${host}${port}${pathname}${search}`, request);
+}
+
+function requireWorker(worker: PodWorker | undefined, name: string): PodWorker {
+  if (worker !== undefined) return worker;
+  throw errors.badRequest(`pod ${name} is not running`);
+}
+
+/** The container that the query names, or the only one. */
+function containerOf(worker: PodWorker, query: Query): KubeletContainer {
+  const { spec, metadata } = worker.current();
+  const name = query['container']?.[0] || (spec.containers[0]?.name ?? '');
+  const container = worker.container(name);
+  if (container !== undefined) return container;
+  throw errors.badRequest(
+    `container ${JSON.stringify(name)} in pod ${JSON.stringify(metadata.name)} is waiting to start: ContainerCreating`,
+  );
+}
+
+function logOf(worker: PodWorker, container: KubeletContainer, query: Query): LogConnection {
+  const text = (key: string) => query[key]?.[0];
+  const integer = (key: string) => (text(key) === undefined ? undefined : readInteger(text(key) ?? ''));
+  const on = (key: string) => text(key) !== undefined && readSwitch(text(key) ?? '');
+  const pod = JSON.stringify(worker.current().metadata.name);
+  const name = JSON.stringify(container.name);
+  const log = on('previous') ? container.previousLog : container.log;
+  if (log === undefined) {
+    if (on('previous')) throw errors.badRequest(`previous terminated container ${name} in pod ${pod} not found`);
+    const { reason, message } = container.status().state?.waiting ?? {};
+    const isPull = reason === 'ErrImagePull' || reason === 'ImagePullBackOff';
+    const why = isPull ? `trying and failing to pull image` : message === undefined ? reason : `${message}`;
+    throw errors.badRequest(`container ${name} in pod ${pod} is waiting to start: ${why}`);
+  }
+  const sinceTime = text('sinceTime');
+  const sinceSeconds = integer('sinceSeconds');
+  const since = sinceTime === undefined ? undefined : (readTimeValue(sinceTime) ?? sinceTime);
+  const options: LogReadOptions = {
+    follow: on('follow'),
+    timestamps: on('timestamps'),
+    tailLines: integer('tailLines'),
+    sinceMs:
+      sinceSeconds === undefined
+        ? since === undefined
+          ? undefined
+          : timeToMs(since)
+        : worker.clock.now() - sinceSeconds * 1000,
+    limitBytes: integer('limitBytes'),
+    stream: (text('stream') ?? 'All') as LogReadOptions['stream'],
+  };
+  return { type: 'log', read: () => log.read(options) };
+}
+
+/** Connects streams to the main process of a container until it ends or the client disconnects. */
+async function attach(
+  container: KubeletContainer,
+  { stdin, stdout, stderr, signal }: ContainerStreams,
+): Promise<ExecResult> {
+  const { run, log } = container;
+  if (run === undefined || log === undefined) throw errors.internal('the container has ended');
+  const writers = { stdout: stdout?.getWriter(), stderr: (stderr ?? undefined)?.getWriter() };
+  let writes = Promise.resolve();
+  const untap = log.tap((stream, bytes) => {
+    const writer = writers[stream] ?? (stream === 'stderr' && stderr === undefined ? writers.stdout : undefined);
+    // A client that has gone does not read; the signal ends the connection.
+    writes = writes.then(() => writer?.write(bytes)).catch(() => undefined);
+  });
+  const ended = new Promise<ExecResult>((resolve) => {
+    void run.process.exit.then(resolve);
+    signal.addEventListener('abort', () => resolve({ exitCode: 0 }), { once: true });
+  });
+  const reader = stdin?.getReader();
+  const pump = async (): Promise<void> => {
+    if (reader === undefined) return;
+    for (let next = await reader.read(); !next.done; next = await reader.read()) run.input.write(next.value);
+  };
+  // The end of one client's input does not end the input of the container. An aborted input ends the pump.
+  pump().catch(() => undefined);
+  const { exitCode } = await ended;
+  untap();
+  await writes;
+  return { exitCode };
+}
+
+/** `cluster.logs` and `cluster.exec`. */
+export class LocalConnections {
+  readonly #open: (request: RuntimeRequest) => Connection;
+  readonly #podOf: (reference: PodReference, namespace: string | undefined) => Promise<RuntimeRequest['object']>;
+
+  constructor(
+    open: (request: RuntimeRequest) => Connection,
+    podOf: (reference: PodReference, namespace: string | undefined) => Promise<RuntimeRequest['object']>,
+  ) {
+    this.#open = open;
+    this.#podOf = podOf;
+  }
+
+  logs(pod: PodReference, options: PodLogOptions = {}): PodLog {
+    const { namespace, ...rest } = options;
+    const open = async (): Promise<ReadableStream<Uint8Array>> => {
+      const object = await this.#podOf(pod, namespace);
+      const connection = this.#open({ subresource: 'log', object, scheme: '', port: '', query: queryOf(rest) });
+      return (connection as LogConnection).read();
+    };
+    return {
+      text: async () => new Response(await open()).text(),
+      [Symbol.asyncIterator]: () => linesOf(open),
+    };
+  }
+
+  async exec(
+    pod: PodReference,
+    command: readonly string[],
+    { namespace, container, stdin, signal = new AbortController().signal }: PodExecOptions = {},
+  ): Promise<PodExecResult> {
+    const object = await this.#podOf(pod, namespace);
+    const query = { command, ...queryOf({ container, stdin: stdin !== undefined, stdout: true, stderr: true }) };
+    const connection = this.#open({ subresource: 'exec', object, scheme: '', port: '', query }) as StreamConnection;
+    const outputs = { stdout: collector(), stderr: collector() };
+    const input = stdin === undefined ? undefined : (new Response(stdin as BodyInit).body ?? undefined);
+    const { exitCode } = await connection.run({
+      stdin: input,
+      stdout: outputs.stdout.stream,
+      stderr: outputs.stderr.stream,
+      signal,
+    });
+    return { exitCode, stdout: outputs.stdout.text(), stderr: outputs.stderr.text() };
+  }
+}
+
+function queryOf(options: Readonly<Record<string, unknown>>): Query {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
+  return Object.fromEntries(given.map(([key, value]) => [key, [String(value)]]));
+}
+
+function collector() {
+  const decoder = new TextDecoder();
+  let collected = '';
+  const stream = new WritableStream<Uint8Array>({
+    write(bytes) {
+      collected += decoder.decode(bytes, { stream: true });
+    },
+  });
+  return { stream, text: () => collected };
+}
+
+async function* linesOf(open: () => Promise<ReadableStream<Uint8Array>>): AsyncGenerator<string> {
+  const reader = (await open()).getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      const lines = (rest + decoder.decode(next.value, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+    if (rest !== '') yield rest;
+  } finally {
+    await reader.cancel();
+  }
+}

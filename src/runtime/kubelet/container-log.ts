@@ -1,0 +1,166 @@
+/**
+ * The log of one run of a container: the lines of standard output and standard error with their times.
+ */
+import { formatMicroTime } from '../../text/time/time.js';
+import type { Clock, Undo } from '../../util/clock.js';
+
+/** Old lines are dropped when a log is longer, as kubelet rotates log files at this size. */
+const MAX_BYTES = 10 * 1024 * 1024;
+
+export interface LogReadOptions {
+  readonly follow: boolean;
+  readonly timestamps: boolean;
+  /** The number of lines from the end; undefined: all. */
+  readonly tailLines: number | undefined;
+  readonly sinceMs: number | undefined;
+  readonly limitBytes: number | undefined;
+  readonly stream: 'All' | 'Stdout' | 'Stderr';
+}
+
+type StreamName = 'stdout' | 'stderr';
+
+interface LogLine {
+  readonly stream: StreamName;
+  readonly timeMs: number;
+  /** With the line feed, if the program printed one. */
+  readonly bytes: Uint8Array;
+}
+
+export class ContainerLog {
+  readonly #clock: Clock;
+  #lines: LogLine[] = [];
+  #bytes = 0;
+  /** The number of lines that were dropped. */
+  #dropped = 0;
+  readonly #partial: Record<StreamName, Uint8Array | undefined> = { stdout: undefined, stderr: undefined };
+  #isEnded = false;
+  readonly #waiting = new Set<() => void>();
+  readonly #taps = new Set<(stream: StreamName, bytes: Uint8Array) => void>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  write(stream: StreamName, bytes: Uint8Array): void {
+    if (this.#isEnded) return;
+    for (const tap of this.#taps) tap(stream, bytes);
+    let from = 0;
+    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, from)) {
+      this.#add(stream, joined(this.#partial[stream], bytes.subarray(from, at + 1)));
+      this.#partial[stream] = undefined;
+      from = at + 1;
+    }
+    if (from < bytes.length) this.#partial[stream] = joined(this.#partial[stream], bytes.subarray(from));
+    this.#wake();
+  }
+
+  /** Calls the function with everything that is written from now on. */
+  tap(listener: (stream: StreamName, bytes: Uint8Array) => void): Undo {
+    this.#taps.add(listener);
+    return () => void this.#taps.delete(listener);
+  }
+
+  /** The container has ended; incomplete lines become lines. */
+  end(): void {
+    if (this.#isEnded) return;
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const rest = this.#partial[stream];
+      if (rest !== undefined) this.#add(stream, rest);
+    }
+    this.#isEnded = true;
+    this.#wake();
+  }
+
+  /** The last lines, at most `maxLines` and `maxBytes`, for a termination message. */
+  tail(maxLines: number, maxBytes: number): string {
+    const bytes = concat(this.#lines.slice(-maxLines).map((line) => line.bytes));
+    return new TextDecoder().decode(bytes.subarray(Math.max(0, bytes.length - maxBytes)));
+  }
+
+  read(options: LogReadOptions): ReadableStream<Uint8Array> {
+    const { follow, limitBytes = Infinity } = options;
+    let next = this.#dropped + this.#firstIndex(options);
+    let left = limitBytes;
+    let wake: (() => void) | undefined;
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          for (;;) {
+            const chunk = this.#chunk(next, options);
+            next = this.#dropped + this.#lines.length;
+            if (chunk.length > 0) {
+              controller.enqueue(chunk.subarray(0, left));
+              left -= chunk.length;
+            }
+            if (left <= 0 || !follow || this.#isEnded) return controller.close();
+            if (chunk.length > 0) return undefined;
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+              this.#waiting.add(resolve);
+            });
+          }
+        },
+        cancel: () => {
+          left = 0;
+          wake?.();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  #firstIndex({ tailLines, sinceMs, stream }: LogReadOptions): number {
+    let first = 0;
+    if (sinceMs !== undefined) {
+      const found = this.#lines.findIndex(({ timeMs }) => timeMs >= sinceMs);
+      first = found === -1 ? this.#lines.length : found;
+    }
+    if (tailLines === undefined) return first;
+    let count = 0;
+    let at = this.#lines.length;
+    while (at > first && count < tailLines) if (isShown(this.#lines[--at], stream)) count++;
+    return tailLines === 0 ? this.#lines.length : at;
+  }
+
+  #chunk(from: number, { timestamps, stream }: LogReadOptions): Uint8Array {
+    const lines = this.#lines.slice(Math.max(0, from - this.#dropped)).filter((line) => isShown(line, stream));
+    if (!timestamps) return concat(lines.map(({ bytes }) => bytes));
+    const encoder = new TextEncoder();
+    return concat(lines.flatMap(({ timeMs, bytes }) => [encoder.encode(`${formatMicroTime(timeMs)} `), bytes]));
+  }
+
+  #add(stream: StreamName, bytes: Uint8Array): void {
+    this.#lines.push({ stream, timeMs: this.#clock.now(), bytes });
+    this.#bytes += bytes.length;
+    if (this.#bytes <= MAX_BYTES) return;
+    // Half of the lines at once, so that the cost per line stays constant.
+    const dropped = this.#lines.splice(0, Math.ceil(this.#lines.length / 2));
+    this.#dropped += dropped.length;
+    this.#bytes -= dropped.reduce((sum, line) => sum + line.bytes.length, 0);
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake();
+    this.#waiting.clear();
+  }
+}
+
+const LINE_FEED = 10;
+
+function isShown(line: LogLine | undefined, stream: LogReadOptions['stream']): boolean {
+  return stream === 'All' || line?.stream === stream.toLowerCase();
+}
+
+function joined(before: Uint8Array | undefined, bytes: Uint8Array): Uint8Array {
+  return before === undefined ? bytes.slice() : concat([before, bytes]);
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

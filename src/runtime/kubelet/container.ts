@@ -1,0 +1,374 @@
+/**
+ * One container of a pod over all its runs: start, hooks, probes, stop and back-off, and its status.
+ * upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, pkg/kubelet/images/image_manager.go
+ */
+import { containerEvent, containerStartEvents } from '../../controllers/stages/pod-events.js';
+import { allocatedTo, containerIdOf, containerStatus } from '../../controllers/stages/pod-parts.js';
+import type { ContainerStateInput, ContainerStatusInput } from '../../kinds/generated/core-v1.js';
+import { formatDuration } from '../../text/time/duration.js';
+import { messageOf } from '../../util/message-of.js';
+import type { FileTree } from '../files/file-tree.js';
+import { MemoryVolume } from '../files/file-tree.js';
+import type { ContainerSpec, ProcessExit, ProcessImage, RunningProcess } from '../program.js';
+import { InputStream } from './container-input.js';
+import { ContainerLog } from './container-log.js';
+import { environmentOf, expanded } from './environment.js';
+import { runHandler } from './handlers.js';
+import type { PodEnvironment } from './pod-environment.js';
+import { ProbeLoops } from './probes.js';
+import { SetupError } from './references.js';
+
+export type ContainerRole = 'init' | 'sidecar' | 'main' | 'ephemeral';
+
+type Terminated = NonNullable<ContainerStateInput['terminated']>;
+type Waiting = NonNullable<ContainerStateInput['waiting']>;
+
+/** A run of the container. */
+export interface ContainerRun {
+  readonly process: RunningProcess;
+  readonly image: ProcessImage;
+  readonly startedAt: string;
+  readonly startedMs: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly files: FileTree;
+  readonly input: InputStream;
+  readonly probes: ProbeLoops;
+}
+
+const FIRST_BACK_OFF_MS = 10_000;
+const MAX_BACK_OFF_MS = 300_000;
+/** The back-off is forgotten when a container has run for this time. */
+const BACK_OFF_RESET_MS = 2 * MAX_BACK_OFF_MS;
+const MIN_GRACE_MS = 2_000;
+const TERMINATION_MESSAGE_BYTES = 4_096;
+const TERMINATION_LOG_LINES = 80;
+const TERMINATION_LOG_BYTES = 2_048;
+
+export class KubeletContainer {
+  readonly role: ContainerRole;
+  readonly name: string;
+  readonly #pod: PodEnvironment;
+  #waiting: Waiting;
+  #run: ContainerRun | undefined;
+  #terminated: Terminated | undefined;
+  #last: Terminated | undefined;
+  #restarts = 0;
+  #log: ContainerLog | undefined;
+  #previousLog: ContainerLog | undefined;
+  #isStarted = false;
+  #isReady = false;
+  /** No start before this time. */
+  #backOffUntilMs = 0;
+  #crashes = 0;
+  #pullFailures = 0;
+  #stopping: Promise<void> | undefined;
+
+  constructor(pod: PodEnvironment, role: ContainerRole, name: string) {
+    this.#pod = pod;
+    this.role = role;
+    this.name = name;
+    this.#waiting = { reason: pod.hasInitContainers && role === 'main' ? 'PodInitializing' : 'ContainerCreating' };
+  }
+
+  get run(): ContainerRun | undefined {
+    return this.#run;
+  }
+
+  get log(): ContainerLog | undefined {
+    return this.#log;
+  }
+
+  get previousLog(): ContainerLog | undefined {
+    return this.#previousLog;
+  }
+
+  get isRunning(): boolean {
+    return this.#run !== undefined;
+  }
+
+  get exitCode(): number | undefined {
+    return this.#terminated?.exitCode;
+  }
+
+  /** The startup probe has succeeded, or there is none. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Milliseconds until the container may be started; 0: now. */
+  get waitMs(): number {
+    return Math.max(0, this.#backOffUntilMs - this.#pod.clock.now());
+  }
+
+  get #spec(): ContainerSpec {
+    return this.#pod.containerSpec(this.name);
+  }
+
+  /** Starts the container. If that is not possible yet, its status says why, and it can be started again later. */
+  start(): void {
+    const spec = this.#spec;
+    const image = this.#pod.imageOf(spec.image ?? '');
+    if (image === undefined) {
+      this.#failPull(spec);
+      return;
+    }
+    try {
+      this.#begin(spec, image);
+    } catch (error) {
+      const reason = error instanceof SetupError ? 'CreateContainerConfigError' : 'RunContainerError';
+      this.#wait({ reason, message: messageOf(error) }, FIRST_BACK_OFF_MS);
+      this.#event('Warning', 'Failed', `Error: ${messageOf(error)}`);
+    }
+  }
+
+  #begin(spec: ContainerSpec, image: ProcessImage): void {
+    const pod = this.#pod;
+    const { clock } = pod;
+    const env = environmentOf(pod.context, {
+      pod: pod.current(),
+      container: spec,
+      podIPs: pod.podIPs(),
+      allocatable: pod.allocatable(),
+    });
+    const files = pod.volumes.treeOf(spec, rootOf(pod, spec), env);
+    const log = new ContainerLog(clock);
+    const input = new InputStream(spec.stdin === true);
+    const process = image.start({
+      pod: pod.current(),
+      container: spec,
+      command: (spec.command ?? []).map((word) => expanded(word, env)),
+      args: (spec.args ?? []).map((word) => expanded(word, env)),
+      env,
+      files,
+      stdin: input.stream,
+      stdout: (bytes) => log.write('stdout', bytes),
+      stderr: (bytes) => log.write('stderr', bytes),
+      network: pod.network,
+      client: pod.client,
+      clock,
+    });
+    // A restart: what was the state becomes the last state.
+    if (this.#terminated !== undefined) this.#last = this.#terminated;
+    if (this.#log !== undefined) {
+      this.#previousLog = this.#log;
+      this.#restarts++;
+    }
+    this.#log = log;
+    this.#terminated = undefined;
+    const probes = new ProbeLoops(pod, spec, {
+      onStarted: () => this.#setStarted(),
+      onReady: (isReady) => this.#setReady(isReady),
+      onUnhealthy: (kind, graceMs) => {
+        void this.stop(graceMs, `Container ${this.name} failed ${kind} probe, will be restarted`);
+      },
+      exec: (command, timeoutMs) => pod.execute(this, command, timeoutMs),
+    });
+    const startedMs = clock.now();
+    const run: ContainerRun = { process, image, startedAt: pod.context.now(), startedMs, env, files, input, probes };
+    this.#run = run;
+    this.#isStarted = spec.startupProbe === undefined;
+    this.#isReady = this.#isStarted && spec.readinessProbe === undefined;
+    for (const event of containerStartEvents(pod.current(), spec)) pod.record(event);
+    void process.exit.then((exit) => this.#onExit(run, exit));
+    probes.start();
+    pod.busyFor(process.exit);
+    pod.changed();
+    void this.#runPostStart(run);
+  }
+
+  async #runPostStart(run: ContainerRun): Promise<void> {
+    const handler = this.#spec.lifecycle?.postStart;
+    if (handler === undefined) return;
+    const failure = await runHandler(this.#pod, this.#spec, handler, (command) => this.#pod.execute(this, command));
+    if (failure === undefined || this.#run !== run) return;
+    this.#event('Warning', 'FailedPostStartHook', 'PostStartHook failed');
+    await this.stop(undefined, 'FailedPostStartHook');
+  }
+
+  /**
+   * Stops the running container: the preStop hook, SIGTERM, and SIGKILL after the grace period. `why` is the message of
+   * the Killing event. Resolves when the container has ended. A later call can only shorten the time.
+   */
+  stop(graceMs: number | undefined, why: string): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return Promise.resolve();
+    const grace = graceMs ?? (this.#pod.current().spec.terminationGracePeriodSeconds ?? 30) * 1000;
+    const { clock } = this.#pod;
+    const kill = (): void => run.process.kill('SIGKILL');
+    const undo = grace <= 0 ? clock.after(0, kill) : clock.after(grace, kill, { background: true });
+    void run.process.exit.then(undo);
+    this.#stopping ??= this.#stopGracefully(run, grace, why);
+    this.#pod.busyFor(run.process.exit);
+    return this.#stopping;
+  }
+
+  async #stopGracefully(run: ContainerRun, graceMs: number, why: string): Promise<void> {
+    this.#event('Normal', 'Killing', why);
+    run.probes.stop();
+    const handler = this.#spec.lifecycle?.preStop;
+    if (handler !== undefined && graceMs > 0) {
+      const hook = runHandler(this.#pod, this.#spec, handler, (command) => this.#pod.execute(this, command));
+      const failure = await Promise.race([
+        hook,
+        run.process.exit.then(() => undefined),
+        this.#pod.after(graceMs - MIN_GRACE_MS),
+      ]);
+      if (typeof failure === 'string') this.#event('Warning', 'FailedPreStopHook', 'PreStopHook failed');
+    }
+    run.process.kill('SIGTERM');
+    this.#pod.busyFor(run.process.exit);
+    await run.process.exit;
+  }
+
+  #onExit(run: ContainerRun, { exitCode, reason }: ProcessExit): void {
+    if (this.#run !== run) return;
+    const { clock } = this.#pod;
+    run.probes.stop();
+    run.input.close();
+    this.#log?.end();
+    this.#run = undefined;
+    this.#stopping = undefined;
+    this.#isReady = this.role === 'init' && exitCode === 0;
+    this.#isStarted = false;
+    const message = this.#terminationMessage(run, exitCode);
+    this.#terminated = {
+      exitCode,
+      reason: reason ?? (exitCode === 0 ? 'Completed' : 'Error'),
+      ...(message === '' ? {} : { message }),
+      startedAt: run.startedAt,
+      finishedAt: this.#pod.context.now(),
+      containerID: containerIdOf(this.#pod.current(), this.name, this.#restarts),
+    };
+    if (clock.now() - run.startedMs >= BACK_OFF_RESET_MS) this.#crashes = 0;
+    // The first restart is immediate.
+    this.#backOffUntilMs = this.#crashes === 0 ? 0 : clock.now() + this.#backOffMs();
+    this.#crashes++;
+    this.#pod.changed();
+  }
+
+  #backOffMs(): number {
+    return Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (this.#crashes - 1));
+  }
+
+  #terminationMessage({ files }: ContainerRun, exitCode: number): string {
+    const { terminationMessagePath = '/dev/termination-log', terminationMessagePolicy } = this.#spec;
+    const written = files.exists(terminationMessagePath) ? files.readText(terminationMessagePath) : '';
+    if (written !== '') return written.slice(0, TERMINATION_MESSAGE_BYTES);
+    if (terminationMessagePolicy !== 'FallbackToLogsOnError' || exitCode === 0) return '';
+    return this.#log?.tail(TERMINATION_LOG_LINES, TERMINATION_LOG_BYTES) ?? '';
+  }
+
+  /** The container waits for its next start. */
+  showBackOff(): void {
+    if (this.#terminated === undefined) return;
+    const { name, namespace, uid } = this.#pod.current().metadata;
+    const time = formatDuration(
+      BigInt(Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (this.#crashes - 2))) * 1_000_000n,
+    );
+    this.#last = this.#terminated;
+    this.#terminated = undefined;
+    this.#waiting = {
+      reason: 'CrashLoopBackOff',
+      message: `back-off ${time} restarting failed container=${this.name} pod=${name}_${namespace}(${uid})`,
+    };
+    this.#event(
+      'Warning',
+      'BackOff',
+      `Back-off restarting failed container ${this.name} in pod ${name}_${namespace}(${uid})`,
+    );
+  }
+
+  #failPull({ image = '', imagePullPolicy }: ContainerSpec): void {
+    if (imagePullPolicy === 'Never') {
+      const message = `Container image ${JSON.stringify(image)} is not present with pull policy of Never`;
+      this.#event('Warning', 'ErrImageNeverPull', message);
+      this.#wait({ reason: 'ErrImageNeverPull', message }, FIRST_BACK_OFF_MS);
+      return;
+    }
+    const message = `failed to pull and unpack image ${JSON.stringify(image)}: no program for this image: not found`;
+    if (this.#waiting.reason === 'ErrImagePull') {
+      const backOff = `Back-off pulling image ${JSON.stringify(image)}`;
+      this.#event('Normal', 'BackOff', backOff);
+      this.#event('Warning', 'Failed', 'Error: ImagePullBackOff');
+      const delayMs = Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (this.#pullFailures - 1));
+      this.#wait({ reason: 'ImagePullBackOff', message: `${backOff}: ErrImagePull: ${message}` }, delayMs);
+      return;
+    }
+    this.#pullFailures++;
+    this.#event('Normal', 'Pulling', `Pulling image ${JSON.stringify(image)}`);
+    this.#event('Warning', 'Failed', `Failed to pull image ${JSON.stringify(image)}: ${message}`);
+    this.#event('Warning', 'Failed', 'Error: ErrImagePull');
+    this.#wait({ reason: 'ErrImagePull', message }, 0);
+  }
+
+  /** Sets the reason why the container does not run. The pod tries again after the delay. */
+  #wait(waiting: Waiting, delayMs: number): void {
+    this.#waiting = waiting;
+    this.#backOffUntilMs = this.#pod.clock.now() + delayMs;
+    this.#pod.changed();
+  }
+
+  #setStarted(): void {
+    this.#isStarted = true;
+    if (this.#spec.readinessProbe === undefined) this.#isReady = true;
+    this.#pod.changed();
+  }
+
+  #setReady(isReady: boolean): void {
+    if (this.#isReady === isReady) return;
+    this.#isReady = isReady;
+    this.#pod.changed();
+  }
+
+  #event(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    this.#pod.record(containerEvent(this.#pod.current(), this.name, { type, reason, message }));
+  }
+
+  status(): ContainerStatusInput {
+    const pod = this.#pod.current();
+    const spec = this.#spec;
+    const lastState = this.#last === undefined ? {} : { terminated: this.#last };
+    const facts = { isReady: this.#isReady, restarts: this.#restarts };
+    if (this.#run !== undefined) {
+      const state = { running: { startedAt: this.#run.startedAt } };
+      return { ...containerStatus(pod, spec, { state, ...facts }), lastState, started: this.#isStarted };
+    }
+    if (this.#terminated !== undefined) {
+      return { ...containerStatus(pod, spec, { state: { terminated: this.#terminated }, ...facts }), lastState };
+    }
+    if (this.#log !== undefined) {
+      return { ...containerStatus(pod, spec, { state: { waiting: this.#waiting }, ...facts }), lastState };
+    }
+    return {
+      name: this.name,
+      state: { waiting: this.#waiting },
+      lastState,
+      ready: false,
+      restartCount: 0,
+      image: spec.image ?? '',
+      imageID: '',
+      started: false,
+      ...(this.#pod.podIPs().length === 0 ? {} : allocatedTo(spec)),
+    };
+  }
+
+  /** Ends a run at once, without events, because the cluster closes. */
+  abandon(): void {
+    this.#run?.probes.stop();
+    this.#run?.process.kill('SIGKILL');
+  }
+}
+
+/** The files that every container has of its own. */
+function rootOf(pod: PodEnvironment, { terminationMessagePath = '/dev/termination-log' }: ContainerSpec): MemoryVolume {
+  const root = new MemoryVolume();
+  const put = (path: string, text: string) =>
+    root.write(path.replace(/^\/+/, ''), { bytes: new TextEncoder().encode(text), mode: 0o644 });
+  for (const [path, text] of Object.entries(pod.systemFiles())) put(path, text);
+  put(terminationMessagePath, '');
+  return root;
+}

@@ -1,0 +1,151 @@
+/**
+ * The environment variables of a container.
+ * upstream: pkg/kubelet/kubelet_pods.go makeEnvironmentVariables, pkg/kubelet/envvars/envvars.go FromServices
+ */
+import type { ControllerContext } from '../../controllers/runtime/controller.js';
+import type { StoredPod } from '../../controllers/workloads/pod-state.js';
+import { Service } from '../../kinds/core/v1/service/service.js';
+import type { ObjectOf } from '../../kinds/kind.js';
+import type { ContainerSpec } from '../program.js';
+import { configMapData, fieldValue, type KeyedData, resourceValue, SetupError, secretData } from './references.js';
+
+export interface EnvironmentOptions {
+  readonly pod: StoredPod;
+  readonly container: ContainerSpec;
+  readonly podIPs: readonly string[];
+  /** The allocatable resources of the node. */
+  readonly allocatable: Readonly<Record<string, string>>;
+}
+
+type Variable = NonNullable<ContainerSpec['env']>[number];
+type Source = NonNullable<ContainerSpec['envFrom']>[number];
+
+/** Throws SetupError if a ConfigMap, a Secret or a key is missing. */
+export function environmentOf(
+  context: Pick<ControllerContext, 'informer'>,
+  options: EnvironmentOptions,
+): Record<string, string> {
+  const { pod, container } = options;
+  const namespace = pod.metadata.namespace ?? '';
+  const services = serviceVariables(context, namespace, pod.spec.enableServiceLinks ?? true);
+  const result: Record<string, string> = {};
+  for (const source of container.envFrom ?? []) Object.assign(result, variablesFrom(context, namespace, source));
+  // Variables can use those before them and those of services.
+  const known: Record<string, string> = { ...services, ...result };
+  for (const variable of container.env ?? []) {
+    const value = variableValue(context, variable, options, known);
+    if (value === undefined) continue;
+    result[variable.name] = value;
+    known[variable.name] = value;
+  }
+  const defaults = { PATH: DEFAULT_PATH, HOSTNAME: pod.spec.hostname ?? pod.metadata.name };
+  return { ...defaults, ...services, ...result };
+}
+
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+function variablesFrom(
+  context: Pick<ControllerContext, 'informer'>,
+  namespace: string,
+  { prefix = '', configMapRef, secretRef }: Source,
+): Record<string, string> {
+  const { name = '', optional = false } = configMapRef ?? secretRef ?? {};
+  const data =
+    configMapRef === undefined ? secretData(context, namespace, name) : configMapData(context, namespace, name);
+  if (data === undefined) {
+    if (optional) return {};
+    throw notFound(configMapRef === undefined ? 'secret' : 'configmap', name);
+  }
+  // `=` cannot be part of a variable's name.
+  const entries = [...data].filter(([key]) => !key.includes('='));
+  return Object.fromEntries(entries.map(([key, bytes]) => [prefix + key, textOf(bytes)]));
+}
+
+/** Undefined: an optional key that does not exist. */
+function variableValue(
+  context: Pick<ControllerContext, 'informer'>,
+  { value = '', valueFrom }: Variable,
+  { pod, container, podIPs, allocatable }: EnvironmentOptions,
+  known: Readonly<Record<string, string>>,
+): string | undefined {
+  if (valueFrom === undefined) return expanded(value, known);
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
+  if (fieldRef !== undefined) return fieldValue(pod, fieldRef.fieldPath, podIPs);
+  if (resourceFieldRef !== undefined) return resourceValue(pod, resourceFieldRef, container.name, allocatable);
+  const namespace = pod.metadata.namespace ?? '';
+  const [kind, ref] =
+    configMapKeyRef === undefined ? (['Secret', secretKeyRef] as const) : (['ConfigMap', configMapKeyRef] as const);
+  if (ref === undefined) return '';
+  const { name = '', key, optional = false } = ref;
+  const read: typeof configMapData = kind === 'Secret' ? secretData : configMapData;
+  const data: KeyedData | undefined = read(context, namespace, name);
+  const bytes = data?.get(key);
+  if (bytes !== undefined) return textOf(bytes);
+  if (optional) return undefined;
+  if (data === undefined) throw notFound(kind.toLowerCase(), name);
+  throw new SetupError(`couldn't find key ${key} in ${kind} ${namespace}/${name}`);
+}
+
+function notFound(resource: string, name: string): SetupError {
+  return new SetupError(`${resource} ${JSON.stringify(name)} not found`);
+}
+
+/** Replaces `$(NAME)`; `$$` is a dollar sign. References to unknown variables stay as they are. */
+export function expanded(text: string, known: Readonly<Record<string, string>>): string {
+  return text.replace(/\$\$|\$\(([^)]*)\)/g, (match: string, name: string | undefined) =>
+    name === undefined ? '$' : Object.hasOwn(known, name) ? (known[name] ?? '') : match,
+  );
+}
+
+/** The variables of the services of the namespace, and of the API server. */
+function serviceVariables(
+  { informer }: Pick<ControllerContext, 'informer'>,
+  namespace: string,
+  hasLinks: boolean,
+): Record<string, string> {
+  const services = informer(Service);
+  const linked = hasLinks ? services.list(namespace) : [];
+  const master = services.get('kubernetes', 'default');
+  const all = master === undefined ? linked : [...linked.filter((each) => each !== master), master];
+  const result: Record<string, string> = {};
+  for (const service of all) Object.assign(result, variablesOf(service));
+  return result;
+}
+
+function variablesOf({ metadata, spec }: ObjectOf<typeof Service>): Record<string, string> {
+  const { clusterIP: ip, ports = [] } = spec;
+  const [first] = ports;
+  if (ip === undefined || ip === '' || ip === 'None' || first === undefined) return {};
+  const name = variableName(metadata.name);
+  const host = ip.includes(':') ? `[${ip}]` : ip;
+  const result: Record<string, string> = {
+    [`${name}_SERVICE_HOST`]: ip,
+    [`${name}_SERVICE_PORT`]: String(first.port),
+    [`${name}_PORT`]: `${protocolOf(first)}://${host}:${first.port}`,
+  };
+  for (const { name: portName } of ports) {
+    const port = ports.find((each) => each.name === portName);
+    if (portName) result[`${name}_SERVICE_PORT_${variableName(portName)}`] = String(port?.port);
+  }
+  for (const port of ports) {
+    const protocol = protocolOf(port);
+    const prefix = `${name}_PORT_${port.port}_${protocol.toUpperCase()}`;
+    result[prefix] = `${protocol}://${host}:${port.port}`;
+    result[`${prefix}_PROTO`] = protocol;
+    result[`${prefix}_PORT`] = String(port.port);
+    result[`${prefix}_ADDR`] = ip;
+  }
+  return result;
+}
+
+function protocolOf({ protocol = 'TCP' }: { readonly protocol?: string | undefined }): string {
+  return protocol.toLowerCase();
+}
+
+function variableName(name: string): string {
+  return name.toUpperCase().replaceAll('-', '_');
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,109 @@
+/**
+ * Runs commands in running containers, for `exec`, probes and hooks.
+ */
+import { errors } from '../../meta/errors.js';
+import type { ContainerStreams, ExecResult } from '../../protocol/connection.js';
+import { messageOf } from '../../util/message-of.js';
+import type { RunningProcess } from '../program.js';
+import type { KubeletContainer } from './container.js';
+import type { CommandResult, PodEnvironment } from './pod-environment.js';
+
+/** The output of a probe or hook is cut at this length. */
+const MAX_OUTPUT_BYTES = 10 * 1024;
+
+interface CommandStreams {
+  readonly stdin: ReadableStream<Uint8Array>;
+  readonly stdout: (bytes: Uint8Array) => void;
+  readonly stderr: (bytes: Uint8Array) => void;
+}
+
+/** Throws if the container does not run or the command cannot be started. */
+function startCommand(
+  pod: PodEnvironment,
+  container: KubeletContainer,
+  command: readonly string[],
+  streams: CommandStreams,
+): RunningProcess {
+  const { run, name } = container;
+  if (run === undefined)
+    throw errors.internal(`unable to upgrade connection: container not found (${JSON.stringify(name)})`);
+  return run.image.start({
+    pod: pod.current(),
+    container: pod.containerSpec(name),
+    exec: command,
+    command: [],
+    args: [],
+    env: run.env,
+    files: run.files,
+    ...streams,
+    network: pod.network,
+    client: pod.client,
+    clock: pod.clock,
+  });
+}
+
+/** Runs a command and collects its output. */
+export async function executeCommand(
+  pod: PodEnvironment,
+  container: KubeletContainer,
+  command: readonly string[],
+  timeoutMs: number | undefined,
+): Promise<CommandResult> {
+  let output = '';
+  const decoder = new TextDecoder();
+  const collect = (bytes: Uint8Array): void => {
+    if (output.length < MAX_OUTPUT_BYTES) output += decoder.decode(bytes, { stream: true });
+  };
+  const stdin = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+  let process: RunningProcess;
+  try {
+    process = startCommand(pod, container, command, { stdin, stdout: collect, stderr: collect });
+  } catch (error) {
+    return { exitCode: undefined, output: messageOf(error) };
+  }
+  const { exit } = process;
+  if (timeoutMs === undefined) return { exitCode: (await exit).exitCode, output };
+  let isLate = false;
+  const undo = pod.clock.after(timeoutMs, () => {
+    isLate = true;
+    process.kill('SIGKILL');
+  });
+  const { exitCode } = await exit;
+  undo();
+  if (isLate)
+    return {
+      exitCode: undefined,
+      output: `command timed out: ${command.join(' ')} timed out after ${timeoutMs / 1000}s`,
+    };
+  return { exitCode, output };
+}
+
+/** Runs a command with the streams of a client. The command is killed when the client disconnects. */
+export async function runWithStreams(
+  pod: PodEnvironment,
+  container: KubeletContainer,
+  command: readonly string[],
+  { stdin, stdout, stderr, signal }: ContainerStreams,
+): Promise<ExecResult> {
+  const writers = { stdout: stdout?.getWriter(), stderr: stderr?.getWriter() };
+  let writes = Promise.resolve();
+  const writeTo = (writer: WritableStreamDefaultWriter<Uint8Array> | undefined) => (bytes: Uint8Array) => {
+    // A client that has gone does not read; the signal ends the command.
+    writes = writes.then(() => writer?.write(bytes)).catch(() => undefined);
+  };
+  const empty = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+  let process: RunningProcess;
+  try {
+    const streams = { stdin: stdin ?? empty, stdout: writeTo(writers.stdout), stderr: writeTo(writers.stderr) };
+    process = startCommand(pod, container, command, streams);
+  } catch (error) {
+    throw errors.internal(`error executing command in container: failed to exec in container: ${messageOf(error)}`);
+  }
+  const kill = (): void => process.kill('SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  pod.busyFor(process.exit);
+  const { exitCode } = await process.exit;
+  signal.removeEventListener('abort', kill);
+  await writes;
+  return { exitCode };
+}

@@ -1,0 +1,59 @@
+/**
+ * The actions of lifecycle hooks and probes: commands, HTTP requests, connections and waiting.
+ * upstream: pkg/kubelet/lifecycle/handlers.go, pkg/probe
+ */
+import { messageOf } from '../../util/message-of.js';
+import type { ContainerSpec } from '../program.js';
+import type { CommandResult, PodEnvironment } from './pod-environment.js';
+
+type Handler = NonNullable<NonNullable<ContainerSpec['lifecycle']>['postStart']>;
+export type HttpAction = NonNullable<Handler['httpGet']>;
+
+/** Runs a hook. Returns why it failed; undefined: it succeeded. */
+export async function runHandler(
+  pod: PodEnvironment,
+  spec: ContainerSpec,
+  handler: Handler,
+  execute: (command: readonly string[]) => Promise<CommandResult>,
+): Promise<string | undefined> {
+  const { exec, httpGet, sleep, tcpSocket } = handler;
+  if (exec !== undefined) {
+    const { exitCode, output } = await execute(exec.command ?? []);
+    return exitCode === 0 ? undefined : output;
+  }
+  if (httpGet !== undefined) {
+    try {
+      const { status } = await pod.network.fetch(requestOf(pod, spec, httpGet));
+      return status < 400 ? undefined : `HTTP status ${status}`;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+  if (sleep !== undefined) await pod.after(sleep.seconds * 1000);
+  // As in kubelet, tcpSocket is not a hook.
+  return tcpSocket === undefined ? undefined : 'invalid handler';
+}
+
+/** The request of an httpGet action; its host is the pod unless given. */
+export function requestOf(pod: PodEnvironment, spec: ContainerSpec, action: HttpAction): Request {
+  const { path = '/', scheme = 'HTTP', httpHeaders = [] } = action;
+  const host = hostOf(pod, action.host);
+  const url = `${scheme.toLowerCase()}://${host}:${portOf(spec, action.port)}/${path.replace(/^\/+/, '')}`;
+  const headers = new Headers({ 'user-agent': 'kube-probe/1.33', accept: '*/*' });
+  for (const { name, value } of httpHeaders) headers.append(name, value);
+  return new Request(url, { headers });
+}
+
+/** The address of the pod, in brackets if it is an IPv6 address. */
+export function hostOf(pod: PodEnvironment, host: string | undefined): string {
+  const address = host === undefined || host === '' ? (pod.podIPs()[0] ?? '127.0.0.1') : host;
+  return address.includes(':') ? `[${address}]` : address;
+}
+
+/** The number of a port that is given as a number or as the name of a container port. */
+export function portOf({ ports = [] }: ContainerSpec, port: number | string): number {
+  if (typeof port === 'number') return port;
+  const named = ports.find(({ name }) => name === port)?.containerPort ?? Number(port);
+  if (Number.isInteger(named)) return named;
+  throw new Error(`couldn't find port: ${port}`);
+}

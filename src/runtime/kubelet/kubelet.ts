@@ -1,0 +1,228 @@
+/**
+ * The controller that runs the pods of all nodes of the cluster.
+ */
+import type { Client } from '../../client/client.js';
+import { type Controller, ControllerPart } from '../../controllers/runtime/controller.js';
+import { keyOf } from '../../controllers/runtime/shared-informer.js';
+import type { ReconcileResult } from '../../controllers/runtime/work-queue.js';
+import { isKubeletStopped } from '../../controllers/stages/node-leases.js';
+import { PodAddresses } from '../../controllers/stages/pod-selection.js';
+import type { StoredPod } from '../../controllers/workloads/pod-state.js';
+import { ConfigMap } from '../../kinds/core/v1/config-map.js';
+import { Node } from '../../kinds/core/v1/node/node.js';
+import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
+import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import { Secret } from '../../kinds/core/v1/secret.js';
+import { Service } from '../../kinds/core/v1/service/service.js';
+import { errors } from '../../meta/errors.js';
+import type { NodeRuntime, PodReference } from '../../protocol/connection.js';
+import type { Activity } from '../../util/activity.js';
+import { nextTurn } from '../../util/clock.js';
+import { SharedVolumes } from '../files/pod-volumes.js';
+import { createNetwork, type NetworkOptions } from '../network/network.js';
+import { publishServices } from '../network/published-services.js';
+import type { ClusterNetwork } from '../network/types.js';
+import type { Image, ProcessImage } from '../program.js';
+import { processImageOf } from '../program-process.js';
+import { LocalConnections, openConnection } from './connections.js';
+import { imageNamed } from './images.js';
+import { rejectionOf } from './node-admission.js';
+import { type KubeletServices, PodWorker } from './pod-worker.js';
+
+export interface KubeletOptions {
+  readonly images: Readonly<Record<string, Image>>;
+  /** Whether pods may use hostPath volumes. */
+  readonly hostPath: boolean;
+  readonly network: NetworkOptions;
+}
+
+export function kubelet(options: KubeletOptions): Controller {
+  return {
+    name: 'kubelet',
+    fieldManager: 'kubelet',
+    component: 'kubelet',
+    needs: [Pod, Node],
+    start: (context) => new Kubelet(context, options).start(),
+  };
+}
+
+/** `settle` waits this many turns of the event loop for a program to do something. */
+const SETTLE_TURNS = 20;
+
+class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
+  readonly #network: ClusterNetwork = createNetwork(this.context, this.options.network);
+  readonly #pods = this.context.informer(Pod);
+  readonly #nodes = this.context.informer(Node);
+  /** By uid. */
+  readonly #workers = new Map<string, PodWorker>();
+  readonly #images = new Map<string, ProcessImage | undefined>();
+  readonly #addresses = new PodAddresses(this.context);
+  readonly #queue = this.context.queue((key) => this.#reconcile(key), { workers: 8 });
+  readonly #services: KubeletServices = {
+    context: this.context,
+    network: this.#network,
+    shared: new SharedVolumes(),
+    allowsHostPath: this.options.hostPath,
+    imageOf: (name) => this.#imageOf(name),
+    allocateAddress: (pod) => this.#allocateAddress(pod),
+    rejection: (pod) => this.#rejection(pod),
+    clientOf: (pod) => this.#clientOf(pod),
+    requeue: (pod) => this.#requeue(pod),
+    busyFor: (work) => this.#busyFor(work),
+  };
+  #busy = 0;
+
+  start(): void {
+    const { context } = this;
+    for (const kind of [ConfigMap, Secret, Service, PersistentVolumeClaim]) context.informer(kind);
+    this.#pods.onKey((key, { type, object }) => {
+      if (type === 'DELETED') this.#forget(object);
+      this.#queue.add(key);
+    });
+    this.#nodes.onKey((name) => {
+      for (const worker of this.#workers.values())
+        if (worker.current().spec.nodeName === name) this.#requeue(worker.current());
+    });
+    for (const kind of [ConfigMap, Secret, PersistentVolumeClaim] as const) {
+      context.informer(kind).subscribe(({ object }) => this.#wakeWaiting(object.metadata.namespace));
+    }
+    const { sockets } = this.options.network;
+    if (sockets?.publish !== undefined) publishServices(context, this.#network, sockets);
+    const slot = context.host?.runtimeSlot;
+    if (slot !== undefined) {
+      const runtime = this.#runtime();
+      slot.runtime = runtime;
+      context.onClose(() => {
+        if (slot.runtime === runtime) slot.runtime = undefined;
+      });
+    }
+    const activities = context.host?.activities;
+    if (activities !== undefined) context.onClose(activities.add(this));
+    context.onClose(() => {
+      for (const worker of this.#workers.values()) this.#forget(worker.current());
+    });
+  }
+
+  isBusy(): boolean {
+    return this.#busy > 0;
+  }
+
+  busyWith(): readonly string[] {
+    return this.#busy === 0 ? [] : [`${this.#busy} programs that have just started`];
+  }
+
+  #busyFor(work: Promise<unknown>): void {
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < SETTLE_TURNS; turn++) await nextTurn();
+    };
+    this.#busy++;
+    const end = () => void this.#busy--;
+    Promise.race([work, turns()]).then(end, end);
+  }
+
+  #imageOf(name: string): ProcessImage | undefined {
+    if (!this.#images.has(name)) {
+      const image = imageNamed(name, this.options.images);
+      this.#images.set(name, image === undefined ? undefined : processImageOf(image));
+    }
+    return this.#images.get(name);
+  }
+
+  #allocateAddress({ spec }: StoredPod): string {
+    if (spec.hostNetwork !== true) return this.#addresses.take();
+    const { addresses = [] } = this.#nodes.get(spec.nodeName ?? '')?.status ?? {};
+    return addresses.find(({ type }) => type === 'InternalIP')?.address ?? '127.0.0.1';
+  }
+
+  #rejection(pod: StoredPod) {
+    const node = this.#nodes.get(pod.spec.nodeName ?? '');
+    if (node === undefined) return undefined;
+    const others = this.#pods.index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []))(node.metadata.name);
+    return rejectionOf(pod, node, others);
+  }
+
+  #clientOf({ metadata, spec }: StoredPod): Client {
+    const namespace = metadata.namespace ?? '';
+    const account = spec.serviceAccountName ?? 'default';
+    return this.context.client.with({
+      namespace,
+      fieldManager: account,
+      as: {
+        user: `system:serviceaccount:${namespace}:${account}`,
+        groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+      },
+    });
+  }
+
+  #requeue(pod: StoredPod): void {
+    this.#queue.add(keyOf(pod));
+  }
+
+  async #reconcile(key: string): Promise<ReconcileResult | undefined> {
+    const pod = this.#pods.at(key);
+    if (pod?.spec.nodeName === undefined || pod.spec.nodeName === '') return undefined;
+    const node = this.#nodes.get(pod.spec.nodeName);
+    if (node === undefined || isKubeletStopped(node)) return undefined;
+    const { uid } = pod.metadata;
+    let worker = this.#workers.get(uid);
+    if (worker === undefined) {
+      worker = new PodWorker(this.#services, pod);
+      this.#workers.set(uid, worker);
+    }
+    return worker.sync(pod);
+  }
+
+  #forget({ metadata }: StoredPod): void {
+    const worker = this.#workers.get(metadata.uid);
+    if (worker === undefined) return;
+    worker.abandon();
+    this.#workers.delete(metadata.uid);
+    for (const image of this.#images.values()) image?.release?.(metadata.uid);
+  }
+
+  #wakeWaiting(namespace: string | undefined): void {
+    for (const worker of this.#workers.values()) {
+      if (worker.isWaitingForObjects && worker.current().metadata.namespace === namespace)
+        this.#requeue(worker.current());
+    }
+  }
+
+  #runtime(): NodeRuntime {
+    const workerOf = (namespace: string, name: string) => {
+      const pod = this.#pods.get(name, namespace);
+      return pod === undefined ? undefined : this.#workers.get(pod.metadata.uid);
+    };
+    const network = this.#network;
+    const services = {
+      network,
+      workerOf,
+      nodeFetch: (node: string, request: Request) => this.#nodeFetch(node, request),
+    };
+    const local = new LocalConnections(
+      (request) => openConnection(services, request),
+      async (reference, namespace) => this.#podOf(reference, namespace),
+    );
+    return {
+      connect: (request) => openConnection(services, request),
+      logs: (pod, options) => local.logs(pod, options),
+      exec: (pod, command, options) => local.exec(pod, command, options),
+      serverAt: (address) => network.serverAt(address),
+    };
+  }
+
+  #podOf(reference: PodReference, given: string | undefined): StoredPod {
+    const { name = '', namespace } = typeof reference === 'string' ? { name: reference } : reference.metadata;
+    const pod = this.#pods.get(name, given ?? namespace ?? 'default');
+    if (pod === undefined) throw errors.notFound({ group: '', resource: 'pods' }, name);
+    return pod;
+  }
+
+  /** The part of kubelet's own API that clients use. */
+  async #nodeFetch(node: string, request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/healthz') return new Response('ok');
+    if (pathname !== '/pods' && pathname !== '/pods/') return new Response('404 page not found\n', { status: 404 });
+    const items = this.#pods.list().filter(({ spec }) => spec.nodeName === node);
+    return Response.json({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+  }
+}

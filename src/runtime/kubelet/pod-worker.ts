@@ -1,0 +1,359 @@
+/**
+ * Runs one pod: decides which containers to start, restart and stop, and writes the pod's status.
+ * upstream: pkg/kubelet/kubelet.go SyncPod, pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions
+ */
+import type { Client } from '../../client/client.js';
+import type { ControllerContext } from '../../controllers/runtime/controller.js';
+import type { ReconcileResult } from '../../controllers/runtime/work-queue.js';
+import { kubeletEvent } from '../../controllers/stages/pod-events.js';
+import type { StageEvent } from '../../controllers/stages/stage.js';
+import { isPodFinished, type StoredPod } from '../../controllers/workloads/pod-state.js';
+import { Node } from '../../kinds/core/v1/node/node.js';
+import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { PodStatusInput } from '../../kinds/generated/core-v1.js';
+import { StatusError } from '../../meta/errors.js';
+import { timeToMs } from '../../text/time/time.js';
+import type { Clock, Undo } from '../../util/clock.js';
+import { deepEqual } from '../../util/json.js';
+import { PodVolumes, type SharedVolumes } from '../files/pod-volumes.js';
+import type { ClusterNetwork } from '../network/types.js';
+import type { ContainerSpec, ProcessImage } from '../program.js';
+import { type ContainerRole, KubeletContainer } from './container.js';
+import { executeCommand } from './execute.js';
+import type { CommandResult, PodEnvironment } from './pod-environment.js';
+import { type PodEnd, podStatus } from './pod-status.js';
+import { SetupError } from './references.js';
+import { systemFilesOf } from './system-files.js';
+
+/** What all pods of a runtime share. */
+export interface KubeletServices {
+  readonly context: ControllerContext;
+  readonly network: ClusterNetwork;
+  readonly shared: SharedVolumes;
+  readonly allowsHostPath: boolean;
+  imageOf(image: string): ProcessImage | undefined;
+  /** Assigns an address to a pod. */
+  allocateAddress(pod: StoredPod): string;
+  /** The reason why the node does not admit a pod, if there is one. */
+  rejection(pod: StoredPod): { readonly reason: string; readonly message: string } | undefined;
+  clientOf(pod: StoredPod): Client;
+  requeue(pod: StoredPod): void;
+  busyFor(work: Promise<unknown>): void;
+}
+
+const MOUNT_RETRY_MS = 2_000;
+const DEADLINE = {
+  reason: 'DeadlineExceeded',
+  message: 'Pod was active on the node longer than the specified deadline',
+};
+
+export class PodWorker implements PodEnvironment {
+  readonly context: ControllerContext;
+  readonly clock: Clock;
+  readonly network: ClusterNetwork;
+  readonly volumes: PodVolumes;
+  readonly client: Client;
+  readonly #services: KubeletServices;
+  readonly #containers = new Map<string, KubeletContainer>();
+  readonly #timers = new Set<Undo>();
+  #pod: StoredPod;
+  #podIP: string | undefined;
+  #isMounted = false;
+  #mountProblem: string | undefined;
+  #isInitialized = false;
+  /** All main containers have ended. */
+  #isFinishing = false;
+  #end: PodEnd | undefined;
+
+  constructor(services: KubeletServices, pod: StoredPod) {
+    const { context, network, shared, allowsHostPath } = services;
+    this.#services = services;
+    this.#pod = pod;
+    this.context = context;
+    this.clock = context.clock;
+    this.network = network;
+    this.client = services.clientOf(pod);
+    this.volumes = new PodVolumes(context, {
+      shared,
+      allowsHostPath,
+      pod: () => this.#pod,
+      podIPs: () => this.podIPs(),
+    });
+  }
+
+  get hasInitContainers(): boolean {
+    return (this.#pod.spec.initContainers ?? []).length > 0;
+  }
+
+  /** Waits for an object that does not exist yet. */
+  get isWaitingForObjects(): boolean {
+    return !this.#isMounted || [...this.#containers.values()].some((each) => !each.isRunning && each.waitMs > 0);
+  }
+
+  current(): StoredPod {
+    return this.#pod;
+  }
+
+  container(name: string): KubeletContainer | undefined {
+    return this.#containers.get(name);
+  }
+
+  containerSpec(name: string): ContainerSpec {
+    const { containers, initContainers = [], ephemeralContainers = [] } = this.#pod.spec;
+    const found = [...containers, ...initContainers, ...ephemeralContainers].find((each) => each.name === name);
+    if (found === undefined) throw new RangeError(`the pod has no container ${name}`);
+    return found as ContainerSpec;
+  }
+
+  podIPs(): readonly string[] {
+    return this.#podIP === undefined ? [] : [this.#podIP];
+  }
+
+  allocatable(): Readonly<Record<string, string>> {
+    return this.context.informer(Node).get(this.#pod.spec.nodeName ?? '')?.status.allocatable ?? {};
+  }
+
+  systemFiles(): Readonly<Record<string, string>> {
+    return systemFilesOf(this.#pod, this.podIPs()[0] ?? '');
+  }
+
+  imageOf(image: string): ProcessImage | undefined {
+    return this.#services.imageOf(image);
+  }
+
+  record({ type, reason, message, ...details }: StageEvent): void {
+    this.context.events.record(this.#pod, type, reason, message, { ...details, fieldManager: 'kubelet' });
+  }
+
+  changed(): void {
+    this.#services.requeue(this.#pod);
+  }
+
+  execute(container: KubeletContainer, command: readonly string[], timeoutMs?: number): Promise<CommandResult> {
+    return executeCommand(this, container, command, timeoutMs);
+  }
+
+  after(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const undo = this.clock.after(Math.max(0, ms), () => {
+        this.#timers.delete(undo);
+        resolve();
+      });
+      this.#timers.add(undo);
+    });
+  }
+
+  busyFor(work: Promise<unknown>): void {
+    this.#services.busyFor(work);
+  }
+
+  /** Ends all containers at once, because the pod is gone or the cluster closes. */
+  abandon(): void {
+    for (const undo of this.#timers) undo();
+    for (const container of this.#containers.values()) container.abandon();
+  }
+
+  /** Brings the pod one step further. Called after every change of the pod and of its containers. */
+  async sync(pod: StoredPod): Promise<ReconcileResult | undefined> {
+    this.#pod = pod;
+    this.#podIP ??= pod.status.podIP;
+    if (pod.metadata.deletionTimestamp !== undefined) return this.#terminate();
+    if (isPodFinished(pod) && this.#end === undefined && this.#containers.size === 0) return undefined;
+    this.#end ??= this.#rejection();
+    const { startTime } = pod.status;
+    const { activeDeadlineSeconds } = pod.spec;
+    const deadlineMs =
+      activeDeadlineSeconds === undefined || startTime == null
+        ? Infinity
+        : timeToMs(startTime) + activeDeadlineSeconds * 1000 - this.clock.now();
+    if (deadlineMs <= 0 && this.#end === undefined) this.#exceedDeadline();
+    if (this.#end !== undefined) {
+      await this.#writeStatus();
+      return undefined;
+    }
+    const nextMs = Math.min(deadlineMs, await this.#progress());
+    await this.#writeStatus();
+    return nextMs === Infinity ? undefined : { requeueAfterMs: nextMs };
+  }
+
+  #rejection(): PodEnd | undefined {
+    if (this.#containers.size > 0) return undefined;
+    const rejected = this.#services.rejection(this.#pod);
+    if (rejected === undefined) return undefined;
+    const { reason, message } = rejected;
+    this.record(kubeletEvent(this.#pod, { type: 'Warning', reason, message }));
+    return { phase: 'Failed', reason, message: `Pod was rejected: ${message}`, isRejected: true };
+  }
+
+  #exceedDeadline(): void {
+    this.record(kubeletEvent(this.#pod, { type: 'Normal', ...DEADLINE }));
+    this.#end = { phase: 'Failed', ...DEADLINE };
+    for (const each of this.#containers.values()) void each.stop(undefined, `Stopping container ${each.name}`);
+  }
+
+  /** Starts what can be started. Returns the time until something is due. */
+  async #progress(): Promise<number> {
+    this.#podIP ??= this.#services.allocateAddress(this.#pod);
+    this.#addContainers();
+    // Programs can use the network when everyone knows their address. The write of the status queues the pod again.
+    if (this.#pod.status.podIP === undefined) return Infinity;
+    const { renewAtMs = 0 } = this.volumes;
+    if (!this.#isMounted || renewAtMs <= this.clock.now()) {
+      const problem = await this.#mount();
+      if (problem !== undefined) return MOUNT_RETRY_MS;
+    }
+    const nextStart = this.#startContainers();
+    const renewal = this.volumes.renewAtMs;
+    return Math.min(nextStart, renewal === undefined ? Infinity : Math.max(0, renewal - this.clock.now()));
+  }
+
+  async #mount(): Promise<string | undefined> {
+    try {
+      await this.volumes.mount();
+      this.#isMounted = true;
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      if (this.#mountProblem !== error.message) {
+        this.record(kubeletEvent(this.#pod, { type: 'Warning', reason: 'FailedMount', message: error.message }));
+      }
+      this.#mountProblem = error.message;
+      return error.message;
+    }
+  }
+
+  #addContainers(): void {
+    const { containers, initContainers = [], ephemeralContainers = [] } = this.#pod.spec;
+    const add = (name: string, role: ContainerRole) => {
+      if (!this.#containers.has(name)) this.#containers.set(name, new KubeletContainer(this, role, name));
+    };
+    for (const { name, restartPolicy } of initContainers) add(name, restartPolicy === 'Always' ? 'sidecar' : 'init');
+    for (const { name } of containers) add(name, 'main');
+    for (const { name } of ephemeralContainers) add(name, 'ephemeral');
+  }
+
+  #startContainers(): number {
+    const waits: number[] = [];
+    const start = (container: KubeletContainer): void => {
+      const { waitMs } = container;
+      if (waitMs === 0) container.start();
+      else container.showBackOff();
+      if (!container.isRunning) waits.push(Math.max(waitMs, container.waitMs));
+    };
+    const earliest = () => Math.min(Infinity, ...waits);
+    for (const container of this.#withRole('init', 'sidecar')) {
+      if (container.role === 'sidecar') {
+        if (!container.isRunning && !this.#isFinishing) start(container);
+        if (!container.isStarted && !this.#isInitialized) return earliest();
+        continue;
+      }
+      if (this.#isInitialized || container.exitCode === 0) continue;
+      if (container.exitCode !== undefined && this.#pod.spec.restartPolicy === 'Never') {
+        this.#finish('Failed');
+        return earliest();
+      }
+      if (!container.isRunning) start(container);
+      return earliest();
+    }
+    this.#isInitialized = true;
+    const isFirstStart = (container: KubeletContainer) =>
+      container.exitCode === undefined && container.log === undefined;
+    for (const container of this.#withRole('main')) {
+      if (!container.isRunning && (isFirstStart(container) || this.#restarts(container))) start(container);
+    }
+    for (const container of this.#withRole('ephemeral')) {
+      if (!container.isRunning && isFirstStart(container)) start(container);
+    }
+    this.#finishIfEnded();
+    return earliest();
+  }
+
+  #restarts({ exitCode }: KubeletContainer): boolean {
+    const { restartPolicy = 'Always' } = this.#pod.spec;
+    // Without an exit code it waits for its back-off.
+    return exitCode === undefined || restartPolicy === 'Always' || (restartPolicy === 'OnFailure' && exitCode !== 0);
+  }
+
+  #finishIfEnded(): void {
+    const mains = this.#withRole('main');
+    if (mains.some((each) => each.isRunning || each.exitCode === undefined || this.#restarts(each))) return;
+    this.#finish(mains.every(({ exitCode }) => exitCode === 0) ? 'Succeeded' : 'Failed');
+  }
+
+  /** All main containers have ended. The pod has its final phase when the others have ended, too. */
+  #finish(phase: 'Succeeded' | 'Failed'): void {
+    this.#isFinishing = true;
+    const rest = [...this.#containers.values()].filter(({ isRunning }) => isRunning);
+    if (rest.length === 0) this.#end = { phase };
+    for (const each of rest.reverse()) void each.stop(undefined, `Stopping container ${each.name}`);
+  }
+
+  #withRole(...roles: readonly ContainerRole[]): readonly KubeletContainer[] {
+    return [...this.#containers.values()].filter(({ role }) => roles.includes(role));
+  }
+
+  /** The pod is deleted: stops the containers, sidecars last, and removes the pod when all have ended. */
+  async #terminate(): Promise<undefined> {
+    const { name, namespace, uid, deletionTimestamp } = this.#pod.metadata;
+    const graceMs = Math.max(0, timeToMs(deletionTimestamp ?? '') - this.clock.now());
+    const running = [...this.#containers.values()].filter(({ isRunning }) => isRunning);
+    const first = running.filter(({ role }) => role !== 'sidecar');
+    for (const each of first.length > 0 ? first : running.slice(-1)) {
+      void each.stop(graceMs, `Stopping container ${each.name}`);
+    }
+    if (running.length > 0) {
+      await this.#writeStatus();
+      return undefined;
+    }
+    if (this.#containers.size > 0)
+      this.#end ??= { phase: this.#withRole('main').every(({ exitCode }) => exitCode === 0) ? 'Succeeded' : 'Failed' };
+    if (!isPodFinished(this.#pod)) await this.#writeStatus();
+    if (this.#pod.metadata.deletionGracePeriodSeconds === 0) return undefined;
+    await this.#ignoringAbsence(() =>
+      this.#api(namespace).delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }),
+    );
+    return undefined;
+  }
+
+  async #writeStatus(): Promise<void> {
+    const pod = this.#pod;
+    const statuses = (...roles: readonly ContainerRole[]) => this.#withRole(...roles).map((each) => each.status());
+    const status: PodStatusInput = podStatus(pod, {
+      now: this.context.now(),
+      podIP: this.#podIP,
+      hostIP: this.#hostIP(),
+      isInitialized: this.#isInitialized || !this.hasInitContainers,
+      isRunning: [...this.#containers.values()].some(({ isRunning }) => isRunning),
+      init: statuses('init', 'sidecar'),
+      main: statuses('main'),
+      ephemeral: statuses('ephemeral'),
+      end: this.#end,
+    });
+    const next = { ...pod.status, ...status };
+    if (deepEqual(next, pod.status)) return;
+    const { name, namespace } = pod.metadata;
+    await this.#ignoringAbsence(() =>
+      this.#api(namespace)
+        .subresource('status')
+        .update(name, { ...pod, status: next } as StoredPod),
+    );
+  }
+
+  #hostIP(): string {
+    const { addresses = [] } = this.context.informer(Node).get(this.#pod.spec.nodeName ?? '')?.status ?? {};
+    return addresses.find(({ type }) => type === 'InternalIP')?.address ?? '';
+  }
+
+  #api(namespace: string | undefined) {
+    return this.context.client.api(Pod, namespace);
+  }
+
+  /** The pod may be deleted at any time. */
+  async #ignoringAbsence(write: () => PromiseLike<unknown>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      if (!StatusError.is(error, 'NotFound')) throw error;
+    }
+  }
+}

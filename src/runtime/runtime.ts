@@ -1,0 +1,49 @@
+/**
+ * The controllers that make the pods of a cluster run: nodes, a scheduler and a kubelet.
+ */
+import type { Controller } from '../controllers/runtime/controller.js';
+import { nodeStages } from '../controllers/stages/node-stages.js';
+import { scheduledPods } from '../controllers/stages/ready-pods.js';
+import { stages } from '../controllers/stages/stages.js';
+import { refuseUnknownOptions } from '../util/options.js';
+import { kubelet } from './kubelet/kubelet.js';
+import type { NetworkOptions } from './network/network.js';
+import { nodeRegistration } from './nodes.js';
+import type { Image } from './program.js';
+
+export interface RuntimeOptions {
+  /**
+   * What image names mean, without tag or digest: a function, or something else that starts processes (`processImages` of
+   * `orchplane/node`). `*` stands for all other images. A container with an unknown image waits with `ImagePullBackOff`.
+   */
+  readonly images: Readonly<Record<string, Image>>;
+  /** The names of the nodes to create if the cluster has none; `node-1` unless given. */
+  readonly nodes?: readonly string[] | undefined;
+  /** True: pods may use hostPath volumes, which are directories in memory that the pods of a node share. */
+  readonly hostPath?: boolean | undefined;
+  readonly network?: NetworkOptions | undefined;
+}
+
+const OPTIONS = ['images', 'nodes', 'hostPath', 'network'] as const satisfies readonly (keyof RuntimeOptions)[];
+
+/**
+ * Controllers that run pods, as an alternative to `stages()`.
+ *
+ * @example
+ * const web: Program = async ({ listen, untilStopped }) => {
+ *   listen(8080, () => new Response('Hello'));
+ *   await untilStopped();
+ * };
+ * const cluster = createCluster({
+ *   controllers: controllers([...standardControllers(), ...runtime({ images: { 'shop/web': web } })]),
+ * });
+ */
+export function runtime(options: RuntimeOptions): readonly Controller[] {
+  refuseUnknownOptions('runtime', options, OPTIONS);
+  const { images, nodes = ['node-1'], hostPath = false, network = {} } = options;
+  return [
+    nodeRegistration(nodes),
+    stages([scheduledPods(), ...nodeStages()], { name: 'runtime-nodes' }),
+    kubelet({ images, hostPath, network }),
+  ];
+}

@@ -1,0 +1,160 @@
+/** Containers that are processes of this machine, without isolation and in Linux namespaces. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { type Cluster, createCluster } from 'orchplane';
+import { controllers, standardControllers } from 'orchplane/controllers';
+import { ConfigMap, Pod, Service } from 'orchplane/kinds';
+import { bridgeSockets, nodeSockets, type ProcessImagesOptions, processImages } from 'orchplane/node';
+import { type Program, runtime } from 'orchplane/runtime';
+import { describe, expect, test } from 'vitest';
+import type { PodInput } from '../../../src/kinds/generated/core-v1.js';
+
+function isAvailable(command: string): boolean {
+  try {
+    execFileSync(command, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const hasNamespaces =
+  process.platform === 'linux' && process.getuid?.() === 0 && isAvailable('unshare') && canUseNamespaces();
+
+function canUseNamespaces(): boolean {
+  try {
+    execFileSync('unshare', ['--mount', '--net', 'ip', 'link', 'add', 'test0', 'type', 'bridge'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const SERVER = `
+require('http').createServer((request, response) => response.end('from ' + process.env.NAME + ' ' + request.url))
+  .listen(8080, process.env.ORCHPLANE_ADDRESS ?? '0.0.0.0', () => console.log('listening'));
+`;
+
+function clusterWith(options: ProcessImagesOptions, programs: Readonly<Record<string, Program>> = {}): Cluster {
+  const definitions = {
+    busybox: { command: ['sh'] },
+    node: { command: [process.execPath], programs: { '/bin/node-of-image': process.execPath } },
+  };
+  return createCluster({
+    dialect: 'kubernetes',
+    controllers: controllers([
+      ...standardControllers(),
+      ...runtime({
+        images: { ...processImages(definitions, options), ...programs },
+        network: { sockets: options.isolation === 'namespaces' ? bridgeSockets : nodeSockets },
+      }),
+    ]),
+  });
+}
+
+async function run(cluster: Cluster, name: string, spec: NonNullable<PodInput['spec']>): Promise<void> {
+  await cluster.api(Pod).create({ metadata: { name, labels: { app: name } }, spec });
+}
+
+async function until(cluster: Cluster, name: string, phase: string) {
+  const found = await cluster.api(Pod).waitFor(name, (pod) => pod?.status.phase === phase, { timeoutMs: 10_000 });
+  if (found === undefined) throw new Error(`the pod ${name} is gone`);
+  return found;
+}
+
+const cases: readonly (readonly [ProcessImagesOptions['isolation'] & string, boolean])[] = [
+  ['none', true],
+  ['namespaces', hasNamespaces],
+];
+
+describe.each(cases)('processes with isolation %s', (isolation, isPossible) => {
+  const at = isolation === 'none' ? '$ORCHPLANE_ROOT' : '';
+
+  test.runIf(isPossible)('have their environment, files, exit code and log, and leave nothing', async () => {
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('orchplane-pod-'));
+    const cluster = clusterWith({ isolation });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data: { mode: 'fast' } });
+    await run(cluster, 'job', {
+      restartPolicy: 'Never',
+      volumes: [
+        { name: 'settings', configMap: { name: 'settings', defaultMode: 0o400 } },
+        { name: 'scratch', emptyDir: {} },
+      ],
+      containers: [
+        {
+          name: 'c',
+          image: 'busybox:1.36',
+          command: ['sh', '-c'],
+          args: [
+            `echo $GREETING; cat ${at}/etc/settings/mode; echo; ls ${at}/etc/settings; echo oops >&2; ` +
+              `echo done > ${at}/dev/termination-log; echo x > ${at}/scratch/x; exit 4`,
+          ],
+          env: [{ name: 'GREETING', value: 'hello' }],
+          volumeMounts: [
+            { name: 'settings', mountPath: '/etc/settings' },
+            { name: 'scratch', mountPath: '/scratch' },
+          ],
+        },
+      ],
+    });
+    const { status } = await until(cluster, 'job', 'Failed');
+    expect((await cluster.logs('job').text()).split('\n').sort().join('\n').trim()).toBe('fast\nhello\nmode\noops');
+    expect(status.containerStatuses?.[0]?.state.terminated).toMatchObject({ exitCode: 4, message: 'done\n' });
+    await cluster.close();
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('orchplane-pod-'))).toEqual(before);
+  });
+
+  test.runIf(isPossible)('can be executed in, stopped and reached through a Service', async () => {
+    const answers: string[] = [];
+    const client: Program = async ({ fetch }) => {
+      answers.push(await (await fetch('http://web/path')).text());
+    };
+    await using cluster = clusterWith({ isolation }, { client });
+    await cluster.api(Service).create({
+      metadata: { name: 'web' },
+      spec: { selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] },
+    });
+    await run(cluster, 'web', {
+      containers: [
+        {
+          name: 'c',
+          image: 'node',
+          args: ['-e', SERVER],
+          env: [{ name: 'NAME', value: 'web' }],
+          readinessProbe: { httpGet: { port: 8080 }, periodSeconds: 1 },
+        },
+      ],
+    });
+    const ready = await cluster
+      .api(Pod)
+      .waitFor('web', (pod) =>
+        (pod?.status.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True'),
+      );
+    expect(ready?.status.podIP).toMatch(/^10\.244\./);
+    const { stdout, exitCode } = await cluster.exec('web', ['sh', '-c', 'cat; echo $NAME; exit 3'], { stdin: 'in ' });
+    expect({ stdout, exitCode }).toEqual({ stdout: 'in web\n', exitCode: 3 });
+    await cluster.settle();
+    await run(cluster, 'client', { restartPolicy: 'Never', containers: [{ name: 'c', image: 'client' }] });
+    await until(cluster, 'client', 'Succeeded');
+    expect(answers).toEqual(['from web /path']);
+    if (isolation === 'namespaces') {
+      await run(cluster, 'process', {
+        restartPolicy: 'Never',
+        containers: [
+          {
+            name: 'c',
+            image: 'node',
+            args: ['-e', "fetch('http://web.default/x').then(async (r) => console.log(await r.text()))"],
+          },
+        ],
+      });
+      await until(cluster, 'process', 'Succeeded');
+      expect(await cluster.logs('process').text()).toBe('from web /x\n');
+    }
+    const beganMs = performance.now();
+    await cluster.api(Pod).delete('web', { gracePeriodSeconds: 2 });
+    await cluster.api(Pod).waitFor('web', (pod) => pod === undefined, { timeoutMs: 10_000 });
+    expect(performance.now() - beganMs).toBeLessThan(9_000);
+  });
+});

@@ -1,0 +1,217 @@
+/** What a container finds: environment, files, commands, its client and its log. */
+import { expect, test } from 'vitest';
+import { ConfigMap, Namespace, Secret, Service } from '../../../src/kinds/index.js';
+import type { Program } from '../../../src/runtime/index.js';
+import { idle, runningCluster } from './fixture.js';
+
+test('variables come from values, other variables, the pod, resources, ConfigMaps, Secrets and Services', async () => {
+  let seen: Readonly<Record<string, string>> = {};
+  let words: readonly string[] = [];
+  await using running = runningCluster({
+    show: ({ env, args, command }) => {
+      seen = env;
+      words = [...command, ...args];
+    },
+  });
+  const { cluster } = running;
+  await cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data: { MODE: 'fast', LEVEL: '3' } });
+  await cluster.api(Secret).create({ metadata: { name: 'keys' }, stringData: { password: 'secret' } });
+  await cluster
+    .api(Service)
+    .create({ metadata: { name: 'my-db' }, spec: { clusterIP: '10.0.0.77', ports: [{ port: 5432 }] } });
+  await running.start('shown', 'show', {
+    restartPolicy: 'Never',
+    containers: [
+      {
+        name: 'c',
+        image: 'show',
+        command: ['run', '$(WHO)'],
+        args: ['$(NOBODY)', '$$(WHO)'],
+        resources: { limits: { cpu: '1500m', memory: '64Mi' } },
+        envFrom: [{ prefix: 'S_', configMapRef: { name: 'settings' } }],
+        env: [
+          { name: 'WHO', value: 'world' },
+          { name: 'GREETING', value: 'hello $(WHO) in $(S_MODE) mode, $(MY_DB_SERVICE_HOST)' },
+          { name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+          { name: 'ADDRESS', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+          { name: 'CPUS', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } },
+          { name: 'MEBIBYTES', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1Mi' } } },
+          { name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'settings', key: 'LEVEL' } } },
+          { name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'keys', key: 'password' } } },
+          { name: 'ABSENT', valueFrom: { secretKeyRef: { name: 'keys', key: 'none', optional: true } } },
+        ],
+      },
+    ],
+  });
+  expect(seen).toMatchObject({
+    S_MODE: 'fast',
+    S_LEVEL: '3',
+    GREETING: 'hello world in fast mode, 10.0.0.77',
+    POD: 'shown',
+    ADDRESS: '10.244.0.1',
+    CPUS: '2',
+    MEBIBYTES: '64',
+    LEVEL: '3',
+    PASSWORD: 'secret',
+    HOSTNAME: 'shown',
+    MY_DB_SERVICE_HOST: '10.0.0.77',
+    MY_DB_PORT_5432_TCP: 'tcp://10.0.0.77:5432',
+  });
+  expect(seen).not.toHaveProperty('ABSENT');
+  expect(words).toEqual(['run', 'world', '$(NOBODY)', '$(WHO)']);
+});
+
+test('a container waits for its ConfigMap', async () => {
+  await using running = runningCluster({ idle });
+  await running.start('waiting', 'idle', {
+    containers: [{ name: 'c', image: 'idle', envFrom: [{ configMapRef: { name: 'late' } }] }],
+  });
+  const state = async () => (await running.pod('waiting')).status.containerStatuses?.[0]?.state;
+  expect(await state()).toEqual({
+    waiting: { reason: 'CreateContainerConfigError', message: 'configmap "late" not found' },
+  });
+  expect(await running.events('waiting')).toContain('Failed Error: configmap "late" not found');
+  await running.cluster.api(ConfigMap).create({ metadata: { name: 'late' } });
+  await running.advance(10_000);
+  expect(await state()).toMatchObject({ running: {} });
+});
+
+test('volumes have live content, except behind a subPath', async () => {
+  await using running = runningCluster({ idle });
+  const { cluster } = running;
+  await cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data: { 'a.txt': 'one', 'b.txt': 'two' } });
+  await cluster.api(Secret).create({ metadata: { name: 'keys' }, stringData: { token: 't0' } });
+  await running.start('mounted', 'idle', {
+    volumes: [
+      { name: 'settings', configMap: { name: 'settings' } },
+      { name: 'renamed', configMap: { name: 'settings', items: [{ key: 'a.txt', path: 'deep/a' }] } },
+      { name: 'keys', secret: { secretName: 'keys' } },
+      { name: 'about', downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
+      { name: 'scratch', emptyDir: {} },
+    ],
+    containers: [
+      {
+        name: 'c',
+        image: 'idle',
+        volumeMounts: [
+          { name: 'settings', mountPath: '/etc/settings' },
+          { name: 'settings', mountPath: '/etc/one', subPath: 'a.txt' },
+          { name: 'renamed', mountPath: '/etc/renamed' },
+          { name: 'keys', mountPath: '/etc/keys', readOnly: true },
+          { name: 'about', mountPath: '/etc/about' },
+          { name: 'scratch', mountPath: '/scratch' },
+        ],
+      },
+      { name: 'other', image: 'idle', volumeMounts: [{ name: 'scratch', mountPath: '/shared' }] },
+    ],
+  });
+  const read = async (...paths: string[]) =>
+    (await cluster.exec('mounted', ['cat', ...paths], { container: 'c' })).stdout;
+  expect(
+    await read('/etc/settings/a.txt', '/etc/one', '/etc/renamed/deep/a', '/etc/keys/token', '/etc/about/name'),
+  ).toBe('oneoneonet0mounted');
+  await cluster.api(ConfigMap).update({
+    ...(await cluster.api(ConfigMap).get('settings')),
+    data: { 'a.txt': 'changed' },
+  });
+  await cluster.settle();
+  expect(await read('/etc/settings/a.txt')).toBe('changed');
+  expect(await read('/etc/one')).toBe('one');
+  const { stdout } = await cluster.exec('mounted', ['ls', '/etc/settings'], { container: 'c' });
+  expect(stdout).toBe('a.txt\n');
+  await cluster.exec('mounted', ['tee', '/scratch/note'], { container: 'c', stdin: 'from c' });
+  expect((await cluster.exec('mounted', ['cat', '/shared/note'], { container: 'other' })).stdout).toBe('from c');
+  expect(await cluster.exec('mounted', ['cat', '/none'], { container: 'c' })).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'cat: ENOENT: no such file or directory, /none\n',
+  });
+});
+
+test('a missing volume keeps the pod waiting with an Event', async () => {
+  await using running = runningCluster({ idle });
+  await running.start('waiting', 'idle', { volumes: [{ name: 'late', secret: { secretName: 'late' } }] });
+  expect((await running.pod('waiting')).status.phase).toBe('Pending');
+  expect(await running.events('waiting')).toEqual([
+    'FailedMount MountVolume.SetUp failed for volume "late" : secret "late" not found',
+  ]);
+  await running.cluster.api(Secret).create({ metadata: { name: 'late' } });
+  await running.advance(2_000);
+  expect((await running.pod('waiting')).status.phase).toBe('Running');
+});
+
+test('a program acts as its service account, with a token that is renewed', async () => {
+  const refusals: string[] = [];
+  const tokens: string[] = [];
+  const program: Program = async ({ client, files, sleep }) => {
+    for (;;) {
+      tokens.push(files.readText('/var/run/secrets/kubernetes.io/serviceaccount/token'));
+      await client
+        .api(Namespace)
+        .get('default')
+        .catch((error: Error) => refusals.push(error.message));
+      await sleep(3_600_000);
+    }
+  };
+  await using running = runningCluster({ program });
+  await running.start('agent', 'program');
+  expect(refusals[0]).toContain('User "system:serviceaccount:default:default" cannot get resource "namespaces"');
+  await running.advance(3_600_000);
+  expect(tokens).toHaveLength(2);
+  expect(tokens[0]).toMatch(/^eyJ/);
+  expect(tokens[1]).not.toBe(tokens[0]);
+});
+
+test('files about names and addresses', async () => {
+  await using running = runningCluster({ idle });
+  await running.start('named', 'idle', {
+    hostname: 'box',
+    subdomain: 'net',
+    hostAliases: [{ ip: '10.0.0.9', hostnames: ['old', 'older'] }],
+  });
+  const read = async (path: string) => (await running.cluster.exec('named', ['cat', path])).stdout;
+  expect(await read('/etc/hostname')).toBe('box\n');
+  const hosts = await read('/etc/hosts');
+  expect(hosts).toContain('10.244.0.1\tbox.net.default.svc.cluster.local\tbox\n');
+  expect(hosts).toContain('10.0.0.9\told\tolder\n');
+  expect(await read('/etc/resolv.conf')).toBe(
+    'search default.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.0.0.10\noptions ndots:5\n',
+  );
+});
+
+test('logs can be followed, cut and dated', async () => {
+  const talk: Program = async ({ log, stderr, sleep }) => {
+    log('one');
+    stderr.write('two\n');
+    await sleep(1_000);
+    log('three');
+    await sleep(1_000);
+    log('four');
+  };
+  await using running = runningCluster({ talk });
+  const { cluster } = running;
+  await running.start('talk', 'talk', { restartPolicy: 'Never' });
+  const followed: string[] = [];
+  const following = (async () => {
+    for await (const line of cluster.logs('talk', { follow: true, tailLines: 1 })) followed.push(line);
+  })();
+  await running.advance(1_000);
+  await running.advance(1_000);
+  await following;
+  expect(followed).toEqual(['two', 'three', 'four']);
+  expect(await cluster.logs('talk', { tailLines: 2, timestamps: true }).text()).toBe(
+    '2026-01-01T00:00:01.000000Z three\n2026-01-01T00:00:02.000000Z four\n',
+  );
+  expect(await cluster.logs('talk', { sinceSeconds: 1 }).text()).toBe('three\nfour\n');
+  expect(await cluster.logs('talk', { limitBytes: 6 }).text()).toBe('one\ntw');
+  await expect(cluster.logs('talk', { previous: true }).text()).rejects.toThrow(
+    'previous terminated container "c" in pod "talk" not found',
+  );
+  await expect(cluster.logs('nobody').text()).rejects.toThrow('pods "nobody" not found');
+});
+
+test('an unknown command fails', async () => {
+  await using running = runningCluster({ idle });
+  await running.start('one', 'idle');
+  await expect(running.cluster.exec('one', ['bash'])).rejects.toThrow('executable file not found in $PATH');
+});
