@@ -3,6 +3,7 @@
  * works, because a message to the other thread and back takes longer than most of the work.
  */
 import type { MessageSocket } from '../http/answer.js';
+import { nextTurn } from '../util/clock.js';
 
 /** The connection in the other thread. */
 export interface ForwardedSocketOptions {
@@ -40,7 +41,8 @@ export class ForwardedSocket implements MessageSocket {
   }
 
   send(message: Uint8Array): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
+    // A session that sends without a pause must notice that the connection is closed.
+    if (this.#isClosed) return nextTurn();
     const { length } = message;
     this.#unsentBytes += length;
     this.#other.send(message);

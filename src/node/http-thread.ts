@@ -211,15 +211,19 @@ class ForwardedRequests {
 
   async #runSession(id: number, open: OpenRequest, session: WebSocketSession): Promise<void> {
     open.session = undefined;
-    open.socket = new ForwardedSocket({
+    const socket = new ForwardedSocket({
       send: (message) => this.#batch.send({ type: 'chunk', id, bytes: ownBytes(message) }, message),
       ask: () => this.#batch.send({ type: 'read', id }),
     });
+    open.socket = socket;
     try {
-      await session.run(open.socket);
+      await session.run(socket);
       if (this.#open.delete(id)) this.#batch.send({ type: 'chunk', id });
     } catch (error) {
       this.#fail(id, error);
+    } finally {
+      // A process that the session has left may still send.
+      socket.close();
     }
   }
 

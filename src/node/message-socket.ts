@@ -3,7 +3,7 @@
  */
 import type { WebSocket } from 'ws';
 import type { MessageSocket } from '../http/answer.js';
-import { systemClock } from '../util/clock.js';
+import { nextTurn, systemClock } from '../util/clock.js';
 
 /** Above this many unsent bytes, the next message waits. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
@@ -13,7 +13,7 @@ const MAX_UNREAD_BYTES = 256 * 1024;
  * A server that does not read does not notice that the client has disconnected, unless it writes. So it sends a ping from
  * time to time.
  */
-const PING_INTERVAL_MS = 10_000;
+const PING_INTERVAL_MS = 5_000;
 
 export interface MessageSocketOptions {
   readonly isText: boolean;
@@ -64,7 +64,8 @@ export class WebSocketMessages implements MessageSocket {
 
   send(message: Uint8Array): Promise<void> {
     const webSocket = this.#webSocket;
-    if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();
+    // A session that sends without a pause must notice that the connection is closed.
+    if (webSocket.readyState !== webSocket.OPEN) return nextTurn();
     const { isText, onMessage } = this.#options;
     onMessage(message.length);
     return new Promise((resolve) => {

@@ -17,7 +17,7 @@ export type NodeListenerOptions = ClusterListenerOptions;
 /** Answers every request; it never passes one on. */
 export interface NodeListener {
   (incoming: IncomingMessage, outgoing: ServerResponse): void;
-  /** The listener of the server's `upgrade` event, for watches over WebSocket. Other protocols are answered with 501. */
+  /** The listener of the server's `upgrade` event, for WebSockets. Other protocols are answered with 501. */
   upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 

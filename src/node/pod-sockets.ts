@@ -136,11 +136,11 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   return new Request(address, init);
 }
 
-function sendHttp(connection: ByteConnection, request: Request): Promise<Response> {
+function sendHttp(connection: ByteConnection, request: Request, isUnverified = false): Promise<Response> {
   const { signal, method, headers, body } = request;
   const { host, hostname, pathname, search, protocol } = new URL(request.url);
   const plain = duplexOf(connection);
-  const socket = protocol === 'https:' ? secured(plain, hostname.replace(/^\[(.*)\]$/, '$1')) : plain;
+  const socket = protocol === 'https:' ? secured(plain, hostname.replace(/^\[(.*)\]$/, '$1'), isUnverified) : plain;
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({
       method,
@@ -156,7 +156,12 @@ function sendHttp(connection: ByteConnection, request: Request): Promise<Respons
   });
 }
 
-/** The certificate must be valid for the host, and trusted by Node. */
-function secured(socket: Duplex, host: string): Duplex {
-  return connectTls({ socket, host, ...(isIP(host) === 0 ? { servername: host } : {}) });
+/** Unless it is not verified, the certificate must be valid for the host, and trusted by Node. */
+function secured(socket: Duplex, host: string, isUnverified: boolean): Duplex {
+  return connectTls({
+    socket,
+    host,
+    rejectUnauthorized: !isUnverified,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  });
 }

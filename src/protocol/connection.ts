@@ -169,8 +169,8 @@ export interface Sockets {
   dial(address: SocketAddress): Promise<ByteConnection>;
   /** Answers the HTTP requests of a connection until it closes. */
   serveHttp(connection: ByteConnection, answer: (request: Request) => Promise<Response>): void;
-  /** Sends a request over a connection, with TLS if its URL begins with `https:`. The connection serves this request only. */
-  sendHttp(connection: ByteConnection, request: Request): Promise<Response>;
+  /** Sends a request over a connection, with TLS if its URL begins with `https:`. `isUnverified`: any certificate is accepted. The connection serves this request only. */
+  sendHttp(connection: ByteConnection, request: Request, isUnverified?: boolean): Promise<Response>;
   /** Listens on an address of the cluster, so that processes can reach it. Absent: processes cannot. */
   publish?(address: SocketAddress, accept: (connection: ByteConnection, remoteAddress: string) => void): () => void;
   /** Answers DNS queries of processes. */

@@ -32,8 +32,9 @@ export function answerWithStreams(connection: StreamConnection, request: HttpReq
   const subprotocol = chooseSubprotocol(request, VERSION_5) ?? chooseSubprotocol(request, OTHER_VERSIONS);
   if (subprotocol === undefined) return UNSUPPORTED_SUBPROTOCOL;
   const { name, isBase64 } = subprotocol;
-  const action = /\/attach(\?|$)/.test(request.url) ? 'attaching to container' : 'executing command in container';
-  const session: SessionOptions = { isBase64, canClose: VERSION_5.test(name), hasStatus: /^v[45]/.test(name), action };
+  const isAttach = /\/attach(\?|$)/.test(request.url);
+  const versions = { canClose: VERSION_5.test(name), hasStatus: /^v[45]/.test(name) };
+  const session: SessionOptions = { isBase64, isAttach, ...versions };
   return answerWithWebSocket(request, subprotocol, {
     onEnd,
     converse: (socket, signal) => new StreamSession(connection, socket, session).run(signal),
@@ -45,8 +46,8 @@ interface SessionOptions {
   readonly canClose: boolean;
   /** The error channel carries a Status rather than the text of an error. */
   readonly hasStatus: boolean;
-  /** What failed, in an error. */
-  readonly action: string;
+  /** The client gets no exit code: it has not started the process. */
+  readonly isAttach: boolean;
 }
 
 /** A Status without its type, as a client expects it on the error channel. */
@@ -74,13 +75,14 @@ class StreamSession {
 
   async run(signal: AbortSignal): Promise<void> {
     const { stdout } = this.#connection;
-    const aborted = untilAborted(signal);
-    void aborted.then(() => this.#close(signal.reason));
+    const onAbort = (): void => this.#close(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
     // An empty message tells the client that the connection is established.
     await this.#channels.send(stdout ? STDOUT : this.#hasStderr ? STDERR : ERROR);
     void this.#receiveAll().then(() => this.#close(new Error('the client has disconnected')));
-    const status = this.#runProcess();
-    const ended = await Promise.race([status, untilAborted(this.#closing.signal)]);
+    if (this.#closing.signal.aborted) return;
+    const ended = await Promise.race([this.#runProcess(), untilAborted(this.#closing.signal)]);
     if (ended !== undefined) await this.#sendStatus(ended);
   }
 
@@ -92,6 +94,7 @@ class StreamSession {
 
   async #runProcess(): Promise<ChannelStatus> {
     const { stdout } = this.#connection;
+    const { isAttach } = this.#options;
     try {
       const { exitCode } = await this.#connection.run({
         stdin: this.#stdin?.readable,
@@ -100,11 +103,10 @@ class StreamSession {
         sizes: this.#sizes?.readable,
         signal: this.#closing.signal,
       });
-      return statusOf(exitCode);
+      return statusOf(isAttach ? 0 : exitCode);
     } catch (error) {
-      const failure = StatusError.is(error)
-        ? error
-        : errors.internal(`error ${this.#options.action}: ${messageOf(error)}`, error);
+      const action = isAttach ? 'attaching to container' : 'executing command in container';
+      const failure = StatusError.is(error) ? error : errors.internal(`error ${action}: ${messageOf(error)}`, error);
       const { kind: _kind, apiVersion: _apiVersion, ...status } = failure.status;
       return status;
     }

@@ -55,7 +55,12 @@ interface Listener {
 
 /** What a connection leads to. */
 type Target =
-  | { readonly type: 'server'; readonly listener: Listener; readonly remoteAddress: string }
+  | {
+      readonly type: 'server';
+      readonly listener: Listener;
+      readonly remoteAddress: string;
+      readonly isFromOutside: boolean;
+    }
   | { readonly type: 'external'; readonly host: string; readonly port: number };
 
 class Network implements ClusterNetwork {
@@ -174,7 +179,8 @@ class Network implements ClusterNetwork {
     if (target.type === 'external') return this.#sendOutside(target, request);
     const { listener, remoteAddress } = target;
     const { server } = listener;
-    if (!('fetch' in server)) return this.#sockets().sendHttp(await this.#open(target), request);
+    // As in the reference, probes and proxies accept any certificate.
+    if (!('fetch' in server)) return this.#sockets().sendHttp(await this.#open(target), request, target.isFromOutside);
     return exchange((received) => server.fetch(received, { remoteAddress }), request, this.#linkOf(listener));
   }
 
@@ -248,7 +254,14 @@ class Network implements ClusterNetwork {
         continue;
       }
       const listener = this.#listenerOf(destination);
-      if (listener !== undefined) return { type: 'server', listener, remoteAddress: seenBy(end.pod, client) };
+      if (listener !== undefined) {
+        return {
+          type: 'server',
+          listener,
+          remoteAddress: seenBy(end.pod, client),
+          isFromOutside: client.pod === undefined,
+        };
+      }
       if (destination.type === 'external') return { type: 'external', host, port: destination.port };
       failed ??= destination;
     }

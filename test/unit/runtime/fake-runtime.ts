@@ -25,6 +25,8 @@ export interface FakeRuntime extends NodeRuntime {
   readonly requests: RuntimeRequest[];
   /** The number of open logs, processes and connections to ports. */
   readonly open: { logs: number; processes: number; ports: number };
+  /** The bytes that the command `flood` has written. */
+  floodBytes: number;
   /** Adds a line to the logs that clients follow. */
   writeLog(line: string): void;
   /** Ends the logs that clients follow. */
@@ -44,6 +46,7 @@ export function createFakeRuntime(): FakeRuntime {
   const fake: FakeRuntime = {
     requests: [],
     open: { logs: 0, processes: 0, ports: 0 },
+    floodBytes: 0,
     ports: new Map(),
     serveHttp: () => new Response('hello\n'),
     beforeStart: async () => undefined,
@@ -113,7 +116,7 @@ function streamsOf(fake: FakeRuntime, { subresource, query }: RuntimeRequest): S
       fake.open.processes++;
       try {
         await fake.beforeStart();
-        return { exitCode: await runCommand(command, streams) };
+        return { exitCode: await (command[0] === 'flood' ? flood(fake, streams) : runCommand(command, streams)) };
       } finally {
         fake.open.processes--;
       }
@@ -143,11 +146,6 @@ async function runCommand([name = '', ...args]: readonly string[], streams: Cont
         if (width === 1) return 0;
       }
       return 0;
-    case 'flood': {
-      const chunk = 'x'.repeat(64 * 1024);
-      while (!signal.aborted) await print(chunk);
-      return 0;
-    }
     case 'sleep-without-reading':
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
       return 0;
@@ -158,6 +156,17 @@ async function runCommand([name = '', ...args]: readonly string[], streams: Cont
     default:
       return runProgram([name, ...args], streams);
   }
+}
+
+/** Writes until the client disconnects. */
+async function flood(fake: FakeRuntime, { stdout, signal }: ContainerStreams): Promise<number> {
+  const print = writerOf(stdout);
+  const chunk = new Uint8Array(64 * 1024);
+  while (!signal.aborted) {
+    await print(chunk);
+    fake.floodBytes += chunk.length;
+  }
+  return 0;
 }
 
 function writerOf(stream: WritableStream<Uint8Array> | undefined): (data: string | Uint8Array) => Promise<void> {

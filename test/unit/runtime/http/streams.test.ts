@@ -74,6 +74,12 @@ describe('a process over WebSocket', () => {
     });
   });
 
+  test('does not report the exit code to a client that has attached', async () => {
+    const fails = process(async () => 3);
+    const client = await openSession(fails, { ...V5, path: '/pods/web/attach?stdout=true' });
+    expect(JSON.parse(channelText(await client.rest(), 3))).toEqual({ metadata: {}, status: 'Success' });
+  });
+
   test('reports an exit code as text to clients of the first version', async () => {
     const fails = process(async () => 3);
     const text = 'command terminated with non-zero exit code: command terminated with exit code 3';
@@ -195,6 +201,15 @@ describe('a process over WebSocket', () => {
     await client.ended;
     expect(reasons).toHaveLength(1);
     expect(client.isEnded()).toBe(true);
+  });
+
+  test('does not start for a client that has disconnected before', async () => {
+    const request = fakeRequest(V5);
+    const never = process(() => expect.unreachable('the process starts'));
+    const { webSocket } = await answerConnection(never, request, () => undefined);
+    request.disconnect();
+    await webSocket?.run({ receive: async () => undefined, send: async () => undefined });
+    expect(webSocket).toBeDefined();
   });
 
   test('does not delay the end of the connection if it ignores the disconnection', async () => {
