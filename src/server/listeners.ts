@@ -13,6 +13,8 @@ export class ServerListeners {
 
   constructor(all?: readonly ServerListener[]) {
     this.#all = all;
+    this.#joinedTo = all;
+    this.#joined = all;
   }
 
   /** Oldest first; undefined before the first. The same list until it changes. */
@@ -21,18 +23,20 @@ export class ServerListeners {
   }
 
   /**
-   * The listeners of all processes, given their addresses, of which those of this process may not be part yet. If no address
-   * is known, those of this process. The same list until one of them changes.
+   * The listeners of all processes, given their addresses, of which those of this process may not be part yet. Undefined if
+   * no address is known. The same list until one of them changes.
    */
   withServers(servers: readonly string[] | undefined): readonly ServerListener[] | undefined {
-    if (servers === undefined || servers.length === 0) return this.#all;
+    if (servers === undefined) return this.#all;
     if (servers !== this.#servers || this.#joinedTo !== this.#all) {
       this.#servers = servers;
       this.#joinedTo = this.#all;
       const own = this.#all ?? [];
       const others = servers.filter((address) => !own.some((listener) => listener.address === address));
       const known = own.filter(({ address }) => servers.includes(address));
-      this.#joined = [...known, ...others.map((address) => ({ address }))];
+      const joined = [...known, ...others.map((address) => ({ address }))];
+      const isEmpty = joined.length === 0 && (this.#all === undefined || own.length > 0);
+      this.#joined = isEmpty ? undefined : joined;
     }
     return this.#joined;
   }

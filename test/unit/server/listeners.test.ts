@@ -4,11 +4,11 @@ import { ServerListeners } from '../../../src/server/listeners.js';
 
 const OWN = { address: '10.0.0.1', port: 6443 };
 
-test('are those of this process while no address of a server is known', () => {
+test('are not known while no address of a server is, and none when all have closed', () => {
   const listeners = new ServerListeners();
   expect(listeners.withServers([])).toBeUndefined();
   listeners.add(OWN);
-  expect(listeners.withServers([])).toEqual([OWN]);
+  expect(listeners.withServers([])).toBeUndefined();
   listeners.remove(OWN);
   expect(listeners.withServers([])).toEqual([]);
 });
