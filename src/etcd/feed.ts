@@ -68,6 +68,8 @@ export class EtcdFeed {
   #isClosed = false;
   #quietHeartbeats = 0;
   #stopHeartbeat: () => void = () => undefined;
+  /** The number of keys in the range at the revision of the target. */
+  #keyCount = 0;
   /** Events of a response that is sent in parts. */
   #fragments: WatchEvent[] = [];
 
@@ -153,9 +155,27 @@ export class EtcdFeed {
     if (this.#hasProgress) this.#watch?.requestProgress();
     else {
       const put = { requestPut: { key: this.#barrierKey, value: new Uint8Array() } };
-      // The next request reports that etcd is not available.
-      this.#client.txn({ compare: [], success: [put], failure: [] }).catch(() => undefined);
+      const isRefused = (error: unknown) => error instanceof EtcdError && !error.isUnavailable;
+      this.#client
+        .txn({ compare: [], success: [put], failure: [] })
+        .catch((error: unknown) => (isRefused(error) ? this.#compareCount() : undefined))
+        // The next request reports that etcd is not available.
+        .catch(() => undefined);
     }
+  }
+
+  /**
+   * Advances if no key of the range has changed, for an etcd that accepts no barrier because its database is full. etcd reads
+   * all keys for it.
+   */
+  async #compareCount(): Promise<void> {
+    const { revision } = this.#target;
+    const changed = { ...this.#range, minModRevision: revision + 1, keysOnly: true, limit: 1 };
+    const { header, kvs, count } = await this.#client.range(changed);
+    // A deletion makes the number smaller, unless another key was created, which is found.
+    if (kvs.length > 0 || toNumber(count) !== this.#keyCount || this.#target.revision !== revision) return;
+    this.#target.advance(toNumber(header.revision));
+    this.#resolveWaiters();
   }
 
   async #catchUpAfter(before: Promise<void> | undefined): Promise<void> {
@@ -207,6 +227,7 @@ export class EtcdFeed {
     }
     if (this.#isClosed) return;
     this.#target.replace(kvs, revision ?? 0);
+    this.#keyCount = kvs.length;
     this.#follow();
     this.#resolveWaiters();
   }
@@ -273,6 +294,8 @@ export class EtcdFeed {
     for (const { type, kv } of complete) {
       if (type === 1) this.#target.delete(kv);
       else this.#target.put(kv);
+      if (type === 1) this.#keyCount--;
+      else if (toNumber(kv.version) === 1) this.#keyCount++;
     }
     const last = complete.at(-1);
     if (last === undefined && !this.#hasProgress) return;

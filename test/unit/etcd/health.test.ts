@@ -19,7 +19,7 @@ test('checks share a request as long as it is pending, and its result for a seco
   await vi.advanceTimersByTimeAsync(1_500);
   const second = health.check();
   expect(answers).toHaveLength(1);
-  answers[0]?.({ header: { revision: 1 }, kvs: [], more: false });
+  answers[0]?.({ header: { revision: 1 }, kvs: [], more: false, count: 0 });
   expect(await Promise.all([first, second])).toEqual([undefined, undefined]);
   void health.check();
   expect(answers).toHaveLength(2);
