@@ -109,6 +109,8 @@ export type ContainerSpec = Omit<StoredPod['spec']['containers'][number], 'lifec
   Pick<StoredPod['spec']['containers'][number], 'lifecycle'>;
 
 export interface RunningProcess {
+  /** Resolves when the process runs. Absent: it does. */
+  readonly started?: Promise<void> | undefined;
   /** Resolves when the process has ended. Never rejects. */
   readonly exit: Promise<ProcessExit>;
   /** Asks the process to stop (SIGTERM), or ends it at once (SIGKILL). */

@@ -127,8 +127,9 @@ export class NamespaceHost implements ProcessHost {
         ...command,
       ],
       env,
-      started: (pid) => {
+      created: (pid) => {
         state.pid = pid;
+        return readyProcessOf(state).then(() => undefined);
       },
       signal: ({ pid }, name) => signalFirst(pid, name),
       ended: () => readTerminationMessage(setup, log),

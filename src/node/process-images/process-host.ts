@@ -20,8 +20,8 @@ export interface PreparedProcess {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
-  /** Called when the process has started. */
-  readonly started?: ((pid: number | undefined) => void) | undefined;
+  /** Called when the process has been created. Resolves when it runs. */
+  readonly created?: ((pid: number | undefined) => Promise<void>) | undefined;
   readonly signal: (child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL') => void;
   /** Called when the process has ended. */
   readonly ended?: (() => void) | undefined;

@@ -93,15 +93,20 @@ const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
 class StartedProcess implements RunningProcess {
+  readonly started: Promise<void>;
   readonly exit: Promise<ProcessExit>;
   readonly #setup: ContainerSetup;
   #resolve: (exit: ProcessExit) => void = () => undefined;
+  #resolveStarted: () => void = () => undefined;
   #child: ChildProcess | undefined;
   #killedWith: 'SIGTERM' | 'SIGKILL' | undefined;
   #signal: ((child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL') => void) | undefined;
 
   constructor(setup: ContainerSetup) {
     this.#setup = setup;
+    this.started = new Promise((resolve) => {
+      this.#resolveStarted = resolve;
+    });
     this.exit = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -130,7 +135,9 @@ class StartedProcess implements RunningProcess {
       this.#child = child;
       this.#signal = prepared.signal;
       this.#connect(child);
-      prepared.started?.(child.pid);
+      const running = prepared.created?.(child.pid) ?? Promise.resolve();
+      // A process that ends at once has started, too.
+      running.then(this.#resolveStarted, this.#resolveStarted);
       child.once('error', (error) => {
         stderr(new TextEncoder().encode(`${error.message}\n`));
         this.#resolve({ exitCode: 'code' in error && error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE });

@@ -3,7 +3,7 @@
  * upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, pkg/kubelet/images/image_manager.go
  */
 import { containerEvent, containerStartEvents } from '../../controllers/stages/pod-events.js';
-import { allocatedTo, containerIdOf, containerStatus } from '../../controllers/stages/pod-parts.js';
+import { allocatedTo, containerIdOf, containerStatus, statusNamed } from '../../controllers/stages/pod-parts.js';
 import type { ContainerStateInput, ContainerStatusInput } from '../../kinds/generated/core-v1.js';
 import { formatDuration } from '../../text/time/duration.js';
 import { messageOf } from '../../util/message-of.js';
@@ -27,7 +27,7 @@ type Waiting = NonNullable<ContainerStateInput['waiting']>;
 export interface ContainerRun {
   readonly process: RunningProcess;
   readonly image: ProcessImage;
-  readonly startedAt: string;
+  startedAt: string;
   readonly startedMs: number;
   readonly env: Readonly<Record<string, string>>;
   readonly files: FileTree;
@@ -50,6 +50,8 @@ export class KubeletContainer {
   readonly #pod: PodEnvironment;
   #waiting: Waiting;
   #run: ContainerRun | undefined;
+  /** The process of the run has started. */
+  #isUp = false;
   #terminated: Terminated | undefined;
   #last: Terminated | undefined;
   #restarts = 0;
@@ -69,6 +71,17 @@ export class KubeletContainer {
     this.role = role;
     this.name = name;
     this.#waiting = { reason: pod.hasInitContainers && role === 'main' ? 'PodInitializing' : 'ContainerCreating' };
+    this.#continueFrom(statusNamed(pod.current(), name));
+  }
+
+  /** The pod ran before this runtime started, for example in the cluster that this one is a fork of. */
+  #continueFrom(before: ReturnType<typeof statusNamed>): void {
+    if (before?.containerID === undefined) return;
+    const { running, terminated } = before.state;
+    const now = this.#pod.context.now();
+    const lost = { exitCode: 255, reason: 'Unknown', startedAt: running?.startedAt ?? now, finishedAt: now };
+    this.#restarts = before.restartCount + 1;
+    this.#last = (terminated as Terminated | undefined) ?? { ...lost, containerID: before.containerID };
   }
 
   get run(): ContainerRun | undefined {
@@ -181,13 +194,23 @@ export class KubeletContainer {
     const startedMs = clock.now();
     const run: ContainerRun = { process, image, startedAt: pod.context.now(), startedMs, env, files, input, probes };
     this.#run = run;
+    this.#isUp = false;
+    void process.exit.then((exit) => this.#onExit(run, exit));
+    pod.busyFor(process.exit);
+    if (process.started === undefined) this.#onStart(run);
+    else void process.started.then(() => this.#onStart(run));
+  }
+
+  #onStart(run: ContainerRun): void {
+    if (this.#run !== run || this.#isUp) return;
+    const spec = this.#spec;
+    run.startedAt = this.#pod.context.now();
+    this.#isUp = true;
     this.#isStarted = spec.startupProbe === undefined;
     this.#isReady = this.#isStarted && spec.readinessProbe === undefined;
-    for (const event of containerStartEvents(pod.current(), spec)) pod.record(event);
-    void process.exit.then((exit) => this.#onExit(run, exit));
-    probes.start();
-    pod.busyFor(process.exit);
-    pod.changed();
+    for (const event of containerStartEvents(this.#pod.current(), spec)) this.#pod.record(event);
+    run.probes.start();
+    this.#pod.changed();
     void this.#runPostStart(run);
   }
 
@@ -237,6 +260,8 @@ export class KubeletContainer {
 
   #onExit(run: ContainerRun, { exitCode, reason }: ProcessExit): void {
     if (this.#run !== run) return;
+    // It may have ended before its start was noticed.
+    this.#onStart(run);
     const { clock } = this.#pod;
     run.probes.stop();
     run.input.close();
@@ -345,14 +370,14 @@ export class KubeletContainer {
     const spec = this.#spec;
     const lastState = this.#last === undefined ? {} : { terminated: this.#last };
     const facts = { isReady: this.#isReady, restarts: this.#restarts };
-    if (this.#run !== undefined) {
+    if (this.#run !== undefined && this.#isUp) {
       const state = { running: { startedAt: this.#run.startedAt } };
       return { ...containerStatus(pod, spec, { state, ...facts }), lastState, started: this.#isStarted };
     }
     if (this.#terminated !== undefined) {
       return { ...containerStatus(pod, spec, { state: { terminated: this.#terminated }, ...facts }), lastState };
     }
-    if (this.#log !== undefined) {
+    if (this.#log !== undefined && this.#restarts > 0) {
       return { ...containerStatus(pod, spec, { state: { waiting: this.#waiting }, ...facts }), lastState };
     }
     return {

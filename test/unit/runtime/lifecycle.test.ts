@@ -307,3 +307,22 @@ test('closing the cluster stops all programs', async () => {
   await running.cluster.close();
   expect(stopped).toEqual(['c']);
 });
+
+test('a fork runs its own containers, which count as restarted', async () => {
+  let runs = 0;
+  await using running = runningCluster({
+    counted: async ({ untilStopped }) => {
+      runs++;
+      await untilStopped();
+    },
+  });
+  await running.start('one', 'counted');
+  await using fork = running.cluster.fork();
+  await fork.settle();
+  expect(runs).toBe(2);
+  expect((await fork.api(Pod).get('one')).status.containerStatuses?.[0]).toMatchObject({
+    restartCount: 1,
+    state: { running: {} },
+    lastState: { terminated: { exitCode: 255, reason: 'Unknown' } },
+  });
+});
