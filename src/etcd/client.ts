@@ -2,9 +2,9 @@
  * A client of etcd's gRPC API, which also authenticates.
  */
 import type { ClientDuplexStream } from '@grpc/grpc-js';
-import { systemClock } from '../util/clock.js';
+import { systemClock, type Undo } from '../util/clock.js';
 import { EtcdConnections, type EtcdTls, type Method, method } from './connections.js';
-import { EtcdError } from './etcd-error.js';
+import { EtcdCertificateError, EtcdError, isMemberFailure } from './etcd-error.js';
 import type { RangeRequest, RangeResponse, TxnRequest, TxnResponse, WatchResponse } from './messages.js';
 
 export interface EtcdClientOptions {
@@ -39,9 +39,19 @@ const AUTHENTICATE = method('Auth/Authenticate', 'AuthenticateRequest', 'Authent
 /** Without a leader, etcd needs up to 14 seconds to say so. The watch notices a member that does not respond (`feed.ts`). */
 const REQUEST_TIMEOUT_MS = 20_000;
 
-/** A token has expired, or etcd has forgotten it, or users and roles have changed since. */
-const IS_OLD_TOKEN = /invalid auth token|revision of auth store is old/;
+/** A token has expired, or etcd has forgotten it, or users and roles have changed since, or etcd authenticates only now. */
+const IS_OLD_TOKEN = /invalid auth token|revision of auth store is old|user name is empty/;
 const IS_AUTH_DISABLED = /authentication is not enabled/;
+
+interface CallAny {
+  readonly canRepeat: (error: unknown) => error is EtcdError;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The member did not get the request, so another one may execute it. */
+function isNotSent(error: unknown): error is EtcdError {
+  return isMemberFailure(error) && !error.mayBeDone;
+}
 
 export class EtcdClient {
   readonly #connections: EtcdConnections;
@@ -55,25 +65,27 @@ export class EtcdClient {
   }
 
   range(request: RangeRequest, timeoutMs?: number): Promise<RangeResponse> {
-    return this.#read(RANGE, request, timeoutMs) as Promise<RangeResponse>;
+    return this.#callAny(RANGE, request, { canRepeat: isMemberFailure, timeoutMs }) as Promise<RangeResponse>;
   }
 
-  /** A transaction that writes is sent once: a failure may leave open whether it was executed. */
+  /** A transaction is sent once: a failure may leave open whether it was executed. */
   txn(request: TxnRequest): Promise<TxnResponse> {
-    return this.#call(TXN, request) as Promise<TxnResponse>;
+    return this.#callAny(TXN, request, { canRepeat: isNotSent }) as Promise<TxnResponse>;
   }
 
   async compact(revision: number): Promise<void> {
-    await this.#call(COMPACT, { revision });
+    await this.#callAny(COMPACT, { revision }, { canRepeat: isNotSent });
   }
 
   /** Grants a lease with an ID that fits a number. */
   async grantLease(seconds: number, id: number): Promise<void> {
-    await this.#call(GRANT, { TTL: seconds, ID: id });
+    await this.#callAny(GRANT, { TTL: seconds, ID: id }, { canRepeat: isNotSent });
   }
 
   async version(): Promise<string> {
-    const { version } = (await this.#read(STATUS, {})) as { readonly version: string };
+    const { version } = (await this.#callAny(STATUS, {}, { canRepeat: isMemberFailure })) as {
+      readonly version: string;
+    };
     return version;
   }
 
@@ -97,7 +109,7 @@ export class EtcdClient {
       handlers.onEnd(error);
     };
     const open = async (): Promise<void> => {
-      const headers = { ...(await this.#headers()), hasleader: 'true' };
+      const headers = { ...(await this.#headers(systemClock.now() + REQUEST_TIMEOUT_MS)), hasleader: 'true' };
       if (isClosed) return;
       stream = await connections.stream(WATCH, used, headers);
       stream.on('data', (response: WatchResponse) => {
@@ -127,17 +139,20 @@ export class EtcdClient {
     this.#connections.close();
   }
 
-  /** Reads change nothing, so they are repeated with the other endpoints. `timeoutMs` limits all attempts together. */
-  async #read(called: Method, request: object, timeoutMs?: number): Promise<object> {
+  /**
+   * Calls one member after the other, as long as `canRepeat` accepts the failure. `timeoutMs` limits all attempts together; by
+   * default each has its own limit. Reports a certificate that is not accepted only if no other member has another problem.
+   */
+  async #callAny(called: Method, request: object, { canRepeat, timeoutMs }: CallAny): Promise<object> {
     const until = timeoutMs === undefined ? undefined : systemClock.now() + timeoutMs;
     let failure: EtcdError | undefined;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#call(called, request, until === undefined ? undefined : until - systemClock.now());
       } catch (error) {
-        if (!(error instanceof EtcdError && error.isUnavailable)) throw error;
+        if (!canRepeat(error)) throw error;
         // What a member says explains more than that there is no connection to another one.
-        if (failure === undefined || error.mayBeDone) failure = error;
+        if (failure === undefined || failure instanceof EtcdCertificateError || error.mayBeDone) failure = error;
         if (attempt >= this.#connections.count || (until ?? Infinity) <= systemClock.now()) throw failure;
       }
     }
@@ -145,11 +160,12 @@ export class EtcdClient {
 
   /** Calls a method of the API once, or twice if the token has to be renewed: then etcd has not executed the first call. */
   async #call(called: Method, message: object, timeoutMs = REQUEST_TIMEOUT_MS): Promise<object> {
+    const until = systemClock.now() + timeoutMs;
     let token: Promise<string | undefined> | undefined;
     const send = async () => {
-      const headers = await this.#headers();
+      const headers = await this.#headers(until);
       token = this.#token;
-      return this.#connections.call(called, { message, headers, timeoutMs });
+      return this.#connections.call(called, { message, headers, timeoutMs: until - systemClock.now() });
     };
     try {
       return await send();
@@ -161,16 +177,31 @@ export class EtcdClient {
     }
   }
 
-  async #headers(): Promise<Readonly<Record<string, string>>> {
+  /** The token of the user. Rejects after `until`, if authentication takes longer. */
+  async #headers(until: number): Promise<Readonly<Record<string, string>>> {
     if (this.#auth === undefined) return {};
-    this.#token ??= this.#authenticate(this.#auth);
+    const pending = this.#token ?? this.#requestToken(this.#auth);
+    let undo: Undo = () => undefined;
+    const late = new Promise<never>((_, reject) => {
+      const expire = () => reject(new EtcdError('context deadline exceeded', { isUnavailable: true }));
+      undo = systemClock.after(until - systemClock.now(), expire);
+    });
     try {
-      const token = await this.#token;
+      const token = await Promise.race([pending, late]);
       return token === undefined ? {} : { token };
-    } catch (error) {
-      this.#token = undefined;
-      throw error;
+    } finally {
+      undo();
     }
+  }
+
+  #requestToken(auth: NonNullable<EtcdClientOptions['auth']>): Promise<string | undefined> {
+    const pending = this.#authenticate(auth);
+    this.#token = pending;
+    // Requests that wait for it report the failure; the next one asks again.
+    pending.catch(() => {
+      if (this.#token === pending) this.#token = undefined;
+    });
+    return pending;
   }
 
   async #authenticate({ username: name, password }: NonNullable<EtcdClientOptions['auth']>) {
@@ -180,6 +211,8 @@ export class EtcdClient {
       return token;
     } catch (error) {
       if (error instanceof EtcdError && IS_AUTH_DISABLED.test(error.message)) return undefined;
+      // The request that needs the token was not sent.
+      if (error instanceof EtcdError && error.mayBeDone) throw new EtcdError(error.message, { isUnavailable: true });
       throw error;
     }
   }

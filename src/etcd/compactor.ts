@@ -1,6 +1,6 @@
 /**
- * Compacts etcd every five minutes, to the revision of five minutes before. The servers of a cluster agree on who does it:
- * each writes the same key on the condition that no other has done so since its last turn.
+ * Compacts etcd every five minutes, to the revision of five minutes before. Only one server of a cluster compacts in each
+ * interval: all of them write the same key, on the condition that no other server has written it since.
  * upstream: apiserver/pkg/storage/etcd3/compact.go
  */
 import { systemClock } from '../util/clock.js';

@@ -4,7 +4,7 @@
 import type { ChannelCredentials, Client, ClientDuplexStream, ClientUnaryCall, Metadata } from '@grpc/grpc-js';
 import { systemClock } from '../util/clock.js';
 import { getOrInsertComputed, once } from '../util/once.js';
-import { EtcdError, toEtcdError } from './etcd-error.js';
+import { EtcdError, isMemberFailure, toEtcdError } from './etcd-error.js';
 import { type MessageCodec, messageCodec } from './messages.js';
 
 export interface EtcdTls {
@@ -114,7 +114,7 @@ export class EtcdConnections {
             endpoint: this.#urlOf(used),
             sentBytes,
           });
-          if (failure.isUnavailable) this.moveOn(used);
+          if (isMemberFailure(failure)) this.moveOn(used);
           reject(failure);
         },
       );
@@ -138,7 +138,7 @@ export class EtcdConnections {
     if (this.#current === failed) this.#current = (failed + 1) % this.#endpoints.length;
   }
 
-  /** A member has stopped: its requests are cancelled, and the next one is used. There is no use in that for the only one. */
+  /** A member does not respond: cancels its requests and uses the next one. Does nothing if there is only one endpoint. */
   abandon(stopped: number): void {
     const connection = this.#connections.get(stopped);
     if (connection === undefined || this.#endpoints.length === 1) return;

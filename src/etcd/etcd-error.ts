@@ -20,6 +20,9 @@ export class EtcdError extends Error {
 /** etcd and this process do not accept each other: a certificate, a user or a password is wrong. */
 export class EtcdAccessError extends EtcdError {}
 
+/** The certificate of one member, or this process for that member, is not accepted. Nothing was sent. */
+export class EtcdCertificateError extends EtcdAccessError {}
+
 type GrpcError = Error & { readonly code?: number; readonly details?: string };
 
 const NOT_SENT = /^No connection established|^Name resolution failed|^Channel closed before call started/;
@@ -38,7 +41,7 @@ export function toEtcdError(
   }
   const isNotSent = NOT_SENT.test(message);
   if (isNotSent && IS_CERTIFICATE_PROBLEM.test(message)) {
-    return new EtcdAccessError(`etcd at ${endpoint.origin}: ${connectionProblem(message)}`);
+    return new EtcdCertificateError(`etcd at ${endpoint.origin}: ${connectionProblem(message)}`);
   }
   if (IS_LOGIN_PROBLEM.test(message)) return new EtcdAccessError(message);
   // With these codes etcd says that it cannot answer now.
@@ -52,7 +55,7 @@ export function toEtcdError(
   });
 }
 
-/** As the reference server words it: errors of etcd as they are, those of gRPC with their code. */
+/** The message of the reference server: errors of etcd are unchanged, those of gRPC have their code. */
 function refusalOf(message: string, code: string | undefined, sentBytes: number): string {
   if (message.startsWith('etcdserver: ')) return message;
   const name = (code ?? '').toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -71,7 +74,12 @@ function connectionProblem(message: string): string {
     .trim();
 }
 
-/** There was no connection, or it was lost, as opposed to what etcd itself says. */
+/** The member cannot be used now; another one may be. */
+export function isMemberFailure(error: unknown): error is EtcdError {
+  return error instanceof EtcdCertificateError || (error instanceof EtcdError && error.isUnavailable);
+}
+
+/** Whether there was no connection, or it was lost. False for errors that etcd itself reports. */
 export function isConnectionFailure(error: unknown): boolean {
   return error instanceof EtcdError && error.isUnavailable && !/^etcdserver:|deadline exceeded/.test(error.message);
 }

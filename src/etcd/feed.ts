@@ -1,6 +1,6 @@
 /**
- * Reads all keys of a range once, and then follows their changes with one watch. Knows which revision it has reached, and
- * waits until it is that of etcd.
+ * Reads all keys of a range once, and then follows their changes with one watch. It tracks the revision that it has
+ * received, and can wait until that is the current revision of etcd.
  */
 import { errors } from '../meta/errors.js';
 import { append } from '../util/arrays.js';
@@ -17,7 +17,7 @@ export interface FeedTarget {
   replace(kvs: readonly KeyValue[], revision: number): void;
   put(kv: KeyValue): void;
   delete(kv: KeyValue): void;
-  /** There are no other changes up to a revision. */
+  /** Called when all changes up to a revision were passed on. */
   advance(revision: number): void;
   /** Called after `replace`. */
   onLoaded(): Promise<void>;
@@ -38,6 +38,8 @@ interface Waiter {
 const NEVER = new Promise<never>(() => undefined);
 const PAGE_SIZE = 1_000;
 const RECONNECT_MS = 250;
+/** The longest time between two attempts to load. */
+const MAX_RETRY_MS = 30_000;
 /** How long a read waits until it is current, as in the reference server. */
 const CURRENT_TIMEOUT_MS = 3_000;
 const PROGRESS_INTERVAL_MS = 100;
@@ -58,12 +60,16 @@ export class EtcdFeed {
   #watch: EtcdWatch | undefined;
   #loaded: Promise<void> = NEVER;
   #ready: Promise<void> = NEVER;
+  /** The number of calls of `start`: a new one ends the attempts of the one before. */
+  #starts = 0;
   #hasProgress = false;
   #running: Promise<void> | undefined;
   #queued: Promise<void> | undefined;
   #isClosed = false;
   #quietHeartbeats = 0;
   #stopHeartbeat: () => void = () => undefined;
+  /** The number of keys in the range at the revision of the target. */
+  #keyCount = 0;
   /** Events of a response that is sent in parts. */
   #fragments: WatchEvent[] = [];
 
@@ -75,19 +81,32 @@ export class EtcdFeed {
     this.#target = target;
   }
 
+  /** Loads all keys. A step that fails is repeated with a growing delay, until it succeeds. */
   start(): void {
-    this.#loaded = this.#loadUntilDone();
-    this.#ready = this.#loaded.then(() => this.#target.onLoaded());
-    // Requests that wait for it report the failure.
-    this.#ready.catch(() => undefined);
+    this.#attempt(this.#loadUntilDone(), { start: ++this.#starts, retryMs: RECONNECT_MS });
   }
 
-  /** The target has completed what was loaded. */
+  #attempt(loaded: Promise<void>, { start, retryMs }: { readonly start: number; readonly retryMs: number }): void {
+    this.#loaded = loaded;
+    this.#ready = loaded.then(() => (this.#isClosed ? undefined : this.#target.onLoaded()));
+    // Requests report the failure, also those that arrive before the next attempt.
+    this.#ready.catch(async () => {
+      const isLoaded = (await errorOf(loaded)) === undefined;
+      const again = (): void => {
+        if (this.#isClosed || start !== this.#starts) return;
+        const next = { start, retryMs: Math.min(2 * retryMs, MAX_RETRY_MS) };
+        this.#attempt(isLoaded ? loaded : this.#loadUntilDone(), next);
+      };
+      systemClock.after(retryMs, again, { background: true });
+    });
+  }
+
+  /** Waits until `onLoaded` of the target has succeeded. Rejects if the last attempt has failed. */
   whenReady(): Promise<void> {
     return this.#ready;
   }
 
-  /** Everything that etcd has acknowledged before this call was received. Concurrent calls share a request. */
+  /** Waits until everything that etcd acknowledged before this call was received. Concurrent calls share a request. */
   catchUp(): Promise<void> {
     this.#queued ??= this.#catchUpAfter(this.#running);
     return this.#queued;
@@ -99,7 +118,7 @@ export class EtcdFeed {
     this.#watch?.close();
   }
 
-  /** A revision was received. Rejects with 504 after a time. */
+  /** Waits until a revision was received. Rejects with 504 after `timeoutMs`. */
   whenReached(revision: number, timeoutMs: number): Promise<void> {
     if (this.#target.revision >= revision) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -136,22 +155,38 @@ export class EtcdFeed {
     if (this.#hasProgress) this.#watch?.requestProgress();
     else {
       const put = { requestPut: { key: this.#barrierKey, value: new Uint8Array() } };
-      // The next request reports that etcd is not available.
-      this.#client.txn({ compare: [], success: [put], failure: [] }).catch(() => undefined);
+      const isRefused = (error: unknown) => error instanceof EtcdError && !error.isUnavailable;
+      this.#client
+        .txn({ compare: [], success: [put], failure: [] })
+        .catch((error: unknown) => (isRefused(error) ? this.#compareCount() : undefined))
+        // The next request reports that etcd is not available.
+        .catch(() => undefined);
     }
   }
 
+  /**
+   * Advances if no key of the range has changed, for an etcd that accepts no barrier because its database is full. etcd reads
+   * all keys for it.
+   */
+  async #compareCount(): Promise<void> {
+    const { revision } = this.#target;
+    const changed = { ...this.#range, minModRevision: revision + 1, keysOnly: true, limit: 1 };
+    const { header, kvs, count } = await this.#client.range(changed);
+    // A deletion makes the number smaller, unless another key was created, which is found.
+    if (kvs.length > 0 || toNumber(count) !== this.#keyCount || this.#target.revision !== revision) return;
+    this.#target.advance(toNumber(header.revision));
+    this.#resolveWaiters();
+  }
+
   async #catchUpAfter(before: Promise<void> | undefined): Promise<void> {
-    await this.#loaded;
-    const failure = await before?.then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+    const loadFailure = await errorOf(this.#loaded);
+    const failure = await errorOf(before);
     const own = this.#queued;
     this.#running = own;
     this.#queued = undefined;
     try {
-      // etcd needs seconds to report that it has no leader; those who have waited for that do not ask again.
+      if (loadFailure !== undefined) throw loadFailure;
+      // etcd needs seconds to report that it has no leader. Requests that have waited for that report do not ask again.
       if (failure instanceof EtcdError) throw failure;
       // Through the quorum, so that its revision is not older than any acknowledged write.
       const { header } = await this.#client.range({ key: this.#barrierKey, countOnly: true });
@@ -161,7 +196,7 @@ export class EtcdFeed {
     }
   }
 
-  /** A process may start before etcd. */
+  /** Repeats the load while etcd is not available: a process may start before etcd. */
   async #loadUntilDone(): Promise<void> {
     while (!this.#isClosed) {
       try {
@@ -192,6 +227,7 @@ export class EtcdFeed {
     }
     if (this.#isClosed) return;
     this.#target.replace(kvs, revision ?? 0);
+    this.#keyCount = kvs.length;
     this.#follow();
     this.#resolveWaiters();
   }
@@ -258,6 +294,8 @@ export class EtcdFeed {
     for (const { type, kv } of complete) {
       if (type === 1) this.#target.delete(kv);
       else this.#target.put(kv);
+      if (type === 1) this.#keyCount--;
+      else if (toNumber(kv.version) === 1) this.#keyCount++;
     }
     const last = complete.at(-1);
     if (last === undefined && !this.#hasProgress) return;
@@ -269,6 +307,16 @@ export class EtcdFeed {
   #resolveWaiters(): void {
     const { revision } = this.#target;
     for (const waiter of [...this.#waiters]) if (waiter.revision <= revision) waiter.resolve();
+  }
+}
+
+/** Waits for a promise. Resolves to the reason if it is rejected. */
+async function errorOf(promise: Promise<void> | undefined): Promise<unknown> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 

@@ -18,6 +18,7 @@ export class EtcdHealth {
   readonly #key: Uint8Array;
   #last: Promise<string | undefined> | undefined;
   #askedAt = 0;
+  #isPending = false;
 
   /** `key` is a key that does not exist. */
   constructor(client: Pick<EtcdClient, 'range'>, key: Uint8Array) {
@@ -28,9 +29,12 @@ export class EtcdHealth {
   /** Resolves to the problem, if any. Concurrent checks share a request. */
   check(): Promise<string | undefined> {
     const now = systemClock.now();
-    if (this.#last === undefined || now - this.#askedAt >= INTERVAL_MS) {
+    if (this.#last === undefined || (!this.#isPending && now - this.#askedAt >= INTERVAL_MS)) {
       this.#askedAt = now;
-      this.#last = this.#ask();
+      this.#isPending = true;
+      this.#last = this.#ask().finally(() => {
+        this.#isPending = false;
+      });
     }
     return this.#last;
   }

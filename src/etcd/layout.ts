@@ -63,7 +63,7 @@ const INTERNAL_PATHS: readonly (readonly [RegExp, InternalKey])[] = [
   [/^health$/, 'health check'],
 ];
 
-/** What all keys start with. It ends with a slash. */
+/** The prefix of all keys, with a slash at the end. */
 export function rootOf(prefix: string): string {
   const trimmed = trimRight(prefix.replace(/^\/+/, ''), '/');
   return trimmed === '' ? '/' : `/${trimmed}/`;

@@ -27,12 +27,16 @@ export interface RangeRequest {
   readonly revision?: number;
   readonly keysOnly?: boolean;
   readonly countOnly?: boolean;
+  /** Returns only keys whose last change has this revision or a later one. `count` includes the others. */
+  readonly minModRevision?: number;
 }
 
 export interface RangeResponse {
   readonly header: ResponseHeader;
   readonly kvs: readonly KeyValue[];
   readonly more: boolean;
+  /** The number of keys in the range. */
+  readonly count: Int64;
 }
 
 /** Compares the revision of the last change of a key; 0: the key does not exist. */
@@ -97,8 +101,9 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     revision: '4 int64',
     keysOnly: '8 bool',
     countOnly: '9 bool',
+    minModRevision: '10 int64',
   },
-  RangeResponse: { header: '1 ResponseHeader', kvs: '2 []KeyValue', more: '3 bool' },
+  RangeResponse: { header: '1 ResponseHeader', kvs: '2 []KeyValue', more: '3 bool', count: '4 int64' },
   PutRequest: { key: '1 bytes', value: '2 bytes', lease: '3 int64' },
   DeleteRangeRequest: { key: '1 bytes' },
   RequestOp: { requestRange: '1 RangeRequest', requestPut: '2 PutRequest', requestDeleteRange: '3 DeleteRangeRequest' },

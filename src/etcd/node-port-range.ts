@@ -51,8 +51,23 @@ export class NodePortRange {
 
   /** Called with the value that etcd has. */
   receive(value: Uint8Array, revision: number): void {
-    this.#ports = decodeNodePorts(value, this.#dialect);
     this.#revision = revision;
+    try {
+      this.#ports = decodeNodePorts(value, this.#dialect);
+    } catch {
+      // The next change replaces a value that cannot be decoded with what was known before.
+    }
+  }
+
+  /** The key was deleted. The next change writes all ports again. */
+  forgetRevision(): void {
+    this.#revision = 0;
+  }
+
+  /** The value, if there is one, will be received again. */
+  clear(): void {
+    this.#ports = new Set();
+    this.#revision = 0;
   }
 
   /** Returns undefined if no port changes. Throws StorageError `stale` if another server has allocated one. */

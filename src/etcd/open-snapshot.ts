@@ -37,7 +37,7 @@ export interface EtcdSnapshotOptions {
 
 /** The objects of a snapshot, for the option `from` of `createCluster`. */
 export interface EtcdSnapshot extends ClusterState {
-  /** The keys of skipped objects, but for those of kinds that the new cluster does not serve. */
+  /** The keys of skipped objects, except those of kinds that the new cluster does not serve. */
   readonly skipped: readonly string[];
 }
 

@@ -3,31 +3,43 @@
  * `kubernetes` Service are made of them.
  * upstream: pkg/controlplane/reconcilers/lease.go
  */
+import { parseIpSloppy } from '../meta/ip.js';
 import { systemClock, type Undo } from '../util/clock.js';
+import { getOrInsertComputed } from '../util/once.js';
 import type { EtcdClient } from './client.js';
-import { EtcdError } from './etcd-error.js';
 import type { RequestOp } from './messages.js';
 
 const RENEW_MS = 10_000;
+/** When a renewal that has failed is repeated. */
+const RETRY_MS = 1_000;
 const LIFETIME_SECONDS = 15;
 /** How long a server that stops waits until its address is removed. */
 const STOP_TIMEOUT_MS = 2_000;
 
 export interface ServerLeasesOptions {
   readonly client: Pick<EtcdClient, 'txn'>;
-  /** What the keys start with. */
+  /** The prefix of the keys. */
   readonly prefix: string;
   /** The value of a key. `generation` is a number that grows. */
   readonly encode: (address: string, generation: number) => Uint8Array;
   readonly leaseFor: (seconds: number) => Promise<number>;
 }
 
+/** An address of this process. */
+interface Announced {
+  /** The number of listeners that have it, on different ports. */
+  listeners: number;
+  generation: number;
+  stopTimer: Undo;
+}
+
 export class ServerLeases {
   readonly #options: ServerLeasesOptions;
   /** The same array until it changes. */
   #addresses: readonly string[] = [];
-  readonly #announced = new Set<Undo>();
-  #removals: Promise<unknown> = Promise.resolve();
+  readonly #announced = new Map<string, Announced>();
+  /** The last request for each address: the next one follows it. */
+  readonly #last = new Map<string, Promise<boolean>>();
   #isStopped = false;
 
   constructor(options: ServerLeasesOptions) {
@@ -45,6 +57,8 @@ export class ServerLeases {
     const { prefix } = this.#options;
     if (!text.startsWith(prefix)) return;
     const address = text.slice(prefix.length);
+    // Another program wrote it; the Endpoints accept no other addresses.
+    if (parseIpSloppy(address) === undefined) return;
     if (change === 'delete') this.#remove(address);
     else if (!this.#addresses.includes(address)) this.#addresses = [...this.#addresses, address];
   }
@@ -56,35 +70,47 @@ export class ServerLeases {
 
   /** Adds an address until the result is called. */
   announce(address: string): Undo {
-    let generation = 0;
-    let stopTimer: Undo = () => undefined;
-    let last: Promise<void> = Promise.resolve();
-    const renew = (): void => {
-      last = this.#put(address, ++generation);
-      stopTimer = systemClock.after(RENEW_MS, renew, { background: true });
+    const announced = getOrInsertComputed(this.#announced, address, () => this.#startRenewal(address));
+    announced.listeners++;
+    let isAnnounced = true;
+    return () => {
+      if (!isAnnounced || this.#isStopped) return;
+      isAnnounced = false;
+      announced.listeners--;
+      if (announced.listeners === 0) this.#withdraw(address, announced);
     };
-    renew();
-    const withdraw = (): void => {
-      if (!this.#announced.delete(withdraw) || this.#isStopped) return;
-      stopTimer();
-      this.#remove(address);
-      const removal = last.then(() => this.#send({ requestDeleteRange: { key: this.#keyOf(address) } }));
-      this.#removals = Promise.all([this.#removals, removal]);
-    };
-    this.#announced.add(withdraw);
-    return withdraw;
   }
 
   /** Withdraws all addresses. */
   async stop(): Promise<void> {
-    for (const withdraw of [...this.#announced]) withdraw();
     this.#isStopped = true;
+    for (const [address, announced] of this.#announced) this.#withdraw(address, announced);
     let undo: Undo = () => undefined;
     const timeout = new Promise<void>((resolve) => {
       undo = systemClock.after(STOP_TIMEOUT_MS, resolve);
     });
-    await Promise.race([this.#removals, timeout]);
+    await Promise.race([Promise.all(this.#last.values()), timeout]);
     undo();
+  }
+
+  #startRenewal(address: string): Announced {
+    const announced: Announced = { listeners: 0, generation: 0, stopTimer: () => undefined };
+    const renew = async (): Promise<void> => {
+      const isRenewed = await this.#send(address, () => this.#putOf(address, ++announced.generation));
+      if (this.#announced.get(address) !== announced) return;
+      const delayMs = isRenewed ? RENEW_MS : RETRY_MS;
+      announced.stopTimer = systemClock.after(delayMs, () => void renew(), { background: true });
+    };
+    void renew();
+    return announced;
+  }
+
+  #withdraw(address: string, { stopTimer }: Announced): void {
+    stopTimer();
+    this.#announced.delete(address);
+    this.#remove(address);
+    // If it fails, the key exists until its lease expires.
+    void this.#send(address, () => ({ requestDeleteRange: { key: this.#keyOf(address) } }));
   }
 
   #remove(address: string): void {
@@ -95,24 +121,25 @@ export class ServerLeases {
     return Buffer.from(this.#options.prefix + address);
   }
 
-  async #put(address: string, generation: number): Promise<void> {
+  async #putOf(address: string, generation: number): Promise<RequestOp> {
     const { encode, leaseFor } = this.#options;
-    await this.#send(async () => ({
-      requestPut: {
-        key: this.#keyOf(address),
-        value: encode(address, generation),
-        lease: await leaseFor(LIFETIME_SECONDS),
-      },
-    }));
+    const lease = await leaseFor(LIFETIME_SECONDS);
+    return { requestPut: { key: this.#keyOf(address), value: encode(address, generation), lease } };
   }
 
-  async #send(operation: RequestOp | (() => Promise<RequestOp>)): Promise<void> {
-    try {
-      const success = [typeof operation === 'function' ? await operation() : operation];
-      await this.#options.client.txn({ compare: [], success, failure: [] });
-    } catch (error) {
-      // etcd is not available; the next turn tries again, or the lease expires.
-      if (!(error instanceof EtcdError)) throw error;
-    }
+  /** Sends a change after the earlier ones of the same address. Resolves to whether it succeeded. */
+  #send(address: string, operation: () => RequestOp | Promise<RequestOp>): Promise<boolean> {
+    const send = async (): Promise<boolean> => {
+      try {
+        await this.#options.client.txn({ compare: [], success: [await operation()], failure: [] });
+        return true;
+      } catch {
+        // Requests of clients report why etcd cannot be used.
+        return false;
+      }
+    };
+    const sent = this.#last.get(address)?.then(send) ?? send();
+    this.#last.set(address, sent);
+    return sent;
   }
 }

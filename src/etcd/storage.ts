@@ -17,7 +17,7 @@ import { EtcdStore, type StoredForm } from './store.js';
 import { decodeCustomValue, decodeStored, encodeCustomValue, encodeStored } from './values.js';
 
 export interface EtcdStorageOptions extends EtcdClientOptions, MemoryStorageOptions {
-  /** What all keys start with; default: `/registry`. */
+  /** The prefix of all keys; default: `/registry`. */
   readonly prefix?: string | undefined;
 }
 

@@ -18,6 +18,7 @@ import {
   type ListPage,
   type ListQuery,
   type ObjectKey,
+  type ObjectRange,
   requireExpected,
   type SharedAccess,
   StorageError,
@@ -26,6 +27,7 @@ import {
 import { systemClock } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
+import { type Change, isService, lostRace } from './change.js';
 import type { EtcdClient } from './client.js';
 import { startCompaction } from './compactor.js';
 import { EtcdError, isConnectionFailure, toStatus } from './etcd-error.js';
@@ -34,6 +36,7 @@ import type { EtcdHealth } from './health.js';
 import { type KeyValue, type RequestOp, type TxnRequest, toNumber } from './messages.js';
 import { NodePortRange, type RangeChange } from './node-port-range.js';
 import type { ServerLeases } from './server-leases.js';
+import { UnreadableValues } from './unreadable-values.js';
 
 /** How objects are written to etcd. */
 export interface StoredForm {
@@ -50,15 +53,6 @@ export interface StoredForm {
   decode(key: ObjectKey, value: Uint8Array, resourceVersion: string): ApiObject;
   /** Seconds after which etcd removes an object; undefined: never. */
   lifetimeOf(key: ObjectKey): number | undefined;
-}
-
-/** The change of one object in a transaction. */
-interface Change {
-  readonly key: ObjectKey;
-  /** The revision of the object before the transaction; 0: there was none. */
-  readonly before: number;
-  /** Undefined: the object is deleted. */
-  readonly object: ApiObject | undefined;
 }
 
 const NOTHING = (): void => undefined;
@@ -83,12 +77,13 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
   readonly #options: EtcdStoreOptions;
   /** The changes of the running transaction, by address. */
   #changes: Map<string, Change> | undefined;
-  /** Objects on their way, by address: their events need no decoding. */
+  /** The objects of transactions that were sent, by address: their events need no decoding. */
   readonly #sent = new Map<string, { readonly value: Uint8Array; readonly object: ApiObject }>();
   /** The transactions of this process that are not finished, by address. */
   readonly #inFlight = new Map<string, Promise<void>>();
   readonly #feed: EtcdFeed;
   readonly #ports: NodePortRange;
+  readonly #unreadable = new UnreadableValues();
   #stopCompaction: (() => void) | undefined;
   #lastService: Promise<void> = Promise.resolve();
 
@@ -110,12 +105,21 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     this.#feed.start();
   }
 
-  whenLoaded(): Promise<void> {
-    return this.#feed.whenReady();
+  async whenLoaded(until: number): Promise<boolean> {
+    let undo = NOTHING;
+    // A little earlier, like `whenCurrent`, so that the client is told that it may send the request again.
+    const late = new Promise<boolean>((resolve) => {
+      undo = systemClock.after(until - RECONNECT_MS - systemClock.now(), () => resolve(false));
+    });
+    try {
+      return await Promise.race([this.#ask(this.#feed.whenReady()).then(() => true), late]);
+    } finally {
+      undo();
+    }
   }
 
   async whenCurrent(until: number): Promise<boolean> {
-    await this.#ask(this.#feed.whenReady());
+    if (!(await this.whenLoaded(until))) return false;
     for (;;) {
       try {
         await this.#feed.catchUp();
@@ -138,6 +142,10 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
 
   check(): Promise<string | undefined> {
     return this.#options.health.check();
+  }
+
+  problemIn(range: ObjectRange): string | undefined {
+    return this.#unreadable.firstIn(range);
   }
 
   override get(key: ObjectKey): ApiObject | undefined {
@@ -293,7 +301,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     return this.#whenApplied(revision);
   }
 
-  /** Waits for the event of a write, which cannot be taken back. */
+  /** Waits until the event of a write is received. The write cannot be undone. */
   async #whenApplied(revision: number): Promise<number> {
     await this.#feed.whenReached(revision, APPLY_TIMEOUT_MS).catch(() => {
       throw errors.timeout(
@@ -314,13 +322,16 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
   replace(kvs: readonly KeyValue[], revision: number): void {
     const objects: PlacedObject[] = [];
     this.#options.servers.clear();
+    this.#unreadable.clear();
+    this.#ports.clear();
     for (const { key, value, modRevision } of kvs) {
       const address = this.#form.addressOf(key);
       if (address === undefined) {
         this.#receiveInternal(key, value, modRevision);
         continue;
       }
-      objects.push({ key: address, object: this.#form.decode(address, value, String(toNumber(modRevision))) });
+      const object = this.#decode(address, value, String(toNumber(modRevision)));
+      if (object !== undefined) objects.push({ key: address, object });
     }
     // Also removes what is no longer there. Open watches end with Expired.
     this.restore(new Store(this.#options).snapshot());
@@ -339,19 +350,32 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     const object =
       sent !== undefined && Buffer.compare(sent.value, value) === 0
         ? withResourceVersion(sent.object, resourceVersion)
-        : this.#form.decode(key, value, resourceVersion);
+        : this.#decode(key, value, resourceVersion);
+    // Otherwise the server keeps the object that it knew before.
+    if (object === undefined) return;
     const type = super.get(key) === undefined ? 'ADDED' : 'MODIFIED';
     this.repeat({ revision, type, key, object, time: this.#options.clock.now() });
   }
 
+  #decode(key: ObjectKey, value: Uint8Array, resourceVersion: string): ApiObject | undefined {
+    return this.#unreadable.decode(key, () => this.#form.decode(key, value, resourceVersion));
+  }
+
   #receiveInternal(key: Uint8Array, value: Uint8Array, modRevision: KeyValue['modRevision']): void {
     this.#options.servers.receive(key, 'put');
-    if (Buffer.compare(key, this.#form.rangeKey) === 0) this.#ports.receive(value, toNumber(modRevision));
+    if (this.#isRangeKey(key)) this.#ports.receive(value, toNumber(modRevision));
+  }
+
+  #isRangeKey(key: Uint8Array): boolean {
+    return Buffer.compare(key, this.#form.rangeKey) === 0;
   }
 
   delete({ key: etcdKey, modRevision }: KeyValue): void {
     const key = this.#form.addressOf(etcdKey);
-    if (key === undefined) this.#options.servers.receive(etcdKey, 'delete');
+    if (key === undefined) {
+      this.#options.servers.receive(etcdKey, 'delete');
+      if (this.#isRangeKey(etcdKey)) this.#ports.forgetRevision();
+    } else this.#unreadable.delete(key);
     const previous = key === undefined ? undefined : super.get(key);
     if (key === undefined || previous === undefined) return;
     const revision = toNumber(modRevision);
@@ -373,18 +397,4 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     this.#feed.close();
     this.#client.close();
   }
-}
-
-function isService({ key }: Change): boolean {
-  return key.storageKey === 'services';
-}
-
-/** The first change whose object is not as expected. */
-function lostRace(changes: readonly Change[], present: readonly number[]): StorageError {
-  const index = changes.findIndex(({ before }, at) => present[at] !== before);
-  const change = changes[index];
-  // The allocation of ports.
-  if (change === undefined) return new StorageError('stale');
-  if (change.before === 0) return new StorageError('exists');
-  return new StorageError(present[index] === 0 ? 'missing' : 'stale');
 }

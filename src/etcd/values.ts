@@ -1,7 +1,7 @@
 /**
  * The values that kube-apiserver stores in etcd. Built-in kinds are protobuf messages in the envelope of HTTP bodies,
  * except CRDs and APIServices, which are JSON like custom resources. A value contains everything that a client gets,
- * but for the resourceVersion (the revision of the key) and the self link.
+ * except the resourceVersion (the revision of the key) and the self link.
  */
 import { cbor } from '../codec/cbor/index.js';
 import { jsonBody } from '../codec/json.js';

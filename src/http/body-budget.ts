@@ -13,6 +13,8 @@ const MAX_BYTES = 6 * 1024 * 1024;
 export interface BodyShare {
   /** Resolves when the body may be processed; absent: at once. */
   readonly granted?: Promise<void>;
+  /** Whether the body has to wait now. */
+  isWaiting(): boolean;
   /** Returns the share, or stops waiting for it. May be called once. */
   release(): void;
 }
@@ -32,7 +34,7 @@ export class BodyBudget {
     if (bytes < LARGE_BYTES) return undefined;
     if (this.#waiting.size === 0 && this.#fits(bytes)) {
       this.#usedBytes += bytes;
-      return { release: () => this.#return(bytes) };
+      return { isWaiting: () => false, release: () => this.#return(bytes) };
     }
     let grant = (): void => undefined;
     const granted = new Promise<void>((resolve) => {
@@ -40,7 +42,11 @@ export class BodyBudget {
     });
     const waiting = { bytes, grant };
     this.#waiting.add(waiting);
-    return { granted, release: () => (this.#waiting.delete(waiting) ? this.#grantNext() : this.#return(bytes)) };
+    return {
+      granted,
+      isWaiting: () => this.#waiting.has(waiting),
+      release: () => (this.#waiting.delete(waiting) ? this.#grantNext() : this.#return(bytes)),
+    };
   }
 
   #fits(bytes: number): boolean {

@@ -59,6 +59,8 @@ export interface Exchange {
   ticket?: FlowTicket;
   /** Present while a large body is processed. */
   bodyShare?: BodyShare | undefined;
+  /** What the cluster does with the request. It may take longer than the client waits. */
+  work?: Promise<unknown>;
   isAnswered?: true;
   /**
    * The encodings for error responses. Encodings behind a feature gate are available only once a resource handler takes

@@ -195,7 +195,7 @@ async function handle(settings: HandlerSettings, request: HttpRequest): Promise<
   const exchange = openExchange(settings, request);
   const response = await answerOrFail(exchange);
   exchange.isAnswered = true;
-  exchange.bodyShare?.release();
+  releaseBody(exchange);
   ended();
   const count = () => {
     const { served, action, query } = exchange;
@@ -217,6 +217,14 @@ async function handle(settings: HandlerSettings, request: HttpRequest): Promise<
     exchange.record?.complete({ code: response.code, object: exchange.document });
   }
   return response;
+}
+
+/** Returns the share of a large body when the work ends, which may be after the response. */
+function releaseBody({ bodyShare, work }: Exchange): void {
+  if (bodyShare === undefined) return;
+  const release = () => bodyShare.release();
+  if (work === undefined) release();
+  else work.then(release, release);
 }
 
 async function answerOrFail(exchange: Exchange): Promise<Answer> {

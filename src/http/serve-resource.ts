@@ -154,8 +154,9 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch, admitBody };
   const { clock } = target;
   const reading = rescue(() => readRequest(incoming), warn);
-  const limited = { verb, timeoutMs: timeout };
-  const read = reading instanceof Promise ? await withDeadline(reading, clock, limited) : reading;
+  const deadline = { clock, timeLimitMs: timeLimitOf({ verb, timeoutMs: timeout }) };
+  const tooLate = () => (exchange.bodyShare?.isWaiting() === true ? tooManyLargeBodies() : timedOut(verb));
+  const read = reading instanceof Promise ? await withDeadline(reading, { ...deadline, tooLate }) : reading;
   const notes = auditNotesOf(exchange);
   const { isPaced } = exchange.settings;
   const apiRequest =
@@ -166,10 +167,9 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   // 3. Respond. A synchronous response is not awaited, so that a watch is live before anything else runs.
   const sent = target.send(apiRequest);
   if (!(sent instanceof Promise)) return respondToAction(exchange, operation, { sent, form });
-  return respondToAction(exchange, operation, {
-    sent: verb === 'watch' ? await sent : await withDeadline(sent, clock, limited),
-    form,
-  });
+  exchange.work = sent;
+  const timely = verb === 'watch' ? sent : withDeadline(sent, { ...deadline, tooLate: () => timedOut(verb) });
+  return respondToAction(exchange, operation, { sent: await timely, form });
 }
 
 function respondToAction(
@@ -257,14 +257,21 @@ function includedObjectOf(
   }
 }
 
-/** Rejects with 504 when the result takes too long. The operation itself is not cancelled. */
-function withDeadline<Value>(
-  result: Promise<Value>,
-  clock: Clock,
-  request: Pick<ApiRequest, 'verb' | 'timeoutMs'>,
-): Promise<Value> {
+/** The 429 of a large body that had to wait for others. Nothing was changed. */
+function tooManyLargeBodies(): StatusError {
+  return errors.tooManyRequests('too many large requests are being processed, please try again later', 1);
+}
+
+interface Deadline {
+  readonly clock: Clock;
+  readonly timeLimitMs: number;
+  readonly tooLate: () => StatusError;
+}
+
+/** Rejects when the result takes too long. The operation itself is not cancelled. */
+function withDeadline<Value>(result: Promise<Value>, { clock, timeLimitMs, tooLate }: Deadline): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const undo = clock.after(timeLimitOf(request), () => reject(timedOut(request.verb)));
+    const undo = clock.after(timeLimitMs, () => reject(tooLate()));
     result.then(resolve, reject).finally(undo);
   });
 }

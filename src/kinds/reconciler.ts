@@ -52,6 +52,8 @@ export interface ReconcilerHost {
    * empty when all have closed.
    */
   listeners(): readonly ServerListener[] | undefined;
+  /** Whether other processes may serve the cluster, too, whose listeners need not be known. */
+  readonly isShared: boolean;
   /** Calls `reconcile` after the given time. Returns a function that cancels the call. */
   wakeAfter(afterMs: number): Undo;
   /**

@@ -1,6 +1,6 @@
 /**
- * The flags of `orchplane serve` for storage in etcd, with the names of the reference server's. That has none for a user: it
- * authenticates with its certificate.
+ * The flags of `orchplane serve` for storage in etcd. They have the names of kube-apiserver's flags, except those for a user
+ * and a password: kube-apiserver authenticates with a certificate only.
  */
 import { UsageError } from './server-flags.js';
 

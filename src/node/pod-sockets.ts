@@ -3,7 +3,7 @@
  */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
-import * as stream from 'node:stream';
+import { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { connect as connectTls } from 'node:tls';
@@ -65,13 +65,13 @@ function settled(run: (done: (error?: Error | null) => void) => void): Promise<v
   });
 }
 
-function duplexOf({ readable, writable }: ByteConnection): stream.Duplex {
+function duplexOf({ readable, writable }: ByteConnection): Duplex {
   const reader = readable.getReader();
   const writer = writable.getWriter();
   // The functions that use the stream wait for the same errors.
   const ignore = (): void => undefined;
   writer.closed.catch(ignore);
-  return new stream.Duplex({
+  return new Duplex({
     read() {
       reader.read().then(
         ({ done, value }) => this.push(done ? null : value),
@@ -118,7 +118,7 @@ async function respond(
   // So that a stream can be read before its first chunk.
   outgoing.flushHeaders();
   if (body === null) outgoing.end();
-  else await pipeline(stream.Readable.fromWeb(body as NodeReadableStream), outgoing);
+  else await pipeline(Readable.fromWeb(body as NodeReadableStream), outgoing);
 }
 
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
@@ -130,17 +130,17 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   if (!announcesBody(incoming)) return new Request(address, base);
   const init: RequestInit & { duplex: 'half' } = {
     ...base,
-    body: stream.Readable.toWeb(incoming) as ReadableStream<Uint8Array>,
+    body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>,
     duplex: 'half',
   };
   return new Request(address, init);
 }
 
-function sendHttp(connection: ByteConnection, request: Request): Promise<Response> {
+function sendHttp(connection: ByteConnection, request: Request, isUnverified = false): Promise<Response> {
   const { signal, method, headers, body } = request;
   const { host, hostname, pathname, search, protocol } = new URL(request.url);
   const plain = duplexOf(connection);
-  const socket = protocol === 'https:' ? secured(plain, hostname.replace(/^\[(.*)\]$/, '$1')) : plain;
+  const socket = protocol === 'https:' ? secured(plain, hostname.replace(/^\[(.*)\]$/, '$1'), isUnverified) : plain;
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({
       method,
@@ -149,14 +149,19 @@ function sendHttp(connection: ByteConnection, request: Request): Promise<Respons
       createConnection: () => socket,
       signal,
     });
-    outgoing.once('response', (message) => resolve(messageToResponse({ stream }, message)));
+    outgoing.once('response', (message) => resolve(messageToResponse({ Readable }, message)));
     outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
     if (body === null) outgoing.end();
-    else stream.Readable.fromWeb(body as NodeReadableStream).pipe(outgoing);
+    else Readable.fromWeb(body as NodeReadableStream).pipe(outgoing);
   });
 }
 
-/** The certificate must be valid for the host, and trusted by Node. */
-function secured(socket: stream.Duplex, host: string): stream.Duplex {
-  return connectTls({ socket, host, ...(isIP(host) === 0 ? { servername: host } : {}) });
+/** Unless it is not verified, the certificate must be valid for the host, and trusted by Node. */
+function secured(socket: Duplex, host: string, isUnverified: boolean): Duplex {
+  return connectTls({
+    socket,
+    host,
+    rejectUnauthorized: !isUnverified,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  });
 }

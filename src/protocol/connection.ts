@@ -13,8 +13,25 @@ export interface NodeRuntime {
   connect(request: RuntimeRequest): MaybePromise<Connection>;
   logs(pod: PodReference, options?: PodLogOptions): PodLog;
   exec(pod: PodReference, command: readonly string[], options?: PodExecOptions): Promise<PodExecResult>;
+  /** What the containers of the running pods use. Absent: there is no metrics server. */
+  usage?(): readonly PodUsage[];
   /** How webhooks and aggregated API servers at an address are reached; undefined: no pod or node has the address. */
   serverAt?(address: SocketAddress): ServerAccess | undefined;
+}
+
+/** A running pod and what its containers use. */
+export interface PodUsage {
+  readonly namespace: string;
+  readonly name: string;
+  readonly nodeName: string;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly containers: readonly { readonly name: string; readonly usage: Usage }[];
+}
+
+/** Resources that a container uses, as quantities. */
+export interface Usage {
+  readonly cpu?: string | number | undefined;
+  readonly memory?: string | number | undefined;
 }
 
 /** A function that sends requests to a server, or the address of its socket of this machine. */
@@ -152,8 +169,8 @@ export interface Sockets {
   dial(address: SocketAddress): Promise<ByteConnection>;
   /** Answers the HTTP requests of a connection until it closes. */
   serveHttp(connection: ByteConnection, answer: (request: Request) => Promise<Response>): void;
-  /** Sends a request over a connection, with TLS if its URL begins with `https:`. The connection serves this request only. */
-  sendHttp(connection: ByteConnection, request: Request): Promise<Response>;
+  /** Sends a request over a connection, with TLS if its URL begins with `https:`. `isUnverified`: any certificate is accepted. The connection serves this request only. */
+  sendHttp(connection: ByteConnection, request: Request, isUnverified?: boolean): Promise<Response>;
   /** Listens on an address of the cluster, so that processes can reach it. Absent: processes cannot. */
   publish?(address: SocketAddress, accept: (connection: ByteConnection, remoteAddress: string) => void): () => void;
   /** Answers DNS queries of processes. */

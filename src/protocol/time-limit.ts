@@ -22,5 +22,5 @@ export function timedOut(verb: Verb, retryAfterSeconds = 0): StatusError {
 }
 
 function isRead(verb: Verb): boolean {
-  return verb === 'get' || verb === 'list';
+  return verb === 'get' || verb === 'list' || verb === 'watch';
 }

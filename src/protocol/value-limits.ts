@@ -20,6 +20,7 @@ export function requireObjectLimits(value: unknown): void {
   if (!isRecord(value)) return;
   for (const key in value) {
     const part = value[key];
+    addCharacters(key, count);
     if (key !== 'metadata' || !isRecord(part)) measure(part, count, 1);
     else for (const name in part) if (name !== 'managedFields') measure(part[name], count, 2);
   }
@@ -34,8 +35,7 @@ interface ValueCount {
 /** Decoding rejects deeper values. */
 function measure(value: unknown, count: ValueCount, depth: number): void {
   if (typeof value === 'string') {
-    count.characters += value.length;
-    if (count.characters > MAX_CHARACTERS) throw tooLarge(`${MAX_CHARACTERS} characters`);
+    addCharacters(value, count);
     return;
   }
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
@@ -46,9 +46,14 @@ function measure(value: unknown, count: ValueCount, depth: number): void {
   }
   const record = value as Readonly<Record<string, unknown>>;
   for (const key in record) {
-    count.characters += key.length;
+    addCharacters(key, count);
     measure(record[key], count, depth + 1);
   }
+}
+
+function addCharacters(text: string, count: ValueCount): void {
+  count.characters += text.length;
+  if (count.characters > MAX_CHARACTERS) throw tooLarge(`${MAX_CHARACTERS} characters`);
 }
 
 function tooLarge(limit: string): Error {

@@ -13,5 +13,6 @@ export type {
   ProgramContainer,
   ProgramImage,
   RunningProcess,
+  Usage,
 } from './program.js';
-export { type RuntimeOptions, runtime } from './runtime.js';
+export { type RunningPod, type RuntimeOptions, runtime } from './runtime.js';

@@ -137,6 +137,9 @@ function containerOf(setup: ContainerSetup, signal: AbortSignal, state: ProgramS
     signal,
     clock,
     client: setup.client,
+    use: (usage) => {
+      if (!state.isEnded()) setup.onUsage(usage);
+    },
     log: (...values) => stdout.write(`${values.map(textOf).join(' ')}\n`),
     exit(code) {
       throw new Exit(code);

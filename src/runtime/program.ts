@@ -4,6 +4,7 @@
  */
 import type { Client } from '../client/client.js';
 import type { StoredPod } from '../controllers/workloads/pod-state.js';
+import type { Usage } from '../protocol/connection.js';
 import type { Clock } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { FileTree } from './files/file-tree.js';
@@ -44,6 +45,8 @@ export interface ProgramContainer {
   readonly clock: Clock;
   /** Sends requests to the API server as the pod's service account. */
   readonly client: Client;
+  /** Sets what the container uses, for `kubectl top` and autoscalers: `use({ cpu: '250m', memory: '64Mi' })`. */
+  use(usage: Usage): void;
   /** Prints a line to standard output. */
   log(...values: unknown[]): void;
   /** Ends the container. It throws, so that nothing after it runs. */
@@ -57,6 +60,8 @@ export interface ProgramContainer {
   /** Serves HTTP on a port of the pod until the container ends. The result closes the server. */
   listen(port: number, handler: (request: Request, info: RequestInfo) => MaybePromise<Response>): () => void;
 }
+
+export type { Usage } from '../protocol/connection.js';
 
 /** A standard output stream. */
 export interface Output {
@@ -96,6 +101,8 @@ export interface ContainerSetup {
   readonly network: ClusterNetwork;
   readonly client: Client;
   readonly clock: Clock;
+  /** Called when the usage of the container changes. */
+  readonly onUsage: (usage: Usage) => void;
 }
 
 export type ContainerSpec = Omit<StoredPod['spec']['containers'][number], 'lifecycle'> &

@@ -5,11 +5,13 @@ import type { Controller } from '../controllers/runtime/controller.js';
 import { nodeStages } from '../controllers/stages/node-stages.js';
 import { scheduledPods } from '../controllers/stages/ready-pods.js';
 import { stages } from '../controllers/stages/stages.js';
+import type { StoredPod } from '../controllers/workloads/pod-state.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { kubelet } from './kubelet/kubelet.js';
+import { metricsObjects } from './metrics-server.js';
 import type { NetworkOptions } from './network/network.js';
 import { nodeRegistration } from './nodes.js';
-import type { Image } from './program.js';
+import type { Image, Usage } from './program.js';
 
 export interface RuntimeOptions {
   /**
@@ -22,9 +24,23 @@ export interface RuntimeOptions {
   /** True: pods may use hostPath volumes, which are directories in memory that the pods of a node share. */
   readonly hostPath?: boolean | undefined;
   readonly network?: NetworkOptions | undefined;
+  /**
+   * True: a metrics server runs in the cluster, so that `kubectl top` and autoscalers work. Programs tell what they use;
+   * a function overrides that.
+   */
+  readonly metrics?: boolean | ((pod: RunningPod, container: string) => Usage | undefined) | undefined;
 }
 
-const OPTIONS = ['images', 'nodes', 'hostPath', 'network'] as const satisfies readonly (keyof RuntimeOptions)[];
+/** A pod as the runtime sees it. */
+export type RunningPod = StoredPod;
+
+const OPTIONS = [
+  'images',
+  'nodes',
+  'hostPath',
+  'network',
+  'metrics',
+] as const satisfies readonly (keyof RuntimeOptions)[];
 
 /**
  * Controllers that run pods, as an alternative to `stages()`.
@@ -40,10 +56,17 @@ const OPTIONS = ['images', 'nodes', 'hostPath', 'network'] as const satisfies re
  */
 export function runtime(options: RuntimeOptions): readonly Controller[] {
   refuseUnknownOptions('runtime', options, OPTIONS);
-  const { images, nodes = ['node-1'], hostPath = false, network = {} } = options;
+  const { images, nodes = ['node-1'], hostPath = false, network = {}, metrics = false } = options;
   return [
     nodeRegistration(nodes),
     stages([scheduledPods(), ...nodeStages()], { name: 'runtime-nodes' }),
-    kubelet({ images, hostPath, network }),
+    kubelet({
+      images,
+      hostPath,
+      network,
+      hasMetrics: metrics !== false,
+      usage: typeof metrics === 'function' ? metrics : undefined,
+    }),
+    ...(metrics === false ? [] : [metricsObjects()]),
   ];
 }

@@ -23,8 +23,8 @@ export class ServerListeners {
   }
 
   /**
-   * The listeners of all processes, given their addresses, of which those of this process may not be part yet. The same list
-   * until one of them changes.
+   * The listeners of all processes, given their addresses, of which those of this process may not be part yet. Undefined if
+   * no address is known. The same list until one of them changes.
    */
   withServers(servers: readonly string[] | undefined): readonly ServerListener[] | undefined {
     if (servers === undefined) return this.#all;

@@ -67,7 +67,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     return handleDurably(request);
   }
 
-  const handleDurably = respondWhenDurable(parts.journal, handleWhenCurrent(context.store, handleRequest));
+  const handleDurably = respondWhenDurable(parts.journal, handleWhenCurrent(context, handleRequest));
 
   function handleRequest(request: ApiRequest): MaybePromise<ApiResponse> {
     if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch') {

@@ -227,6 +227,7 @@ export class ServerReconcilers {
         this.#dispatch({ verb: 'delete', resource: reconciled.gvr, ...namespaceOf(object), name, options: {} });
       },
       listeners: () => this.#listeners.withServers(store.shared?.servers),
+      isShared: store.shared !== undefined,
       wakeAfter: (afterMs) => this.#wakeAfter(afterMs),
       pace: (afterMs, end) => {
         if (this.#isPaced) this.#wakeAfter(afterMs, { clock: systemClock, before: end });

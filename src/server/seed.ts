@@ -86,7 +86,8 @@ export async function seedSharedObjects(context: SeedContext): Promise<void> {
     .filter(({ kind }) => kind.initial !== undefined)
     .flatMap((kind) => initialObjects(kind, context, { ...state, written: managedFieldsKind(kind, context) }));
   for (;;) {
-    const missing = all.filter(({ key }) => store.get(key) === undefined).slice(0, TRANSACTION_SIZE);
+    const isMissing = ({ key }: PlacedObject) => store.get(key) === undefined && !store.shared?.problemIn(key);
+    const missing = all.filter(isMissing).slice(0, TRANSACTION_SIZE);
     if (missing.length === 0) return;
     const create = (): void => {
       for (const { key, object } of missing) store.commit({ type: 'create', key, makeObject: () => object });

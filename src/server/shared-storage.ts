@@ -3,13 +3,16 @@
  */
 import type { HookContext } from '../kinds/kind.js';
 import type { Dialect } from '../meta/dialect.js';
+import { errors } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { timedOut, timeLimitOf } from '../protocol/time-limit.js';
 import type { Registry } from '../registry/registry.js';
 import type { Store } from '../storage/store.js';
+import type { SharedAccess } from '../storage/types.js';
 import { type Clock, systemClock } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
+import type { ServerContext } from './context.js';
 
 /** What a shared store needs of its cluster. */
 export interface StoreHost {
@@ -29,16 +32,33 @@ const RETRY_AFTER_SECONDS = 1;
 type RequestHandler = (request: ApiRequest) => MaybePromise<ApiResponse>;
 
 /** Handles each request when the store is as current as it needs. Without a shared store, returns `handle` itself. */
-export function handleWhenCurrent(store: Store, handle: RequestHandler): RequestHandler {
+export function handleWhenCurrent(
+  { store, registry }: Pick<ServerContext, 'store' | 'registry'>,
+  handle: RequestHandler,
+): RequestHandler {
   const { shared } = store;
   if (shared === undefined) return handle;
   return async (request) => {
     const until = systemClock.now() + timeLimitOf(request);
-    const isCurrent = await (acceptsCached(request, store) ? shared.whenLoaded() : shared.whenCurrent(until));
+    const isCurrent = await (acceptsCached(request, store) ? shared.whenLoaded(until) : shared.whenCurrent(until));
     // Later, the client was told that the request has failed.
-    if (isCurrent === false || systemClock.now() > until) throw timedOut(request.verb, RETRY_AFTER_SECONDS);
+    if (!isCurrent || systemClock.now() > until) throw timedOut(request.verb, RETRY_AFTER_SECONDS);
+    requireReadable(shared, request, registry);
     return handle(request);
   };
+}
+
+/** Rejects a request for objects that this process cannot read. A create finds out whether the name is taken. */
+function requireReadable(
+  shared: SharedAccess,
+  { verb, resource, namespace, name }: ApiRequest,
+  registry: Registry,
+): void {
+  const served = verb === 'create' ? undefined : registry.byResource(resource);
+  if (served === undefined) return;
+  const { storageKey } = served;
+  const problem = shared.problemIn({ storageKey, namespace: served.namespaced ? namespace : '', name });
+  if (problem !== undefined) throw errors.internal(problem);
 }
 
 /**

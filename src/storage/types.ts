@@ -130,17 +130,26 @@ export interface WatchQuery extends Range {
   readonly matches?: (object: ApiObject) => boolean;
 }
 
+/** An object, all of a namespace, or all of a resource. */
+export interface ObjectRange {
+  readonly storageKey: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
 /** How to use a store that other processes write to, too. Requests wait until it is as current as they need. */
 export interface SharedAccess {
   /** Loads the objects and follows their changes. */
   start(): void;
-  /** Waits until the objects have been loaded once. */
-  whenLoaded(): Promise<void>;
+  /** Waits until the objects have been loaded. Resolves to false if they are not up to a time of the system clock. */
+  whenLoaded(until: number): Promise<boolean>;
   /**
    * Waits until reads see every write that was acknowledged before, by any process. Resolves to false if the storage cannot
    * be reached up to a time of the system clock.
    */
   whenCurrent(until: number): Promise<boolean>;
+  /** Why the objects in a range cannot be read, if some of them cannot. */
+  problemIn(range: ObjectRange): string | undefined;
   /** Asks the storage whether it works. Resolves to the problem, if any. */
   check(): Promise<string | undefined>;
   /** The addresses of the API servers of all processes. The same array until they change. */

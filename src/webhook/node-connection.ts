@@ -69,7 +69,7 @@ export async function sendWithNode(
       createConnection: () => socket,
       ...(signal === undefined ? {} : { signal }),
     });
-    request.once('response', (message) => resolve(messageToResponse(node, message)));
+    request.once('response', (message) => resolve(messageToResponse(node.stream, message)));
     request.on('error', (error) => reject(signal?.aborted === true ? signal.reason : error));
     request.end(bytes);
   });
@@ -142,18 +142,17 @@ function problemOf(
 /** Statuses whose responses have no body. */
 const NO_BODY = [204, 205, 304];
 
-interface StreamModule {
-  readonly stream: Pick<NodeModules['stream'], 'Readable'>;
-}
-
 /** A response of node:http as Response. */
-export function messageToResponse({ stream }: StreamModule, message: IncomingMessage): Response {
+export function messageToResponse(
+  { Readable }: Pick<NodeModules['stream'], 'Readable'>,
+  message: IncomingMessage,
+): Response {
   const { statusCode: status = 0, rawHeaders } = message;
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');
   if (!NO_BODY.includes(status)) {
     // The types of the platforms differ; it is the same class.
-    return new Response(stream.Readable.toWeb(message) as ReadableStream<Uint8Array>, { status, headers });
+    return new Response(Readable.toWeb(message) as ReadableStream<Uint8Array>, { status, headers });
   }
   message.resume();
   return new Response(null, { status, headers });

@@ -212,7 +212,10 @@ export function hostnameWithin(pod: StoredPod, service: StoredService): string |
 }
 
 /** The port number of a Service port in this pod; undefined if the pod has no port of that name. */
-export function portNumber(pod: StoredPod, { targetPort = 0, protocol }: ServicePort): number | undefined {
+export function portNumber(
+  pod: StoredPod,
+  { targetPort = 0, protocol }: Pick<ServicePort, 'targetPort' | 'protocol'>,
+): number | undefined {
   if (typeof targetPort === 'number') return targetPort;
   const sidecars = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
   for (const { ports = [] } of [...pod.spec.containers, ...sidecars]) {

@@ -4,9 +4,10 @@
 import type { Client } from '../../client/client.js';
 import type { Kind } from '../../kinds/kind.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
-import type { LabelSelectorObject } from '../../meta/labels.js';
+import { type LabelSelectorObject, matchesLabels, parseLabelSelector } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
+import type { PodUsage } from '../../protocol/connection.js';
 import { timeToMs } from '../../text/time/time.js';
 import { isRecord } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
@@ -127,12 +128,23 @@ export function metricsApi({ client, dialect, host }: ControllerContext): Metric
     const served = host
       ?.kinds()
       .find(({ gvr, namespaced }) => gvr.group === group && gvr.resource === 'pods' && namespaced);
-    if (served === undefined) return undefined;
+    if (served === undefined) return samplesOfRuntime(host?.runtimeSlot.runtime?.usage?.(), query);
     const items = await listed(client, served.kind, query);
     const samples = items.flatMap((item) => usageIn(item, query) ?? []);
     // Items without the resource mean missing usage, not a missing API.
     return items.length > 0 && samples.length === 0 ? NOTHING_USED : samples;
   };
+}
+
+/** What the pods that a node runtime runs use; undefined if it does not measure them. */
+function samplesOfRuntime(
+  usages: readonly PodUsage[] | undefined,
+  query: MetricQuery & { readonly type: 'resource' },
+): readonly MetricSample[] | undefined {
+  const selector = parseLabelSelector(query.selector);
+  return usages
+    ?.filter(({ namespace, labels }) => namespace === query.namespace && matchesLabels(selector, labels))
+    .flatMap(({ name, containers }) => usageIn({ metadata: { name }, containers }, query) ?? []);
 }
 
 /** A sample of a pod that does not exist. */
@@ -148,7 +160,11 @@ async function listed(
   return (await api.list({ labels: selector })).items;
 }
 
-function usageIn(item: ApiObject, query: MetricQuery & { readonly type: 'resource' }): MetricSample | undefined {
+interface UsageItem extends Readonly<Record<string, unknown>> {
+  readonly metadata: { readonly name: string };
+}
+
+function usageIn(item: UsageItem, query: MetricQuery & { readonly type: 'resource' }): MetricSample | undefined {
   const containers = Array.isArray(item['containers']) ? item['containers'].filter(isRecord) : [];
   const counted =
     query.container === undefined ? containers : containers.filter(({ name }) => name === query.container).slice(0, 1);
@@ -159,7 +175,7 @@ function usageIn(item: ApiObject, query: MetricQuery & { readonly type: 'resourc
     milli += milliOf(value);
   }
   if (counted.length === 0) return undefined;
-  const { timestamp } = item;
+  const { timestamp } = item as { timestamp?: unknown };
   return {
     pod: item.metadata.name,
     value: `${milli}m`,

@@ -4,9 +4,10 @@
  * bridge. This requires root and gives no protection against malicious programs.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ContainerSetup } from '../../runtime/index.js';
+import { systemClock } from '../../util/clock.js';
 import { addNetwork } from './bridge.js';
 import { readTerminationMessage, signalGroup } from './plain-host.js';
 import type { PreparedProcess, ProcessHost } from './process-host.js';
@@ -48,6 +49,7 @@ done < "$dir/mounts"
 echo "$name" > /proc/sys/kernel/hostname
 mkdir -p "$root$work"
 if [ "$root_mode" = ro ]; then mount -o remount,ro "$root"; fi
+touch "$dir/ready"
 exec chroot --userspec="$user" --groups="$groups" "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$work" "$@"
 `;
 
@@ -83,7 +85,7 @@ export class NamespaceHost implements ProcessHost {
     const work = container.workingDir ?? definition.workingDir ?? '/';
     const env = { ...definition.env, ...setup.env };
     if (exec !== undefined) {
-      const first = firstProcessOf(pod.containers.get(container.name)?.pid);
+      const first = await readyProcessOf(pod.containers.get(container.name));
       const { uid, gid } = userOf(setup);
       const inside = ['/bin/sh', '-c', 'cd "$0" && exec "$@"', work, ...command];
       const enter = ['--target', String(first), '--mount', '--uts', '--ipc', '--net', '--pid', '--root'];
@@ -199,6 +201,20 @@ function networkName(podUid: string): string {
 /** Synchronous, so that nothing is left when the cluster is closed. Its interface goes with the namespace. */
 function removeNetwork(name: string): void {
   execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
+}
+
+/** How long the first process may take to start. */
+const START_TIMEOUT_MS = 10_000;
+const POLL_MS = 5;
+
+/** The first process of a container when its files are mounted. */
+async function readyProcessOf(state: ContainerState | undefined): Promise<number> {
+  const deadline = systemClock.now() + START_TIMEOUT_MS;
+  while (state !== undefined && !existsSync(join(state.directory, 'ready'))) {
+    if (systemClock.now() > deadline) throw new Error('the container has not started');
+    await new Promise<void>((resolve) => systemClock.after(POLL_MS, resolve));
+  }
+  return firstProcessOf(state?.pid);
 }
 
 /** The process that acts as the first one of the container: the child of `unshare`. */

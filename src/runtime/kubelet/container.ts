@@ -9,7 +9,7 @@ import { formatDuration } from '../../text/time/duration.js';
 import { messageOf } from '../../util/message-of.js';
 import type { FileTree } from '../files/file-tree.js';
 import { MemoryVolume } from '../files/file-tree.js';
-import type { ContainerSpec, ProcessExit, ProcessImage, RunningProcess } from '../program.js';
+import type { ContainerSpec, ProcessExit, ProcessImage, RunningProcess, Usage } from '../program.js';
 import { InputStream } from './container-input.js';
 import { ContainerLog } from './container-log.js';
 import { environmentOf, expanded } from './environment.js';
@@ -62,6 +62,7 @@ export class KubeletContainer {
   #crashes = 0;
   #pullFailures = 0;
   #stopping: Promise<void> | undefined;
+  #usage: Usage = {};
 
   constructor(pod: PodEnvironment, role: ContainerRole, name: string) {
     this.#pod = pod;
@@ -102,6 +103,15 @@ export class KubeletContainer {
   /** Milliseconds until the container may be started; 0: now. */
   get waitMs(): number {
     return Math.max(0, this.#backOffUntilMs - this.#pod.clock.now());
+  }
+
+  /** What the container says that it uses. */
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  setUsage(usage: Usage): void {
+    this.#usage = usage;
   }
 
   get #spec(): ContainerSpec {
@@ -150,6 +160,7 @@ export class KubeletContainer {
       network: pod.network,
       client: pod.client,
       clock,
+      onUsage: (usage) => this.setUsage(usage),
     });
     // A restart: what was the state becomes the last state.
     if (this.#terminated !== undefined) this.#last = this.#terminated;
@@ -232,6 +243,7 @@ export class KubeletContainer {
     this.#log?.end();
     this.#run = undefined;
     this.#stopping = undefined;
+    this.#usage = {};
     this.#isReady = this.role === 'init' && exitCode === 0;
     this.#isStarted = false;
     const message = this.#terminationMessage(run, exitCode);

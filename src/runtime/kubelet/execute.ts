@@ -39,6 +39,7 @@ function startCommand(
     network: pod.network,
     client: pod.client,
     clock: pod.clock,
+    onUsage: (usage) => container.setUsage(usage),
   });
 }
 

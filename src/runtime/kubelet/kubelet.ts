@@ -15,14 +15,15 @@ import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Secret } from '../../kinds/core/v1/secret.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import { errors } from '../../meta/errors.js';
-import type { NodeRuntime, PodReference } from '../../protocol/connection.js';
+import type { NodeRuntime, PodReference, PodUsage } from '../../protocol/connection.js';
 import type { Activity } from '../../util/activity.js';
 import { nextTurn } from '../../util/clock.js';
 import { SharedVolumes } from '../files/pod-volumes.js';
+import { METRICS_IMAGE, metricsServer } from '../metrics-server.js';
 import { createNetwork, type NetworkOptions } from '../network/network.js';
 import { publishServices } from '../network/published-services.js';
 import type { ClusterNetwork } from '../network/types.js';
-import type { Image, ProcessImage } from '../program.js';
+import type { Image, ProcessImage, Usage } from '../program.js';
 import { processImageOf } from '../program-process.js';
 import { LocalConnections, openConnection } from './connections.js';
 import { imageNamed } from './images.js';
@@ -30,6 +31,10 @@ import { rejectionOf } from './node-admission.js';
 import { type KubeletServices, PodWorker } from './pod-worker.js';
 
 export interface KubeletOptions {
+  /** Whether a metrics server runs in the cluster. */
+  readonly hasMetrics: boolean;
+  /** What a container uses, for the metrics server. Absent: what programs say. */
+  readonly usage: ((pod: StoredPod, container: string) => Usage | undefined) | undefined;
   readonly images: Readonly<Record<string, Image>>;
   /** Whether pods may use hostPath volumes. */
   readonly hostPath: boolean;
@@ -122,10 +127,28 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
 
   #imageOf(name: string): ProcessImage | undefined {
     if (!this.#images.has(name)) {
-      const image = imageNamed(name, this.options.images);
+      const image = name === METRICS_IMAGE ? this.#metricsServer() : imageNamed(name, this.options.images);
       this.#images.set(name, image === undefined ? undefined : processImageOf(image));
     }
     return this.#images.get(name);
+  }
+
+  #metricsServer(): Image {
+    const nodes = () => this.#nodes.list().map(({ metadata: { name, labels } }) => ({ name, labels }));
+    return metricsServer({ nodes, pods: () => this.#usages() }, this.context.dialect);
+  }
+
+  #usages(): readonly PodUsage[] {
+    return [...this.#workers.values()].flatMap((worker) => {
+      const pod = worker.current();
+      const { name, namespace = '', labels } = pod.metadata;
+      const containers = worker.containers
+        .filter(({ isRunning }) => isRunning)
+        .map((each) => ({ name: each.name, usage: this.options.usage?.(pod, each.name) ?? each.usage }));
+      return containers.length === 0
+        ? []
+        : [{ namespace, name, labels, nodeName: pod.spec.nodeName ?? '', containers }];
+    });
   }
 
   #allocateAddress({ spec }: StoredPod): string {
@@ -206,6 +229,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
       connect: (request) => openConnection(services, request),
       logs: (pod, options) => local.logs(pod, options),
       exec: (pod, command, options) => local.exec(pod, command, options),
+      ...(this.options.hasMetrics ? { usage: () => this.#usages() } : {}),
       serverAt: (address) => network.serverAt(address),
     };
   }

@@ -3,7 +3,7 @@
  * upstream: pkg/kubelet/lifecycle/predicate.go
  */
 
-import type { StoredNode } from '../../controllers/workloads/daemon-set/placement.js';
+import { matchesTerm, type StoredNode } from '../../controllers/workloads/daemon-set/placement.js';
 import { isPodFinished, type StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Quantity } from '../../meta/quantity.js';
 
@@ -26,6 +26,11 @@ export function rejectionOf(
   });
   const pods = Quantity.parse(allocatable['pods'] ?? '110').value();
   if (BigInt(others.length) + 1n > pods) return lacking('pods', 1n, BigInt(others.length), pods);
+  const wanted = hostPortsOf(pod);
+  if (others.some((each) => hostPortsOf(each).some((port) => wanted.includes(port)))) {
+    return unmet('NodePorts', "node(s) didn't have free ports for the requested pod ports");
+  }
+  if (!matchesNode(pod, node)) return unmet('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
   for (const resource of COMPUTE) {
     const requested = requestOf(pod, resource);
     const capacity = amount(resource, allocatable[resource] ?? '0');
@@ -33,6 +38,28 @@ export function rejectionOf(
     if (requested > 0n && used + requested > capacity) return lacking(resource, requested, used, capacity);
   }
   return undefined;
+}
+
+function unmet(reason: string, why: string) {
+  return { reason, message: `Predicate ${reason} failed: ${why}` };
+}
+
+/** `protocol/port` of the ports that the pod uses on its node. */
+function hostPortsOf({ spec }: StoredPod): readonly string[] {
+  return spec.containers.flatMap(({ ports = [] }) =>
+    ports.flatMap(({ hostPort = 0, protocol = 'TCP', hostIP = '' }) =>
+      hostPort === 0 ? [] : [`${protocol}/${hostIP}/${hostPort}`],
+    ),
+  );
+}
+
+function matchesNode({ spec }: StoredPod, { metadata }: StoredNode): boolean {
+  const { labels = {}, name } = metadata;
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  return (
+    Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labels[key] === value) &&
+    (terms === undefined || terms.some((term) => matchesTerm(term, name, labels)))
+  );
 }
 
 /** Pods that were admitted before. */

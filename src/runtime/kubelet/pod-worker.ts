@@ -98,6 +98,10 @@ export class PodWorker implements PodEnvironment {
     return this.#containers.get(name);
   }
 
+  get containers(): readonly KubeletContainer[] {
+    return [...this.#containers.values()];
+  }
+
   containerSpec(name: string): ContainerSpec {
     const { containers, initContainers = [], ephemeralContainers = [] } = this.#pod.spec;
     const found = [...containers, ...initContainers, ...ephemeralContainers].find((each) => each.name === name);

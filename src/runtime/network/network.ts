@@ -6,7 +6,7 @@ import type { ControllerContext } from '../../controllers/runtime/controller.js'
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Namespace } from '../../kinds/core/v1/namespace.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
-import { joinHostPort } from '../../meta/ip.js';
+import { joinHostPort, parseIp } from '../../meta/ip.js';
 import type { ByteConnection, ServerAccess, SocketAddress, Sockets } from '../../protocol/connection.js';
 import { onAbort, untilAborted } from '../../util/abort.js';
 import { bytePipe } from './byte-pipe.js';
@@ -23,7 +23,10 @@ export interface NetworkOptions {
   readonly apiServer?: ((request: Request) => Promise<Response>) | undefined;
   /** Sockets and HTTP over connections; `nodeSockets` of `orchplane/node`. Absent: functions are reached with `fetch` only. */
   readonly sockets?: Sockets | undefined;
-  /** Sends requests to hosts outside of the cluster, such as the global `fetch`. Absent: there are no such hosts. */
+  /**
+   * Sends requests to hosts outside of the cluster, such as the global `fetch`. Absent: neither requests nor connections
+   * reach them.
+   */
   readonly externalFetch?: ((request: Request) => Promise<Response>) | undefined;
   /** The domain of DNS names; `cluster.local` unless given. */
   readonly clusterDomain?: string | undefined;
@@ -52,7 +55,12 @@ interface Listener {
 
 /** What a connection leads to. */
 type Target =
-  | { readonly type: 'server'; readonly listener: Listener; readonly remoteAddress: string }
+  | {
+      readonly type: 'server';
+      readonly listener: Listener;
+      readonly remoteAddress: string;
+      readonly isFromOutside: boolean;
+    }
   | { readonly type: 'external'; readonly host: string; readonly port: number };
 
 class Network implements ClusterNetwork {
@@ -130,11 +138,14 @@ class Network implements ClusterNetwork {
 
   async connect(host: string, port: number, from?: Source): Promise<ByteConnection> {
     const target = await this.#dial(host, port, from);
-    return target.type === 'external' ? this.#sockets().dial(target) : this.#open(target);
+    if (target.type === 'server') return this.#open(target);
+    if (this.#options.externalFetch === undefined) throw unreachable(target);
+    return this.#sockets().dial(target);
   }
 
   resolve(name: string, from?: Source): readonly string[] {
-    const found = lookUp(this.#zone, name, from && this.#clientOf(from).pod);
+    const client = this.#router.clientOf(from);
+    const found = client && lookUp(this.#zone, name, client.pod);
     return found === undefined || 'external' in found ? [] : found.addresses;
   }
 
@@ -168,7 +179,8 @@ class Network implements ClusterNetwork {
     if (target.type === 'external') return this.#sendOutside(target, request);
     const { listener, remoteAddress } = target;
     const { server } = listener;
-    if (!('fetch' in server)) return this.#sockets().sendHttp(await this.#open(target), request);
+    // As in the reference, probes and proxies accept any certificate.
+    if (!('fetch' in server)) return this.#sockets().sendHttp(await this.#open(target), request, target.isFromOutside);
     return exchange((received) => server.fetch(received, { remoteAddress }), request, this.#linkOf(listener));
   }
 
@@ -178,9 +190,9 @@ class Network implements ClusterNetwork {
   }
 
   /** With the host that an ExternalName leads to. */
-  #sendOutside({ host }: SocketAddress, request: Request): Promise<Response> {
+  #sendOutside({ host, port }: SocketAddress, request: Request): Promise<Response> {
     const { externalFetch } = this.#options;
-    if (externalFetch === undefined) throw noSuchHost(host);
+    if (externalFetch === undefined) throw unreachable({ host, port });
     const url = new URL(request.url);
     if (url.hostname === host || url.hostname === `[${host}]`) return externalFetch(request);
     url.hostname = host;
@@ -242,7 +254,14 @@ class Network implements ClusterNetwork {
         continue;
       }
       const listener = this.#listenerOf(destination);
-      if (listener !== undefined) return { type: 'server', listener, remoteAddress: seenBy(end.pod, client) };
+      if (listener !== undefined) {
+        return {
+          type: 'server',
+          listener,
+          remoteAddress: seenBy(end.pod, client),
+          isFromOutside: client.pod === undefined,
+        };
+      }
       if (destination.type === 'external') return { type: 'external', host, port: destination.port };
       failed ??= destination;
     }
@@ -331,13 +350,15 @@ function seenBy(server: StoredPod | undefined, { pod, address }: Client): string
 }
 
 function refused({ host, port }: SocketAddress): NetworkError {
-  return new NetworkError(`dial tcp ${joinHostPort({ host, port })}: connect: connection refused`, {
-    code: 'ECONNREFUSED',
-    address: host,
-    port,
-  });
+  const message = `dial tcp ${joinHostPort({ host, port })}: connect: connection refused`;
+  return new NetworkError(message, { code: 'ECONNREFUSED', address: host, port });
 }
 
-function noSuchHost(hostname: string): NetworkError {
-  return new NetworkError(`dial tcp: lookup ${hostname}: no such host`, { code: 'ENOTFOUND', hostname });
+/** A name that does not exist, or an address outside of the cluster. */
+function unreachable({ host, port }: SocketAddress): NetworkError {
+  if (parseIp(host) === undefined) {
+    return new NetworkError(`dial tcp: lookup ${host}: no such host`, { code: 'ENOTFOUND', hostname: host });
+  }
+  const message = `dial tcp ${joinHostPort({ host, port })}: connect: no route to host`;
+  return new NetworkError(message, { code: 'EHOSTUNREACH', address: host, port });
 }

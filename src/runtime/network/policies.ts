@@ -3,6 +3,7 @@
  * A pod that no policy selects for a direction is not restricted in it. Rules are evaluated after Services are translated
  * to pods. Pods in the host's network are part of their node: no policy selects them, and only address blocks match them.
  */
+import { portNumber } from '../../controllers/endpoints/pod-services.js';
 import type { ControllerContext } from '../../controllers/runtime/controller.js';
 import type { SharedInformer } from '../../controllers/runtime/shared-informer.js';
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
@@ -109,10 +110,7 @@ function matchesPort({ protocol, port: wanted, endPort }: PolicyPort, { pod, por
   if (protocol !== 'TCP') return false;
   if (wanted === undefined) return true;
   if (typeof wanted === 'number') return port >= wanted && port <= (endPort ?? wanted);
-  const containers = [...(pod?.spec.containers ?? []), ...(pod?.spec.initContainers ?? [])];
-  return containers.some(({ ports = [] }) =>
-    ports.some(({ name, protocol: own, containerPort }) => name === wanted && own === 'TCP' && containerPort === port),
-  );
+  return pod !== undefined && portNumber(pod, { targetPort: wanted, protocol }) === port;
 }
 
 /** The address of a name outside of the cluster is not known: only a block of all addresses contains it. */

@@ -12,8 +12,9 @@ export async function followRedirects(
 ): Promise<Response> {
   let next = request;
   for (let count = 0; ; count++) {
-    const hasBody = next.body != null;
     const response = await send(next);
+    // Not all platforms have `body` of requests.
+    const hasBody = next.bodyUsed || next.body != null;
     const location = response.headers.get('location');
     if (!REDIRECTS.includes(response.status) || location === null || next.redirect === 'manual') return response;
     await response.body?.cancel();

@@ -63,7 +63,7 @@ export class Router {
   constructor(context: ControllerContext, parts: RouterParts) {
     this.#parts = parts;
     this.#pods = context.informer(Pod);
-    this.#podsAt = this.#pods.index('address', (pod) => (isPodFinished(pod) ? [] : addressesOf(pod)));
+    this.#podsAt = this.#pods.index('address of a running pod', (pod) => (isPodFinished(pod) ? [] : addressesOf(pod)));
     this.#nodes = context.informer(Node);
     this.#nodesAt = this.#nodes.index('address', ({ status }) =>
       (status.addresses ?? []).map(({ address }) => address),

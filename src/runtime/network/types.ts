@@ -55,7 +55,7 @@ export interface ServiceName {
 /** A connection that could not be opened, or was closed by the other side. The messages are those of Go. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
-  /** A code of Node: `ECONNREFUSED`, `ECONNRESET`, `ENOTFOUND`, `ETIMEDOUT`. */
+  /** A code of Node: `ECONNREFUSED`, `ECONNRESET`, `EHOSTUNREACH`, `ENOTFOUND`, `ETIMEDOUT`. */
   readonly code: string;
   readonly address?: string;
   readonly port?: number;

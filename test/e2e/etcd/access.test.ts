@@ -1,10 +1,13 @@
 /** An etcd that requires client certificates, or users with passwords. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { EtcdClient } from '../../../src/etcd/client.js';
+import { EtcdAccessError } from '../../../src/etcd/etcd-error.js';
 import { etcdStorage } from '../../../src/etcd/storage.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { createClientAuthority, createServerCertificate } from '../../../src/node/certificates.js';
@@ -84,6 +87,31 @@ describe.skipIf(!hasEtcd)('an etcd with TLS that requires client certificates', 
       storage: etcdStorage({ endpoints: [etcd.endpoint], tls: { ...tls, ca: otherCa } }),
     });
     await expect(cluster.api(ConfigMap).list()).rejects.toThrow(problem);
+  });
+
+  test('is used if the certificate of another member is not accepted', async () => {
+    const { cert, key } = await createServerCertificate(['127.0.0.1']);
+    const other = createServer({ cert, key, ALPNProtocols: ['h2'] }).listen(0, '127.0.0.1');
+    other.on('tlsClientError', () => undefined);
+    await once(other, 'listening');
+    const address = other.address();
+    const bad = `https://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    const client = (...endpoints: string[]) => new EtcdClient({ endpoints, tls });
+    const [mixed, writer, down, broken] = [
+      client(bad, etcd.endpoint),
+      client(bad, etcd.endpoint),
+      client(bad, 'https://127.0.0.1:1'),
+      client(bad, bad),
+    ];
+    try {
+      expect((await mixed.range({ key: Buffer.from('health') })).kvs).toEqual([]);
+      expect((await writer.txn({ compare: [], success: [], failure: [] })).succeeded).toBe(true);
+      await expect(down.range({ key: Buffer.from('health') })).rejects.toMatchObject({ isUnavailable: true });
+      await expect(broken.range({ key: Buffer.from('health') })).rejects.toThrow(EtcdAccessError);
+    } finally {
+      for (const one of [mixed, writer, down, broken]) one.close();
+      other.close();
+    }
   });
 
   test('does not accept a client without a certificate, or with one of another authority', async () => {
@@ -176,6 +204,67 @@ describe.skipIf(!hasEtcd)('an etcd with users', () => {
     client.close();
   });
 });
+
+test.skipIf(!hasEtcd)(
+  'a cluster with a user continues when etcd enables and disables authentication',
+  async () => {
+    await using etcd = await startEtcd();
+    const auth = { username: 'root', password: 'root' };
+    await using cluster = createCluster({
+      dialect: 'kubernetes',
+      storage: etcdStorage({ endpoints: [etcd.endpoint], auth }),
+    });
+    const maps = cluster.api(ConfigMap);
+    await maps.create({ metadata: { name: 'a' } });
+    const configure = async (path: string, body: object, headers = {}): Promise<void> => {
+      const init = { method: 'POST', body: JSON.stringify(body), headers };
+      const response = await fetch(`${etcd.endpoint}/v3/auth/${path}`, init);
+      expect([path, response.status]).toEqual([path, 200]);
+    };
+    await configure('user/add', { name: 'root', password: 'root' });
+    await configure('role/add', { name: 'root' });
+    await configure('user/grant', { user: 'root', role: 'root' });
+    await configure('enable', {});
+    await maps.create({ metadata: { name: 'b' } });
+    const login = await fetch(`${etcd.endpoint}/v3/auth/authenticate`, {
+      method: 'POST',
+      body: JSON.stringify({ name: 'root', password: 'root' }),
+    });
+    const { token } = (await login.json()) as { readonly token: string };
+    await configure('disable', {}, { authorization: token });
+    await maps.create({ metadata: { name: 'c' } });
+    expect((await maps.list()).items.map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c']);
+  },
+  30_000,
+);
+
+test.skipIf(!hasEtcd)(
+  'a cluster loads when its user gets the permissions that it lacked',
+  async () => {
+    await using etcd = await startEtcd();
+    const configure = async (path: string, body: object, headers = {}): Promise<unknown> => {
+      const init = { method: 'POST', body: JSON.stringify(body), headers };
+      const response = await fetch(`${etcd.endpoint}/v3/auth/${path}`, init);
+      expect([path, response.status]).toEqual([path, 200]);
+      return response.json();
+    };
+    await configure('user/add', { name: 'root', password: 'root' });
+    await configure('role/add', { name: 'root' });
+    await configure('user/grant', { user: 'root', role: 'root' });
+    await configure('user/add', { name: 'orchplane', password: 'p' });
+    await configure('enable', {});
+    await using cluster = createCluster({
+      dialect: 'kubernetes',
+      storage: etcdStorage({ endpoints: [etcd.endpoint], auth: { username: 'orchplane', password: 'p' } }),
+    });
+    const maps = cluster.api(ConfigMap);
+    await expect(maps.list()).rejects.toThrow('etcdserver: permission denied');
+    const { token } = (await configure('authenticate', { name: 'root', password: 'root' })) as { token: string };
+    await configure('user/grant', { user: 'orchplane', role: 'root' }, { authorization: token });
+    await expect.poll(async () => (await maps.list()).items, { timeout: 10_000 }).toEqual([]);
+  },
+  30_000,
+);
 
 test.skipIf(!hasEtcd)('an etcd without users accepts a client with one', async () => {
   await using etcd = await startEtcd();

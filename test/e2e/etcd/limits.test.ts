@@ -1,6 +1,7 @@
 /** The limits of etcd: the size of its database, and that of a request. */
 import { describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
+import type { RequestOp } from '../../../src/etcd/messages.js';
 import { etcdStorage } from '../../../src/etcd/storage.js';
 import { createFetchHandler } from '../../../src/http/handler.js';
 import { ConfigMap, Event, Namespace } from '../../../src/kinds/index.js';
@@ -37,6 +38,29 @@ describe.skipIf(!hasEtcd)('a cluster in etcd', () => {
     expect((await maps.list()).items.map(({ metadata }) => metadata.name)).toContain('a');
     const ready = await createFetchHandler(cluster)(new Request('http://cluster.local/readyz'));
     expect(ready.status).toBe(200);
+  }, 30_000);
+
+  test('reads and deletes when the database is full and another program has changed its keys', async () => {
+    await using etcd = await startEtcd({ flags: ['--quota-backend-bytes', '2000000', '--unsafe-no-fsync'] });
+    await using cluster = createCluster({
+      dialect: 'kubernetes',
+      storage: etcdStorage({ endpoints: [etcd.endpoint] }),
+    });
+    const maps = cluster.api(ConfigMap);
+    for (const name of ['a', 'b', 'c']) await maps.create({ metadata: { name } });
+    const send = (success: RequestOp[]) => etcd.client.txn({ compare: [], success, failure: [] });
+    const fill = async () => {
+      for (let n = 0; n < 10; n++) {
+        await send([{ requestPut: { key: Buffer.from(`/other/${n}`), value: Buffer.alloc(900_000) } }]);
+      }
+    };
+    await expect(fill()).rejects.toThrow('database space exceeded');
+    expect((await maps.get('a')).metadata.name).toBe('a');
+    await maps.delete('a');
+    const remove = (key: string) => send([{ requestDeleteRange: { key: Buffer.from(key) } }]);
+    await remove('/registry/configmaps/default/b');
+    await remove('/other/0');
+    expect((await maps.list()).items.map(({ metadata }) => metadata.name)).toEqual(['c']);
   }, 30_000);
 
   test('refuses a request that is too large for etcd, as the reference server', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCluster, type FullCluster } from '../../../src/cluster/full-cluster.js';
 import { toNumber } from '../../../src/etcd/messages.js';
 import { etcdStorage } from '../../../src/etcd/storage.js';
-import { EndpointSlice, Endpoints } from '../../../src/kinds/index.js';
+import { ConfigMap, EndpointSlice, Endpoints } from '../../../src/kinds/index.js';
 import { type EtcdServer, hasEtcd, startEtcd } from './etcd-server.js';
 
 /** What a kube-apiserver 1.33.13 stores for the address 192.0.2.2. */
@@ -55,6 +55,23 @@ describe.skipIf(!hasEtcd)('servers in one etcd', () => {
     await two.close();
     expect(await leaseOf('10.1.0.3')).toBeUndefined();
     await expect.poll(() => addresses(one)).toEqual(['10.1.0.1']);
+  });
+
+  test('keep the endpoints while there are no leases', async () => {
+    const before = await one.api(Endpoints).get('kubernetes');
+    const key = Buffer.from('/registry/masterleases/10.1.0.1');
+    await etcd.client.txn({ compare: [], success: [{ requestDeleteRange: { key } }], failure: [] });
+    // Neither the server of the address nor one that does not listen changes them.
+    await using other = createCluster({
+      dialect: 'kubernetes',
+      storage: etcdStorage({ endpoints: [etcd.endpoint] }),
+    });
+    for (const cluster of [one, other]) {
+      expect(await cluster.api(Endpoints).get('kubernetes')).toEqual(before);
+      await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
+    }
+    expect(await one.api(Endpoints).get('kubernetes')).toEqual(before);
+    await expect.poll(() => leaseOf('10.1.0.1'), { timeout: 12_000 }).toBeDefined();
   });
 
   test('store their addresses as the reference server', async () => {

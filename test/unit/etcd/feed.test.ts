@@ -1,16 +1,24 @@
 /** The feed of a store in etcd, with a client that is not connected. */
 import { expect, test } from 'vitest';
 import type { WatchHandlers } from '../../../src/etcd/client.js';
+import { EtcdError } from '../../../src/etcd/etcd-error.js';
 import { EtcdFeed, type FeedTarget } from '../../../src/etcd/feed.js';
 import type { WatchResponse } from '../../../src/etcd/messages.js';
+import { errors } from '../../../src/meta/errors.js';
 
-/** A feed that has loaded revision 4, which is empty. */
-async function startedFeed() {
+interface Failures {
+  /** The errors of the first requests for keys, and of the first calls of `onLoaded`. */
+  readonly range?: Error[];
+  readonly onLoaded?: Error[];
+}
+
+/** A feed of a range without keys at revision 4. */
+function createFeed({ range = [], onLoaded = [] }: Failures = {}) {
   const watches: { readonly startRevision: number; readonly handlers: WatchHandlers; isClosed: boolean }[] = [];
   const header = { revision: 4 };
   const client = {
     version: () => Promise.resolve('3.6.0'),
-    range: () => Promise.resolve({ header, kvs: [], more: false, count: 0 }),
+    range: () => failOr(range, { header, kvs: [], more: false, count: 0 }),
     txn: () => Promise.reject(new Error('not used')),
     watch({ startRevision }: { readonly startRevision: number }, handlers: WatchHandlers) {
       const watch = { startRevision, handlers, isClosed: false };
@@ -35,13 +43,24 @@ async function startedFeed() {
     advance: (reached) => {
       revision = reached;
     },
-    onLoaded: () => Promise.resolve(),
+    onLoaded: () => failOr(onLoaded, undefined),
   };
   const bytes = new Uint8Array();
   const feed = new EtcdFeed(client, { key: bytes, rangeEnd: bytes, barrierKey: bytes }, target);
   feed.start();
-  await feed.whenReady();
   return { feed, watches, seen };
+}
+
+function failOr<Result>(failures: Error[], result: Result): Promise<Result> {
+  const failure = failures.shift();
+  return failure === undefined ? Promise.resolve(result) : Promise.reject(failure);
+}
+
+/** A feed that has loaded. */
+async function startedFeed() {
+  const created = createFeed();
+  await created.feed.whenReady();
+  return created;
 }
 
 const RESPONSE: WatchResponse = {
@@ -79,4 +98,44 @@ test('passes on the parts of a response together, and not if the watch ends befo
   expect(seen).toEqual(['put a', 'delete b']);
   await feed.whenReached(5, 1_000);
   feed.close();
+});
+
+test('loads again after a failure that requests have reported', async () => {
+  const failure = new EtcdError('rpc error: code = ResourceExhausted desc = too large');
+  const { feed, watches } = createFeed({ range: [failure, failure] });
+  const caughtUp = feed.catchUp();
+  await expect(feed.whenReady()).rejects.toBe(failure);
+  await expect(caughtUp).rejects.toBe(failure);
+  // Before the next attempt, too.
+  await expect(feed.whenReady()).rejects.toBe(failure);
+  await expect.poll(() => feed.whenReady(), { timeout: 5_000 }).toBeUndefined();
+  await feed.catchUp();
+  expect(watches).toHaveLength(1);
+  feed.close();
+});
+
+test('waits for an etcd that is not available when it starts', async () => {
+  const failure = new EtcdError('no connection', { isUnavailable: true });
+  const { feed } = createFeed({ range: [failure] });
+  await feed.whenReady();
+  feed.close();
+});
+
+test('completes what was loaded again after a failure, without loading it again', async () => {
+  const failure = errors.timeout('etcdserver: request timed out');
+  const { feed, watches } = createFeed({ onLoaded: [failure, failure] });
+  await expect(feed.whenReady()).rejects.toBe(failure);
+  await expect.poll(() => feed.whenReady(), { timeout: 5_000 }).toBeUndefined();
+  expect(watches).toHaveLength(1);
+  feed.close();
+});
+
+test('ends its attempts when it closes', async () => {
+  const failure = new EtcdError('permission denied');
+  const remaining = [failure, failure];
+  const { feed } = createFeed({ range: remaining });
+  await expect(feed.whenReady()).rejects.toBe(failure);
+  feed.close();
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  expect(remaining).toHaveLength(1);
 });

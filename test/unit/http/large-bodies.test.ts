@@ -143,6 +143,30 @@ test('a request that was answered in time does not use the budget when its body 
   expect((await answer).status).toBe(201);
 });
 
+test('a large body keeps its share until its work ends, and others get 429 when their time is over', async () => {
+  const { opened, open } = latch();
+  const cluster = createCluster({ dialect: 'kubernetes' });
+  cluster.use(async (request, next) => {
+    if (request.verb === 'create') await opened;
+    return next(request);
+  });
+  const handler = createFetchHandler(cluster);
+  const unknown = 'y'.repeat(2_900_000);
+  const create = (name: string, timeout: string) => {
+    const body = JSON.stringify({ metadata: { name }, unknown });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    return handler(new Request(`http://cluster.local${CONFIG_MAPS}?timeout=${timeout}`, init));
+  };
+  const late = await Promise.all([create('a', '50ms'), create('b', '50ms')]);
+  expect(late.map(({ status }) => status)).toEqual([504, 504]);
+  const refused = await create('c', '50ms');
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+  expect(await refused.json()).toMatchObject({ reason: 'TooManyRequests', details: { retryAfterSeconds: 1 } });
+  const waiting = create('d', '30s');
+  open();
+  expect((await waiting).status).toBe(201);
+});
+
 test('a YAML body with more than a million values gets 413', async () => {
   const { code } = await server()('POST', REVIEWS, `a: [${repeated('a', 1_100_000)}]`, 'application/yaml');
   expect(code).toBe(413);

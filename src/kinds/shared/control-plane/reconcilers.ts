@@ -37,7 +37,7 @@ export function serviceReconciler(server: ReconcilerHost): ServerReconciler {
 export function endpointsReconciler(server: ReconcilerHost): ServerReconciler {
   return upkeepOf(server, [ENDPOINTS], (hasNewListeners) => {
     const live = server.objects.get(addressIn(ENDPOINTS)) as EndpointsLike | undefined;
-    const wanted = wantedSubsets(live, server.listeners(), hasNewListeners);
+    const wanted = wantedSubsets(live, server, hasNewListeners);
     if (wanted === undefined) return [];
     const labels = { ...live?.metadata.labels, ...endpointsLabels(server.dialect) };
     if (live === undefined) return [() => server.create({ metadata: { ...NAMED, labels }, subsets: wanted })];
@@ -54,7 +54,7 @@ export function endpointsReconciler(server: ReconcilerHost): ServerReconciler {
 export function endpointSliceReconciler(server: ReconcilerHost): ServerReconciler {
   return upkeepOf(server, [ENDPOINT_SLICES, ENDPOINTS], (hasNewListeners) => {
     const endpoints = server.objects.get(addressIn(ENDPOINTS)) as EndpointsLike | undefined;
-    const subsets = wantedSubsets(endpoints, server.listeners(), hasNewListeners);
+    const subsets = wantedSubsets(endpoints, server, hasNewListeners);
     if (subsets === undefined) return [];
     const labels = sliceLabels(server.dialect);
     const content = sliceOf(subsets);
@@ -80,14 +80,17 @@ export function endpointSliceReconciler(server: ReconcilerHost): ServerReconcile
 type EndpointsLike = ApiObject & { readonly subsets?: readonly EndpointSubset[] };
 
 /**
- * The subsets that the Endpoints should have. Undefined: they stay as they are, because all listeners have closed. Ports
- * that another client has changed stay until there are new listeners.
+ * The subsets that the Endpoints should have. Undefined: they stay as they are, because all listeners have closed. In a
+ * shared cluster they also stay while no listener is known. Ports that another client has changed stay until there are new
+ * listeners.
  */
 function wantedSubsets(
   live: EndpointsLike | undefined,
-  listeners: readonly ServerListener[] | undefined,
+  server: Pick<ReconcilerHost, 'listeners' | 'isShared'>,
   hasNewListeners: boolean,
 ): readonly EndpointSubset[] | undefined {
+  const listeners = server.listeners();
+  if (listeners === undefined && live !== undefined && server.isShared) return live.subsets;
   const isClosed = listeners?.length === 0;
   if (isClosed && (live === undefined || !hasNewListeners)) return live?.subsets ?? undefined;
   const all = listeners ?? [IN_PROCESS];

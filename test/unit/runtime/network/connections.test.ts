@@ -167,6 +167,26 @@ describe('a connection', () => {
     await expect(readAll(connection)).rejects.toThrow(missing);
   });
 
+  test('to a host outside of the cluster needs externalFetch', async () => {
+    const server = createServer((socket) => socket.end('outside'));
+    const outside = await listening(server);
+    const { host = '', port = 0 } = 'address' in outside ? outside.address : {};
+    const endpoints = [{ addresses: ['203.0.113.5'] }];
+    for (const externalFetch of [undefined, fetch]) {
+      const dialled: string[] = [];
+      const dial = (address: { readonly host: string }) => {
+        dialled.push(address.host);
+        return nodeSockets.dial({ host, port });
+      };
+      const self = await networked({ sockets: { ...nodeSockets, dial }, externalFetch });
+      await self.service('team/legacy', { clusterIP: '10.0.0.82', selector: {} });
+      await self.slice('team/legacy', { addressType: 'IPv4', ports: [{ port: 80 }], endpoints });
+      const text = self.network.connect('legacy.team', 80).then(readAll, (error: Error) => error.message);
+      const refused = 'dial tcp 203.0.113.5:80: connect: no route to host';
+      expect([await text, dialled]).toEqual(externalFetch === undefined ? [refused, []] : ['outside', ['203.0.113.5']]);
+    }
+  });
+
   test('that its client closes is closed for the function too', async () => {
     let server: PodServer = echo;
     const ended = new Promise<unknown>((resolve) => {

@@ -77,6 +77,7 @@ describe('a name', () => {
     ['localhost', 'team/client', '127.0.0.1', 'of the loopback address is in every hosts file'],
     ['10.1.0.99', 'team/default', '10.1.0.99', 'may be an address'],
     ['[fd00:0::1]', 'team/default', 'fd00::1', 'may be an address'],
+    ['web', 'team/missing', '', 'is not found by a pod that does not exist'],
     ['web', 'team/default', '', 'is not found with dnsPolicy Default'],
     ['web.team.svc.cluster.local', 'team/default', '', 'is not found with dnsPolicy Default'],
     ['web', 'team/host', '', 'is not found in the network of the host'],
