@@ -16,7 +16,7 @@ export type {
   Aggregation,
 } from '../kinds/apiregistration/reach.js';
 export { BodyError } from '../protocol/body.js';
-export type { Answer, ByteSource, HttpHeaders, HttpRequest } from './answer.js';
+export type { Answer, ByteSource, HttpHeaders, HttpRequest, MessageSocket, WebSocketSession } from './answer.js';
 export type { FetchHandler, FetchHandlerOptions, Handler } from './handler.js';
 export { createFetchHandler, createHandler } from './handler.js';
 export type { ErrorListener } from './respond.js';

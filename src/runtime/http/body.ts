@@ -2,6 +2,8 @@
  * Response bodies that end with their request.
  */
 import type { ByteSource, HttpRequest } from '../../http/answer.js';
+import { onAbort } from '../../util/abort.js';
+import type { Undo } from '../../util/clock.js';
 
 /** The chunks of a stream, until it ends or the request is aborted. Calls `onEnd` once. */
 export function bodyOf(
@@ -11,10 +13,11 @@ export function bodyOf(
 ): ByteSource {
   const reader = stream.getReader();
   let isEnded = false;
+  let undo: Undo = () => undefined;
   const end = (): void => {
     if (isEnded) return;
     isEnded = true;
-    signal.removeEventListener('abort', cancel);
+    undo();
     onEnd();
   };
   const cancel = (): void => {
@@ -22,8 +25,7 @@ export function bodyOf(
     // A stream that fails has no reader any more.
     reader.cancel(signal.reason).catch(() => undefined);
   };
-  signal.addEventListener('abort', cancel);
-  if (signal.aborted) cancel();
+  undo = onAbort(signal, cancel);
   return {
     async read() {
       try {

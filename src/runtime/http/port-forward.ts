@@ -7,6 +7,7 @@ import type { Answer, HttpRequest, MessageSocket } from '../../http/answer.js';
 import { errors } from '../../meta/errors.js';
 import type { PortConnection } from '../../protocol/connection.js';
 import { quote } from '../../text/go/go-text.js';
+import { onAbort } from '../../util/abort.js';
 import { messageOf } from '../../util/message-of.js';
 import { bodyOf } from './body.js';
 import { Channels, ClientInput } from './channels.js';
@@ -84,7 +85,7 @@ async function runChannels(socket: MessageSocket, forwarding: ChannelForwarding)
     closing.abort(signal.reason);
     for (const { input } of clients) input.abort(signal.reason);
   };
-  signal.addEventListener('abort', close);
+  onAbort(signal, close);
   // The first message of each channel is its port.
   for (const { port, place, send } of clients) {
     const bytes = Uint8Array.of(port & 0xff, port >> 8);
@@ -107,8 +108,7 @@ async function runChannels(socket: MessageSocket, forwarding: ChannelForwarding)
 }
 
 async function runTunnel(spdy: SpdyConnection, forwarding: Forwarding): Promise<void> {
-  const close = (): void => spdy.close(forwarding.signal.reason);
-  forwarding.signal.addEventListener('abort', close);
+  onAbort(forwarding.signal, () => spdy.close(forwarding.signal.reason));
   const pairs = new Map<string, Partial<Record<'data' | 'error', SpdyStream>>>();
   await spdy.run((stream) => {
     const { type, port, pair: id } = readStreamHeaders(stream);

@@ -2,7 +2,7 @@
  * Forwards HTTP requests to the servers of pods, services and nodes.
  * upstream: apimachinery/pkg/util/proxy/upgradeaware.go, apimachinery/pkg/util/proxy/transport.go
  */
-import type { Answer, HttpRequest } from '../../http/answer.js';
+import { type Answer, type HttpRequest, readableOf } from '../../http/answer.js';
 import { errors, failure, StatusError } from '../../meta/errors.js';
 import type { ProxyConnection } from '../../protocol/connection.js';
 import { messageOf } from '../../util/message-of.js';
@@ -57,9 +57,12 @@ export async function answerThroughProxy(
   const headers = [...response.headers]
     .filter(([name]) => !HOP_BY_HOP.has(name) && !CORS.test(name))
     .map(([name, value]): [string, string] => [name, name === 'location' ? proxiedLocation(value, address) : value]);
-  const body = response.body === null || request.method === 'HEAD' ? null : bodyOf(response.body, request, onEnd);
-  if (body === null) await response.body?.cancel();
-  return { code: response.status, headers, body };
+  const { status: code, body } = response;
+  // Not a byte source, which a server would send with the pace of a watch.
+  if (body !== null && request.method !== 'HEAD')
+    return { code, headers, body: readableOf(bodyOf(body, request, onEnd)) };
+  await body?.cancel();
+  return { code, headers, body: null };
 }
 
 async function send(connection: ProxyConnection, request: HttpRequest, address: ProxyAddress): Promise<Response> {
@@ -76,7 +79,8 @@ async function send(connection: ProxyConnection, request: HttpRequest, address: 
     const { origin, path, query } = address;
     return await connection.fetch(new Request(`${origin}${path || '/'}${query}`, init));
   } catch (error) {
-    if (signal.aborted || StatusError.is(error)) throw error;
+    if (signal.aborted) throw signal.reason;
+    if (StatusError.is(error)) throw error;
     throw errors.serviceUnavailable(`error trying to reach service: ${messageOf(error)}`);
   }
 }

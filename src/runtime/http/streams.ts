@@ -6,16 +6,11 @@ import type { Answer, HttpRequest, MessageSocket } from '../../http/answer.js';
 import { errors, StatusError } from '../../meta/errors.js';
 import type { Status } from '../../meta/status.js';
 import type { StreamConnection } from '../../protocol/connection.js';
+import { onAbort, untilAborted } from '../../util/abort.js';
 import { messageOf } from '../../util/message-of.js';
 import { Channels, ClientInput } from './channels.js';
 import { TerminalSizes } from './terminal-sizes.js';
-import {
-  answerWithWebSocket,
-  chooseSubprotocol,
-  requireWebSocket,
-  UNSUPPORTED_SUBPROTOCOL,
-  untilAborted,
-} from './web-socket.js';
+import { answerWithWebSocket, chooseSubprotocol, requireWebSocket, UNSUPPORTED_SUBPROTOCOL } from './web-socket.js';
 
 const STDIN = 0;
 const STDOUT = 1;
@@ -75,14 +70,13 @@ class StreamSession {
 
   async run(signal: AbortSignal): Promise<void> {
     const { stdout } = this.#connection;
-    const onAbort = (): void => this.#close(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
+    onAbort(signal, () => this.#close(signal.reason));
     // An empty message tells the client that the connection is established.
     await this.#channels.send(stdout ? STDOUT : this.#hasStderr ? STDERR : ERROR);
     void this.#receiveAll().then(() => this.#close(new Error('the client has disconnected')));
     if (this.#closing.signal.aborted) return;
-    const ended = await Promise.race([this.#runProcess(), untilAborted(this.#closing.signal)]);
+    // It rejects if the connection is closed first.
+    const ended = await untilAborted(this.#runProcess(), this.#closing.signal).catch(() => undefined);
     if (ended !== undefined) await this.#sendStatus(ended);
   }
 

@@ -5,6 +5,7 @@
 import type { Answer, HttpRequest, MessageSocket } from '../../http/answer.js';
 import { readSubprotocols } from '../../http/subprotocols.js';
 import { errors } from '../../meta/errors.js';
+import { onAbort } from '../../util/abort.js';
 
 /** The name of a subprotocol without its domain, which may be that of either dialect: `v4.channel`. */
 export interface Subprotocol {
@@ -50,13 +51,11 @@ export function answerWithWebSocket(
 ): Answer {
   const run = async (socket: MessageSocket): Promise<void> => {
     const closing = new AbortController();
-    const abort = (): void => closing.abort(signal.reason);
-    signal.addEventListener('abort', abort);
-    if (signal.aborted) abort();
+    const undo = onAbort(signal, () => closing.abort(signal.reason));
     try {
       await converse(socket, closing.signal);
     } finally {
-      signal.removeEventListener('abort', abort);
+      undo();
       // Ends what the conversation has left running.
       closing.abort();
       onEnd();
@@ -68,12 +67,4 @@ export function answerWithWebSocket(
     body: null,
     webSocket: { protocol: fullName, isText: isBase64, run, cancel: onEnd },
   };
-}
-
-/** Resolves when the signal aborts. */
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -57,6 +57,19 @@ export async function serveRuntime({ thread, audit }: ServedRuntimeOptions): Pro
 
 /** Creates the node, the pod and the service. */
 export async function createObjects(cluster: Cluster): Promise<void> {
+  await createPod(cluster);
+  await cluster.api(Service).create({
+    metadata: { name: 'web' },
+    spec: { selector: { app: 'web' }, ports: [{ name: 'http', port: 80 }] },
+  });
+  await cluster.api(Endpoints).create({
+    metadata: { name: 'web' },
+    subsets: [{ addresses: [{ ip: '10.0.0.7' }], ports: [{ name: 'http', port: 80 }] }],
+  });
+}
+
+/** Creates the node and the pod. */
+export async function createPod(cluster: Cluster): Promise<void> {
   const nodes = cluster.api(Node);
   await nodes.create({ metadata: { name: 'n1' } });
   const addresses = [{ type: 'InternalIP' as const, address: '10.0.0.1' }];
@@ -73,12 +86,4 @@ export async function createObjects(cluster: Cluster): Promise<void> {
     conditions: [{ type: 'Ready', status: 'True' as const }],
   };
   await pods.status.update('web', { ...(await pods.get('web')), status });
-  await cluster.api(Service).create({
-    metadata: { name: 'web' },
-    spec: { selector: { app: 'web' }, ports: [{ name: 'http', port: 80 }] },
-  });
-  await cluster.api(Endpoints).create({
-    metadata: { name: 'web' },
-    subsets: [{ addresses: [{ ip: '10.0.0.7' }], ports: [{ name: 'http', port: 80 }] }],
-  });
 }

@@ -179,7 +179,8 @@ function writerOf(stream: WritableStream<Uint8Array> | undefined): (data: string
 
 async function runProgram([name = '', ...args]: readonly string[], streams: ContainerStreams): Promise<number> {
   const { stdin, stdout, stderr, signal } = streams;
-  const child = spawn(name, args, { stdio: ['pipe', 'pipe', 'pipe'], signal });
+  const child = spawn(name, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  signal.addEventListener('abort', () => child.kill('SIGKILL'));
   if (stdin === undefined) child.stdin.end();
   else stdin.pipeTo(Writable.toWeb(child.stdin) as WritableStream<Uint8Array>).catch(() => undefined);
   const ended = new Promise<ExecResult['exitCode']>((resolve, reject) => {

@@ -1,6 +1,5 @@
 /** HTTP requests to pods. The expected headers were recorded from a real API server. */
 import { describe, expect, test } from 'vitest';
-import { type ByteSource, readableOf } from '../../../../src/http/answer.js';
 import { errors } from '../../../../src/meta/errors.js';
 import { answerConnection } from '../../../../src/runtime/http/answer-connection.js';
 import { fakeRequest, type RequestParts } from './fakes.js';
@@ -24,7 +23,7 @@ async function ask(program: Program, { path = '/', ...parts }: RequestParts = {}
   return {
     code,
     headers: Object.fromEntries(headers),
-    body: body as ByteSource | null,
+    body: body as ReadableStream<Uint8Array> | null,
     request,
     sent,
     ended: () => ended,
@@ -69,7 +68,7 @@ describe('a request to a pod', () => {
     });
     expect(sent?.url).toBe('http://cluster.local/');
     expect(sent?.headers.get('x-forwarded-uri')).toBe(`${PREFIX}/`);
-    expect(await new Response(readableOf(body as ByteSource)).text()).toBe('content');
+    expect(await new Response(body).text()).toBe('content');
   });
 
   test('is redirected if it has no path', async () => {
@@ -89,6 +88,18 @@ describe('a request to a pod', () => {
     await expect(ask(() => Promise.reject(errors.badRequest('no such port')))).rejects.toMatchObject({ code: 400 });
   });
 
+  test('fails with the reason of a client that has disconnected', async () => {
+    const request = fakeRequest({ path: `${PREFIX}/` });
+    const fetch = async (): Promise<Response> => {
+      request.disconnect();
+      throw new Error('aborted');
+    };
+    const answering = answerConnection({ type: 'proxy', fetch }, request, () => undefined);
+    const failure: unknown = await Promise.resolve(answering).catch((error: unknown) => error);
+    expect(failure).toBe(request.signal.reason);
+    expect(failure).toBeInstanceOf(Error);
+  });
+
   test('for a WebSocket is rejected', async () => {
     await expect(ask(() => new Response('ok'), { protocols: [] })).rejects.toMatchObject({ code: 501 });
   });
@@ -105,7 +116,7 @@ describe('a response of a pod', () => {
       'x-a': '1',
     });
     expect(answer.ended()).toBe(0);
-    expect(await new Response(readableOf(answer.body as ByteSource)).text()).toBe('no');
+    expect(await new Response(answer.body).text()).toBe('no');
     expect(answer.ended()).toBe(1);
   });
 
@@ -134,9 +145,9 @@ describe('a response of a pod', () => {
       },
     });
     const { body, request, ended } = await ask(() => new Response(stream));
-    const read = body?.read();
+    const read = body?.getReader().read();
     request.disconnect();
-    expect(await read).toBeUndefined();
+    expect(await read).toMatchObject({ done: true });
     expect(isCancelled).toBe(true);
     expect(ended()).toBe(1);
   });
