@@ -89,27 +89,27 @@ export function rank(pod: PodInfo, snapshot: Snapshot): Ranking {
   const prepared = prepareFilters(pod, snapshot);
   if ('rejection' in prepared) return { failure: rejected(prepared.rejection, prepared.plugin) };
   const { filters, nodeNames, namedBy } = prepared;
-  const nominated = snapshot.nodesByName.get(pod.pod.status.nominatedNodeName ?? '');
+  const plugins = new Set(namedBy);
   // Preemption has made room on this node.
-  if (nominated !== undefined && filters.check(nominated) === undefined)
-    return { nodes: score(pod, snapshot, [nominated]) };
-  const candidates =
-    nodeNames === undefined ? snapshot.nodes : snapshot.nodes.filter(({ name }) => nodeNames.has(name));
+  const nominated = snapshot.nodesByName.get(pod.pod.status.nominatedNodeName ?? '');
+  const obstacle = nominated === undefined ? undefined : filters.check(nominated);
+  if (nominated !== undefined && obstacle === undefined) return { nodes: score(pod, snapshot, [nominated]) };
+  if (obstacle !== undefined) plugins.add(obstacle.plugin);
   const statuses = nodeStatuses(
-    nodeNames === undefined ? undefined : unresolvable(`node(s) didn't satisfy plugin(s) [${namedBy.join(' ')}]`),
+    nodeNames === undefined
+      ? undefined
+      : unresolvable(`node(s) didn't satisfy plugin(s) [${[...plugins].sort().join(' ')}]`),
   );
-  const plugins = new Set<string>();
-  const feasible: NodeInfo[] = [];
-  for (const node of candidates) {
+  if (nominated !== undefined && obstacle !== undefined) statuses.set(nominated.name, obstacle.rejection);
+  const candidates = snapshot.nodes.filter(({ name }) => nodeNames?.has(name) ?? true);
+  const feasible = candidates.filter((node) => {
     const found = filters.check(node);
-    if (found === undefined) feasible.push(node);
-    else {
-      statuses.set(node.name, found.rejection);
-      plugins.add(found.plugin);
-    }
-  }
+    if (found === undefined) return true;
+    statuses.set(node.name, found.rejection);
+    plugins.add(found.plugin);
+    return false;
+  });
   if (feasible.length > 0) return { nodes: score(pod, snapshot, feasible) };
-  for (const name of namedBy) plugins.add(name);
   return { failure: { statuses, podProblem: undefined, plugins, filters } };
 }
 

@@ -12,7 +12,6 @@ import {
   type Labels,
   labelSelectorFrom,
   labelSelectorFromObject,
-  nothing,
   selectsLabels,
 } from '../../../meta/labels.js';
 import type { ObjectReader, StoredPod } from '../snapshot.js';
@@ -26,23 +25,20 @@ export function defaultSelector(pod: StoredPod, objects: ObjectReader): LabelSel
     if (selector !== undefined && selectsLabels({ matchLabels: selector }, labels)) merged = { ...merged, ...selector };
   }
   const owner = controllerOf(pod);
-  const find = () => {
-    switch (`${owner?.apiVersion} ${owner?.kind}`) {
-      case 'v1 ReplicationController': {
-        const set = objects.get(ReplicationController, owner?.name ?? '', namespace);
-        return set === undefined ? undefined : { matchLabels: set.spec.selector ?? {} };
-      }
-      case 'apps/v1 ReplicaSet':
-        return objects.get(ReplicaSet, owner?.name ?? '', namespace)?.spec.selector;
-      case 'apps/v1 StatefulSet':
-        return objects.get(StatefulSet, owner?.name ?? '', namespace)?.spec.selector;
-      default:
-        return undefined;
-    }
-  };
+  const { apiVersion = '', kind = '', name = '' } = owner ?? {};
+  const type = `${apiVersion} ${kind}`;
+  if (type === 'v1 ReplicationController') {
+    // Its labels replace those of Services.
+    return labelSelectorFrom({ ...merged, ...objects.get(ReplicationController, name, namespace)?.spec.selector });
+  }
   const services = labelSelectorFrom(merged);
-  const controller = labelSelectorFromObject(find());
-  return controller === nothing ? services : allOf(services, controller);
+  const set =
+    type === 'apps/v1 ReplicaSet'
+      ? objects.get(ReplicaSet, name, namespace)
+      : type === 'apps/v1 StatefulSet'
+        ? objects.get(StatefulSet, name, namespace)
+        : undefined;
+  return set?.spec.selector === undefined ? services : allOf(services, labelSelectorFromObject(set.spec.selector));
 }
 
 /** A selector with the requirements of both. */
