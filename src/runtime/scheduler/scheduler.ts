@@ -119,9 +119,20 @@ class Scheduler extends ControllerPart<
     else if (pod.metadata.deletionTimestamp !== undefined) {
       this.#waiting.delete(key);
       this.#recordFailure(pod, `skip schedule deleting pod: ${key}`);
-    } else await this.#schedule(pod);
+    } else {
+      try {
+        await this.#schedule(pod);
+      } catch (error) {
+        this.#retryLater(key);
+        throw error;
+      }
+    }
     this.#queue.add(NEXT);
     return undefined;
+  }
+
+  #retryLater(key: string): void {
+    this.#retries.addAfter(key, this.#waiting.erred(key, this.context.clock.now()));
   }
 
   async #schedule(pod: StoredPod): Promise<void> {
@@ -174,11 +185,11 @@ class Scheduler extends ControllerPart<
   async #makeRoom(info: PodInfo, failure: Failure, snapshot: Snapshot): Promise<void> {
     const { best, message, keepsNomination = false } = preempt(info, failure, snapshot);
     const [candidate] = best;
-    if (candidate !== undefined) await this.#removeVictims(info, candidate, snapshot);
     const nominatedNodeName = candidate?.nodeName ?? (keepsNomination ? undefined : '');
     const { statuses, podProblem, plugins } = failure;
     const text = fitMessage({ nodeCount: snapshot.nodes.length, statuses, podProblem, preemption: message });
     await this.#reject(info.pod, text, { plugins, nominatedNodeName });
+    if (candidate !== undefined) await this.#removeVictims(info, candidate, snapshot);
   }
 
   async #removeVictims(info: PodInfo, { nodeName, victims }: Candidate, { nominated }: Snapshot): Promise<void> {
@@ -214,10 +225,9 @@ class Scheduler extends ControllerPart<
   /** An error that has nothing to do with the nodes. The pod is tried again after a delay. */
   async #fail(pod: StoredPod, message: string): Promise<void> {
     this.#nodes.forget(pod);
+    this.#retryLater(keyOf(pod));
     this.#recordFailure(pod, message);
     await this.#writeFailure(pod, { reason: 'SchedulerError', message }, '');
-    const key = keyOf(pod);
-    this.#retries.addAfter(key, this.#waiting.erred(key, this.context.clock.now()));
   }
 
   #recordFailure(pod: StoredPod, message: string): void {

@@ -80,13 +80,13 @@ export class VolumeBinder extends ControllerPart<VolumeBinderOptions> {
     const state = this.#stateOf(pending);
     const leftMs = pending.untilMs - this.context.clock.now();
     if (state === 'waiting' && leftMs > 0) return { requeueAfterMs: leftMs };
-    this.#pending.delete(key);
     const { pod, nodeName } = pending;
     if (state === 'bound') await this.options.onBound(pod, nodeName);
     else {
       const problem = state === 'waiting' ? 'context deadline exceeded' : state.problem;
       await this.options.onFailed(pod, `running PreBind plugin "VolumeBinding": binding volumes: ${problem}`);
     }
+    this.#pending.delete(key);
     return undefined;
   }
 

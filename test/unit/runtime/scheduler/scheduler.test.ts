@@ -5,6 +5,7 @@ import {
   controllers,
   disruptionBudgets,
   persistentVolumes,
+  type RunOptions,
   removedPods,
   stages,
   volumeProvisioner,
@@ -25,11 +26,11 @@ import { failing, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { type SchedulerOptions, scheduler } from '../../../../src/runtime/scheduler/index.js';
 
-function setting(options: SchedulerOptions = {}, others: readonly Controller[] = []) {
+function setting(options: SchedulerOptions = {}, others: readonly Controller[] = [], run: RunOptions = {}) {
   const cluster = testCluster({
     // New nodes are ready.
     admission: defaultAdmission.filter((plugin) => plugin !== taintNodesByCondition),
-    controllers: controllers([scheduler(options), ...others]),
+    controllers: controllers([scheduler(options), ...others], run),
   });
   const pods = cluster.api(Pod);
   return {
@@ -229,6 +230,18 @@ describe('errors', () => {
     expect(await nodeOf('web')).toBeUndefined();
     await cluster.clock.advance(1);
     expect(await nodeOf('web')).toBe('a');
+  });
+
+  test('tries again if the reason could not be written', async () => {
+    const { cluster, pods, nodes, scheduled } = setting({}, [], { onError: () => undefined });
+    const fault = failing({ kind: Pod, subresource: 'status', times: 1 });
+    using _fault = cluster.use(fault);
+    await nodes.create(node('a'));
+    await pods.create(pod('large', '4'));
+    await cluster.settle();
+    expect([fault.count, await scheduled('large')]).toEqual([1, undefined]);
+    await cluster.clock.advance(1_000);
+    expect(await scheduled('large')).toMatchObject({ reason: 'Unschedulable' });
   });
 });
 
