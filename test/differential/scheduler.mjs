@@ -19,6 +19,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { generateCluster } from './scheduler/clusters.mjs';
+import { currentVersion } from './scheduler/devices.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -37,8 +38,8 @@ const ENTRY = `
 export { kubernetesDialect } from './meta/dialect.js';
 export { fitMessage } from './runtime/scheduler/fit-message.js';
 export { SchedulingError } from './runtime/scheduler/plugin.js';
-export { preempt } from './runtime/scheduler/preemption.js';
 export { rank } from './runtime/scheduler/rank.js';
+export { findRemedy } from './runtime/scheduler/remedy.js';
 export { createSnapshot, NodeInfo, podInfoOf } from './runtime/scheduler/snapshot.js';
 `;
 
@@ -81,7 +82,7 @@ async function* decisionsOf(binary, clusters) {
   child.stdin.end();
   for await (const line of createInterface({ input: child.stdout })) {
     const { id, decisions } = JSON.parse(line);
-    yield { id, objects: clusters.get(id), decisions };
+    yield { id, objects: clusters.get(id).map(currentVersion), decisions };
   }
   const code = await ended;
   if (code !== 0) throw new Error(`the reference ended with ${code}`);
@@ -118,9 +119,9 @@ function decide(lib, { pod, objects, bound, pending }) {
     const ranking = lib.rank(info, snapshot);
     if ('nodes' in ranking) return { nodes: ranking.nodes };
     const { statuses, podProblem } = ranking.failure;
-    const { best, message } = lib.preempt(info, ranking.failure, snapshot);
+    const { candidates, message: remedy } = lib.findRemedy(info, ranking.failure, snapshot);
     const nodeCount = snapshot.nodes.length;
-    return { best, message: lib.fitMessage({ nodeCount, statuses, podProblem, preemption: message }) };
+    return { candidates, message: lib.fitMessage({ nodeCount, statuses, podProblem, remedy }) };
   } catch (error) {
     if (!(error instanceof lib.SchedulingError)) throw error;
     return { message: error.message, isError: true };
@@ -138,7 +139,7 @@ function compare(expected, actual) {
     if (expected.host !== undefined) return `host ${expected.host}, but: ${actual.message}`;
     if (actual.nodes !== undefined) return `fits on ${actual.nodes[0].name}, but: ${expected.message}`;
     if (expected.message !== actual.message) return `message\n    ${expected.message}\n    ${actual.message}`;
-    return comparePreemption(expected, actual.best ?? []);
+    return comparePreemption(expected, actual.candidates ?? []);
   }
   const scoresOf = (nodes) => JSON.stringify(nodes.map(({ name, scores = {} }) => [name, sorted(scores)]).sort());
   const [wanted, found] = [scoresOf(expected.nodes), scoresOf(actual.nodes)];

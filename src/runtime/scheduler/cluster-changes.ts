@@ -14,6 +14,9 @@ import { ReplicationController } from '../../kinds/core/v1/replication-controlle
 import { Service } from '../../kinds/core/v1/service/service.js';
 import type { Kind } from '../../kinds/kind.js';
 import { PodDisruptionBudget } from '../../kinds/policy/v1/pod-disruption-budget.js';
+import { DeviceClass } from '../../kinds/resource/v1beta2/device-class.js';
+import { ResourceClaim } from '../../kinds/resource/v1beta2/resource-claim.js';
+import { ResourceSlice } from '../../kinds/resource/v1beta2/resource-slice.js';
 import { CSIDriver } from '../../kinds/storage/v1/csi-driver.js';
 import { CSINode } from '../../kinds/storage/v1/csi-node.js';
 import { CSIStorageCapacity } from '../../kinds/storage/v1/csi-storage-capacity.js';
@@ -56,6 +59,9 @@ const OTHER_KINDS: readonly (readonly [Kind, readonly string[]])[] = [
   [CSIDriver, ['VolumeBinding']],
   [CSIStorageCapacity, ['VolumeBinding']],
   [VolumeAttachment, ['NodeVolumeLimits']],
+  [ResourceClaim, ['DynamicResources']],
+  [ResourceSlice, ['DynamicResources']],
+  [DeviceClass, ['DynamicResources']],
 ];
 
 /** Kinds that plugins read, but whose changes do not help a waiting pod. */

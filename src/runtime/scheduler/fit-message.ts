@@ -29,15 +29,15 @@ export interface FitMessageParts {
   readonly statuses: NodeStatuses;
   /** Replaces the reasons of nodes. */
   readonly podProblem?: string | undefined;
-  /** Why preemption does not help. */
-  readonly preemption?: string | undefined;
+  /** What was tried to make the pod fit. */
+  readonly remedy?: string | undefined;
 }
 
 /** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: …` */
-export function fitMessage({ nodeCount, statuses, podProblem, preemption = '' }: FitMessageParts): string {
+export function fitMessage({ nodeCount, statuses, podProblem, remedy }: FitMessageParts): string {
   const reasons = podProblem ?? countReasons(statuses, nodeCount).join(', ');
   const first = `0/${nodeCount} nodes are available:${reasons === '' ? '' : ` ${reasons}.`}`;
-  return preemption === '' ? first : `${first} preemption: ${preemption}`;
+  return remedy === undefined ? first : `${first} ${remedy}`;
 }
 
 function countReasons({ rejections, others }: NodeStatuses, nodeCount: number): readonly string[] {

@@ -11,7 +11,7 @@ import { quote } from '../../text/go/go-text.js';
 import { timeToMs } from '../../text/time/time.js';
 import { own } from '../../util/json.js';
 import { fitMessage, nodeStatuses } from './fit-message.js';
-import { type Rejection, unresolvable } from './plugin.js';
+import { type Rejection, SchedulingError, unresolvable } from './plugin.js';
 import type { Failure, PreparedFilters } from './rank.js';
 import type { NodeInfo, PodInfo, Snapshot, StoredPod } from './snapshot.js';
 
@@ -40,19 +40,20 @@ export function preempt(pod: PodInfo, { statuses, filters }: Failure, snapshot: 
   const problem = eligibilityProblem(pod, snapshot, (node) => statuses.isResolvable(node));
   if (problem !== undefined) return { best: [], message: problem, keepsNomination: true };
   const candidates: Candidate[] = [];
-  /** Nodes that rejected the pod, but not with the same pods on them. */
-  const contradictions: string[] = [];
+  const errors: string[] = [];
   const failed = nodeStatuses(unresolvable('Preemption is not helpful for scheduling'));
   const budgets = snapshot.objects.list(PodDisruptionBudget).map(compileBudget);
   for (const node of snapshot.nodes.filter((each) => statuses.isResolvable(each))) {
     const found = victimsOn(node.clone(), pod, { filters: filters.clone(), budgets, nowMs: snapshot.nowMs });
-    if ('reasons' in found) failed.set(node.name, found);
+    if ('error' in found) errors.push(found.error);
+    else if ('reasons' in found) failed.set(node.name, found);
     else if (found.victims.length > 0) candidates.push(found);
-    else contradictions.push(`expected at least one victim pod on node ${quote(node.name)}`);
+    // The node rejected the pod, but not with the same pods on it.
+    else errors.push(`expected at least one victim pod on node ${quote(node.name)}`);
   }
-  if (candidates.length === 0 && contradictions.length > 0) {
-    const [first = '', ...others] = contradictions;
-    const message = others.length === 0 ? first : `[${contradictions.join(', ')}]`;
+  if (candidates.length === 0 && errors.length > 0) {
+    const [first = '', ...others] = errors;
+    const message = others.length === 0 ? first : `[${errors.join(', ')}]`;
     return { best: [], message, keepsNomination: true };
   }
   if (candidates.length === 0) {
@@ -88,12 +89,13 @@ interface DryRun {
 }
 
 /** The fewest and least important pods whose removal makes room; a rejection: no removal does. */
-function victimsOn(node: NodeInfo, pod: PodInfo, { filters, budgets, nowMs }: DryRun): Candidate | Rejection {
+function victimsOn(node: NodeInfo, pod: PodInfo, run: DryRun): Candidate | Rejection | { readonly error: string } {
+  const { filters, budgets, nowMs } = run;
   const potential = node.pods.filter(({ priority }) => priority < pod.priority);
   if (potential.length === 0) return unresolvable('No preemption victims found for incoming pod');
   for (const each of potential) filters.update(each, node, -1);
-  const rejection = filters.check(node)?.rejection;
-  if (rejection !== undefined) return rejection;
+  const obstacle = obstacleOn(node, filters);
+  if (obstacle !== undefined) return obstacle;
   const byImportance = (left: PodInfo, right: PodInfo) =>
     right.priority - left.priority || startOf(left, nowMs) - startOf(right, nowMs);
   const { violating, others } = splitByBudgets([...potential].sort(byImportance), budgets);
@@ -101,7 +103,7 @@ function victimsOn(node: NodeInfo, pod: PodInfo, { filters, budgets, nowMs }: Dr
   // Adds pods again as long as the pod fits: first those whose budgets do not allow their removal.
   const readd = (each: PodInfo): boolean => {
     filters.update(each, node, 1);
-    if (filters.check(node) === undefined) return true;
+    if (obstacleOn(node, filters) === undefined) return true;
     filters.update(each, node, -1);
     victims.push(each);
     return false;
@@ -109,6 +111,15 @@ function victimsOn(node: NodeInfo, pod: PodInfo, { filters, budgets, nowMs }: Dr
   const violations = violating.filter((each) => !readd(each)).length;
   for (const each of others) readd(each);
   return { nodeName: node.name, victims: victims.sort(byImportance), violations };
+}
+
+function obstacleOn(node: NodeInfo, filters: PreparedFilters): Rejection | { readonly error: string } | undefined {
+  try {
+    return filters.check(node)?.rejection;
+  } catch (error) {
+    if (error instanceof SchedulingError) return { error: error.message };
+    throw error;
+  }
 }
 
 function startOf({ pod }: PodInfo, nowMs: number): number {

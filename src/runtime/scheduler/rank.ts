@@ -15,6 +15,7 @@ import {
   type ScorePlugin,
   unresolvable,
 } from './plugin.js';
+import { dynamicResources } from './plugins/dynamic-resources.js';
 import { interPodAffinity, interPodAffinityScore } from './plugins/inter-pod-affinity.js';
 import {
   nodeAffinity,
@@ -47,6 +48,7 @@ const FILTERS: readonly FilterPlugin[] = [
   volumeZone,
   topologySpread,
   interPodAffinity,
+  dynamicResources,
 ];
 
 const SCORES: readonly ScorePlugin[] = [

@@ -14,13 +14,16 @@ import type { PodInput } from '../../kinds/generated/core-v1.js';
 import { StatusError } from '../../meta/errors.js';
 import { deepEqual } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
+import { ClaimWriter } from './claim-writer.js';
 import { watchCluster } from './cluster-changes.js';
 import { fitMessage } from './fit-message.js';
 import { NodeCache } from './node-cache.js';
 import { SchedulingError } from './plugin.js';
+import { podResourceClaims } from './plugins/dynamic-resources.js';
 import { PodQueue } from './pod-queue.js';
-import { type Candidate, PREEMPTED, preempt } from './preemption.js';
+import { type Candidate, PREEMPTED } from './preemption.js';
 import { type Failure, rank } from './rank.js';
+import { findRemedy } from './remedy.js';
 import { isConsidered, type PodInfo, podInfoOf, type Snapshot, type StoredPod } from './snapshot.js';
 import { VolumeBinder } from './volume-binder.js';
 
@@ -77,6 +80,7 @@ class Scheduler extends ControllerPart<
     },
     { name: 'retries' },
   );
+  readonly #claims = new ClaimWriter(this.context);
   readonly #volumes: VolumeBinder = new VolumeBinder(this.context, {
     onBound: (pod, nodeName) => this.#bind(pod, nodeName),
     onFailed: (pod, message) => this.#fail(pod, message),
@@ -142,6 +146,11 @@ class Scheduler extends ControllerPart<
       return;
     }
     try {
+      if ('reasons' in podResourceClaims(pod, snapshot)) {
+        // Not an attempt: the claims do not exist yet.
+        this.#wait(pod, new Set(['DynamicResources']));
+        return;
+      }
       const info = podInfoOf(pod);
       const ranking = rank(info, snapshot);
       if ('failure' in ranking) await this.#makeRoom(info, ranking.failure, snapshot);
@@ -155,12 +164,8 @@ class Scheduler extends ControllerPart<
   async #place(pod: StoredPod, nodeName: string, snapshot: Snapshot): Promise<void> {
     // The pod counts on its node from now on, also while its volumes are being bound.
     this.#nodes.assume(pod, nodeName);
-    try {
-      if (await this.#volumes.prepare(pod, nodeName, snapshot)) await this.#bind(pod, nodeName);
-    } catch (error) {
-      if (!StatusError.is(error)) throw error;
-      await this.#fail(pod, `running PreBind plugin "VolumeBinding": ${error.message}`);
-    }
+    await this.#claims.reserve(pod, nodeName, snapshot);
+    if (await this.#volumes.prepare(pod, nodeName, snapshot)) await this.#bind(pod, nodeName);
   }
 
   async #bind(pod: StoredPod, nodeName: string): Promise<void> {
@@ -183,12 +188,12 @@ class Scheduler extends ControllerPart<
 
   /** Removes pods of a lower priority if that helps. The pod is tried again when they are gone. */
   async #makeRoom(info: PodInfo, failure: Failure, snapshot: Snapshot): Promise<void> {
-    const { best, message, keepsNomination = false } = preempt(info, failure, snapshot);
-    const [candidate] = best;
-    const nominatedNodeName = candidate?.nodeName ?? (keepsNomination ? undefined : '');
+    const { candidates, claim, message: remedy, nominatedNodeName } = findRemedy(info, failure, snapshot);
+    if (claim !== undefined) await this.#claims.release(claim);
     const { statuses, podProblem, plugins } = failure;
-    const text = fitMessage({ nodeCount: snapshot.nodes.length, statuses, podProblem, preemption: message });
-    await this.#reject(info.pod, text, { plugins, nominatedNodeName });
+    const message = fitMessage({ nodeCount: snapshot.nodes.length, statuses, podProblem, remedy });
+    await this.#reject(info.pod, message, { plugins, nominatedNodeName });
+    const [candidate] = candidates;
     if (candidate !== undefined) await this.#removeVictims(info, candidate, snapshot);
   }
 
@@ -219,6 +224,11 @@ class Scheduler extends ControllerPart<
   ): Promise<void> {
     this.#recordFailure(pod, message);
     await this.#writeFailure(pod, { reason: 'Unschedulable', message }, nominatedNodeName);
+    this.#wait(pod, plugins);
+  }
+
+  /** The pod waits for a change that concerns one of the plugins. */
+  #wait(pod: StoredPod, plugins: ReadonlySet<string>): void {
     if (this.#waiting.failed(keyOf(pod), plugins, this.context.clock.now())) this.#queue.add(NEXT);
   }
 

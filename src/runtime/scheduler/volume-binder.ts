@@ -13,7 +13,9 @@ import { Node } from '../../kinds/core/v1/node/node.js';
 import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../text/go/go-text.js';
+import { SchedulingError } from './plugin.js';
 import type { StoredClaim } from './plugins/pod-volumes.js';
 import { isFullyBound, isReachable, placeVolumes, podClaims, type VolumePlan } from './plugins/volume-binding.js';
 import type { Snapshot, StoredPod } from './snapshot.js';
@@ -59,8 +61,13 @@ export class VolumeBinder extends ControllerPart<VolumeBinderOptions> {
     const node = snapshot.nodesByName.get(nodeName);
     if (claims === undefined || 'reasons' in claims || node === undefined || claims.waiting.length === 0) return true;
     const plan = placeVolumes(claims, node, snapshot);
-    for (const { volume, claim } of plan.bindings) await this.#binding.claimVolume(volume, claim);
-    for (const claim of plan.provisions) await this.#selectNode(claim, nodeName);
+    try {
+      for (const { volume, claim } of plan.bindings) await this.#binding.claimVolume(volume, claim);
+      for (const claim of plan.provisions) await this.#selectNode(claim, nodeName);
+    } catch (error) {
+      if (!StatusError.is(error)) throw error;
+      throw new SchedulingError(`running PreBind plugin "VolumeBinding": ${error.message}`);
+    }
     this.#pending.set(keyOf(pod), { pod, nodeName, plan, untilMs: this.context.clock.now() + TIMEOUT_MS });
     this.#queue.add(keyOf(pod));
     return false;

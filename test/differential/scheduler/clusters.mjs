@@ -1,5 +1,6 @@
 /** Generates clusters for the comparison of schedulers: nodes, pods on them, pods to place, and what their constraints name. */
 import { randomChoices } from '../random.mjs';
+import { generateDevices, podClaims } from './devices.mjs';
 import { generateStorage, podVolumes } from './storage.mjs';
 
 const NAMESPACES = ['a', 'b', 'c'];
@@ -28,7 +29,8 @@ export function generateCluster(seed) {
   const nodes = list(choices, 1, choices.chance(0.2) ? 25 : 9, (index) => node(choices, index, isUniform));
   const names = nodes.map(({ metadata }) => metadata.name);
   const storage = generateStorage(choices, nodes, NAMESPACES);
-  const context = { choices, names, storage };
+  const devices = generateDevices(choices, nodes, NAMESPACES);
+  const context = { choices, names, storage, devices };
   const bound = list(choices, 0, nodes.length * (isUniform ? 1 : 4), (index) =>
     pod(context, `r${index}`, choices.pick(names)),
   );
@@ -39,6 +41,7 @@ export function generateCluster(seed) {
     ),
     ...nodes,
     ...storage.objects,
+    ...devices.objects,
     ...list(choices, 0, 4, (index) => service(choices, index)),
     ...controllers(choices),
     ...list(choices, 0, 3, (index) => budget(choices, index)),
@@ -284,10 +287,11 @@ function pod(context, name, nodeName) {
     ...spread(choices),
     ...(chance(0.35) ? { tolerations: list(choices, 1, 2, () => toleration(choices)) } : {}),
     ...podVolumes(context, namespace, name),
+    ...podClaims(context, namespace),
   };
   const status =
     nodeName === undefined
-      ? chance(0.04)
+      ? chance(0.04) && spec.resourceClaims === undefined // otherwise it is a race in the reference whether it counts
         ? { phase: 'Pending', nominatedNodeName: pick([...names, 'gone']) }
         : { phase: 'Pending' }
       : { phase: 'Running', startTime: startTime(name), ...(isTerminating ? { conditions: [disruption] } : {}) };

@@ -62,9 +62,10 @@ func main() {
 	klog.InitFlags(quiet)
 	must(quiet.Parse([]string{"-logtostderr=false", "-stderrthreshold=FATAL"}))
 	klog.SetOutput(io.Discard)
-	gates := map[string]bool{"SchedulerAsyncPreemption": false, "PodLevelResources": true}
-	if len(os.Args) > 2 && os.Args[2] == "dra" {
-		gates["DynamicResourceAllocation"] = true
+	gates := map[string]bool{
+		"SchedulerAsyncPreemption":  false,
+		"PodLevelResources":         true,
+		"DynamicResourceAllocation": true,
 	}
 	must(utilfeature.DefaultMutableFeatureGate.SetFromMap(gates))
 	workers, err := strconv.Atoi(os.Args[1])
@@ -135,6 +136,9 @@ func schedule(c cluster) []decision {
 	})
 	client.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, &v1.Pod{}, nil
+	})
+	client.PrependReactor("update", "resourceclaims", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		return true, action.(clienttesting.UpdateAction).GetObject(), nil
 	})
 	informers := scheduler.NewInformerFactory(client, 0)
 	recorder := func(string) events.EventRecorder { return &events.FakeRecorder{} }
