@@ -53,6 +53,9 @@ export class VolumeBinder extends ControllerPart<VolumeBinderOptions> {
     this.context.informer(Pod).onKey((key, { type }) => {
       if (type === 'DELETED') this.#pending.delete(key);
     });
+    this.context.informer(Node).subscribe(({ type }) => {
+      if (type === 'DELETED') for (const key of this.#pending.keys()) this.#queue.add(key);
+    });
   }
 
   /** Starts to bind the volumes of a pod. Returns true if all are bound already. */

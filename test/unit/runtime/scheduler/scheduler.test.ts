@@ -6,6 +6,7 @@ import {
   disruptionBudgets,
   persistentVolumes,
   type RunOptions,
+  readyPods,
   removedPods,
   stages,
   volumeProvisioner,
@@ -175,6 +176,16 @@ describe('the scheduler in a cluster', () => {
     });
     await cluster.settle();
     expect(await nodeOf('web')).toBe('a');
+  });
+
+  test('places pods that stages run, if their own placement is left out', async () => {
+    const running = readyPods().filter(({ name }) => name !== 'scheduled');
+    const { cluster, pods, nodes } = setting({}, [stages(running)]);
+    await nodes.create(node('small', '1'));
+    await nodes.create(node('large', '8'));
+    await pods.create(pod('web', '2'));
+    await cluster.settle();
+    expect(await pods.get('web')).toMatchObject({ spec: { nodeName: 'large' }, status: { phase: 'Running' } });
   });
 
   test('schedules only pods with its name', async () => {
@@ -382,6 +393,18 @@ describe('volumes', () => {
     const { metadata, status } = await cluster.api(PersistentVolumeClaim).get('data');
     expect(metadata.annotations).toMatchObject({ 'volume.orch.io/selected-node': 'a' });
     expect(status.phase).toBe('Bound');
+  });
+
+  test('reports that the selected node was deleted before the volume is bound', async () => {
+    const { cluster, pods, nodes, scheduled } = await withClass('example.com/absent');
+    await pods.create(user);
+    await cluster.settle();
+    await nodes.delete('a');
+    await cluster.settle();
+    expect(await scheduled('web')).toMatchObject({
+      reason: 'SchedulerError',
+      message: 'running PreBind plugin "VolumeBinding": binding volumes: failed to get node "a": node "a" not found',
+    });
   });
 
   test('reports that no volume was provisioned in time, and tries again', async () => {
