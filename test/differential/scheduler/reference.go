@@ -14,6 +14,7 @@ import (
 	"os"
 	"sort"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,6 +109,8 @@ func must(err error) {
 	}
 }
 
+const cacheDelay = 100 * time.Millisecond
+
 // The other side uses the same.
 var firstStart = time.Date(2026, time.November, 18, 0, 0, 0, 0, time.UTC)
 
@@ -147,11 +150,17 @@ func schedule(c cluster) []decision {
 	informers.Start(ctx.Done())
 	informers.WaitForCacheSync(ctx.Done())
 	must(sched.WaitForHandlersSync(ctx))
+	// The caches of volumes and claims have handlers of their own, which nothing waits for.
+	time.Sleep(cacheDelay)
 
 	decisions := []decision{}
 	for _, pod := range pending {
 		victims = nil
 		d := decide(ctx, sched, pod)
+		for strings.Contains(d.Message, "could not find v1.") {
+			time.Sleep(cacheDelay)
+			d = decide(ctx, sched, pod)
+		}
 		sort.Strings(victims)
 		d.Victims = victims
 		decisions = append(decisions, d)
