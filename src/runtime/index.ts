@@ -16,3 +16,4 @@ export type {
   Usage,
 } from './program.js';
 export { type RunningPod, type RuntimeOptions, runtime } from './runtime.js';
+export { type SchedulerOptions, scheduler } from './scheduler/index.js';

@@ -3,7 +3,6 @@
  */
 import type { Controller } from '../controllers/runtime/controller.js';
 import { nodeStages } from '../controllers/stages/node-stages.js';
-import { scheduledPods } from '../controllers/stages/ready-pods.js';
 import { stages } from '../controllers/stages/stages.js';
 import type { StoredPod } from '../controllers/workloads/pod-state.js';
 import { refuseUnknownOptions } from '../util/options.js';
@@ -12,6 +11,7 @@ import { metricsObjects } from './metrics-server.js';
 import type { NetworkOptions } from './network/network.js';
 import { nodeRegistration } from './nodes.js';
 import type { Image, Usage } from './program.js';
+import { scheduler } from './scheduler/index.js';
 
 export interface RuntimeOptions {
   /**
@@ -59,7 +59,8 @@ export function runtime(options: RuntimeOptions): readonly Controller[] {
   const { images, nodes = ['node-1'], hostPath = false, network = {}, metrics = false } = options;
   return [
     nodeRegistration(nodes),
-    stages([scheduledPods(), ...nodeStages()], { name: 'runtime-nodes' }),
+    stages(nodeStages(), { name: 'runtime-nodes' }),
+    scheduler(),
     kubelet({
       images,
       hostPath,

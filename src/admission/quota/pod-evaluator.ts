@@ -5,7 +5,6 @@
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
 import type {
-  Container,
   ContainerStatus,
   PodAffinity,
   PodAffinityTerm,
@@ -17,14 +16,13 @@ import type { Quantity } from '../../meta/quantity.js';
 import { timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import {
-  type AmountField,
   type Amounts,
   addAmounts,
-  isSidecar,
+  isPodLevelResource,
   type PodAmountsOptions,
   podAmounts,
-  raiseAmounts,
   readAmounts,
+  resizableAmounts,
 } from '../plugins/pod-amounts.js';
 import { countName, type Evaluator, type EvaluatorContext, ONE, scopeSelects } from './evaluator.js';
 
@@ -146,7 +144,7 @@ function missingConstraints(
 
 /** Whether the pod specifies pod-level resources. */
 function hasPodLevelResources({ resources }: Pod['spec']): boolean {
-  return Object.keys({ ...resources?.requests, ...resources?.limits }).some(isPodLevel);
+  return Object.keys({ ...resources?.requests, ...resources?.limits }).some(isPodLevelResource);
 }
 
 function isInScope(
@@ -205,7 +203,7 @@ function podResources(pod: Pod, { features }: EvaluatorContext): PodResources {
   const { spec } = pod;
   const options: PodAmountsOptions = {
     ...(features.enabled('InPlacePodVerticalScaling') ? { amountsOf: resizableAmounts(pod) } : {}),
-    isPodLevel: features.enabled('PodLevelResources') ? isPodLevel : () => false,
+    isPodLevel: features.enabled('PodLevelResources') ? isPodLevelResource : () => false,
   };
   const [requests, limits] = [podAmounts(spec, 'requests', options), podAmounts(spec, 'limits', options)];
   const overhead = readAmounts(spec.overhead);
@@ -216,35 +214,4 @@ function podResources(pod: Pod, { features }: EvaluatorContext): PodResources {
     if (limit !== undefined && !limit.isZero()) limits.set(name, limit.add(amount));
   }
   return { requests, limits };
-}
-
-/** The resources that can be specified at pod level. */
-function isPodLevel(name: string): boolean {
-  return name === 'cpu' || name === 'memory' || isHugePages(name);
-}
-
-/**
- * The amounts of a container, considering resizes: while one is pending, the maximum of the current and the desired
- * resources counts. An infeasible resize does not count.
- */
-function resizableAmounts({ spec, status }: Pod): (container: Container, field: AmountField) => Amounts {
-  const statuses = new Map(
-    [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].map((each) => [each.name, each]),
-  );
-  const pending = status.conditions?.find(({ type }) => type === 'PodResizePending');
-  const isInfeasible = pending?.reason === 'Infeasible';
-  // Only sidecars and regular containers can be resized.
-  const fixed = new Set((spec.initContainers ?? []).filter((container) => !isSidecar(container)));
-  return (container, field) => {
-    const wanted = readAmounts(container.resources[field]);
-    const has = fixed.has(container) ? undefined : statuses.get(container.name);
-    if (has?.resources === undefined) return wanted;
-    const amounts = new Map(isInfeasible ? [] : wanted);
-    for (const list of listsIn(has, field)) raiseAmounts(amounts, readAmounts(list));
-    return amounts;
-  };
-}
-
-function listsIn({ resources, allocatedResources }: ContainerStatus, field: AmountField) {
-  return field === 'limits' ? [resources?.limits] : [resources?.requests, allocatedResources];
 }

@@ -40,6 +40,8 @@ export interface EventDetails {
    * source, and a series instead of a count.
    */
   readonly action?: string | undefined;
+  /** Another object that the Event concerns, with an action only. */
+  readonly related?: AnyObject | undefined;
   /** The field manager of the write; that of the recorder unless given. */
   readonly fieldManager?: string | undefined;
 }
@@ -159,7 +161,7 @@ export class CoreEventRecorder implements EventRecorder, Activity {
     { namespace, message, isCombined, count }: CreatedEvent,
   ): Promise<string> {
     const { client } = this.#options;
-    const { component = this.#options.component, host, fieldPath, action, fieldManager } = details;
+    const { component = this.#options.component, host, fieldPath, action, related, fieldManager } = details;
     const time = formatTime(timeMs);
     const occurrence =
       action === undefined
@@ -177,6 +179,7 @@ export class CoreEventRecorder implements EventRecorder, Activity {
             type,
             eventTime: formatMicroTime(timeMs),
             action,
+            ...(related === undefined ? {} : { related: referenceTo(related) }),
             ...(count === 1 ? {} : { series: { count, lastObservedTime: formatMicroTime(timeMs) } }),
             reportingComponent: component,
             reportingInstance: `${component}-${host ?? 'orchplane'}`,

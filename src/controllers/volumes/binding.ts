@@ -24,7 +24,7 @@ export interface PhaseNotice {
 export class Binding extends ControllerPart<MatchTerms> {
   /** Binds the volume first, so that no other claim can take it: claimRef, volume phase, claim volumeName, claim phase. */
   async bind(volume: StoredVolume, claim: StoredClaim): Promise<void> {
-    const claimed = await this.#bindVolume(volume, claim);
+    const claimed = await this.claimVolume(volume, claim);
     const bound = await this.setVolumePhase(claimed, 'Bound');
     const named = await this.#bindClaim(claim, bound);
     await this.setClaimStatus(named, 'Bound', bound);
@@ -96,7 +96,8 @@ export class Binding extends ControllerPart<MatchTerms> {
     return known !== undefined && sizeOf(known).equals(sizeOf(size)) ? capacity : volume.spec.capacity;
   }
 
-  async #bindVolume(volume: StoredVolume, claim: StoredClaim): Promise<StoredVolume> {
+  /** Reserves a volume for a claim. */
+  async claimVolume(volume: StoredVolume, claim: StoredClaim): Promise<StoredVolume> {
     const { claimRef } = volume.spec;
     const { name, namespace = '', uid, resourceVersion } = claim.metadata;
     const isChosen = !isBoundTo(volume, claim);

@@ -120,7 +120,7 @@ export function capacityOf({ spec }: StoredVolume): string | undefined {
   return own(spec.capacity ?? {}, 'storage');
 }
 
-function requestOf({ spec }: StoredClaim): Quantity {
+export function requestOf({ spec }: StoredClaim): Quantity {
   return sizeOf(own(spec.resources.requests ?? {}, 'storage'));
 }
 
@@ -128,12 +128,12 @@ export function sameVolumeMode(claim: StoredClaim, volume: StoredVolume): boolea
   return (claim.spec.volumeMode ?? 'Filesystem') === (volume.spec.volumeMode ?? 'Filesystem');
 }
 
-function sameAttributes(claim: StoredClaim, volume: StoredVolume, { features }: MatchTerms): boolean {
+export function sameAttributes(claim: StoredClaim, volume: StoredVolume, { features }: MatchTerms): boolean {
   const [wanted, given] = [claim.spec.volumeAttributesClassName ?? '', volume.spec.volumeAttributesClassName ?? ''];
   return features?.enabled('VolumeAttributesClass') === true ? wanted === given : wanted === '' && given === '';
 }
 
-function offersModes(claim: StoredClaim, volume: StoredVolume): boolean {
+export function offersModes(claim: StoredClaim, volume: StoredVolume): boolean {
   return (claim.spec.accessModes ?? []).every((mode) => (volume.spec.accessModes ?? []).includes(mode));
 }
 

@@ -17,12 +17,12 @@ import { type StoredClaim, type StoredPod, volumeNames } from './matching.js';
 
 type Volume = NonNullable<StoredPod['spec']['volumes']>[number];
 
-function ephemeralClaimName(pod: StoredPod, volume: Volume): string {
+export function ephemeralClaimName(pod: StoredPod, volume: Volume): string {
   return `${pod.metadata.name}-${volume.name}`;
 }
 
 /** The error message if an existing claim does not belong to the pod's ephemeral volume; undefined if it does. */
-function ephemeralOwnerProblem(pod: StoredPod, claim: StoredClaim): string | undefined {
+export function ephemeralOwnerProblem(pod: StoredPod, claim: StoredClaim): string | undefined {
   if (claim.metadata.namespace === pod.metadata.namespace && isControlledBy(claim, pod)) return undefined;
   return (
     `PVC ${claim.metadata.namespace}/${claim.metadata.name} was not created for pod ` +

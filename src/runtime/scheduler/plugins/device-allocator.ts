@@ -1,0 +1,301 @@
+/**
+ * Selects devices for resource claims on one node: searches for devices that the classes and requests select, that are not
+ * in use, and that satisfy the constraints of their claim.
+ * upstream: dynamic-resource-allocation/structured/allocator.go
+ */
+import { DeviceSelectionError, matchDevices } from '../../../cel/index.js';
+import { matchesTerm } from '../../../controllers/workloads/daemon-set/placement.js';
+import type { ObjectOf } from '../../../kinds/kind.js';
+import { DeviceClass } from '../../../kinds/resource/v1beta2/device-class.js';
+import { ResourceClaim } from '../../../kinds/resource/v1beta2/resource-claim.js';
+import { ResourceSlice } from '../../../kinds/resource/v1beta2/resource-slice.js';
+import { deepEqual, own } from '../../../util/json.js';
+import { getOrInsertComputed } from '../../../util/once.js';
+import { SchedulingError } from '../plugin.js';
+import type { NodeInfo, Snapshot } from '../snapshot.js';
+
+export type StoredResourceClaim = ObjectOf<typeof ResourceClaim>;
+type StoredSlice = ObjectOf<typeof ResourceSlice>;
+type StoredDeviceClass = ObjectOf<typeof DeviceClass>;
+type Device = NonNullable<StoredSlice['spec']['devices']>[number];
+export type Allocation = NonNullable<NonNullable<StoredResourceClaim['status']>['allocation']>;
+type NodeSelectorOf = NonNullable<Allocation['nodeSelector']>;
+
+/** The API limits the devices of a claim. */
+const MAX_DEVICES = 32;
+
+/** A device that the node can reach. */
+interface Candidate {
+  readonly id: string;
+  readonly device: Device;
+  readonly slice: StoredSlice;
+}
+
+interface Pool {
+  readonly id: string;
+  readonly slices: readonly StoredSlice[];
+  readonly candidates: readonly Candidate[];
+  /** Set if two devices have the same name. */
+  readonly duplicate: string | undefined;
+}
+
+/** A request of a claim. */
+interface Request {
+  readonly claim: StoredResourceClaim;
+  readonly name: string;
+  readonly deviceClass: StoredDeviceClass;
+  readonly count: number;
+  /** The devices to take, if the request is for all. */
+  readonly all: readonly Candidate[] | undefined;
+  readonly isSelected: (candidate: Candidate) => boolean;
+}
+
+interface Choice extends Candidate {
+  readonly request: Request;
+}
+
+/** The allocations of all claims on a node, in the order of the claims; undefined: there are not enough devices. */
+export function allocateDevices(
+  claims: readonly StoredResourceClaim[],
+  node: NodeInfo,
+  snapshot: Snapshot,
+): readonly Allocation[] | undefined {
+  const pools = poolsOf(node, snapshot.objects.list(ResourceSlice));
+  const requests = claims.flatMap((claim) => requestsOf(claim, pools, snapshot));
+  for (const claim of claims) {
+    const count = requests.filter((each) => each.claim === claim).reduce((sum, each) => sum + each.count, 0);
+    if (count <= MAX_DEVICES) continue;
+    throw new SchedulingError(
+      `claim ${nameOf(claim)}: number of requested devices ${count} exceeds the claim limit of ${MAX_DEVICES}`,
+    );
+  }
+  if (requests.some(({ all }) => all?.length === 0)) return undefined;
+  const choices = search(requests, pools, devicesInUse(snapshot));
+  if (choices === undefined) return undefined;
+  return claims.map((claim) => {
+    const own = choices.filter(({ request }) => request.claim === claim);
+    return allocationOf(claim, own, requests);
+  });
+}
+
+function nameOf({ metadata }: StoredResourceClaim): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+function devicesInUse({ objects }: Snapshot): Set<string> {
+  const results = objects.list(ResourceClaim).flatMap(({ status }) => status?.allocation?.devices.results ?? []);
+  return new Set(results.map(({ driver, pool, device }) => `${driver}/${pool}/${device}`));
+}
+
+/** The pools that a node can reach, with the slices of their newest generation. */
+function poolsOf(node: NodeInfo, slices: readonly StoredSlice[]): readonly Pool[] {
+  const byPool = new Map<string, StoredSlice[]>();
+  for (const slice of slices) {
+    const {
+      driver,
+      pool,
+      nodeName = '',
+      allNodes = false,
+      nodeSelector,
+      perDeviceNodeSelection,
+      sharedCounters,
+    } = slice.spec;
+    // Devices with parts are not supported, as without the feature gate of the reference.
+    if (perDeviceNodeSelection !== undefined || (sharedCounters ?? []).length > 0) continue;
+    const isReachable = nodeName !== '' ? nodeName === node.name : allNodes || selects(nodeSelector, node);
+    if (!isReachable) continue;
+    const known = getOrInsertComputed(byPool, `${driver}/${pool.name}`, () => []);
+    const generation = known[0]?.spec.pool.generation ?? pool.generation;
+    if (pool.generation > generation) known.length = 0;
+    if (pool.generation >= generation) known.push(slice);
+  }
+  return [...byPool].map(([id, list]) => {
+    const candidates = list.flatMap((slice) =>
+      (slice.spec.devices ?? []).map((device) => ({ id: `${id}/${device.name}`, device, slice })),
+    );
+    const names = candidates.map(({ device }) => device.name);
+    return { id, slices: list, candidates, duplicate: names.find((name, index) => names.indexOf(name) !== index) };
+  });
+}
+
+function selects(selector: NodeSelectorOf | undefined, { name, labels }: NodeInfo): boolean {
+  return selector?.nodeSelectorTerms.some((term) => matchesTerm(term, name, labels)) ?? false;
+}
+
+function requestsOf(claim: StoredResourceClaim, pools: readonly Pool[], { objects }: Snapshot): readonly Request[] {
+  return (claim.spec.devices?.requests ?? []).flatMap(({ name, exactly }): Request[] => {
+    const deviceClass = objects.get(DeviceClass, exactly?.deviceClassName ?? '');
+    if (exactly === undefined || deviceClass === undefined) return [];
+    const isSelected = selection(claim, deviceClass, exactly.selectors ?? []);
+    const request = { claim, name, deviceClass, isSelected };
+    if (exactly.allocationMode !== 'All') return [{ ...request, count: exactly.count ?? 1, all: undefined }];
+    const all = allDevices({ claim, name, isSelected }, pools);
+    return [{ ...request, count: all.length, all }];
+  });
+}
+
+type Selectors = Parameters<typeof matchDevices>[0];
+
+/** Whether a class and a request select a device; each device is evaluated once. */
+function selection(claim: StoredResourceClaim, deviceClass: StoredDeviceClass, selectors: Selectors) {
+  const known = new Map<string, boolean>();
+  const isMatch = (from: Selectors, { device, slice }: Candidate, prefix: string) => {
+    const { attributes = {}, capacity = {} } = device;
+    try {
+      return matchDevices(from, [{ driver: slice.spec.driver, attributes, capacity }]).length > 0;
+    } catch (error) {
+      if (!(error instanceof DeviceSelectionError)) throw error;
+      throw new SchedulingError(`${prefix}${error.message}`);
+    }
+  };
+  return (candidate: Candidate) =>
+    getOrInsertComputed(
+      known,
+      candidate.id,
+      () => isMatch(deviceClass, candidate, '') && isMatch(selectors, candidate, `claim ${nameOf(claim)}: `),
+    );
+}
+
+function allDevices(
+  { claim, name, isSelected }: Pick<Request, 'claim' | 'name' | 'isSelected'>,
+  pools: readonly Pool[],
+) {
+  return pools.flatMap(({ id, slices, candidates, duplicate }) => {
+    const isIncomplete = slices.length !== slices[0]?.spec.pool.resourceSliceCount;
+    if (isIncomplete || duplicate !== undefined) {
+      const state = isIncomplete ? 'being updated' : 'invalid';
+      const text = `asks for all devices, but resource pool ${id} is currently ${state}`;
+      throw new SchedulingError(`claim ${nameOf(claim)}, request ${name}: ${text}`);
+    }
+    return candidates.filter(isSelected);
+  });
+}
+
+/** Tries all devices for all requests, one after the other, and returns the first solution. */
+function search(
+  requests: readonly Request[],
+  pools: readonly Pool[],
+  inUse: ReadonlySet<string>,
+): Choice[] | undefined {
+  const choices: Choice[] = [];
+  const isFree = ({ id }: Candidate) => !inUse.has(id) && !choices.some((each) => each.id === id);
+  const slots = requests.flatMap((request) => Array.from({ length: request.count }, (_, at) => ({ request, at })));
+  const fill = (index: number): boolean => {
+    const slot = slots[index];
+    if (slot === undefined) return true;
+    const { request, at } = slot;
+    for (const candidate of candidatesFor(request, at, pools)) {
+      if (!isFree(candidate) || !request.isSelected(candidate)) continue;
+      const choice = { ...candidate, request };
+      if (!meetsConstraints(choice, choices)) {
+        if (request.all === undefined) continue;
+        const text = `cannot add device ${candidate.id} because a claim constraint would not be satisfied`;
+        throw new SchedulingError(`claim ${nameOf(request.claim)}, request ${request.name}: ${text}`);
+      }
+      choices.push(choice);
+      if (fill(index + 1)) return true;
+      choices.pop();
+    }
+    return false;
+  };
+  return fill(0) ? choices : undefined;
+}
+
+function* candidatesFor({ all }: Request, at: number, pools: readonly Pool[]): Iterable<Candidate> {
+  const only = all?.[at];
+  if (only !== undefined) {
+    yield only;
+    return;
+  }
+  for (const { id, candidates, duplicate } of pools) {
+    if (duplicate !== undefined) {
+      const [, pool = id] = id.split('/');
+      throw new SchedulingError(`pool ${pool} is invalid: duplicate device name ${duplicate}`);
+    }
+    yield* candidates;
+  }
+}
+
+/** Whether the devices of a claim have the same values of the attributes that its constraints name. */
+function meetsConstraints(choice: Choice, choices: readonly Choice[]): boolean {
+  const { claim, name } = choice.request;
+  return (claim.spec.devices?.constraints ?? []).every(({ requests = [], matchAttribute = '' }) => {
+    const concerns = (request: string) => requests.length === 0 || requests.includes(request);
+    if (!concerns(name)) return true;
+    const value = attributeOf(choice, matchAttribute);
+    if (value === undefined) return false;
+    const other = choices.find(({ request }) => request.claim === claim && concerns(request.name));
+    return other === undefined || deepEqual(attributeOf(other, matchAttribute), value);
+  });
+}
+
+/** An attribute by its qualified name. Attributes of the driver's domain may be listed without it. */
+function attributeOf({ device, slice }: Candidate, name: string) {
+  const { attributes = {} } = device;
+  const slash = name.indexOf('/');
+  const isOwn = name.slice(0, Math.max(0, slash)) === slice.spec.driver;
+  return own(attributes, name) ?? (isOwn ? own(attributes, name.slice(slash + 1)) : undefined);
+}
+
+function allocationOf(
+  claim: StoredResourceClaim,
+  choices: readonly Choice[],
+  requests: readonly Request[],
+): Allocation {
+  const results = choices.map(({ request, slice, device }) => ({
+    request: request.name,
+    driver: slice.spec.driver,
+    pool: slice.spec.pool.name,
+    device: device.name,
+    adminAccess: null,
+  }));
+  const config = configOf(
+    claim,
+    requests.filter((each) => each.claim === claim),
+  );
+  const nodeSelector = nodeSelectorOf(choices);
+  return {
+    devices: { ...(results.length === 0 ? {} : { results }), ...(config.length === 0 ? {} : { config }) },
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+  };
+}
+
+type Config = NonNullable<Allocation['devices']['config']>;
+
+/** The configuration of the classes, each once with all requests that use it, then that of the claim. */
+function configOf(claim: StoredResourceClaim, requests: readonly Request[]): Config {
+  const classes = new Map(requests.map(({ deviceClass }) => [deviceClass.metadata.name, deviceClass]));
+  const ofClasses = [...classes].flatMap(([className, { spec }]) => {
+    const names = requests.filter(({ deviceClass }) => deviceClass.metadata.name === className).map(({ name }) => name);
+    return (spec.config ?? []).map((each) => ({ source: 'FromClass', requests: names, ...each }) as const);
+  });
+  const ofClaim = (claim.spec.devices?.config ?? []).flatMap((each) => {
+    const { requests: named = [] } = each;
+    const times = named.length === 0 ? 1 : requests.filter(({ name }) => named.includes(name)).length;
+    return Array.from({ length: times }, () => ({ source: 'FromClaim', ...each }) as const);
+  });
+  return [...ofClasses, ...ofClaim];
+}
+
+/** The nodes that can reach all devices; undefined: all nodes. */
+function nodeSelectorOf(choices: readonly Choice[]): NodeSelectorOf | undefined {
+  const local = choices.map(({ slice }) => slice.spec.nodeName ?? '').find((name) => name !== '');
+  if (local !== undefined) {
+    const matchFields = [{ key: 'metadata.name', operator: 'In' as const, values: [local] }];
+    return { nodeSelectorTerms: [{ matchFields }] };
+  }
+  const terms = choices.flatMap(({ slice }) => slice.spec.nodeSelector?.nodeSelectorTerms ?? []);
+  const unique = <Item>(items: readonly Item[]) =>
+    items.filter((item, index) => items.findIndex((each) => deepEqual(each, item)) === index);
+  const matchExpressions = unique(terms.flatMap((term) => term.matchExpressions ?? []));
+  const matchFields = unique(terms.flatMap((term) => term.matchFields ?? []));
+  if (matchExpressions.length + matchFields.length === 0) return undefined;
+  return {
+    nodeSelectorTerms: [
+      {
+        ...(matchExpressions.length === 0 ? {} : { matchExpressions }),
+        ...(matchFields.length === 0 ? {} : { matchFields }),
+      },
+    ],
+  };
+}

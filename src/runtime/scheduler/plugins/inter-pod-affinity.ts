@@ -1,0 +1,198 @@
+/**
+ * The InterPodAffinity plugin: pod affinity and anti-affinity of the pod to place, and of the pods that run, towards it.
+ */
+import { Namespace } from '../../../kinds/core/v1/namespace.js';
+import type { Labels } from '../../../meta/labels.js';
+import { own } from '../../../util/json.js';
+import { type AffinityTerm, allSelect, selectsPod, withNamespaces } from '../affinity-terms.js';
+import {
+  type Filter,
+  type FilterPlugin,
+  MAX_SCORE,
+  type Rejection,
+  type ScorePlugin,
+  unresolvable,
+  unschedulable,
+} from '../plugin.js';
+import type { NodeInfo, PodInfo, Snapshot, StoredPod } from '../snapshot.js';
+
+const AFFINITY = unresolvable("node(s) didn't match pod affinity rules");
+const ANTI_AFFINITY = unschedulable("node(s) didn't match pod anti-affinity rules");
+const EXISTING = unschedulable("node(s) didn't satisfy existing pods anti-affinity rules");
+
+/** Sums by topology key and value. */
+class TopologyCounts {
+  readonly #counts: Map<string, number>;
+
+  constructor(counts: ReadonlyMap<string, number> = new Map()) {
+    this.#counts = new Map(counts);
+  }
+
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  at(key: string, value: string): number {
+    return this.#counts.get(`${key}=${value}`) ?? 0;
+  }
+
+  /** Does nothing if the node has no such label. Sums of 0 are removed. */
+  add({ labels }: NodeInfo, key: string, amount: number): void {
+    const value = own(labels, key);
+    if (value === undefined) return;
+    const sum = this.at(key, value) + amount;
+    if (sum === 0) this.#counts.delete(`${key}=${value}`);
+    else this.#counts.set(`${key}=${value}`, sum);
+  }
+
+  clone(): TopologyCounts {
+    return new TopologyCounts(this.#counts);
+  }
+}
+
+interface Incoming {
+  readonly pod: StoredPod;
+  readonly namespaceLabels: Labels | undefined;
+  readonly required: readonly AffinityTerm[];
+  readonly requiredAnti: readonly AffinityTerm[];
+}
+
+function namespaceLabels({ metadata }: StoredPod, { objects }: Snapshot): Labels | undefined {
+  return objects.get(Namespace, metadata.namespace ?? '')?.metadata.labels;
+}
+
+export const interPodAffinity: FilterPlugin = {
+  name: 'InterPodAffinity',
+  prepare({ pod, terms }, snapshot) {
+    const resolve = (list: readonly AffinityTerm[]) => list.map((term) => withNamespaces(term, snapshot.objects));
+    const incoming = {
+      pod,
+      namespaceLabels: namespaceLabels(pod, snapshot),
+      required: resolve(terms.required),
+      requiredAnti: resolve(terms.requiredAnti),
+    };
+    const filter = new AffinityFilter(incoming);
+    const hasTerms = terms.required.length + terms.requiredAnti.length > 0;
+    for (const node of snapshot.nodes) {
+      for (const each of node.pods) if (hasTerms || each.terms.requiredAnti.length > 0) filter.update(each, node, 1);
+    }
+    return hasTerms || filter.hasExisting ? filter : undefined;
+  },
+};
+
+interface AffinityCounts {
+  /** Pods that run whose anti-affinity terms select the pod. */
+  readonly existing: TopologyCounts;
+  /** Pods that run and that all affinity terms of the pod select. */
+  readonly affinity: TopologyCounts;
+  /** Pods that run and that an anti-affinity term of the pod selects. */
+  readonly antiAffinity: TopologyCounts;
+}
+
+class AffinityFilter implements Filter {
+  readonly #incoming: Incoming;
+  readonly #counts: AffinityCounts;
+
+  constructor(incoming: Incoming, counts?: AffinityCounts) {
+    this.#incoming = incoming;
+    this.#counts = counts ?? {
+      existing: new TopologyCounts(),
+      affinity: new TopologyCounts(),
+      antiAffinity: new TopologyCounts(),
+    };
+  }
+
+  get hasExisting(): boolean {
+    return this.#counts.existing.size > 0;
+  }
+
+  check(node: NodeInfo): Rejection | undefined {
+    if (!this.#meetsAffinity(node)) return AFFINITY;
+    const { requiredAnti } = this.#incoming;
+    const { existing, antiAffinity } = this.#counts;
+    const isOccupied = ({ topologyKey }: AffinityTerm) => {
+      const value = own(node.labels, topologyKey);
+      return value !== undefined && antiAffinity.at(topologyKey, value) > 0;
+    };
+    if (antiAffinity.size > 0 && requiredAnti.some(isOccupied)) return ANTI_AFFINITY;
+    if (existing.size > 0 && Object.entries(node.labels).some(([key, value]) => existing.at(key, value) > 0)) {
+      return EXISTING;
+    }
+    return undefined;
+  }
+
+  #meetsAffinity({ labels }: NodeInfo): boolean {
+    const { required, pod } = this.#incoming;
+    const { affinity } = this.#counts;
+    const values = required.map(({ topologyKey }) => own(labels, topologyKey));
+    if (values.includes(undefined)) return false;
+    if (required.every(({ topologyKey }, index) => affinity.at(topologyKey, values[index] ?? '') > 0)) return true;
+    // The first pod of a group whose pods have an affinity to each other.
+    return affinity.size === 0 && allSelect(required, pod);
+  }
+
+  update({ pod, terms }: PodInfo, node: NodeInfo, sign: 1 | -1): void {
+    const { required, requiredAnti, pod: incoming, namespaceLabels: labels } = this.#incoming;
+    const { existing, affinity, antiAffinity } = this.#counts;
+    for (const term of terms.requiredAnti) {
+      if (selectsPod(term, incoming, labels)) existing.add(node, term.topologyKey, sign);
+    }
+    if (allSelect(required, pod)) for (const { topologyKey } of required) affinity.add(node, topologyKey, sign);
+    for (const term of requiredAnti) if (selectsPod(term, pod)) antiAffinity.add(node, term.topologyKey, sign);
+  }
+
+  clone(): AffinityFilter {
+    const { existing, affinity, antiAffinity } = this.#counts;
+    return new AffinityFilter(this.#incoming, {
+      existing: existing.clone(),
+      affinity: affinity.clone(),
+      antiAffinity: antiAffinity.clone(),
+    });
+  }
+}
+
+/** The weight of required affinity terms of pods that run towards the pod. */
+const HARD_WEIGHT = 1;
+
+export const interPodAffinityScore: ScorePlugin = {
+  name: 'InterPodAffinity',
+  weight: 2,
+  prepare({ pod, terms }, snapshot) {
+    const resolve = (list: readonly AffinityTerm[]) => list.map((term) => withNamespaces(term, snapshot.objects));
+    const [preferred, preferredAnti] = [resolve(terms.preferred), resolve(terms.preferredAnti)];
+    const labels = namespaceLabels(pod, snapshot);
+    // Scores by topology key, then by value. A score of 0 counts as present.
+    const sums = new Map<string, Map<string, number>>();
+    for (const node of snapshot.nodes) {
+      const add = ({ topologyKey }: AffinityTerm, weight: number) => {
+        const value = own(node.labels, topologyKey);
+        if (value === undefined) return;
+        const values = sums.get(topologyKey) ?? new Map<string, number>();
+        sums.set(topologyKey, values.set(value, (values.get(value) ?? 0) + weight));
+      };
+      for (const each of node.pods) {
+        for (const term of preferred) if (selectsPod(term, each.pod)) add(term, term.weight);
+        for (const term of preferredAnti) if (selectsPod(term, each.pod)) add(term, -term.weight);
+        for (const term of each.terms.required) if (selectsPod(term, pod, labels)) add(term, HARD_WEIGHT);
+        for (const term of each.terms.preferred) if (selectsPod(term, pod, labels)) add(term, term.weight);
+        for (const term of each.terms.preferredAnti) if (selectsPod(term, pod, labels)) add(term, -term.weight);
+      }
+    }
+    if (sums.size === 0) return undefined;
+    return {
+      score(node) {
+        let sum = 0;
+        for (const [key, values] of sums) {
+          const value = own(node.labels, key);
+          if (value !== undefined) sum += values.get(value) ?? 0;
+        }
+        return sum;
+      },
+      normalize(scores) {
+        const lowest = Math.min(...scores);
+        const range = Math.max(...scores) - lowest;
+        return scores.map((score) => (range > 0 ? Math.trunc(MAX_SCORE * ((score - lowest) / range)) : 0));
+      },
+    };
+  },
+};
