@@ -4,10 +4,11 @@
  * bridge. This requires root and gives no protection against malicious programs.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import type { ContainerSetup } from '../../runtime/index.js';
 import { systemClock } from '../../util/clock.js';
+import { messageOf } from '../../util/message-of.js';
 import { addNetwork } from './bridge.js';
 import { readTerminationMessage, signalGroup } from './plain-host.js';
 import type { PreparedProcess, ProcessHost } from './process-host.js';
@@ -52,6 +53,9 @@ if [ "$root_mode" = ro ]; then mount -o remount,ro "$root"; fi
 touch "$dir/ready"
 exec chroot --userspec="$user" --groups="$groups" "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$work" "$@"
 `;
+
+/** Where `ip` keeps network namespaces. */
+const NETWORKS = '/run/netns';
 
 interface ContainerState {
   readonly directory: string;
@@ -118,7 +122,7 @@ export class NamespaceHost implements ProcessHost {
     const script = ['/bin/sh', '-c', SCRIPT, 'sh', directory, definition.root ?? '/', hostname.slice(0, 63), rootMode];
     return {
       command: [
-        ...(network === '' ? [] : ['nsenter', `--net=/run/netns/${network}`]),
+        ...(network === '' ? [] : ['nsenter', `--net=${join(NETWORKS, network)}`]),
         ...isolate,
         ...script,
         `${uid}:${gid}`,
@@ -143,8 +147,10 @@ export class NamespaceHost implements ProcessHost {
     pod.detach();
     for (const { pid } of pod.containers.values()) signalGroup(pid, 'SIGKILL');
     pod.folders.remove();
-    const name = networkName(podUid);
-    pod.network.then(() => removeNetwork(name)).catch(() => removeNetwork(name));
+    const remove = (): void => removeNetwork(networkName(podUid));
+    remove();
+    // It may be in the making.
+    pod.network.then(remove, remove);
   }
 
   #podOf(setup: ContainerSetup): PodState {
@@ -168,7 +174,7 @@ export class NamespaceHost implements ProcessHost {
   /** Writes the list of mounts. Returns the directory with the termination message. */
   #writeMounts(
     { files, container }: ContainerSetup,
-    { programs = {} }: ProcessImageDefinition,
+    { programs = {}, root = '/' }: ProcessImageDefinition,
     { folders }: PodState,
     directory: string,
   ): string {
@@ -180,19 +186,41 @@ export class NamespaceHost implements ProcessHost {
       const file = join(own, path);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, bytes, { mode: `/${path}` === terminationMessagePath ? 0o666 : 0o644 });
-      lines.push(`${file}\t/${path}\trw`);
+      lines.push(`${file}\t${targetIn(root, `/${path}`)}\trw`);
     }
-    for (const [path, file] of Object.entries(programs)) lines.push(`${file}\t${path}\tro`);
+    for (const [path, file] of Object.entries(programs)) lines.push(`${file}\t${targetIn(root, path)}\tro`);
     // The shortest paths first, because a volume may be mounted inside of another one.
     for (const mount of [...files.mounts].reverse()) {
       lines.push(
-        `${folders.sourceOf(mount)}\t${mount.mountPath}\t${mount.readOnly || mount.volume.write === undefined ? 'ro' : 'rw'}`,
+        `${folders.sourceOf(mount)}\t${targetIn(root, mount.mountPath)}\t${mount.readOnly || mount.volume.write === undefined ? 'ro' : 'rw'}`,
       );
     }
     writeFileSync(join(directory, 'mounts'), `${lines.join('\n')}\n`);
     return own;
   }
 }
+
+/** The path with its symbolic links resolved, as a process whose root is this directory sees them. */
+function targetIn(root: string, path: string): string {
+  let resolved = '/';
+  const rest = path.split('/').filter((part) => part !== '');
+  for (let links = 0; rest.length > 0; ) {
+    const part = rest.shift() ?? '';
+    const next = normalize(join(resolved, part));
+    const link = lstatSync(join(root, next), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    if (!link || ++links > MAX_LINKS) {
+      resolved = next;
+      continue;
+    }
+    const target = readlinkSync(join(root, next));
+    if (target.startsWith('/')) resolved = '/';
+    rest.unshift(...target.split('/').filter((each) => each !== ''));
+  }
+  return resolved;
+}
+
+/** As many as Linux follows. */
+const MAX_LINKS = 40;
 
 /** Names of interfaces have at most 15 characters. */
 function networkName(podUid: string): string {
@@ -201,7 +229,12 @@ function networkName(podUid: string): string {
 
 /** Synchronous, so that nothing is left when the cluster is closed. Its interface goes with the namespace. */
 function removeNetwork(name: string): void {
-  execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
+  if (!existsSync(join(NETWORKS, name))) return;
+  try {
+    execFileSync('ip', ['netns', 'del', name], { stdio: 'pipe' });
+  } catch (error) {
+    console.error(`orchplane: the network ${name} is left: ${messageOf(error)}`);
+  }
 }
 
 /** How long the first process may take to start. */

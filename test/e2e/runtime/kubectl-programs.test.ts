@@ -6,14 +6,16 @@ import { createCluster } from 'orchplane';
 import { controllers, standardControllers } from 'orchplane/controllers';
 import { nodeSockets, processImages, type ServedCluster, serve } from 'orchplane/node';
 import { type Program, runtime } from 'orchplane/runtime';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findBinaries, minorOf } from '../kubectl/binaries.js';
 import { type Running, startProgram } from '../kubectl/process.js';
-import { eventually } from './channel-client.js';
 
 const binary = findBinaries()
   .filter((each) => minorOf(each) >= 31)
   .at(-1);
+
+/** The metrics API is available when its check has run. */
+const WAIT = { timeout: 30_000, interval: 500 };
 
 const web: Program = async ({ listen, log, stdin, use, untilStopped }) => {
   use({ cpu: '250m', memory: '64Mi' });
@@ -110,10 +112,10 @@ describe.skipIf(binary === undefined)('kubectl and pods that run', () => {
     );
   });
 
-  test('top', async () => {
-    await eventually(async () => {
+  test('top', { timeout: 60_000 }, async () => {
+    await vi.waitFor(async () => {
       expect(await ok('top', 'pods', '--no-headers')).toMatch(/web +250m +64Mi/);
-    });
+    }, WAIT);
     expect(await ok('top', 'nodes', '--no-headers')).toMatch(/node-\d +\d+m +\d+% +64Mi/);
   });
 
@@ -129,7 +131,7 @@ describe.skipIf(binary === undefined)('kubectl and pods that run', () => {
       '-c',
       'echo inspected',
     );
-    await eventually(async () => expect(await ok('logs', 'web', '-c', 'probe')).toBe('inspected\n'));
+    await vi.waitFor(async () => expect(await ok('logs', 'web', '-c', 'probe')).toBe('inspected\n'), WAIT);
   });
 
   test('drain', async () => {
