@@ -53,7 +53,11 @@ export class ChannelClient {
   }
 }
 
-function webSocketTo({ server }: ServedRuntime, path: string, { protocols, origin }: ClientOptions): WebSocket {
+function webSocketTo(
+  { server }: Pick<ServedRuntime, 'server'>,
+  path: string,
+  { protocols, origin }: ClientOptions,
+): WebSocket {
   const names = protocols ?? ['v5.channel.k8s.io'];
   return new WebSocket(server.url.replace('http', 'ws') + POD + path, names.map(tokenFor), {
     headers: { authorization: `Bearer ${TOKEN}` },
