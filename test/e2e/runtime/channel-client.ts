@@ -81,7 +81,7 @@ function tokenFor(protocol: string): string {
 
 /** Opens a connection to a subresource of the pod. */
 export async function connect(
-  served: ServedRuntime,
+  served: Pick<ServedRuntime, 'server'>,
   path: string,
   options: ClientOptions = {},
 ): Promise<ChannelClient> {
@@ -93,7 +93,7 @@ export async function connect(
 
 /** The status code and the body of a handshake that is rejected. */
 export async function rejection(
-  served: ServedRuntime,
+  served: Pick<ServedRuntime, 'server'>,
   path: string,
   options: ClientOptions = {},
 ): Promise<{ readonly code: number | undefined; readonly text: string }> {
