@@ -3,6 +3,7 @@
  */
 import { errors } from '../../meta/errors.js';
 import type { ContainerStreams, ExecResult } from '../../protocol/connection.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import type { RunningProcess } from '../program.js';
 import type { KubeletContainer } from './container.js';
@@ -13,8 +14,8 @@ const MAX_OUTPUT_BYTES = 10 * 1024;
 
 interface CommandStreams {
   readonly stdin: ReadableStream<Uint8Array>;
-  readonly stdout: (bytes: Uint8Array) => void;
-  readonly stderr: (bytes: Uint8Array) => void;
+  readonly stdout: (bytes: Uint8Array) => MaybePromise<void>;
+  readonly stderr: (bytes: Uint8Array) => MaybePromise<void>;
 }
 
 /** Throws if the container does not run or the command cannot be started. */
@@ -91,6 +92,7 @@ export async function runWithStreams(
   const writeTo = (writer: WritableStreamDefaultWriter<Uint8Array> | undefined) => (bytes: Uint8Array) => {
     // A client that has gone does not read; the signal ends the command.
     writes = writes.then(() => writer?.write(bytes)).catch(() => undefined);
+    return writes;
   };
   const empty = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
   let process: RunningProcess;
