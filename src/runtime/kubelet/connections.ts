@@ -21,6 +21,7 @@ import type {
 import { timeToMs } from '../../text/time/time.js';
 import { answerConnection } from '../http/answer-connection.js';
 import type { ClusterNetwork, ServiceName } from '../network/types.js';
+import { ClientOutput } from './client-output.js';
 import type { KubeletContainer } from './container.js';
 import type { LogReadOptions } from './container-log.js';
 import { runWithStreams } from './execute.js';
@@ -153,16 +154,16 @@ async function attach(
 ): Promise<ExecResult> {
   const { run, log } = container;
   if (run === undefined || log === undefined) throw errors.internal('the container has ended');
-  const writers = { stdout: stdout?.getWriter(), stderr: (stderr ?? undefined)?.getWriter() };
-  let writes = Promise.resolve();
-  const untap = log.tap((stream, bytes) => {
-    const writer = writers[stream] ?? (stream === 'stderr' && stderr === undefined ? writers.stdout : undefined);
-    // A client that has gone does not read; the signal ends the connection.
-    writes = writes.then(() => writer?.write(bytes)).catch(() => undefined);
-  });
+  const writers = { stdout: stdout?.getWriter(), stderr: stderr?.getWriter() };
+  let disconnect = (_result: ExecResult): void => undefined;
   const ended = new Promise<ExecResult>((resolve) => {
+    disconnect = resolve;
     void run.process.exit.then(resolve);
     signal.addEventListener('abort', () => resolve({ exitCode: 0 }), { once: true });
+  });
+  const output = new ClientOutput(() => disconnect({ exitCode: 0 }));
+  const untap = log.tap((stream, bytes) => {
+    void output.write(writers[stream] ?? (stream === 'stderr' ? writers.stdout : undefined), bytes);
   });
   const reader = stdin?.getReader();
   const pump = async (): Promise<void> => {
@@ -173,7 +174,7 @@ async function attach(
   pump().catch(() => undefined);
   const { exitCode } = await ended;
   untap();
-  await writes;
+  await output.finished();
   return { exitCode };
 }
 
