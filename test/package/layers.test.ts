@@ -101,7 +101,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'client',
   ],
   // The runtime is a set of controllers, and answers HTTP requests for containers.
-  runtime: ['util', 'text', 'meta', 'protocol', 'kinds', 'webhook', 'client', 'http', 'controllers'],
+  runtime: [
+    'util',
+    'text',
+    'meta',
+    'cel',
+    'protocol',
+    'kinds',
+    'webhook',
+    'admission',
+    'client',
+    'http',
+    'controllers',
+  ],
   // Everything that runs in a browser.
   testing: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'kinds/index.ts'],
   // The same for one test runner.

@@ -4,7 +4,7 @@
  * bridge. This requires root and gives no protection against malicious programs.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import type { ContainerSetup } from '../../runtime/index.js';
 import { systemClock } from '../../util/clock.js';
@@ -17,13 +17,13 @@ import { PodFolders } from './volume-folders.js';
 
 /**
  * Mounts the files of a container and starts its process. Arguments: the directory of the container, the lower directory of
- * the overlay, the hostname, `ro` or `rw` for the root, the user and groups for chroot, the working directory, and the
- * command. The file `mounts` of the directory has one line per mount: source, target and `ro` or `rw`, separated by tabs.
+ * the overlay, the hostname, `ro` or `rw` for the root, the working directory, and the arguments of `env`: the variables,
+ * `chroot` and the command. The shell must not have the variables, because it drops those with unusual names. The file `mounts` of the directory has one line per mount: source, target and `ro` or `rw`, separated by tabs.
  */
 const SCRIPT = `
 set -e
-dir=$1 lower=$2 name=$3 root_mode=$4 user=$5 groups=$6 work=$7
-shift 7
+dir=$1 lower=$2 name=$3 root_mode=$4 work=$5
+shift 5
 mount -t tmpfs -o mode=755 tmpfs "$dir/overlay"
 mkdir "$dir/overlay/upper" "$dir/overlay/work" "$dir/overlay/root"
 root=$dir/overlay/root
@@ -51,8 +51,44 @@ echo "$name" > /proc/sys/kernel/hostname
 mkdir -p "$root$work"
 if [ "$root_mode" = ro ]; then mount -o remount,ro "$root"; fi
 touch "$dir/ready"
-exec chroot --userspec="$user" --groups="$groups" "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$work" "$@"
+exec env -i "$@"
 `;
+
+/** With their paths, because the variable PATH is that of the container. */
+const NSENTER = '/usr/bin/nsenter';
+const CHROOT = '/usr/sbin/chroot';
+const SETPRIV = '/usr/bin/setpriv';
+
+/** What containers may do unless they are privileged; the default of container runtimes. */
+const CAPABILITIES = [
+  'chown',
+  'dac_override',
+  'fowner',
+  'fsetid',
+  'kill',
+  'setgid',
+  'setuid',
+  'setpcap',
+  'net_bind_service',
+  'net_raw',
+  'sys_chroot',
+  'mknod',
+  'audit_write',
+  'setfcap',
+];
+
+function limitCapabilities({ securityContext }: ContainerSetup['container']): readonly string[] {
+  if (securityContext?.privileged === true) return [];
+  const added = (securityContext?.capabilities?.add ?? []).map((name) => name.toLowerCase().replace(/^cap_/, ''));
+  if (added.includes('all')) return [];
+  const set = ['-all', ...[...CAPABILITIES, ...added].map((name) => `+${name}`)];
+  return [SETPRIV, `--bounding-set=${set.join(',')}`];
+}
+
+/** `chroot` begins in the root directory. */
+function inDirectory(work: string, command: readonly string[]): readonly string[] {
+  return work === '/' ? command : ['/bin/sh', '-c', 'cd "$0" && exec "$@"', work, ...command];
+}
 
 /** Where `ip` keeps network namespaces. */
 const NETWORKS = '/run/netns';
@@ -91,11 +127,10 @@ export class NamespaceHost implements ProcessHost {
     if (exec !== undefined) {
       const first = await readyProcessOf(pod.containers.get(container.name));
       const { uid, gid } = userOf(setup);
-      const inside = ['/bin/sh', '-c', 'cd "$0" && exec "$@"', work, ...command];
       const enter = ['--target', String(first), '--mount', '--uts', '--ipc', '--net', '--pid', '--root'];
       const as = uid === 0 && gid === 0 ? [] : ['--setuid', String(uid), '--setgid', String(gid)];
       return {
-        command: ['nsenter', ...enter, ...as, ...inside],
+        command: [NSENTER, ...enter, `--wd=/proc/${first}/root${work}`, ...as, ...command],
         env,
         signal: ({ pid }, name) => signalGroup(pid, name),
       };
@@ -122,15 +157,19 @@ export class NamespaceHost implements ProcessHost {
     const script = ['/bin/sh', '-c', SCRIPT, 'sh', directory, definition.root ?? '/', hostname.slice(0, 63), rootMode];
     return {
       command: [
-        ...(network === '' ? [] : ['nsenter', `--net=${join(NETWORKS, network)}`]),
+        ...(network === '' ? [] : [NSENTER, `--net=${join(NETWORKS, network)}`]),
         ...isolate,
         ...script,
-        `${uid}:${gid}`,
-        groups.join(','),
         work,
-        ...command,
+        ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+        ...limitCapabilities(container),
+        CHROOT,
+        `--userspec=${uid}:${gid}`,
+        `--groups=${groups.join(',')}`,
+        join(directory, 'overlay', 'root'),
+        ...inDirectory(work, command),
       ],
-      env,
+      env: { PATH: process.env['PATH'] ?? '' },
       created: (pid) => {
         state.pid = pid;
         return readyProcessOf(state).then(() => undefined);
@@ -185,7 +224,8 @@ export class NamespaceHost implements ProcessHost {
     for (const [path, { bytes }] of files.root.entries()) {
       const file = join(own, path);
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, bytes, { mode: `/${path}` === terminationMessagePath ? 0o666 : 0o644 });
+      writeFileSync(file, bytes);
+      chmodSync(file, `/${path}` === terminationMessagePath ? 0o666 : 0o644);
       lines.push(`${file}\t${targetIn(root, `/${path}`)}\trw`);
     }
     for (const [path, file] of Object.entries(programs)) lines.push(`${file}\t${targetIn(root, path)}\tro`);
