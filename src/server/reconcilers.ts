@@ -17,7 +17,6 @@ import { JournalError } from '../storage/journal/types.js';
 import type { Store } from '../storage/store.js';
 import { CompactedError } from '../storage/types.js';
 import { type Clock, systemClock, type Undo } from '../util/clock.js';
-import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { storageKeysIn } from './cluster-view.js';
@@ -27,6 +26,7 @@ import type { ServerListeners } from './listeners.js';
 import { NO_PLUGINS } from './plugins.js';
 import { objectReader } from './strategy-context.js';
 import { deleteCollection } from './verbs/delete.js';
+import { ConversionPending } from './versions.js';
 
 /** Optional reconcilers for kinds that declare none. */
 export type ExtraReconcilers = ReadonlyMap<Kind, (server: ReconcilerHost) => ServerReconciler>;
@@ -65,6 +65,8 @@ export class ServerReconcilers {
   /** The servers of all processes in that run. */
   #servers: readonly string[] | undefined;
   readonly #timers = new Set<Undo>();
+  /** Tables whose objects a webhook converts, so that they can be deleted. */
+  readonly #converting = new Map<string, Promise<void>>();
 
   /** Reconcilers act as the server itself, so the context is used without its plugins. */
   constructor(context: ServerContext, dependencies: ReconcilerDependencies, extra: ExtraReconcilers = new Map()) {
@@ -149,6 +151,7 @@ export class ServerReconcilers {
 
   /** Cancels all timers. */
   close(): void {
+    this.#converting.clear();
     for (const undo of [...this.#timers]) undo();
     this.#timers.clear();
   }
@@ -278,11 +281,6 @@ export class ServerReconcilers {
 
   #await(response: MaybePromise<unknown>): void {
     if (!isPromise(response)) return;
-    const { store } = this.#context;
-    invariant(
-      store.shared !== undefined,
-      'a request without plugins is synchronous, and objects in their storage version need no conversion',
-    );
     this.#writing++;
     const end = (retryMs: number) => (): void => {
       this.#writing--;
@@ -334,7 +332,7 @@ export class ServerReconcilers {
 
   #deleteAll(resource: GroupResource): void {
     const served = this.#context.registry.storageKindOf(resource);
-    if (served === undefined) return;
+    if (served === undefined || this.#converting.has(served.storageKey)) return;
     const namespaces = new Set(
       this.#context.store.list({ storageKey: served.storageKey }).items.map(({ metadata }) => metadata.namespace ?? ''),
     );
@@ -345,7 +343,26 @@ export class ServerReconcilers {
         ...(namespace === '' ? {} : { namespace }),
         options: {},
       };
+      this.#deleteCollection(request, served, resource);
+    }
+  }
+
+  /** Objects in an older storage version may have to be converted by a webhook first. They are deleted after that. */
+  #deleteCollection(request: ApiRequest, served: ServedKind, resource: GroupResource): void {
+    try {
       this.#await(deleteCollection(this.#context, request, served));
+    } catch (error) {
+      if (!(error instanceof ConversionPending)) throw error;
+      const { ready } = error;
+      this.#converting.set(served.storageKey, ready);
+      const again = (): void => {
+        // A restart discards the deletion.
+        if (this.#converting.get(served.storageKey) !== ready) return;
+        this.#converting.delete(served.storageKey);
+        this.#deleteAll(resource);
+        this.reconcile({ isDue: true });
+      };
+      ready.then(again, () => this.#wakeAfter(RETRY_MS, { before: again }));
     }
   }
 }

@@ -73,8 +73,10 @@ class CrdReconciler implements ServerReconciler {
   reconcile(): void {
     if (this.#hasFailedWrite) this.#lastChanges = -1;
     this.#hasFailedWrite = false;
-    // A step may cause another step. Every step moves a CRD closer to its final state, so the loop ends.
-    for (let readsAll = true; this.#hasWork() && !this.#server.isWriting(); ) {
+    // A step may cause another step. Every step moves a CRD closer to its final state, so the loop ends. The limit protects
+    // the server if a step fails each time.
+    let passes = 0;
+    for (let readsAll = true; this.#hasWork() && !this.#server.isWriting() && passes < MAX_PASSES; passes++) {
       this.#lastChanges = this.#server.lastChange(CRDS);
       // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
       const due = new Set([...this.#written, ...this.#nameConflicts, ...this.#terminating.keys()]);
@@ -358,6 +360,9 @@ class CrdReconciler implements ServerReconciler {
     this.#server.serveCustomKinds(name, [], undefined);
   }
 }
+
+/** Twenty times as many as a CRD needs. */
+const MAX_PASSES = 100;
 
 /** True if a CRD that is not established has an invalid conversion webhook CA bundle. */
 function hasInvalidCaBundle(crd: Crd): boolean {
