@@ -15,6 +15,7 @@ import { rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
 import { auditNotesOf } from './audit.js';
 import { type Exchange, envelopeOf, refuse, respondNotFound, withPretty } from './exchange.js';
+import { awaitBody } from './flow-control.js';
 import type { BodyState, Representation } from './negotiate.js';
 import { chooseErrorRepresentation, chooseRepresentation, readPatchType, routerRefusal } from './negotiate.js';
 import type { ResourceRoute } from './path.js';
@@ -154,7 +155,7 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   const { clock } = target;
   const reading = rescue(() => readRequest(incoming), warn);
   const limited = { verb, timeoutMs: timeout };
-  const read = reading instanceof Promise ? await withDeadline(reading, clock, limited) : reading;
+  const read = reading instanceof Promise ? await awaitBody(exchange, withDeadline(reading, clock, limited)) : reading;
   const notes = auditNotesOf(exchange);
   const { isPaced } = exchange.settings;
   const apiRequest =
