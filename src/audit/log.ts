@@ -17,6 +17,8 @@ export interface AuditLogOptions {
   readonly onEvent?: ((event: AuditEvent) => void) | undefined;
   /** Called when a reader was too slow, with the number of events lost since the last call. */
   readonly onLost?: ((count: number) => void) | undefined;
+  /** The number of events that `onEvent` could not store, by its name, for metrics. */
+  readonly errors?: (() => Readonly<Record<string, number>>) | undefined;
 }
 
 /** The counters of a log, for metrics. */
@@ -24,6 +26,8 @@ export interface AuditCounts {
   readonly events: number;
   /** Requests by the level that the policy chose. */
   readonly levels: Readonly<Record<AuditLevel, number>>;
+  /** Events that were not stored, by plugin. */
+  readonly errors: Readonly<Record<string, number>>;
 }
 
 export interface AuditLog extends AsyncIterable<AuditEvent>, AsyncDisposable {
@@ -53,7 +57,7 @@ const MAX_KEPT_BYTES = 64 * 1024 * 1024;
  */
 export function auditLog(options: AuditLogOptions): AuditLog {
   if (typeof options !== 'object' || options === null) throw new TypeError('orchplane: auditLog needs a policy');
-  refuseUnknownOptions('auditLog', options, ['policy', 'limit', 'onEvent', 'onLost']);
+  refuseUnknownOptions('auditLog', options, ['policy', 'limit', 'onEvent', 'onLost', 'errors']);
   const { policy, limit = DEFAULT_LIMIT, onEvent, onLost } = options;
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw new TypeError(`orchplane: auditLog: limit must be a positive integer, not ${String(limit)}`);
@@ -78,7 +82,7 @@ export function auditLog(options: AuditLogOptions): AuditLog {
       return feed.items();
     },
     get counts() {
-      return { events: feed.end, levels: { ...levels } };
+      return { events: feed.end, levels: { ...levels }, errors: options.errors?.() ?? {} };
     },
     read,
     [Symbol.asyncIterator]: () => read(),

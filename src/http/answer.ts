@@ -45,6 +45,8 @@ export interface Answer {
    * The headers announce gzip, but the body is not compressed yet: the sender compresses it with its platform's API.
    */
   readonly compress?: 'gzip';
+  /** How much memory the stream in `body` holds until it is read, if it is the only one that holds it. */
+  readonly heldBytes?: number | undefined;
   /** Switches the connection to WebSocket, if the client asked for it. The code is 101. */
   readonly webSocket?: WebSocketSession;
 }

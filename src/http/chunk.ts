@@ -56,14 +56,23 @@ export function ownsChunks(stream: object): boolean {
   return partsStreams.has(stream);
 }
 
-/** A pull-based stream of encoded pieces, combined into chunks worth sending. */
+/** A pull-based stream of encoded pieces, combined or split into chunks worth sending. */
 export function partsStream(parts: readonly Encoded[]): ReadableStream<Uint8Array> {
   let next = 0;
+  let offset = 0;
+  const take = (): Encoded => {
+    const part = parts[next] ?? '';
+    const end = endOfSlice(part, offset);
+    const slice = typeof part === 'string' ? part.slice(offset, end) : part.subarray(offset, end);
+    offset = end === part.length ? 0 : end;
+    if (offset === 0) next++;
+    return slice;
+  };
   const stream = new ReadableStream<Uint8Array>(
     {
       pull(controller) {
         const chunk = new Chunk();
-        for (; next < parts.length && chunk.length < MIN_PART_LENGTH; next++) chunk.add(parts[next] ?? '');
+        while (next < parts.length && chunk.length < MIN_PART_LENGTH) chunk.add(take());
         if (chunk.length > 0) controller.enqueue(chunk.ownBytes());
         if (next >= parts.length) controller.close();
       },
@@ -72,4 +81,16 @@ export function partsStream(parts: readonly Encoded[]): ReadableStream<Uint8Arra
   );
   partsStreams.add(stream);
   return stream;
+}
+
+/** Parts up to this length are not split. */
+const MAX_PART_LENGTH = 2 * MIN_PART_LENGTH;
+
+function endOfSlice(part: Encoded, start: number): number {
+  if (part.length - start <= MAX_PART_LENGTH) return part.length;
+  const end = start + MIN_PART_LENGTH;
+  if (typeof part !== 'string') return end;
+  // Both halves of a surrogate pair are encoded together.
+  const last = part.charCodeAt(end - 1);
+  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end;
 }

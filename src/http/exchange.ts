@@ -6,6 +6,7 @@ import type { AuditRecord } from '../audit/record.js';
 import { isAccessDenied } from '../auth/authorizer.js';
 import type { FlowControl, FlowTicket } from '../flowcontrol/types.js';
 import type { StatusError } from '../meta/errors.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
 import type { IdentifyOptions } from './access.js';
 import type { Aggregator } from './aggregate/proxy.js';
 import type { Answer, HttpRequest } from './answer.js';
@@ -57,6 +58,8 @@ export interface Exchange {
   /** Set once the request is authenticated. */
   record?: AuditRecord;
   ticket?: FlowTicket;
+  /** Waits for another ticket. */
+  awaitSeatAgain?: () => MaybePromise<void>;
   /** Present while a large body is processed. */
   bodyShare?: BodyShare | undefined;
   /** What the cluster does with the request. It may take longer than the client waits. */

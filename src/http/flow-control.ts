@@ -66,9 +66,31 @@ export function awaitSeat(
     () =>
       chain(rejectOnClosing(flow.admit(digest, signal), exchange.settings.target.closing), (ticket) => {
         exchange.ticket = ticket;
+        exchange.awaitSeatAgain = () => awaitSeat(exchange, request);
       }),
     onFailure,
   );
+}
+
+/** How long a request may occupy its seat while its body arrives. */
+const MAX_BODY_WAIT_MS = 500;
+
+/**
+ * Waits for the body of a request. If the client sends it slowly, the request gives its seat back, and waits for another one
+ * when the body is there: otherwise a client could occupy all seats of its priority level with unfinished requests.
+ */
+export async function awaitBody<Body>(exchange: Exchange, arriving: Promise<Body>): Promise<Body> {
+  const { ticket, settings } = exchange;
+  if (ticket === undefined) return arriving;
+  let isReleased = false;
+  const release = (): void => {
+    isReleased = true;
+    ticket.ended();
+  };
+  const undo = settings.target.clock.after(MAX_BODY_WAIT_MS, release, { background: true });
+  const body = await arriving.finally(undo);
+  if (isReleased) await exchange.awaitSeatAgain?.();
+  return body;
 }
 
 /** Rejects waiting requests when the cluster closes. A seat that is granted afterwards is released at once. */

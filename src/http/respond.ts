@@ -29,7 +29,7 @@ export type HeaderTable = Readonly<Record<string, string>>;
 /** Smaller bodies are not compressed. */
 const GZIP_MIN_BYTES = 128 * 1024;
 
-/** Longer lists are streamed while they are encoded. */
+/** Longer bodies are streamed, so that they are copied as fast as the client reads. */
 const STREAM_MIN_LENGTH = 256 * 1024;
 
 /** A document to encode, with its status code and headers. */
@@ -111,17 +111,20 @@ export function respondBody(
 ): Answer {
   const { code, body, headers } = answer;
   const isParts = typeof body !== 'string' && !(body instanceof Uint8Array);
-  const length = isParts ? body.reduce((sum, part) => sum + part.length, 0) : body.length;
-  if (envelope.gzip && isWorthCompressing(isParts ? body : [body], length)) {
+  const parts = isParts ? body : [body];
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  // The texts of stored objects are shared by all responses. A body of one part is not.
+  const held = parts.length === 1 ? { heldBytes: length } : {};
+  if (envelope.gzip && isWorthCompressing(parts, length)) {
     const answer = respond(envelope, {
       code,
-      body: partsStream(isParts ? body : [body]),
+      body: partsStream(parts),
       headers: { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
     });
-    return answer.body === null ? answer : { ...answer, compress: 'gzip' };
+    return answer.body === null ? answer : { ...answer, ...held, compress: 'gzip' };
   }
-  if (!isParts) return respond(envelope, { code, body, headers });
-  return respond(envelope, { code, body: length > STREAM_MIN_LENGTH ? partsStream(body) : body.join(''), headers });
+  if (length > STREAM_MIN_LENGTH) return { ...respond(envelope, { code, body: partsStream(parts), headers }), ...held };
+  return respond(envelope, { code, body: isParts ? body.join('') : body, headers });
 }
 
 /** Counts bytes only when the number of characters does not decide: a character has at most three UTF-8 bytes. */

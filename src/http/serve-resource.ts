@@ -16,6 +16,7 @@ import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
 import { auditNotesOf } from './audit.js';
 import { type Exchange, envelopeOf, refuse, respondNotFound, withPretty } from './exchange.js';
+import { awaitBody } from './flow-control.js';
 import type { BodyState, Representation } from './negotiate.js';
 import { chooseErrorRepresentation, chooseRepresentation, readPatchType, routerRefusal } from './negotiate.js';
 import type { ResourceRoute } from './path.js';
@@ -156,7 +157,8 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   const reading = rescue(() => readRequest(incoming), warn);
   const deadline = { clock, timeLimitMs: timeLimitOf({ verb, timeoutMs: timeout }) };
   const tooLate = () => (exchange.bodyShare?.isWaiting() === true ? tooManyLargeBodies() : timedOut(verb));
-  const read = reading instanceof Promise ? await withDeadline(reading, { ...deadline, tooLate }) : reading;
+  const read =
+    reading instanceof Promise ? await awaitBody(exchange, withDeadline(reading, { ...deadline, tooLate })) : reading;
   const notes = auditNotesOf(exchange);
   const { isPaced } = exchange.settings;
   const apiRequest =

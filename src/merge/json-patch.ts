@@ -34,6 +34,8 @@ export interface JsonPatch {
 export const MAX_OPERATIONS = 10_000;
 /** The maximum number of bytes that the `copy` operations of one patch may add. */
 export const MAX_COPIED_BYTES = 3 * 1024 * 1024;
+/** How many list items the operations of one patch may move, by inserting or removing items before them. */
+const MAX_MOVED_ITEMS = 100_000_000;
 
 /** Options of parsing. */
 export interface JsonPatchOptions extends PatchDecodeOptions {
@@ -73,11 +75,21 @@ export function parseJsonPatch(value: unknown, options: JsonPatchOptions = {}): 
  * @example
  * applyJsonPatch({ data: {} }, parseJsonPatch([{ op: 'add', path: '/data/k', value: 'v' }])) // { data: { k: 'v' } }
  */
-export function applyJsonPatch(document: unknown, patch: JsonPatch): unknown {
+export function applyJsonPatch(document: unknown, patch: JsonPatch, onFailure?: FailureListener): unknown {
   const draft = new Draft(document);
-  for (const operation of patch.operations) applyOperation(draft, operation);
+  for (const [index, operation] of patch.operations.entries()) {
+    try {
+      applyOperation(draft, operation);
+    } catch (error) {
+      onFailure?.(index, error);
+      throw error;
+    }
+  }
   return draft.finish();
 }
+
+/** Gets the index of the operation that failed, and may throw another error. */
+type FailureListener = (index: number, error: unknown) => void;
 
 /** The Go types in decoding errors; strict decoding uses other types than plain decoding. */
 const DECODED_AS = {
@@ -182,6 +194,7 @@ class Draft {
   #root: unknown;
   readonly #owned = new Set<unknown>();
   #copiedBytes = 0;
+  #movedItems = 0;
 
   constructor(document: unknown) {
     this.#root = isContainer(document) ? this.#own(document) : document;
@@ -193,7 +206,9 @@ class Draft {
   }
 
   add(pointer: JsonPointer, value: unknown): void {
-    edit(this.#locate(pointer, { insert: true }), 'add', value);
+    const location = this.#locate(pointer, { insert: true });
+    this.#countMoved(location);
+    edit(location, 'add', value);
   }
 
   replace(pointer: JsonPointer, value: unknown): void {
@@ -205,6 +220,7 @@ class Draft {
   remove(pointer: JsonPointer): void {
     const location = this.#locate(pointer);
     if ('record' in location && own(location.record, location.key) === undefined) throw invalidPatch();
+    this.#countMoved(location);
     edit(location, 'remove');
   }
 
@@ -241,6 +257,14 @@ class Draft {
 
   finish(): unknown {
     return this.#finished(this.#root);
+  }
+
+  /** Throws 413: thousands of changes at the start of a long list would take seconds. */
+  #countMoved(location: Location): void {
+    if ('list' in location) this.#movedItems += location.list.length - location.index;
+    if (this.#movedItems > MAX_MOVED_ITEMS) {
+      throw errors.requestTooLarge(`the operations of the JSON patch move more than ${MAX_MOVED_ITEMS} list items`);
+    }
   }
 
   /**

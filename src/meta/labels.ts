@@ -6,6 +6,7 @@
  * spec: Parameters
  */
 import { unreachable } from '../util/invariant.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { childPath, type FieldError, forbidden, invalid, keyPath, required } from './field-error.js';
 import {
   type LabelOperator,
@@ -181,7 +182,73 @@ function selectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
   if (requirements.length === 0) return everything;
   // Stable, so that requirements of one key keep their order.
   const sorted = [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  return { requirements: sorted, tests: sorted.map(compile) };
+  return {
+    requirements: sorted,
+    tests: sorted.length > MAX_SINGLE_TESTS ? [compileMany(sorted)] : sorted.map(compile),
+  };
+}
+
+/** A longer selector is tested by the labels of the object, because it may have a hundred thousand requirements. */
+const MAX_SINGLE_TESTS = 16;
+
+/** All requirements of one key. */
+interface KeyTest {
+  /** Whether the object must have the label. */
+  readonly isRequired: boolean;
+  readonly test: (value: string) => boolean;
+}
+
+/** One test for all requirements. Its cost depends on the number of labels. */
+function compileMany(requirements: readonly LabelRequirement[]): LabelTest {
+  const byKey = new Map<string, LabelRequirement[]>();
+  for (const each of requirements) getOrInsertComputed(byKey, each.key, () => []).push(each);
+  const tests = new Map<string, KeyTest>();
+  let requiredCount = 0;
+  for (const [key, ofKey] of byKey) {
+    const test = compileKey(ofKey);
+    tests.set(key, test);
+    if (test.isRequired) requiredCount++;
+  }
+  return (labels) => {
+    let found = 0;
+    for (const key of Object.keys(labels)) {
+      const entry = tests.get(key);
+      if (entry === undefined) continue;
+      if (!entry.test(labels[key] ?? '')) return false;
+      if (entry.isRequired) found++;
+    }
+    return found === requiredCount;
+  };
+}
+
+function compileKey(requirements: readonly LabelRequirement[]): KeyTest {
+  let isRequired = false;
+  let isForbidden = false;
+  let allowed: ReadonlySet<string> | undefined;
+  const excluded = new Set<string>();
+  let least: bigint | undefined;
+  let most: bigint | undefined;
+  for (const { operator, values } of requirements) {
+    isRequired ||= operator !== '!' && operator !== '!=' && operator !== 'notin';
+    if (operator === '!') isForbidden = true;
+    else if (operator === '!=' || operator === 'notin') for (const value of values) excluded.add(value);
+    else if (operator === '=' || operator === '==' || operator === 'in') {
+      const before = allowed;
+      allowed = new Set(before === undefined ? values : values.filter((value) => before.has(value)));
+    } else if (operator !== 'exists') {
+      const bound = parseInt64(values[0] ?? '');
+      if (bound === undefined) isForbidden = true;
+      else if (operator === 'gt') least = least === undefined || bound > least ? bound : least;
+      else most = most === undefined || bound < most ? bound : most;
+    }
+  }
+  const test = (value: string): boolean => {
+    if (isForbidden || excluded.has(value) || allowed?.has(value) === false) return false;
+    if (least === undefined && most === undefined) return true;
+    const number = parseInt64(value);
+    return number !== undefined && (least === undefined || number > least) && (most === undefined || number < most);
+  };
+  return { isRequired, test };
 }
 
 // Only own keys are labels: `constructor` and `__proto__` are ordinary keys. Reading the value first avoids most calls of

@@ -44,6 +44,8 @@ export interface AuditFigures {
   readonly events: number;
   /** Requests by audit level. */
   readonly levels: Readonly<Record<string, number>>;
+  /** Lost events by plugin. */
+  readonly errors: Readonly<Record<string, number>>;
 }
 
 /** The reference server's spelling; GA features have no stage. */
@@ -106,6 +108,10 @@ function collectAudit(registry: MetricsRegistry, audit: () => AuditFigures): voi
   const levels = { name: 'apiserver_audit_level_total', help: 'Requests by audit level of the policy.' };
   registry.collect({ ...levels, stability: 'ALPHA', labels: ['level'], type: 'counter' }, () =>
     Object.entries(audit().levels).flatMap(([level, count]) => (count === 0 ? [] : [[{ level }, count] as const])),
+  );
+  const errors = { name: 'apiserver_audit_error_total', help: 'Audit events that were lost, by plugin.' };
+  registry.collect({ ...errors, stability: 'ALPHA', labels: ['plugin'], type: 'counter' }, () =>
+    Object.entries(audit().errors).flatMap(([plugin, count]) => (count === 0 ? [] : [[{ plugin }, count] as const])),
   );
 }
 

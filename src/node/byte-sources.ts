@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type Answer, type ByteSource, isByteSource } from '../http/answer.js';
+import { systemClock } from '../util/clock.js';
 
 /** The fastest level: each response is compressed for one client only. */
 const GZIP_LEVEL = 1;
@@ -61,10 +62,16 @@ async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
   for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) yield bytes;
 }
 
-/** Resolves when the socket has drained or closed. */
-export function waitForDrain(outgoing: Pick<EventEmitter, 'on' | 'off'>): Promise<void> {
+/** Resolves when the socket has drained or closed. It is closed if that takes longer than the limit. */
+export function waitForDrain(
+  outgoing: Pick<EventEmitter, 'on' | 'off'> & { destroy(): unknown },
+  limitMs: number | undefined,
+): Promise<void> {
   return new Promise((resolve) => {
+    const undo =
+      limitMs === undefined ? undefined : systemClock.after(limitMs, () => outgoing.destroy(), { background: true });
     const done = (): void => {
+      undo?.();
       outgoing.off('drain', done);
       outgoing.off('close', done);
       resolve();

@@ -3,7 +3,6 @@
  * readers, aborts requests whose client disconnects, and lets a client that is still uploading read the error response.
  */
 import { type IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Peer } from '../auth/authentication.js';
@@ -21,7 +20,9 @@ import {
   pathOfTarget,
   ServerClosing,
 } from './incoming-request.js';
-import { closeWithConnection, limitPipeline, tryAssignSocket } from './pipelined-responses.js';
+import { hasNonAscii, isComplete, isDestroyed, type Outgoing, writeHead } from './outgoing-response.js';
+import { closeWithConnection, limitPipeline, tryAssignSocket, untilFirst } from './pipelined-responses.js';
+import { MAX_UNREAD_MS, UnreadResponses } from './unread-responses.js';
 import { WatchPace } from './watch-pace.js';
 import { isWebSocketRequest, runSession, type Switch, switchFor, type UpgradeRequest } from './web-socket.js';
 
@@ -56,26 +57,6 @@ export interface ListenerOptions {
   readonly onRequestEnd?: ((entry: RequestLogEntry) => void) | undefined;
 }
 
-/** The response to an {@link Incoming}. */
-type Outgoing = ServerResponse | Http2Response;
-
-/** The members of an Http2ServerResponse that are used, with the types that it shares with a ServerResponse. */
-type Http2Response = Pick<Http2ServerResponse, 'stream' | 'appendHeader'> &
-  Pick<
-    ServerResponse,
-    | 'destroy'
-    | 'end'
-    | 'flushHeaders'
-    | 'headersSent'
-    | 'off'
-    | 'on'
-    | 'statusCode'
-    | 'writableFinished'
-    | 'write'
-    | 'writeContinue'
-    | 'writeHead'
-  >;
-
 /** The request listener of a server. */
 export interface Listener {
   /** The listeners of a server's `request`, `checkContinue` and `upgrade` events. */
@@ -95,7 +76,8 @@ export interface Listener {
 /** Creates a listener that answers requests with a handler. */
 export function createListener(handler: RequestHandler, options: ListenerOptions): Listener {
   const watchPace = new WatchPace();
-  const state: ListenerState = { handler, options, active: new Set(), watchPace, draining: undefined };
+  const unread = new UnreadResponses<Outgoing>();
+  const state: ListenerState = { handler, options, active: new Set(), watchPace, unread, draining: undefined };
   let drained: Promise<void> | undefined;
   return {
     request: (incoming, outgoing) => void new Exchange(state, incoming, outgoing).run(),
@@ -147,6 +129,7 @@ interface ListenerState {
   readonly options: ListenerOptions;
   readonly active: Set<Exchange>;
   readonly watchPace: WatchPace;
+  readonly unread: UnreadResponses<Outgoing>;
   /** Present while draining; called when the last request has ended. */
   draining: (() => void) | undefined;
 }
@@ -192,6 +175,8 @@ class Exchange {
   async run(): Promise<void> {
     const { handler, options } = this.#state;
     try {
+      const outgoing = this.#outgoing;
+      if (outgoing instanceof ServerResponse && outgoing.socket === null && !(await untilFirst(outgoing))) return;
       if (mayLackHeaders(this.#incoming)) return this.#send(textAnswer(431, '431 Request Header Fields Too Large'));
       const path = pathOfTarget(this.#incoming.url ?? '');
       if (path === undefined) return this.#send(this.#answerWithoutPath());
@@ -238,7 +223,7 @@ class Exchange {
   }
 
   async #send(answer: Answer): Promise<void> {
-    const { code, headers, body, compress } = answer;
+    const { code, headers, body, compress, heldBytes = 0 } = answer;
     const outgoing = this.#outgoing;
     if (isDestroyed(outgoing)) {
       answer.webSocket?.cancel();
@@ -258,6 +243,7 @@ class Exchange {
     const hasBody = code !== 204 && code !== 304 && this.#incoming.method !== 'HEAD';
     if (isStream(body)) {
       writeHead(outgoing, code, head);
+      this.#state.unread.add(outgoing, heldBytes, () => outgoing.destroy());
       const source = compress === undefined ? toByteSource(body) : gzipSource(toByteSource(body));
       if (hasBody) return this.#stream(source, isByteSource(body));
       source.cancel();
@@ -275,6 +261,7 @@ class Exchange {
     if (lingers) this.#linger(hasBody ? content : '');
     else if (hasBody) outgoing.end(content);
     else outgoing.end();
+    this.#state.unread.add(outgoing, this.#bytes, () => outgoing.destroy());
   }
 
   async #switchProtocols(upgrade: UpgradeRequest, switched: Switch): Promise<void> {
@@ -342,7 +329,8 @@ class Exchange {
       for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) {
         if (isDestroyed(outgoing)) return;
         this.#bytes += bytes.length;
-        if (!outgoing.write(bytes)) await waitForDrain(outgoing);
+        this.#state.unread.taken(outgoing, bytes.length);
+        if (!outgoing.write(bytes)) await waitForDrain(outgoing, isLive ? undefined : MAX_UNREAD_MS);
         // Events that arrive in the meantime share a write.
         else if (isLive) await this.#state.watchPace.next();
       }
@@ -356,8 +344,9 @@ class Exchange {
   #onClose(): void {
     const { active, draining, options } = this.#state;
     const outgoing = this.#outgoing;
-    if (!outgoing.writableFinished) this.#request?.abort(new ClientDisconnectedError());
+    if (!isComplete(outgoing)) this.#request?.abort(new ClientDisconnectedError());
     active.delete(this);
+    this.#state.unread.remove(outgoing);
     if (draining !== undefined && active.size === 0) draining();
     if (options.onRequestEnd === undefined || this.#startedAt === undefined) return;
     const { method = '', url = '', headers } = this.#incoming;
@@ -368,25 +357,7 @@ class Exchange {
       bytes: this.#bytes,
       userAgent: headers['user-agent'] ?? '',
       startedAt: this.#startedAt,
-      isAborted: !outgoing.writableFinished,
+      isAborted: !isComplete(outgoing),
     });
   }
-}
-
-function isDestroyed(outgoing: Outgoing): boolean {
-  return outgoing instanceof ServerResponse ? outgoing.destroyed : outgoing.stream.destroyed;
-}
-
-/** Writes the status code and a flat list of header names and values. */
-function writeHead(outgoing: Outgoing, code: number, head: string[]): void {
-  if (outgoing instanceof ServerResponse) {
-    outgoing.writeHead(code, head);
-    return;
-  }
-  for (let at = 0; at < head.length; at += 2) outgoing.appendHeader(head[at] ?? '', head[at + 1] ?? '');
-  outgoing.writeHead(code);
-}
-
-function hasNonAscii(text: string): boolean {
-  return /[\x80-\xff]/.test(text);
 }

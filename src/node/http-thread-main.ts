@@ -32,7 +32,9 @@ const ACCESS_WRITE = /\/apis\/rbac\.|\/serviceaccounts\b/;
 
 async function answer(request: IncomingRequest): Promise<Answer> {
   const given = await health.answer(request, (onWaiting) => forwarder.forward(request, onWaiting));
-  if (request.method !== 'GET' && request.method !== 'HEAD' && ACCESS_WRITE.test(request.url)) health.forget();
+  const isRefused = given.code === 401 || given.code === 403;
+  const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
+  if (isWrite && !isRefused && ACCESS_WRITE.test(request.url)) health.forget();
   return given;
 }
 

@@ -24,6 +24,7 @@ import {
   type RequestMessage,
   type ServerMessage,
 } from './thread-messages.js';
+import { UnreadResponses } from './unread-responses.js';
 
 /** `startHttpServer`, or its equivalent in a thread. */
 export type StartServer = (
@@ -79,6 +80,9 @@ function cannotLoad(file: URL, cause: unknown): Error {
 
 type Listening = Pick<HttpServer, 'port' | 'url'>;
 
+/** After this time, further requests wait until the messages that have arrived in the meantime are received. */
+const MAX_TURN_SECONDS = 0.005;
+
 interface OpenRequest {
   readonly request: ForwardedRequest;
   source?: ByteSource;
@@ -95,6 +99,11 @@ class ForwardedRequests {
   readonly #handler: Handler;
   readonly #observer: ServerObserver;
   readonly #open = new Map<number, OpenRequest>();
+  /** Not started. */
+  readonly #waiting = new Map<number, RequestMessage>();
+  #isScheduled = false;
+  /** Limited here, too: the other thread would hear of the responses to a burst of requests when all of them are encoded. */
+  readonly #unread = new UnreadResponses<number>();
   readonly #listening: Promise<Listening>;
   readonly #closed: Promise<void>;
   #onListening: (listening: Listening) => void = () => undefined;
@@ -113,6 +122,7 @@ class ForwardedRequests {
     });
     worker.on('message', (messages: readonly ClusterMessage[]) => {
       for (const message of messages) this.#receive(message);
+      if (!this.#isScheduled) this.#startWaiting();
     });
   }
 
@@ -129,7 +139,7 @@ class ForwardedRequests {
   #receive(message: ClusterMessage): void {
     switch (message.type) {
       case 'request':
-        void this.#answer(message);
+        this.#waiting.set(message.id, message);
         break;
       case 'body': {
         const { request, socket } = this.#open.get(message.id) ?? {};
@@ -139,7 +149,8 @@ class ForwardedRequests {
       }
       case 'abort': {
         const reason = message.isClosing ? new ServerClosing() : new ClientDisconnectedError();
-        this.#open.get(message.id)?.request.abort(reason);
+        if (this.#waiting.delete(message.id)) this.#fail(message.id, reason);
+        else this.#open.get(message.id)?.request.abort(reason);
         break;
       }
       case 'next':
@@ -165,6 +176,24 @@ class ForwardedRequests {
     }
   }
 
+  /**
+   * Starts requests in order of arrival. When they take long, it lets messages arrive, so that requests whose clients have
+   * disconnected are not executed: clients can cancel thousands of them at once.
+   */
+  #startWaiting(): void {
+    this.#isScheduled = false;
+    const end = process.uptime() + MAX_TURN_SECONDS;
+    for (const [id, message] of this.#waiting) {
+      if (process.uptime() > end) {
+        this.#isScheduled = true;
+        setImmediate(() => this.#startWaiting());
+        return;
+      }
+      this.#waiting.delete(id);
+      void this.#answer(message);
+    }
+  }
+
   async #answer(message: RequestMessage): Promise<void> {
     const { id } = message;
     const read = (limit?: number): void =>
@@ -180,7 +209,11 @@ class ForwardedRequests {
     }
   }
 
-  #sendAnswer(id: number, open: OpenRequest, { code, headers, body, compress, webSocket }: Answer): void {
+  #sendAnswer(
+    id: number,
+    open: OpenRequest,
+    { code, headers, body, compress, webSocket, heldBytes = 0 }: Answer,
+  ): void {
     if (webSocket !== undefined) {
       const { protocol, isText = false } = webSocket;
       open.session = webSocket;
@@ -194,6 +227,10 @@ class ForwardedRequests {
       open.source = toByteSource(body);
       const head = { type: 'answer', id, code, headers: packHeaders(headers), body: null, stream } as const;
       this.#batch.send(compress === undefined ? head : { ...head, compress });
+      this.#unread.add(id, heldBytes, () => {
+        open.source?.cancel();
+        this.#fail(id, new ClientDisconnectedError());
+      });
       void this.#sendNext(id);
       return;
     }
@@ -233,7 +270,8 @@ class ForwardedRequests {
     try {
       const bytes = await source.read();
       if (!this.#open.has(id)) return;
-      if (bytes === undefined) this.#open.delete(id);
+      if (bytes === undefined) this.#end(id);
+      else this.#unread.taken(id, bytes.length);
       const own = bytes && ownBytes(bytes);
       if (own !== undefined && movesChunks) this.#batch.move({ type: 'chunk', id, bytes: own }, own);
       else this.#batch.send({ type: 'chunk', id, bytes: own }, own);
@@ -247,12 +285,21 @@ class ForwardedRequests {
     source?.cancel();
     session?.cancel();
     socket?.close();
+    this.#end(id);
+  }
+
+  #end(id: number): void {
     this.#open.delete(id);
+    this.#unread.remove(id);
   }
 
   #fail(id: number, error: unknown): void {
-    this.#open.delete(id);
-    if (!(error instanceof ClientDisconnectedError)) this.#observer.onError(error);
+    this.#end(id);
+    if (!isExpected(error)) this.#observer.onError(error);
     this.#batch.send({ type: 'failed', id });
   }
+}
+
+function isExpected(error: unknown): boolean {
+  return error instanceof ClientDisconnectedError || error instanceof ServerClosing;
 }

@@ -7,6 +7,7 @@ import type { Http2ServerRequest } from 'node:http2';
 import type { Peer } from '../auth/authentication.js';
 import type { HttpHeaders, HttpRequest } from '../http/answer.js';
 import { errors, type StatusError } from '../meta/errors.js';
+import { getOrInsertComputed } from '../util/once.js';
 
 /** A request over HTTP/1.1 or HTTP/2. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
@@ -130,6 +131,7 @@ export class IncomingRequest extends AbortableRequest implements HttpRequest {
 export class IncomingHeaders implements HttpHeaders {
   readonly #values: IncomingHttpHeaders;
   readonly #message: Pick<Incoming, 'headers' | 'rawHeaders'>;
+  #valuesByName: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(message: Pick<Incoming, 'headers' | 'rawHeaders'>) {
     this.#values = message.headers;
@@ -143,9 +145,8 @@ export class IncomingHeaders implements HttpHeaders {
 
   getAll(name: string): readonly string[] {
     if (!Object.hasOwn(this.#values, name)) return [];
-    // A flat list of names and values.
-    const raw = this.#message.rawHeaders;
-    return raw.filter((_value, at) => at % 2 === 1 && raw[at - 1]?.toLowerCase() === name);
+    this.#valuesByName ??= valuesByName(this.#message.rawHeaders);
+    return this.#valuesByName.get(name) ?? [];
   }
 
   /** All values of all headers as the client sent them; undefined if none is repeated. */
@@ -161,6 +162,15 @@ export class IncomingHeaders implements HttpHeaders {
       if (!name.startsWith(':')) yield [name, headerText(this.#values[name])];
     }
   }
+}
+
+/** Of a flat list of names and values. A request may have a hundred thousand headers. */
+function valuesByName(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const byName = new Map<string, string[]>();
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    getOrInsertComputed(byName, raw[at]?.toLowerCase() ?? '', () => []).push(raw[at + 1] ?? '');
+  }
+  return byName;
 }
 
 function headerText(value: string | string[] | undefined): string {

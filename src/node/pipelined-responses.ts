@@ -38,6 +38,18 @@ export function closeWithConnection(outgoing: ServerResponse, socket: Socket): v
   outgoing.once('close', () => waiting.delete(outgoing));
 }
 
+/**
+ * Resolves with true when the earlier responses of the connection are finished, and with false when it is closed. Requests of a
+ * connection are executed one after another, as by the reference server: otherwise a client that never reads could make the
+ * server keep thousands of responses.
+ */
+export function untilFirst(outgoing: ServerResponse): Promise<boolean> {
+  return new Promise((resolve) => {
+    outgoing.once('socket', () => resolve(true));
+    outgoing.once('close', () => resolve(false));
+  });
+}
+
 /** More than clients send without waiting for responses, and than one read of a socket usually contains. */
 const MAX_PIPELINED = 2_000;
 

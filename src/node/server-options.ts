@@ -81,7 +81,10 @@ export async function readServerOptions(flags: ServerFlags, context: ServerOptio
     });
   }
   const audit =
-    policy && asUsageError('audit-policy-file', () => auditLog({ policy, ...(file && { onEvent: file.write }) }));
+    policy &&
+    asUsageError('audit-policy-file', () =>
+      auditLog({ policy, ...(file && { onEvent: file.write, errors: file.errors }) }),
+    );
   return {
     cluster: {
       authentication,

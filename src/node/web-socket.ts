@@ -9,6 +9,8 @@ import type { WebSocket, WebSocketServer } from 'ws';
 import type { Answer, ByteSource, MessageSocket, WebSocketSession } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { readSubprotocols } from '../http/subprotocols.js';
+import { StatusError } from '../meta/errors.js';
+import { recoverFrom } from '../util/catch-error.js';
 import { systemClock } from '../util/clock.js';
 import { IncomingHeaders } from './incoming-request.js';
 import { WebSocketMessages } from './message-socket.js';
@@ -69,9 +71,11 @@ export function switchFor(incoming: IncomingMessage, answer: Answer): Switch | u
     return { code: 403 };
   }
   if (code !== 200 || body === null || !isByteSource(body)) return undefined;
-  const { names } = readSubprotocols(new IncomingHeaders(incoming));
+  const read = (): readonly string[] | undefined => readSubprotocols(new IncomingHeaders(incoming)).names;
+  // Undefined: malformed tokens, which the handler ignores if there is an Authorization header.
+  const names = recoverFrom(StatusError, read, () => undefined);
   const isAllowed = origin !== undefined && isOriginAllowed(origin, host);
-  if (!isAllowed || names.length > 1) {
+  if (!isAllowed || names === undefined || names.length > 1) {
     body.cancel();
     return { code: isAllowed ? 400 : 403 };
   }

@@ -5,7 +5,7 @@
 
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, StatusError } from '../meta/errors.js';
-import { type FieldSelector, matchesFields, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
+import { compileFields, type FieldSelector, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
 import { SelectorError } from '../meta/label-selector-text.js';
 import { matchesLabels, parseLabelSelector } from '../meta/labels.js';
 import type { ApiObject } from '../meta/object.js';
@@ -84,8 +84,9 @@ function checkFieldLabels(fields: FieldSelector, served: ServedKind): void {
 
 function fieldTest(fields: FieldSelector, served: ServedKind): (object: ApiObject) => boolean {
   const { selectableFields } = served.kind.strategy.read;
+  const matches = compileFields(fields);
   return (object) =>
-    matchesFields(fields, (field) => {
+    matches((field) => {
       if (field === 'metadata.name') return object.metadata.name;
       if (field === 'metadata.namespace') return object.metadata.namespace ?? '';
       return selectableFields[field]?.(object) ?? '';

@@ -7,6 +7,7 @@ import { ConfigMap, CustomResourceDefinition, Lease } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
+import { IncomingHeaders } from '../../src/node/incoming-request.js';
 import { nextTurn } from '../../src/util/clock.js';
 
 const BASE = 'http://cluster/api/v1/namespaces/default/configmaps';
@@ -47,6 +48,56 @@ describe('requests designed to be slow', () => {
   test('accepts a path of 200 000 slashes', async () => {
     const response = await createFetchHandler(testCluster())(new Request(`${BASE}${'/'.repeat(200_000)}x`));
     expect(response.status).toBe(404);
+  });
+
+  test.each([
+    ['labelSelector', (at: number) => `!k${at}`, 500],
+    ['labelSelector', (at: number) => `a!=${at}`, 500],
+    ['labelSelector', () => 'n>0', 499],
+    ['fieldSelector', (at: number) => `metadata.name!=${at}`, 500],
+  ])('lists with a %s of 100 000 terms (%s)', async (parameter, term, count) => {
+    const cluster = testCluster();
+    for (let at = 0; at < 500; at++) {
+      await cluster.api(ConfigMap).create({ metadata: { name: `c-${at}`, labels: { a: 'x', n: String(at) } } });
+    }
+    const terms = Array.from({ length: 100_000 }, (_, at) => term(at)).join(',');
+    const started = process.cpuUsage();
+    const response = await createFetchHandler(cluster)(
+      new Request(`${BASE}?${parameter}=${encodeURIComponent(terms)}`),
+    );
+    expect(((await response.json()) as { items: unknown[] }).items).toHaveLength(count);
+    // Testing each term with each object took up to ten seconds.
+    expect(process.cpuUsage(started).user).toBeLessThan(4_000_000);
+  });
+
+  test('rejects a JSON patch that inserts thousands of items at the start of a long list', async () => {
+    const cluster = testCluster();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    const list = { op: 'add', path: '/x', value: Array(1_000_000).fill(0) };
+    for (const change of [
+      { op: 'add', path: '/x/0', value: 1 },
+      { op: 'remove', path: '/x/0' },
+      { op: 'move', from: '/x/0', path: '/x/-' },
+    ]) {
+      const request = new Request(`${BASE}/a`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json-patch+json' },
+        body: JSON.stringify([list, ...Array(9_000).fill(change)]),
+      });
+      expect((await createFetchHandler(cluster)(request)).status).toBe(413);
+    }
+  });
+
+  test('reads a hundred thousand headers', async () => {
+    const names = Array.from({ length: 100_000 }, (_, at) => `x-${at}`);
+    const headers = new IncomingHeaders({
+      headers: Object.fromEntries(names.map((name) => [name, 'a'])),
+      rawHeaders: names.flatMap((name) => [name.toUpperCase(), 'a']),
+    });
+    const started = process.cpuUsage();
+    // Health checks and impersonation read the values of each header.
+    for (const [name] of headers) expect(headers.getAll(name)).toEqual(['a']);
+    expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
   });
 
   test('reports thousands of invalid labels', async () => {

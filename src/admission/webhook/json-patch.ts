@@ -1,9 +1,10 @@
 /**
- * JSON Patches of webhooks and policies. They are applied like those of the patch verb, but one operation at a time, so
- * that the error message names the operation that failed, in the words of the reference server's patch library.
+ * JSON Patches of webhooks and policies. They are applied like those of the patch verb, but the error message names the
+ * operation that failed, in the words of the reference server's patch library.
  */
-import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.js';
+import { applyJsonPatch, type JsonPatchOperation, parseJsonPatch } from '../../merge/json-patch.js';
 import { StatusError } from '../../meta/errors.js';
+import { requireObjectLimits } from '../../protocol/value-limits.js';
 import { quote } from '../../text/go/go-text.js';
 import { isRecord, own } from '../../util/json.js';
 
@@ -34,18 +35,28 @@ function parseShape(patch: unknown): void {
   }
 }
 
-/** Applies the operations in order. Throws {@link PatchFailure}. */
+/** Applies the operations in order. Throws {@link PatchFailure}, or 413 if the result is too large. */
 export function applyOperations(operations: readonly unknown[], document: unknown): unknown {
-  let result = document;
+  const parsed: JsonPatchOperation[] = [];
+  let invalid: unknown;
   for (const operation of operations) {
-    const before = result;
     try {
-      result = applyJsonPatch(before, parseJsonPatch([operation], { fieldValidation: 'Ignore' }));
+      parsed.push(...parseJsonPatch([operation], { fieldValidation: 'Ignore' }).operations);
     } catch (error) {
-      if (!StatusError.is(error)) throw error;
-      throw failureOf(isRecord(operation) ? operation : {}, before, error);
+      // The operations before it may fail first.
+      invalid = error;
+      break;
     }
   }
+  const apply = (count: number) => {
+    const patch = { operations: parsed.slice(0, count), findings: [] };
+    return applyJsonPatch(document, patch, (index, error) => {
+      throw failureOf(operations[index], apply(index), error);
+    });
+  };
+  const result = apply(parsed.length);
+  if (invalid !== undefined) throw failureOf(operations[parsed.length], result, invalid);
+  requireObjectLimits(result);
   return result;
 }
 
@@ -54,7 +65,10 @@ type Operation = Readonly<Record<string, unknown>>;
 const MISSING = 'missing value';
 const INVALID_INDEX = 'invalid index referenced';
 
-function failureOf(operation: Operation, document: unknown, cause: unknown): PatchFailure {
+/** Returns other errors than those of operations unchanged. */
+function failureOf(item: unknown, document: unknown, cause: unknown): unknown {
+  if (!StatusError.is(cause) || cause.code !== 422) return cause;
+  const operation = isRecord(item) ? item : {};
   const op = own(operation, 'op');
   const name = typeof op === 'string' ? op : 'unknown';
   const describe = DESCRIPTIONS[name];

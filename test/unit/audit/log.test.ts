@@ -128,13 +128,17 @@ describe('an audit log', () => {
   test('counts events by level', () => {
     const audit = auditLog({ policy, limit: 1 });
     recordRequests(audit, 'a', 'b', 'c');
-    expect(audit.counts).toEqual({ events: 3, levels: { None: 0, Metadata: 3, Request: 0, RequestResponse: 0 } });
+    expect(audit.counts).toEqual({
+      events: 3,
+      levels: { None: 0, Metadata: 3, Request: 0, RequestResponse: 0 },
+      errors: {},
+    });
   });
 
   test.each([
     [{ policy, limit: 0 }, 'orchplane: auditLog: limit must be a positive integer, not 0'],
     [{ policy, limit: 1.5 }, 'orchplane: auditLog: limit must be a positive integer, not 1.5'],
-    [{ policy, size: 3 }, 'orchplane: auditLog has no option "size"; it has policy, limit, onEvent, onLost'],
+    [{ policy, size: 3 }, 'orchplane: auditLog has no option "size"; it has policy, limit, onEvent, onLost, errors'],
     [{}, 'orchplane: audit policy: a policy must be an object with rules'],
   ])('rejects the audit log options %j', (options, message) => {
     expect(() => auditLog(options as AuditLogOptions)).toThrow(new TypeError(message));

@@ -84,6 +84,39 @@ describe('flow control over HTTP', () => {
     expect(second?.status).toBe(200);
   });
 
+  test('a request whose body arrives slowly gives its seat back, and waits for one when the body is there', async () => {
+    const { cluster, gates, send, write } = await server('Queue');
+    let finish = (): void => undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        finish = () => {
+          controller.enqueue(new TextEncoder().encode('{"metadata":{"name":"slow"}}'));
+          controller.close();
+        };
+      },
+    });
+    const slow = send('a', '/api/v1/namespaces/default/secrets', {
+      method: 'POST',
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    let isAnswered = false;
+    void slow.then(() => (isAnswered = true));
+    await cluster.clock.advance(0);
+    const waiting = send('a', '/api/v1/namespaces/default/configmaps');
+    await cluster.clock.advance(500);
+    expect((await waiting).status).toBe(200);
+    const blocking = write('one');
+    await cluster.clock.advance(0);
+    finish();
+    await cluster.clock.advance(100);
+    expect(isAnswered).toBe(false);
+    for (const open of gates) open();
+    expect((await blocking).status).toBe(201);
+    expect((await slow).status).toBe(201);
+    expect((await send('a', '/api/v1/namespaces/default/configmaps')).status).toBe(200);
+  });
+
   test('rejects a request that waits too long and frees its place in the queue', async () => {
     const { cluster, gates, send, write } = await server('Queue');
     const first = write('one');

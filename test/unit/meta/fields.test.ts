@@ -1,7 +1,7 @@
 /** Field selectors: the vectors of the reference implementation, escapes, and exact matches. */
 import { describe, expect, test } from 'vitest';
 import type { FieldSelector } from '../../../src/meta/fields.js';
-import { matchesFields, parseFieldSelector, requiresExactMatch } from '../../../src/meta/fields.js';
+import { compileFields, parseFieldSelector, requiresExactMatch } from '../../../src/meta/fields.js';
 import { SelectorError } from '../../../src/meta/label-selector-text.js';
 import { readVectors } from '../../vectors/read.js';
 
@@ -22,7 +22,7 @@ describe('field selector vectors in selectors.json', () => {
     }
     const selector = parseFieldSelector(text);
     expect(canonicalText(selector)).toBe(canonical);
-    expect(vectors.fieldSets.map((set) => matchesFields(selector, (field) => set[field] ?? ''))).toEqual(matches);
+    expect(vectors.fieldSets.map((set) => compileFields(selector)((field) => set[field] ?? ''))).toEqual(matches);
   });
 });
 
@@ -61,3 +61,11 @@ function canonicalText({ terms }: FieldSelector): string {
 function escaped(value: string): string {
   return value.replace(/[\\,=]/g, '\\$&');
 }
+
+test('a selector with several terms for one field requires all of them', () => {
+  const matches = (text: string, value: string) => compileFields(parseFieldSelector(text))(() => value);
+  expect(matches('a=1,a=1,a!=2', '1')).toBe(true);
+  expect(matches('a=1,a=2', '1')).toBe(false);
+  expect(matches('a!=1,a!=2', '2')).toBe(false);
+  expect(matches('a!=1,a!=2', '3')).toBe(true);
+});

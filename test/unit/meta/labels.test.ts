@@ -30,6 +30,47 @@ const LABEL_VALUE =
 const canonical = (text: string) => printLabelSelector(parseLabelSelector(text));
 const matches = (text: string, labels?: Record<string, string>) => matchesLabels(parseLabelSelector(text), labels);
 
+describe('a selector with many requirements', () => {
+  // More than the number from which on requirements are tested together.
+  const padding = Array.from({ length: 20 }, (_, at) => `!pad${at}`).join(',');
+  const terms = ['a', '!a', 'a=1', 'a==2', 'a!=1', 'a in (1,2)', 'a notin (2,3)', 'a>1', 'a<3', 'b=x', 'b!=x', '!b'];
+  const objects = [
+    undefined,
+    {},
+    { a: '1' },
+    { a: '2' },
+    { a: '3', b: 'x' },
+    { a: 'x' },
+    { a: '' },
+    { b: 'x' },
+    { b: 'y' },
+  ];
+
+  test('matches the same labels as its requirements one by one', () => {
+    for (const first of terms) {
+      for (const second of terms) {
+        for (const third of terms) {
+          const expected = objects.map((labels) => [first, second, third].every((term) => matches(term, labels)));
+          const text = `${first},${padding},${second},${third}`;
+          expect(
+            objects.map((labels) => matches(text, labels)),
+            text,
+          ).toEqual(expected);
+        }
+      }
+    }
+  });
+
+  test('requires all keys, and only own ones', () => {
+    const required = Array.from({ length: 20 }, (_, at) => `k${at}`);
+    const labels = Object.fromEntries(required.map((key) => [key, 'v']));
+    expect(matches(required.join(','), labels)).toBe(true);
+    expect(matches(`${required.join(',')},one`, labels)).toBe(false);
+    expect(matches(`${required.join(',')},constructor`, labels)).toBe(false);
+    expect(matches(`${required.join(',')},!constructor`, labels)).toBe(true);
+  });
+});
+
 describe('label selector vectors in selectors.json', () => {
   const vectors = readVectors('selectors') as { label: SelectorVector[]; labelSets: Record<string, string>[] };
 

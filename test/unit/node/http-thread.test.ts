@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { beforeAll, expect, test } from 'vitest';
+import type { AdmissionPlugin } from '../../../src/admission/types.js';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { serve } from '../../../src/node/index.js';
 import { buildHttpThread } from './http-thread-file.js';
@@ -93,6 +94,42 @@ test.each([
     expect(times.at(-1)).toBeLessThan(result.ms);
   },
 );
+
+/** Sends requests on connections of their own and closes all of them at once. */
+const IMPATIENT_CLIENT = `
+  const { parentPort, workerData: { port, request, count } } = require('node:worker_threads');
+  const sockets = Array.from({ length: count }, () => require('node:net').connect(port, '127.0.0.1').on('error', () => undefined));
+  const connected = sockets.map((socket) => new Promise((resolve) => socket.on('connect', resolve)));
+  Promise.all(connected).then(() => {
+    for (const socket of sockets) socket.write(request, () => socket.destroy());
+    Promise.all(sockets.map((socket) => new Promise((resolve) => socket.on('close', resolve)))).then(() => parentPort.postMessage(''));
+  });
+`;
+
+test('requests whose clients have disconnected are not executed', async () => {
+  let executed = 0;
+  const slow: AdmissionPlugin = {
+    name: 'Slow',
+    validate() {
+      executed++;
+      const end = performance.now() + 20;
+      while (performance.now() < end);
+    },
+  };
+  await using cluster = createCluster({ admission: [slow] });
+  await using server = await serve(cluster, { token: 't', thread });
+  const body = '{"metadata":{"generateName":"a-"}}';
+  const head = `POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\n`;
+  const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const client = new Worker(IMPATIENT_CLIENT, { eval: true, workerData: { port: server.port, request, count: 200 } });
+  await once(client, 'message');
+  const response = await fetch(`${server.url}/api/v1/namespaces/default/configmaps`, {
+    headers: { authorization: 'Bearer t' },
+  });
+  const { items: stored } = (await response.json()) as { items: unknown[] };
+  expect(stored).toHaveLength(executed);
+  expect(executed).toBeLessThan(100);
+});
 
 test('a thread that cannot be loaded is an error that names the file', async () => {
   const missing = pathToFileURL('/nowhere/http-thread.cjs');

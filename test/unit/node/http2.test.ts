@@ -4,6 +4,7 @@ import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
   connect,
+  constants,
   createServer as createHttp2Server,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
@@ -15,6 +16,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { trackConnections } from '../../../src/node/connections.js';
+import { createListener } from '../../../src/node/http-listener.js';
+import { ClientDisconnectedError } from '../../../src/node/incoming-request.js';
 import { type ServedCluster, serve } from '../../../src/node/index.js';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
@@ -26,6 +29,17 @@ let session: ClientHttp2Session;
 
 beforeAll(async () => {
   server = await serve(cluster, { tls: true, http2: true, clientCa: true, token: 'mine' });
+});
+
+/** Without TLS and with a listener of the test. */
+const plain = createHttp2Server();
+
+beforeAll(async () => {
+  await once(plain.listen(0, '127.0.0.1'), 'listening');
+});
+
+afterAll(() => {
+  plain.close();
 });
 
 beforeEach(() => {
@@ -145,6 +159,28 @@ describe('HTTP/2', () => {
     expect(headers[':status']).toBe(413);
     expect(await text(stream)).toContain('"code":413');
     expect((await call({ ':path': '/healthz' })).body).toBe('ok');
+  });
+
+  test('aborts a request that the client cancels', async () => {
+    let received = (): void => undefined;
+    const isReceived = new Promise<void>((resolve) => (received = resolve));
+    const aborted = new Promise<unknown>((resolve) => {
+      const listener = createListener(
+        ({ signal }) => {
+          signal.addEventListener('abort', () => resolve(signal.reason));
+          received();
+          return new Promise<never>(() => undefined);
+        },
+        { origin: () => 'http://site', onError: resolve },
+      );
+      plain.on('request', listener.request);
+    });
+    const client = connect(`http://127.0.0.1:${(plain.address() as AddressInfo).port}`);
+    const stream = client.request({ ':path': '/' }).on('error', () => undefined);
+    await isReceived;
+    stream.close(constants.NGHTTP2_CANCEL);
+    expect(await aborted).toBeInstanceOf(ClientDisconnectedError);
+    client.destroy();
   });
 
   test('rejects CONNECT', async () => {

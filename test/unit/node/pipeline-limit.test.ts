@@ -21,7 +21,6 @@ test('a connection with thousands of unanswered requests is closed', async () =>
   socket.on('error', () => undefined);
   socket.write('GET /version HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(20_000));
   await new Promise((resolve) => socket.on('close', resolve));
-  expect(received).toBeGreaterThan(1_000);
-  expect(received).toBeLessThan(10_000);
+  expect(received).toBe(1);
   server.close();
 });

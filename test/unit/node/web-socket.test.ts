@@ -164,6 +164,11 @@ describe('the handshake', () => {
     }
   });
 
+  test('is refused with malformed tokens in subprotocols beside an Authorization header', async () => {
+    const token = TOKEN_PROTOCOL + base64url('mine');
+    expect(await rejection(open({ protocols: [token, `${token}x`, 'x'] }))).toBe(400);
+  });
+
   test('is refused when the client offers two subprotocols', async () => {
     expect(await rejection(open({ protocols: ['a', 'b'] }))).toBe(400);
   });

@@ -42,6 +42,32 @@ describe('a webhook patch', () => {
     expect(managedFields).toHaveLength(1);
   });
 
+  test('is rejected if its result has too many values', async () => {
+    const copies = Array.from({ length: 3 }, (_, at) => ({ op: 'copy', from: '/x', path: `/y${at}` }));
+    const { cluster } = hookCluster({
+      large: patching({ op: 'add', path: '/x', value: Array(200_000).fill([]) }, ...copies),
+    });
+    await mutateWith(cluster, 'one', { service: 'large' });
+    const creating = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
+    await expect(creating).rejects.toMatchObject({ code: 413 });
+  });
+
+  test('of thousands of operations on a long list takes no longer than one of a client', async () => {
+    const operations = Array(5_000).fill({ op: 'replace', path: '/data/list/0', value: 1 });
+    const { cluster } = hookCluster({
+      long: patching({ op: 'add', path: '/data', value: { list: Array(100_000).fill(0) } }, ...operations, {
+        op: 'remove',
+        path: '/data/none',
+      }),
+    });
+    await mutateWith(cluster, 'one', { service: 'long' });
+    const creating = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
+    // Copying the list for each operation took ten seconds.
+    const started = process.cpuUsage();
+    await expect(creating).rejects.toThrow(/Unable to remove nonexistent key: none/);
+    expect(process.cpuUsage(started).user).toBeLessThan(3_000_000);
+  });
+
   test('has defaults applied to the fields it adds', async () => {
     const container = { name: 'side', image: 'car:1' };
     const { cluster, calls } = hookCluster({
