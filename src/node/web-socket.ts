@@ -6,9 +6,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
-import type { Answer, ByteSource, MessageSocket, WebSocketSession } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { readSubprotocols } from '../http/subprotocols.js';
+import type { Answer, ByteSource, MessageSocket, WebSocketSession } from '../protocol/http.js';
 import { systemClock } from '../util/clock.js';
 import { IncomingHeaders } from './incoming-request.js';
 import { WebSocketMessages } from './message-socket.js';

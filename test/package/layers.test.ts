@@ -118,8 +118,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Importers that may name these folders when the import has no effect at run time. */
 const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
   http: ['cluster'],
-  // A connection to a container answers an HTTP request.
-  protocol: ['http'],
 };
 
 /** The only imports within one layer. */
