@@ -100,8 +100,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'admission',
     'client',
   ],
-  // The runtime is a set of controllers, and answers HTTP requests for containers.
-  runtime: ['util', 'text', 'meta', 'protocol', 'kinds', 'webhook', 'client', 'http', 'controllers'],
+  // The runtime is a set of controllers, and answers HTTP requests for containers. Its scheduler adds up pods as quotas do,
+  // and evaluates expressions that select devices.
+  runtime: [
+    'util',
+    'text',
+    'meta',
+    'cel',
+    'protocol',
+    'kinds',
+    'webhook',
+    'admission',
+    'client',
+    'http',
+    'controllers',
+  ],
   // Everything that runs in a browser.
   testing: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'kinds/index.ts'],
   // The same for one test runner.

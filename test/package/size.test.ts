@@ -12,16 +12,18 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 492,
+  index: 492.5,
   // Includes journals, initial states and time travel, about 4 kB.
   core: 145.5,
   // Includes the schema-based copying of stored specs.
-  kinds: 308,
+  kinds: 308.5,
   admission: 150,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
-  controllers: 398.5,
+  controllers: 399,
+  // A third of it are the kinds that controllers use, a fifth the scheduler with the expressions of devices.
+  runtime: 253,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
-  http: 114,
+  http: 114.5,
   'codec/protobuf': 40,
   'codec/cbor': 9,
   'service-worker': 108,
@@ -31,7 +33,7 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 3 kB.
   etcd: 403,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 484,
+  testing: 484.5,
   vitest: 485,
   // The matchers need what compares objects by their kinds.
   jest: 336,

@@ -79,12 +79,12 @@ export async function executeCommand(
   return { exitCode, output };
 }
 
-/** Runs a command with the streams of a client. The command is killed when the client disconnects. */
+/** Runs a command with the streams of a client; a terminal has one for all output. The command is killed when the client disconnects. */
 export async function runWithStreams(
   pod: PodEnvironment,
   container: KubeletContainer,
   command: readonly string[],
-  { stdin, stdout, stderr, signal }: ContainerStreams,
+  { stdin, stdout, stderr, signal, tty }: ContainerStreams & { readonly tty: boolean },
 ): Promise<ExecResult> {
   const writers = { stdout: stdout?.getWriter(), stderr: stderr?.getWriter() };
   let writes = Promise.resolve();
@@ -95,7 +95,8 @@ export async function runWithStreams(
   const empty = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
   let process: RunningProcess;
   try {
-    const streams = { stdin: stdin ?? empty, stdout: writeTo(writers.stdout), stderr: writeTo(writers.stderr) };
+    const output = writeTo(writers.stdout);
+    const streams = { stdin: stdin ?? empty, stdout: output, stderr: tty ? output : writeTo(writers.stderr) };
     process = startCommand(pod, container, command, streams);
   } catch (error) {
     throw errors.internal(`error executing command in container: failed to exec in container: ${messageOf(error)}`);

@@ -43,3 +43,20 @@ test.each<[string, Program, string]>([
   expect(status.containerStatuses?.[0]?.state.terminated?.exitCode).toBe(1);
   expect(await running.cluster.logs('wrong').text()).toContain(`TypeError: orchplane: ${message}`);
 });
+
+test('logs and exec reject unknown options and a command that is no list', async () => {
+  await using running = runningCluster({ idle });
+  await running.start('pod', 'idle');
+  const { cluster } = running;
+  expect(() => cluster.logs('pod', { tail: 1 } as object)).toThrow(
+    new TypeError(
+      'orchplane: logs has no option "tail"; it has namespace, container, follow, previous, timestamps, tailLines, sinceSeconds, limitBytes',
+    ),
+  );
+  await expect(cluster.exec('pod', ['ls'], { tty: true } as object)).rejects.toThrow(
+    new TypeError('orchplane: exec has no option "tty"; it has namespace, container, stdin, signal'),
+  );
+  await expect(cluster.exec('pod', 'ls /' as never)).rejects.toThrow(
+    new TypeError("orchplane: exec takes a list of words: ['ls', '/']"),
+  );
+});
