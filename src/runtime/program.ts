@@ -96,8 +96,9 @@ export interface ContainerSetup {
   readonly env: Readonly<Record<string, string>>;
   readonly files: FileTree;
   readonly stdin: ReadableStream<Uint8Array>;
-  readonly stdout: (bytes: Uint8Array) => void;
-  readonly stderr: (bytes: Uint8Array) => void;
+  /** A promise resolves when the client has read what was written; a process that can wait should. */
+  readonly stdout: (bytes: Uint8Array) => MaybePromise<void>;
+  readonly stderr: (bytes: Uint8Array) => MaybePromise<void>;
   readonly network: ClusterNetwork;
   readonly client: Client;
   readonly clock: Clock;

@@ -74,7 +74,8 @@ function checkedObject({ operation, subresource, object, oldObject }: AdmissionR
 function dispatchStrictly(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse> {
   const served = context.registry.byResource(request.resource);
   if (served === undefined) return dispatch(context, request);
-  if (connectSubresourceOf(served, request.subresource) !== undefined) return dispatchConnect(context, request, served);
+  const isConnect = connectSubresourceOf(served, request.subresource) !== undefined;
+  if (isConnect && context.runtimeSlot.runtime === undefined) return dispatchConnect(context, request, served);
   const lookup = STRICT_LOOKUPS[nameOf(served)];
   if (lookup === undefined) return dispatch(context, request);
   // A denied user learns nothing else.

@@ -4,10 +4,11 @@
  * bridge. This requires root and gives no protection against malicious programs.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import type { ContainerSetup } from '../../runtime/index.js';
 import { systemClock } from '../../util/clock.js';
+import { messageOf } from '../../util/message-of.js';
 import { addNetwork } from './bridge.js';
 import { readTerminationMessage, signalGroup } from './plain-host.js';
 import type { PreparedProcess, ProcessHost } from './process-host.js';
@@ -16,13 +17,13 @@ import { PodFolders } from './volume-folders.js';
 
 /**
  * Mounts the files of a container and starts its process. Arguments: the directory of the container, the lower directory of
- * the overlay, the hostname, `ro` or `rw` for the root, the user and groups for chroot, the working directory, and the
- * command. The file `mounts` of the directory has one line per mount: source, target and `ro` or `rw`, separated by tabs.
+ * the overlay, the hostname, `ro` or `rw` for the root, the working directory, and the arguments of `env`: the variables,
+ * `chroot` and the command. The shell must not have the variables, because it drops those with unusual names. The file `mounts` of the directory has one line per mount: source, target and `ro` or `rw`, separated by tabs.
  */
 const SCRIPT = `
 set -e
-dir=$1 lower=$2 name=$3 root_mode=$4 user=$5 groups=$6 work=$7
-shift 7
+dir=$1 lower=$2 name=$3 root_mode=$4 work=$5
+shift 5
 mount -t tmpfs -o mode=755 tmpfs "$dir/overlay"
 mkdir "$dir/overlay/upper" "$dir/overlay/work" "$dir/overlay/root"
 root=$dir/overlay/root
@@ -50,8 +51,47 @@ echo "$name" > /proc/sys/kernel/hostname
 mkdir -p "$root$work"
 if [ "$root_mode" = ro ]; then mount -o remount,ro "$root"; fi
 touch "$dir/ready"
-exec chroot --userspec="$user" --groups="$groups" "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$work" "$@"
+exec env -i "$@"
 `;
+
+/** With their paths, because the variable PATH is that of the container. */
+const NSENTER = '/usr/bin/nsenter';
+const CHROOT = '/usr/sbin/chroot';
+const SETPRIV = '/usr/bin/setpriv';
+
+/** What containers may do unless they are privileged; the default of container runtimes. */
+const CAPABILITIES = [
+  'chown',
+  'dac_override',
+  'fowner',
+  'fsetid',
+  'kill',
+  'setgid',
+  'setuid',
+  'setpcap',
+  'net_bind_service',
+  'net_raw',
+  'sys_chroot',
+  'mknod',
+  'audit_write',
+  'setfcap',
+];
+
+function limitCapabilities({ securityContext }: ContainerSetup['container']): readonly string[] {
+  if (securityContext?.privileged === true) return [];
+  const added = (securityContext?.capabilities?.add ?? []).map((name) => name.toLowerCase().replace(/^cap_/, ''));
+  if (added.includes('all')) return [];
+  const set = ['-all', ...[...CAPABILITIES, ...added].map((name) => `+${name}`)];
+  return [SETPRIV, `--bounding-set=${set.join(',')}`];
+}
+
+/** `chroot` begins in the root directory. */
+function inDirectory(work: string, command: readonly string[]): readonly string[] {
+  return work === '/' ? command : ['/bin/sh', '-c', 'cd "$0" && exec "$@"', work, ...command];
+}
+
+/** Where `ip` keeps network namespaces. */
+const NETWORKS = '/run/netns';
 
 interface ContainerState {
   readonly directory: string;
@@ -87,11 +127,10 @@ export class NamespaceHost implements ProcessHost {
     if (exec !== undefined) {
       const first = await readyProcessOf(pod.containers.get(container.name));
       const { uid, gid } = userOf(setup);
-      const inside = ['/bin/sh', '-c', 'cd "$0" && exec "$@"', work, ...command];
       const enter = ['--target', String(first), '--mount', '--uts', '--ipc', '--net', '--pid', '--root'];
       const as = uid === 0 && gid === 0 ? [] : ['--setuid', String(uid), '--setgid', String(gid)];
       return {
-        command: ['nsenter', ...enter, ...as, ...inside],
+        command: [NSENTER, ...enter, `--wd=/proc/${first}/root${work}`, ...as, ...command],
         env,
         signal: ({ pid }, name) => signalGroup(pid, name),
       };
@@ -118,15 +157,19 @@ export class NamespaceHost implements ProcessHost {
     const script = ['/bin/sh', '-c', SCRIPT, 'sh', directory, definition.root ?? '/', hostname.slice(0, 63), rootMode];
     return {
       command: [
-        ...(network === '' ? [] : ['nsenter', `--net=/run/netns/${network}`]),
+        ...(network === '' ? [] : [NSENTER, `--net=${join(NETWORKS, network)}`]),
         ...isolate,
         ...script,
-        `${uid}:${gid}`,
-        groups.join(','),
         work,
-        ...command,
+        ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+        ...limitCapabilities(container),
+        CHROOT,
+        `--userspec=${uid}:${gid}`,
+        `--groups=${groups.join(',')}`,
+        join(directory, 'overlay', 'root'),
+        ...inDirectory(work, command),
       ],
-      env,
+      env: { PATH: process.env['PATH'] ?? '' },
       created: (pid) => {
         state.pid = pid;
         return readyProcessOf(state).then(() => undefined);
@@ -143,8 +186,10 @@ export class NamespaceHost implements ProcessHost {
     pod.detach();
     for (const { pid } of pod.containers.values()) signalGroup(pid, 'SIGKILL');
     pod.folders.remove();
-    const name = networkName(podUid);
-    pod.network.then(() => removeNetwork(name)).catch(() => removeNetwork(name));
+    const remove = (): void => removeNetwork(networkName(podUid));
+    remove();
+    // It may be in the making.
+    pod.network.then(remove, remove);
   }
 
   #podOf(setup: ContainerSetup): PodState {
@@ -168,7 +213,7 @@ export class NamespaceHost implements ProcessHost {
   /** Writes the list of mounts. Returns the directory with the termination message. */
   #writeMounts(
     { files, container }: ContainerSetup,
-    { programs = {} }: ProcessImageDefinition,
+    { programs = {}, root = '/' }: ProcessImageDefinition,
     { folders }: PodState,
     directory: string,
   ): string {
@@ -179,20 +224,43 @@ export class NamespaceHost implements ProcessHost {
     for (const [path, { bytes }] of files.root.entries()) {
       const file = join(own, path);
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, bytes, { mode: `/${path}` === terminationMessagePath ? 0o666 : 0o644 });
-      lines.push(`${file}\t/${path}\trw`);
+      writeFileSync(file, bytes);
+      chmodSync(file, `/${path}` === terminationMessagePath ? 0o666 : 0o644);
+      lines.push(`${file}\t${targetIn(root, `/${path}`)}\trw`);
     }
-    for (const [path, file] of Object.entries(programs)) lines.push(`${file}\t${path}\tro`);
+    for (const [path, file] of Object.entries(programs)) lines.push(`${file}\t${targetIn(root, path)}\tro`);
     // The shortest paths first, because a volume may be mounted inside of another one.
     for (const mount of [...files.mounts].reverse()) {
       lines.push(
-        `${folders.sourceOf(mount)}\t${mount.mountPath}\t${mount.readOnly || mount.volume.write === undefined ? 'ro' : 'rw'}`,
+        `${folders.sourceOf(mount)}\t${targetIn(root, mount.mountPath)}\t${mount.readOnly || mount.volume.write === undefined ? 'ro' : 'rw'}`,
       );
     }
     writeFileSync(join(directory, 'mounts'), `${lines.join('\n')}\n`);
     return own;
   }
 }
+
+/** The path with its symbolic links resolved, as a process whose root is this directory sees them. */
+function targetIn(root: string, path: string): string {
+  let resolved = '/';
+  const rest = path.split('/').filter((part) => part !== '');
+  for (let links = 0; rest.length > 0; ) {
+    const part = rest.shift() ?? '';
+    const next = normalize(join(resolved, part));
+    const link = lstatSync(join(root, next), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    if (!link || ++links > MAX_LINKS) {
+      resolved = next;
+      continue;
+    }
+    const target = readlinkSync(join(root, next));
+    if (target.startsWith('/')) resolved = '/';
+    rest.unshift(...target.split('/').filter((each) => each !== ''));
+  }
+  return resolved;
+}
+
+/** As many as Linux follows. */
+const MAX_LINKS = 40;
 
 /** Names of interfaces have at most 15 characters. */
 function networkName(podUid: string): string {
@@ -201,7 +269,12 @@ function networkName(podUid: string): string {
 
 /** Synchronous, so that nothing is left when the cluster is closed. Its interface goes with the namespace. */
 function removeNetwork(name: string): void {
-  execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
+  if (!existsSync(join(NETWORKS, name))) return;
+  try {
+    execFileSync('ip', ['netns', 'del', name], { stdio: 'pipe' });
+  } catch (error) {
+    console.error(`orchplane: the network ${name} is left: ${messageOf(error)}`);
+  }
 }
 
 /** How long the first process may take to start. */

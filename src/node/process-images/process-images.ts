@@ -6,6 +6,7 @@ import { constants } from 'node:os';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { ContainerSetup, ProcessExit, ProcessImage, RunningProcess } from '../../runtime/index.js';
+import { isPromise } from '../../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { NamespaceHost } from './namespaces.js';
 import { PlainHost } from './plain-host.js';
@@ -155,8 +156,8 @@ class StartedProcess implements RunningProcess {
 
   #connect({ stdin, stdout, stderr }: ChildProcess): void {
     const setup = this.#setup;
-    stdout?.on('data', (bytes: Uint8Array) => setup.stdout(bytes));
-    stderr?.on('data', (bytes: Uint8Array) => setup.stderr(bytes));
+    passOutput(stdout, setup.stdout);
+    passOutput(stderr, setup.stderr);
     if (stdin === null) return;
     const input = Readable.fromWeb(setup.stdin as NodeReadableStream);
     // The process may end before it has read everything, and the input may be aborted.
@@ -164,4 +165,14 @@ class StartedProcess implements RunningProcess {
     input.on('error', () => stdin.destroy());
     input.pipe(stdin);
   }
+}
+
+/** Reads no more than what is taken: a process waits for a client that does not read. */
+function passOutput(output: Readable | null, write: ContainerSetup['stdout']): void {
+  output?.on('data', (bytes: Uint8Array) => {
+    const written = write(bytes);
+    if (!isPromise(written)) return;
+    output.pause();
+    void written.then(() => output.resume());
+  });
 }

@@ -93,7 +93,7 @@ export class PodVolumes {
     const mounts = volumeMounts.map(({ name, mountPath, subPath = '', subPathExpr, readOnly = false }): Mount => {
       const volume = this.#volumes.get(name);
       if (volume === undefined) throw new SetupError(`cannot find volume ${JSON.stringify(name)} to mount`);
-      const path = trimmed(subPathExpr === undefined ? subPath : expanded(subPathExpr, env));
+      const path = subPathOf(subPathExpr === undefined ? subPath : expandedFully(subPathExpr, env));
       // The files behind a subPath do not follow later changes.
       const mounted = path !== '' && volume instanceof LiveVolume ? volume.frozen() : volume;
       return { mountPath: `/${trimmed(mountPath)}`, subPath: path, readOnly, volume: mounted };
@@ -288,4 +288,20 @@ function trimmed(path: string): string {
     .split('/')
     .filter((part) => part !== '')
     .join('/');
+}
+
+/** As in kubelet, all variables must exist. */
+function expandedFully(text: string, env: Readonly<Record<string, string>>): string {
+  const missing = /(?<!\$)\$\(([^)]*)\)/g;
+  for (const [, name = ''] of text.matchAll(missing)) {
+    if (!Object.hasOwn(env, name)) throw new SetupError(`missing value for ${JSON.stringify(name)}`);
+  }
+  return expanded(text, env);
+}
+
+function subPathOf(path: string): string {
+  if (path.startsWith('/')) throw new SetupError(`error SubPath \`${path}\` must not be an absolute path`);
+  if (path.split('/').includes('..'))
+    throw new SetupError(`unable to provision SubPath \`${path}\`: must not contain '..'`);
+  return trimmed(path);
 }

@@ -22,6 +22,7 @@ import { timeToMs } from '../../text/time/time.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { answerConnection } from '../http/answer-connection.js';
 import type { ClusterNetwork, ServiceName } from '../network/types.js';
+import { ClientOutput } from './client-output.js';
 import type { KubeletContainer } from './container.js';
 import type { LogReadOptions } from './container-log.js';
 import { runWithStreams } from './execute.js';
@@ -155,15 +156,15 @@ async function attach(
   const { run, log } = container;
   if (run === undefined || log === undefined) throw errors.internal('the container has ended');
   const writers = { stdout: stdout?.getWriter(), stderr: stderr?.getWriter() };
-  let writes = Promise.resolve();
-  const untap = log.tap((stream, bytes) => {
-    const writer = tty ? writers.stdout : writers[stream];
-    // A client that has gone does not read; the signal ends the connection.
-    writes = writes.then(() => writer?.write(bytes)).catch(() => undefined);
-  });
+  let disconnect = (_result: ExecResult): void => undefined;
   const ended = new Promise<ExecResult>((resolve) => {
+    disconnect = resolve;
     void run.process.exit.then(resolve);
     signal.addEventListener('abort', () => resolve({ exitCode: 0 }), { once: true });
+  });
+  const output = new ClientOutput(() => disconnect({ exitCode: 0 }));
+  const untap = log.tap((stream, bytes) => {
+    void output.write(tty ? writers.stdout : writers[stream], bytes);
   });
   const reader = stdin?.getReader();
   const pump = async (): Promise<void> => {
@@ -174,7 +175,7 @@ async function attach(
   pump().catch(() => undefined);
   const { exitCode } = await ended;
   untap();
-  await writes;
+  await output.finished();
   return { exitCode };
 }
 

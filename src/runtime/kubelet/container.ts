@@ -67,7 +67,7 @@ export class KubeletContainer {
     this.#pod = pod;
     this.role = role;
     this.name = name;
-    this.#waiting = { reason: pod.hasInitContainers && role === 'main' ? 'PodInitializing' : 'ContainerCreating' };
+    this.#waiting = { reason: pod.hasInitContainers && role !== 'ephemeral' ? 'PodInitializing' : 'ContainerCreating' };
     this.#continueFrom(statusNamed(pod.current(), name));
   }
 

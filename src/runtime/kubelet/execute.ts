@@ -3,8 +3,10 @@
  */
 import { errors } from '../../meta/errors.js';
 import type { ContainerStreams, ExecResult } from '../../protocol/connection.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import type { RunningProcess } from '../program.js';
+import { ClientOutput } from './client-output.js';
 import type { KubeletContainer } from './container.js';
 import type { CommandResult, PodEnvironment } from './pod-environment.js';
 
@@ -13,8 +15,8 @@ const MAX_OUTPUT_BYTES = 10 * 1024;
 
 interface CommandStreams {
   readonly stdin: ReadableStream<Uint8Array>;
-  readonly stdout: (bytes: Uint8Array) => void;
-  readonly stderr: (bytes: Uint8Array) => void;
+  readonly stdout: (bytes: Uint8Array) => MaybePromise<void>;
+  readonly stderr: (bytes: Uint8Array) => MaybePromise<void>;
 }
 
 /** Throws if the container does not run or the command cannot be started. */
@@ -87,25 +89,24 @@ export async function runWithStreams(
   { stdin, stdout, stderr, signal, tty }: ContainerStreams & { readonly tty: boolean },
 ): Promise<ExecResult> {
   const writers = { stdout: stdout?.getWriter(), stderr: stderr?.getWriter() };
-  let writes = Promise.resolve();
-  const writeTo = (writer: WritableStreamDefaultWriter<Uint8Array> | undefined) => (bytes: Uint8Array) => {
-    // A client that has gone does not read; the signal ends the command.
-    writes = writes.then(() => writer?.write(bytes)).catch(() => undefined);
-  };
+  const output = new ClientOutput(() => process?.kill('SIGKILL'));
   const empty = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
-  let process: RunningProcess;
+  let process: RunningProcess | undefined;
   try {
-    const output = writeTo(writers.stdout);
-    const streams = { stdin: stdin ?? empty, stdout: output, stderr: tty ? output : writeTo(writers.stderr) };
-    process = startCommand(pod, container, command, streams);
+    process = startCommand(pod, container, command, {
+      stdin: stdin ?? empty,
+      stdout: (bytes) => output.write(writers.stdout, bytes),
+      stderr: (bytes) => output.write(tty ? writers.stdout : writers.stderr, bytes),
+    });
   } catch (error) {
     throw errors.internal(`error executing command in container: failed to exec in container: ${messageOf(error)}`);
   }
-  const kill = (): void => process.kill('SIGKILL');
+  const { exit } = process;
+  const kill = (): void => process?.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
-  pod.busyFor(process.exit);
-  const { exitCode } = await process.exit;
+  pod.busyFor(exit);
+  const { exitCode } = await exit;
   signal.removeEventListener('abort', kill);
-  await writes;
+  await output.finished();
   return { exitCode };
 }

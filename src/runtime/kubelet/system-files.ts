@@ -24,10 +24,10 @@ export function hostnameOf({ metadata, spec }: StoredPod): string {
 }
 
 function hostsFile({ metadata, spec }: StoredPod, podIP: string, hostname: string): string {
-  const { subdomain = '', hostAliases = [] } = spec;
+  const { subdomain = '', hostAliases = [], hostNetwork = false } = spec;
   const fullName = subdomain === '' ? '' : `${hostname}.${subdomain}.${metadata.namespace}.svc.${CLUSTER_DOMAIN}\t`;
   const lines = [
-    '# Kubernetes-managed hosts file.',
+    hostNetwork ? '# Kubernetes-managed hosts file (host network).' : '# Kubernetes-managed hosts file.',
     '127.0.0.1\tlocalhost',
     '::1\tlocalhost ip6-localhost ip6-loopback',
     'fe00::0\tip6-localnet',

@@ -3,6 +3,7 @@
  * upstream: EventsToRegister in pkg/scheduler/framework/plugins
  */
 import type { ControllerContext } from '../../controllers/runtime/controller.js';
+import { isBound } from '../../controllers/stages/pod-selection.js';
 import { ReplicaSet } from '../../kinds/apps/v1/replica-set.js';
 import { StatefulSet } from '../../kinds/apps/v1/stateful-set.js';
 import { Namespace } from '../../kinds/core/v1/namespace.js';
@@ -64,6 +65,8 @@ const OTHER_KINDS: readonly (readonly [Kind, readonly string[]])[] = [
   [DeviceClass, ['DynamicResources']],
 ];
 
+const DEVICE_KINDS: readonly Kind[] = [ResourceClaim, ResourceSlice, DeviceClass];
+
 /** Kinds that plugins read, but whose changes do not help a waiting pod. */
 const READ_KINDS: readonly Kind[] = [
   Namespace,
@@ -74,15 +77,19 @@ const READ_KINDS: readonly Kind[] = [
   PodDisruptionBudget,
 ];
 
+/** Whether the scheduler reads objects of a kind. It is unknown whether a remote server serves those of devices. */
+export function isRead(kind: Kind, { serves, features }: Pick<ControllerContext, 'serves' | 'features'>): boolean {
+  if (DEVICE_KINDS.includes(kind) && features?.enabled('DynamicResourceAllocation') !== true) return false;
+  return serves(kind);
+}
+
 /** Calls the listener with the plugins whose decision a change may change. */
-export function watchCluster(
-  { informer, serves }: Pick<ControllerContext, 'informer' | 'serves'>,
-  listener: (plugins: ReadonlySet<string>) => void,
-): void {
-  for (const kind of READ_KINDS) if (serves(kind)) informer(kind);
+export function watchCluster(context: ControllerContext, listener: (plugins: ReadonlySet<string>) => void): void {
+  const { informer } = context;
+  for (const kind of READ_KINDS) if (isRead(kind, context)) informer(kind);
   for (const [kind, names] of OTHER_KINDS) {
     const plugins = new Set(names);
-    if (serves(kind)) informer(kind).subscribe(() => listener(plugins));
+    if (isRead(kind, context)) informer(kind).subscribe(() => listener(plugins));
   }
   informer(Node).subscribe((event) => {
     if (event.type !== 'MODIFIED' || isNodeChange(event.previous, event.object)) listener(NODE);
@@ -112,18 +119,19 @@ function podChange(
   after: StoredPod,
   isDeleted: boolean,
 ): ReadonlySet<string> | undefined {
-  const wasOnNode = before !== undefined && isPlaced(before);
-  const isOnNode = !isDeleted && isPlaced(after);
-  if (wasOnNode && !isOnNode) return FREED;
-  if (!wasOnNode || before === undefined) return isOnNode ? OTHER_PODS : undefined;
+  const [from, to] = [before === undefined ? '' : placeOf(before), isDeleted ? '' : placeOf(after)];
+  if (from !== '' && from !== to) return FREED;
+  if (!isBound(after)) return undefined;
+  if (before === undefined || !isBound(before)) return OTHER_PODS;
   if (!deepEqual(before.spec.containers, after.spec.containers)) return FREED;
   if (!deepEqual(before.status.containerStatuses, after.status.containerStatuses)) return resized(before, after);
   return deepEqual(before.metadata.labels, after.metadata.labels) ? undefined : OTHER_PODS;
 }
 
-function isPlaced(pod: StoredPod): boolean {
-  const { spec, status } = pod;
-  return isConsidered(pod) && ((spec.nodeName ?? '') !== '' || (status.nominatedNodeName ?? '') !== '');
+/** The node of a pod, or the one where room was made for it; empty: none. */
+function placeOf(pod: StoredPod): string {
+  if (!isConsidered(pod)) return '';
+  return isBound(pod) ? (pod.spec.nodeName ?? '') : (pod.status.nominatedNodeName ?? '');
 }
 
 /** Kubelet may have reduced the resources of a container. */

@@ -6,6 +6,7 @@ import { ControllerPart } from '../../controllers/runtime/controller.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { Kind } from '../../kinds/kind.js';
+import { isRead } from './cluster-changes.js';
 import {
   createSnapshot,
   type ImageState,
@@ -81,6 +82,6 @@ export class NodeCache extends ControllerPart {
   }
 
   #has(kind: Kind): boolean {
-    return this.context.serves(kind);
+    return isRead(kind, this.context);
   }
 }

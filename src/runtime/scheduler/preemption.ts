@@ -29,6 +29,8 @@ export interface Preemption {
   readonly best: readonly Candidate[];
   /** Why there is none. */
   readonly message?: string | undefined;
+  /** The message is that of an error. */
+  readonly isError?: boolean;
   /** The pod keeps the node that it is nominated to. */
   readonly keepsNomination?: boolean;
 }
@@ -52,9 +54,9 @@ export function preempt(pod: PodInfo, { statuses, filters }: Failure, snapshot: 
     else errors.push(`expected at least one victim pod on node ${quote(node.name)}`);
   }
   if (candidates.length === 0 && errors.length > 0) {
-    const [first = '', ...others] = errors;
-    const message = others.length === 0 ? first : `[${errors.join(', ')}]`;
-    return { best: [], message, keepsNomination: true };
+    const [first = '', ...others] = new Set(errors);
+    const message = others.length === 0 ? first : `[${[first, ...others].join(', ')}]`;
+    return { best: [], message, isError: true, keepsNomination: true };
   }
   if (candidates.length === 0) {
     return { best: [], message: fitMessage({ nodeCount: snapshot.nodes.length, statuses: failed }) };

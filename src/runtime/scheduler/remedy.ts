@@ -28,11 +28,11 @@ export function findRemedy(info: PodInfo, failure: Failure, snapshot: Snapshot):
     return { candidates: [], message: 'not found' };
   }
   const release = hasClaims ? claimRelease(info.pod, failure, snapshot) : undefined;
-  const { best, message, keepsNomination = false } = preempt(info, failure, snapshot);
+  const { best, message, isError = false, keepsNomination = false } = preempt(info, failure, snapshot);
   const [candidate] = best;
   if (candidate !== undefined)
     return { candidates: best, claim: release?.claim, nominatedNodeName: candidate.nodeName };
-  const texts = [release?.message, `preemption: ${message}`].filter((text) => text !== undefined);
+  const texts = [isError ? undefined : release?.message, `preemption: ${message}`].filter((text) => text !== undefined);
   return {
     candidates: [],
     claim: release?.claim,

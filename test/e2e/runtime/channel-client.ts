@@ -53,7 +53,11 @@ export class ChannelClient {
   }
 }
 
-function webSocketTo({ server }: ServedRuntime, path: string, { protocols, origin }: ClientOptions): WebSocket {
+function webSocketTo(
+  { server }: Pick<ServedRuntime, 'server'>,
+  path: string,
+  { protocols, origin }: ClientOptions,
+): WebSocket {
   const names = protocols ?? ['v5.channel.k8s.io'];
   return new WebSocket(server.url.replace('http', 'ws') + POD + path, names.map(tokenFor), {
     headers: { authorization: `Bearer ${TOKEN}` },
@@ -77,7 +81,7 @@ function tokenFor(protocol: string): string {
 
 /** Opens a connection to a subresource of the pod. */
 export async function connect(
-  served: ServedRuntime,
+  served: Pick<ServedRuntime, 'server'>,
   path: string,
   options: ClientOptions = {},
 ): Promise<ChannelClient> {
@@ -89,7 +93,7 @@ export async function connect(
 
 /** The status code and the body of a handshake that is rejected. */
 export async function rejection(
-  served: ServedRuntime,
+  served: Pick<ServedRuntime, 'server'>,
   path: string,
   options: ClientOptions = {},
 ): Promise<{ readonly code: number | undefined; readonly text: string }> {

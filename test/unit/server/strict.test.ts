@@ -21,6 +21,8 @@ import {
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { STRICT_LINES, STRICT_LOOKUPS, STRICT_RELEASE, STRICT_RULES } from '../../../src/server/strict-rules.js';
+import { createPod } from '../../e2e/runtime/served-runtime.js';
+import { createFakeRuntime } from '../runtime/fake-runtime.js';
 
 function strict(options: ClusterOptions = {}) {
   const warnings: string[] = [];
@@ -70,6 +72,15 @@ describe('a strict cluster', () => {
     expect((await connect('services', 'web', 'proxy')).message).toBe('services "web" not found');
     expect((await connect('pods', 'web', 'exec')).message).toBe('pod web does not have a host assigned');
     expect((await connect('pods', 'nope', 'log')).reason).toBe('NotFound');
+  });
+
+  test('connects to pods if it has a runtime', async () => {
+    const { cluster } = strict();
+    cluster.runtimeSlot.runtime = createFakeRuntime();
+    await createPod(cluster);
+    const resource = { group: '', version: 'v1', resource: 'pods' };
+    const request = { resource, namespace: 'default', name: 'web', subresource: 'log', options: {} };
+    expect(await cluster.send({ verb: 'get', ...request })).toMatchObject({ type: 'connection' });
   });
 
   test('rejects reads of component status', async () => {
