@@ -13,12 +13,13 @@ import { moduleOf, readModule, usesPeers } from './tsup.modules.js';
 import { scriptsOf } from './tsup.scripts.js';
 
 const ENTRIES = [
+  // First: it uses some of the built-in kinds, and in this order the others are compressed better beside each other.
+  'runtime/index',
   'index',
   'core',
   'kinds/index',
   'admission/index',
   'controllers/index',
-  'runtime/index',
   'http/index',
   'service-worker/index',
   'indexed-db/index',

@@ -3,6 +3,7 @@
  * the user.
  */
 import type { Dialect } from '../meta/dialect.js';
+import type { Peer } from '../protocol/http.js';
 import type { User } from '../protocol/request.js';
 import type { Clock } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
@@ -72,12 +73,6 @@ export interface AuthenticationRequest {
  * anonymous. If it throws, the request is rejected with 401 and the error is passed to `onError`.
  */
 export type RequestAuthenticator = (request: AuthenticationRequest) => MaybePromise<User | undefined>;
-
-/** The client certificate of a connection: valid or invalid. */
-export type Peer =
-  | { readonly type: 'known'; readonly user: User }
-  /** The request is rejected unless it carries another credential. */
-  | { readonly type: 'refused'; readonly error: string };
 
 /** What a cluster publishes for clients that verify its tokens. */
 export interface TokenDiscovery {

@@ -10,9 +10,9 @@ import { ADMINISTRATOR, ANONYMOUS_USER, completeUser } from '../auth/identity.js
 import { readImpersonation } from '../auth/impersonation.js';
 import { errors } from '../meta/errors.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
+import type { HttpRequest } from '../protocol/http.js';
 import type { User } from '../protocol/request.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
-import type { HttpRequest } from './answer.js';
 import type { ResourceRoute, Route } from './path.js';
 import { percentDecode } from './path.js';
 import type { Query } from './query.js';

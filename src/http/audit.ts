@@ -7,9 +7,9 @@ import type { AuditRecord } from '../audit/record.js';
 import { ADMINISTRATOR } from '../auth/identity.js';
 import type { StatusError } from '../meta/errors.js';
 import type { AccessAttributes } from '../protocol/access.js';
+import type { HttpRequest } from '../protocol/http.js';
 import type { AuditNotes, User } from '../protocol/request.js';
 import type { ActingUser, Identity } from './access.js';
-import type { HttpRequest } from './answer.js';
 import type { Exchange } from './exchange.js';
 
 /**

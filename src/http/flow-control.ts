@@ -8,9 +8,9 @@ import { createFlowControl, FlowRejection } from '../flowcontrol/flow-control.js
 import type { FlowControl, FlowObserver, FlowTicket } from '../flowcontrol/types.js';
 import { errors } from '../meta/errors.js';
 import type { AccessAttributes } from '../protocol/access.js';
+import type { Answer } from '../protocol/http.js';
 import type { RequestOptions, User } from '../protocol/request.js';
 import { chain, isPromise, type MaybePromise, rescue } from '../util/maybe-promise.js';
-import type { Answer } from './answer.js';
 import { type Exchange, envelopeOf } from './exchange.js';
 import type { Query } from './query.js';
 import { respondText } from './respond.js';

@@ -2,12 +2,7 @@
  * The entry point `orchplane/http`: serves a cluster over HTTP and connects clients to a cluster over HTTP.
  */
 
-export type {
-  AuthenticationRequest,
-  Peer,
-  RequestAuthenticator,
-  TokenTable as Tokens,
-} from '../auth/authentication.js';
+export type { AuthenticationRequest, RequestAuthenticator, TokenTable as Tokens } from '../auth/authentication.js';
 export type { Codec, Document, Encoded, EncodeOptions, EventDocument, StreamCodec } from '../codec/codec.js';
 export type {
   AggregatedApi,
@@ -16,7 +11,15 @@ export type {
   Aggregation,
 } from '../kinds/apiregistration/reach.js';
 export { BodyError } from '../protocol/body.js';
-export type { Answer, ByteSource, HttpHeaders, HttpRequest, MessageSocket, WebSocketSession } from './answer.js';
+export type {
+  Answer,
+  ByteSource,
+  HttpHeaders,
+  HttpRequest,
+  MessageSocket,
+  Peer,
+  WebSocketSession,
+} from '../protocol/http.js';
 export type { FetchHandler, FetchHandlerOptions, Handler } from './handler.js';
 export { createFetchHandler, createHandler } from './handler.js';
 export type { ErrorListener } from './respond.js';

@@ -9,7 +9,7 @@ import {
   ServerMetrics,
   type ServerMetricsOptions,
 } from '../metrics/server-metrics.js';
-import type { Answer } from './answer.js';
+import type { Answer } from '../protocol/http.js';
 import type { Action, ServedResource } from './routes.js';
 import type { FetchTarget } from './target.js';
 

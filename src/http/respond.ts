@@ -5,7 +5,7 @@ import type { Document, Encoded } from '../codec/codec.js';
 import { jsonCodec } from '../codec/json.js';
 import type { Dialect } from '../meta/dialect.js';
 import { failure, StatusError } from '../meta/errors.js';
-import type { Answer, ByteSource } from './answer.js';
+import type { Answer, ByteSource } from '../protocol/http.js';
 import { partsStream } from './chunk.js';
 import { toHeaderBytes } from './header-values.js';
 import type { Representation } from './negotiate.js';

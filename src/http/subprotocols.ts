@@ -4,8 +4,8 @@
  * upstream: apiserver/pkg/authentication/request/websocket/protocol.go ProtocolAuthenticator.AuthenticateRequest
  */
 import { errors } from '../meta/errors.js';
+import type { HttpHeaders } from '../protocol/http.js';
 import { decodeBase64Url } from '../util/base64.js';
-import type { HttpHeaders } from './answer.js';
 
 /** The domain of either dialect is accepted. */
 const TOKEN_SUBPROTOCOL = /^base64url\.bearer\.authorization\.\w+\.io\.(.*)$/;

@@ -4,9 +4,9 @@
  */
 import type { Document, Encoded, EventDocument, StreamCodec } from '../codec/codec.js';
 import type { Dialect } from '../meta/dialect.js';
+import type { ByteSource } from '../protocol/http.js';
 import type { Bookmark, DirectWatchStream, ServerWatchEvent, WatchStream } from '../protocol/watch-event.js';
 import { decodeBase64Text, encodeBase64 } from '../util/base64.js';
-import type { ByteSource } from './answer.js';
 import { Chunk } from './chunk.js';
 import type { ErrorListener } from './respond.js';
 import { toStatusError } from './respond.js';

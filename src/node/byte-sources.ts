@@ -5,7 +5,8 @@ import type { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { type Answer, type ByteSource, isByteSource } from '../http/answer.js';
+import { isByteSource } from '../http/answer.js';
+import type { Answer, ByteSource } from '../protocol/http.js';
 import { systemClock } from '../util/clock.js';
 
 /** The fastest level: each response is compressed for one client only. */

@@ -4,9 +4,9 @@
  */
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
-import type { Peer } from '../auth/authentication.js';
 import { type RequestHeaderOptions, removeUserHeaders, userOfHeaders } from '../auth/request-header.js';
 import type { Dialect } from '../meta/dialect.js';
+import type { Peer } from '../protocol/http.js';
 import type { User } from '../protocol/request.js';
 import { readCertificateSubject } from '../text/x509/certificate.js';
 import { pemBlocks } from '../text/x509/pem.js';

@@ -1,8 +1,9 @@
 /**
  * A request that another thread has received. The body stays there until the handler reads it, unless it was sent along.
  */
-import type { Peer } from '../auth/authentication.js';
-import { type HttpRequest, readableOf } from '../http/answer.js';
+
+import { readableOf } from '../http/answer.js';
+import type { HttpRequest, Peer } from '../protocol/http.js';
 import { AbortableRequest, ClientDisconnectedError, IncomingHeaders } from './incoming-request.js';
 import { type ClusterMessage, type RequestMessage, unpackHeaders } from './thread-messages.js';
 

@@ -2,7 +2,7 @@
  * A WebSocket of the HTTP thread, in the thread of the cluster. In both directions something is under way while the session
  * works, because a message to the other thread and back takes longer than most of the work.
  */
-import type { MessageSocket } from '../http/answer.js';
+import type { MessageSocket } from '../protocol/http.js';
 import { nextTurn } from '../util/clock.js';
 
 /** The connection in the other thread. */

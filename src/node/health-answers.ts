@@ -3,7 +3,7 @@
  * before: to the same credentials, or to a client without credentials. It never answers for a cluster that has refused the
  * client, or that has been silent for too long.
  */
-import type { Answer } from '../http/answer.js';
+import type { Answer } from '../protocol/http.js';
 import { systemClock } from '../util/clock.js';
 import type { IncomingRequest } from './incoming-request.js';
 

@@ -5,9 +5,8 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Peer } from '../auth/authentication.js';
-import type { Answer, ByteSource } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
+import type { Answer, ByteSource, Peer } from '../protocol/http.js';
 import { systemClock } from '../util/clock.js';
 import { gzipSource, isStream, toByteSource, waitForDrain } from './byte-sources.js';
 import {

@@ -3,7 +3,7 @@
  * cluster.
  */
 import { parentPort } from 'node:worker_threads';
-import type { Answer } from '../http/answer.js';
+import type { Answer } from '../protocol/http.js';
 import { HealthAnswers } from './health-answers.js';
 import { type HttpServer, startHttpServer } from './http-server.js';
 import type { IncomingRequest } from './incoming-request.js';

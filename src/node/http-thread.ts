@@ -4,10 +4,10 @@
  */
 import { fileURLToPath } from 'node:url';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
-import type { Answer, ByteSource, WebSocketSession } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { ownsChunks } from '../http/chunk.js';
 import type { Handler } from '../http/handler.js';
+import type { Answer, ByteSource, WebSocketSession } from '../protocol/http.js';
 import { unreachable } from '../util/invariant.js';
 import { messageOf } from '../util/message-of.js';
 import { isStream, toByteSource } from './byte-sources.js';

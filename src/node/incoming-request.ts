@@ -4,9 +4,8 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import type { Peer } from '../auth/authentication.js';
-import type { HttpHeaders, HttpRequest } from '../http/answer.js';
 import { errors, type StatusError } from '../meta/errors.js';
+import type { HttpHeaders, HttpRequest, Peer } from '../protocol/http.js';
 import { getOrInsertComputed } from '../util/once.js';
 
 /** A request over HTTP/1.1 or HTTP/2. */

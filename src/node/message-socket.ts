@@ -2,7 +2,7 @@
  * The messages of a WebSocket, with back pressure in both directions.
  */
 import type { WebSocket } from 'ws';
-import type { MessageSocket } from '../http/answer.js';
+import type { MessageSocket } from '../protocol/http.js';
 import { nextTurn, systemClock } from '../util/clock.js';
 
 /** Above this many unsent bytes, the next message waits. */

@@ -1,7 +1,9 @@
 /**
  * Forwards the requests of an HTTP server to the cluster in another thread (`http-thread.ts`).
  */
-import { type Answer, type ByteSource, type MessageSocket, readableOf, type WebSocketSession } from '../http/answer.js';
+
+import { readableOf } from '../http/answer.js';
+import type { Answer, ByteSource, MessageSocket, WebSocketSession } from '../protocol/http.js';
 import { type IncomingRequest, ServerClosing } from './incoming-request.js';
 import {
   type AnswerMessage,

@@ -2,8 +2,7 @@
  * The messages between the thread of the cluster and the thread of its HTTP server. Each request has a number.
  */
 import type { MessagePort, TransferListItem } from 'node:worker_threads';
-import type { Peer } from '../auth/authentication.js';
-import type { WebSocketSession } from '../http/answer.js';
+import type { Peer, WebSocketSession } from '../protocol/http.js';
 import type { RequestLogEntry } from './http-listener.js';
 import type { HttpServerSettings } from './http-server.js';
 

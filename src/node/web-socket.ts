@@ -6,10 +6,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
-import type { Answer, ByteSource, MessageSocket, WebSocketSession } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { readSubprotocols } from '../http/subprotocols.js';
 import { StatusError } from '../meta/errors.js';
+import type { Answer, ByteSource, MessageSocket, WebSocketSession } from '../protocol/http.js';
 import { recoverFrom } from '../util/catch-error.js';
 import { systemClock } from '../util/clock.js';
 import { IncomingHeaders } from './incoming-request.js';

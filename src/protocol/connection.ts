@@ -3,9 +3,10 @@
  * server checks a request to a connect subresource and passes it to the node runtime, if the cluster has one
  * (`orchplane/runtime`).
  */
-import type { Answer, HttpRequest } from '../http/answer.js';
+
 import type { ApiObject } from '../meta/object.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
+import type { Answer, HttpRequest } from './http.js';
 
 /** Runs the pods of a cluster. */
 export interface NodeRuntime {

@@ -1,10 +1,19 @@
 /**
  * Entry point of `orchplane/runtime`: a kubelet that runs pods as JavaScript functions, a scheduler and the cluster network.
  */
+export type {
+  PodExecOptions,
+  PodExecResult,
+  PodLog,
+  PodLogOptions,
+  Sockets,
+} from '../protocol/connection.js';
 export { FileTree } from './files/file-tree.js';
-export type { RequestInfo } from './network/types.js';
+export type { NetworkOptions } from './network/network.js';
+export type { ClusterNetwork, RequestInfo } from './network/types.js';
 export type {
   ContainerSetup,
+  ContainerSpec,
   Image,
   Output,
   ProcessExit,
@@ -12,6 +21,7 @@ export type {
   Program,
   ProgramContainer,
   ProgramImage,
+  ProgramResult,
   RunningProcess,
   Usage,
 } from './program.js';

@@ -2,6 +2,7 @@
  * Runs programs: JavaScript functions as processes of containers.
  */
 import { once } from '../util/once.js';
+import { checkListen, checkUsage } from './check-options.js';
 import { BUILT_IN_COMMANDS } from './commands.js';
 import {
   type ContainerSetup,
@@ -138,6 +139,7 @@ function containerOf(setup: ContainerSetup, signal: AbortSignal, state: ProgramS
     clock,
     client: setup.client,
     use: (usage) => {
+      checkUsage(usage);
       if (!state.isEnded()) setup.onUsage(usage);
     },
     log: (...values) => stdout.write(`${values.map(textOf).join(' ')}\n`),
@@ -164,6 +166,7 @@ function containerOf(setup: ContainerSetup, signal: AbortSignal, state: ProgramS
       }),
     fetch: async (input, init) => network.fetch(new Request(input, init), source),
     listen(port, handler) {
+      checkListen(port, handler);
       if (state.isEnded()) throw new Error('the container has ended');
       const close = once(network.listen(source, port, { fetch: handler }));
       state.onEnd(close);

@@ -16,7 +16,7 @@ import type { ClusterNetwork, RequestInfo } from './network/types.js';
  *
  * @example
  * const web: Program = async ({ listen, env, untilStopped }) => {
- *   listen(8080, () => new Response(`Hello from ${env.POD_NAME}`));
+ *   listen(8080, () => new Response(`Hello from ${env['HOSTNAME']}`));
  *   await untilStopped();
  * };
  */

@@ -5,7 +5,7 @@ import type { Controller } from '../controllers/runtime/controller.js';
 import { nodeStages } from '../controllers/stages/node-stages.js';
 import { stages } from '../controllers/stages/stages.js';
 import type { StoredPod } from '../controllers/workloads/pod-state.js';
-import { refuseUnknownOptions } from '../util/options.js';
+import { checkRuntimeOptions } from './check-options.js';
 import { kubelet } from './kubelet/kubelet.js';
 import { metricsObjects } from './metrics-server.js';
 import type { NetworkOptions } from './network/network.js';
@@ -34,16 +34,8 @@ export interface RuntimeOptions {
 /** A pod as the runtime sees it. */
 export type RunningPod = StoredPod;
 
-const OPTIONS = [
-  'images',
-  'nodes',
-  'hostPath',
-  'network',
-  'metrics',
-] as const satisfies readonly (keyof RuntimeOptions)[];
-
 /**
- * Controllers that run pods, as an alternative to `stages()`.
+ * Controllers that run pods, as an alternative to `stages()`. Throws TypeError if an option is not valid.
  *
  * @example
  * const web: Program = async ({ listen, untilStopped }) => {
@@ -55,7 +47,7 @@ const OPTIONS = [
  * });
  */
 export function runtime(options: RuntimeOptions): readonly Controller[] {
-  refuseUnknownOptions('runtime', options, OPTIONS);
+  checkRuntimeOptions(options);
   const { images, nodes = ['node-1'], hostPath = false, network = {}, metrics = false } = options;
   return [
     nodeRegistration(nodes),

@@ -19,6 +19,7 @@ export interface NodeModules {
   readonly net: typeof import('node:net');
   readonly stream: typeof import('node:stream');
   readonly tls: typeof import('node:tls');
+  readonly zlib: typeof import('node:zlib');
 }
 
 /** Returns undefined on platforms other than Node. */
@@ -32,6 +33,7 @@ export function nodeModules(): NodeModules | undefined {
     net: load('node:net'),
     stream: load('node:stream'),
     tls: load('node:tls'),
+    zlib: load('node:zlib'),
   };
 }
 

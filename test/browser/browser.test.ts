@@ -9,6 +9,7 @@ import type { Outcome, Scenarios } from './pages/check.js';
 import { inPage } from './pages/in-page.js';
 import { journalFirst, journalLater } from './pages/with-journal.js';
 import { prefixFirst, prefixLater } from './pages/with-prefix.js';
+import { inShop } from './pages/with-shop.js';
 import { afterReload, firstVisit } from './pages/with-worker.js';
 import { type Bundles, bundleScripts, type Site, serveSite } from './site.js';
 
@@ -69,6 +70,10 @@ describe.skipIf(executablePath === undefined)('orchplane in Chromium (skipped if
       { go: (visit) => visit.to('/journal.html'), scenarios: journalFirst },
       { go: (visit) => visit.again(), scenarios: journalLater },
     ]);
+  });
+
+  describe('a cluster that runs pods', () => {
+    visits([{ go: (visit) => visit.to('/shop.html'), scenarios: inShop }]);
   });
 
   describe('a cluster in a service worker', () => {

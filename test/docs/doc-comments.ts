@@ -28,6 +28,7 @@ const GIVEN = `
   declare const endpoints: import('orchplane').Api<typeof import('orchplane/kinds').Endpoints>;
   declare const quotas: import('orchplane').Api<typeof import('orchplane/kinds').ResourceQuota>;
   declare const pod: Awaited<ReturnType<typeof pods.get>>;
+  type Program = import('orchplane/runtime').Program;
 `;
 
 const CLUSTER = `

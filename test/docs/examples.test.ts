@@ -31,6 +31,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '19-pods-and-budgets.mjs': 'web-2 stays: The disruption budget web needs 2 healthy pods and has 3 currently',
   '20-rollout.mjs': 'stuck: ProgressDeadlineExceeded; CrashLoopBackOff after 6 restarts',
   '21-testing-a-controller.mjs': 'ok  a write that loses a race is made again',
+  '22-shop/main.mjs': 'admission webhook "policy.shop.example.com" denied the request: container ads requests no CPU',
 };
 
 /** Examples that do not end by themselves or need more than node, and the tests that run them. */

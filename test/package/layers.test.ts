@@ -100,7 +100,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'admission',
     'client',
   ],
-  // The runtime is a set of controllers, and answers HTTP requests for containers.
+  // The runtime is a set of controllers, and answers HTTP requests for containers. Its scheduler adds up pods as quotas do,
+  // and evaluates expressions that select devices.
   runtime: [
     'util',
     'text',
@@ -130,8 +131,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Importers that may name these folders when the import has no effect at run time. */
 const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
   http: ['cluster'],
-  // A connection to a container answers an HTTP request.
-  protocol: ['http'],
 };
 
 /** The only imports within one layer. */

@@ -28,15 +28,8 @@ const SERVICE_TOKENS = ['orch.io', 'k8s.io', 'kubernetes.io', 'vnd.orch', 'vnd.k
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate', 'requestAnimationFrame', 'requestIdleCallback'];
 const NODE_GLOBALS = ['process', 'Buffer', 'global', 'require', '__dirname', '__filename'];
 
-/**
- * Ask for built-ins at run time, because clusters that are not served call webhooks too, and the runtime is also part of
- * bundles for browsers. They import types only.
- */
-const ASKS_FOR_NODE = [
-  'src/webhook/node-connection.ts',
-  'src/webhook/certificate-problem.ts',
-  'src/runtime/http/spdy-headers.ts',
-];
+/** Asks for built-ins at run time, because clusters that are not served call webhooks too. It imports their types only. */
+const ASKS_FOR_NODE = ['src/webhook/node-connection.ts', 'src/webhook/certificate-problem.ts'];
 
 const rules: readonly Rule[] = [
   {

@@ -5,12 +5,12 @@
 
 import { ADMINISTRATOR } from '../../auth/identity.js';
 import { type Aggregation, checkAggregation, setRemoteUserHeaders } from '../../kinds/apiregistration/reach.js';
+import type { Answer, HttpRequest } from '../../protocol/http.js';
 import type { User } from '../../protocol/request.js';
 import { resolveAggregation } from '../../webhook/aggregation.js';
 import { UnreadableBundle } from '../../webhook/ca-bundle.js';
 import { networkProblem } from '../../webhook/connection.js';
 import { type ServiceView, UnresolvedService } from '../../webhook/service-address.js';
-import type { Answer, HttpRequest } from '../answer.js';
 import { type Exchange, envelopeOf } from '../exchange.js';
 import type { Route } from '../path.js';
 import { respondProxied, respondText } from '../respond.js';

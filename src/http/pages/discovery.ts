@@ -4,6 +4,7 @@
 
 import { serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
+import type { Answer } from '../../protocol/http.js';
 import {
   coreVersions,
   type DiscoveryDocument,
@@ -16,7 +17,6 @@ import type { MaybePromise } from '../../util/maybe-promise.js';
 import { sha256Tag } from '../../util/sha256.js';
 import { groupListOfApiServices, groupOfApiServices, mergeRemoteVersions } from '../aggregate/discovery.js';
 import type { Aggregator } from '../aggregate/proxy.js';
-import type { Answer } from '../answer.js';
 import { parseAccept } from '../header-values.js';
 import { chooseRepresentation, type Offer, type Representation, routerRefusal } from '../negotiate.js';
 import { respondBody, respondDocument, respondEmpty, respondError } from '../respond.js';

@@ -5,7 +5,7 @@
 
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
-import type { Answer, HttpHeaders } from '../answer.js';
+import type { Answer, HttpHeaders } from '../../protocol/http.js';
 import type { Offer, Representation } from '../negotiate.js';
 import type { Query } from '../query.js';
 import type { Envelope } from '../respond.js';

@@ -1,8 +1,9 @@
 /**
  * Answers HTTP requests with connections to the programs of pods.
  */
-import type { Answer, HttpRequest } from '../../http/answer.js';
+
 import type { LogConnection, PortConnection, ProxyConnection, StreamConnection } from '../../protocol/connection.js';
+import type { Answer, HttpRequest } from '../../protocol/http.js';
 import { unreachable } from '../../util/invariant.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { answerWithLog } from './log.js';

@@ -1,7 +1,7 @@
 /**
  * Response bodies that end with their request.
  */
-import type { ByteSource, HttpRequest } from '../../http/answer.js';
+import type { ByteSource, HttpRequest } from '../../protocol/http.js';
 import { onAbort } from '../../util/abort.js';
 import type { Undo } from '../../util/clock.js';
 

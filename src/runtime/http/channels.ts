@@ -2,7 +2,7 @@
  * Several streams over one WebSocket: the first byte of a message is the number of its channel.
  * upstream: apimachinery/pkg/util/httpstream/wsstream/conn.go Conn
  */
-import type { MessageSocket } from '../../http/answer.js';
+import type { MessageSocket } from '../../protocol/http.js';
 import { encodeBase64 } from '../../util/base64.js';
 
 /** A message of the client, or the end of one of its channels. */

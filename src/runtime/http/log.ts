@@ -2,8 +2,9 @@
  * The log of a container as a response body or as messages.
  * upstream: apiserver/pkg/endpoints/handlers/responsewriters/writers.go StreamObject
  */
-import type { Answer, HttpRequest, MessageSocket } from '../../http/answer.js';
+
 import type { LogConnection } from '../../protocol/connection.js';
+import type { Answer, HttpRequest, MessageSocket } from '../../protocol/http.js';
 import { bodyOf } from './body.js';
 import { encodeMessage, partsOf } from './channels.js';
 import { answerWithWebSocket, chooseSubprotocol, UNSUPPORTED_SUBPROTOCOL } from './web-socket.js';

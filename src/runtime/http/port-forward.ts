@@ -3,9 +3,10 @@
  * or a tunnel for SPDY, which kubectl uses.
  * upstream: kubelet/pkg/cri/streaming/portforward/websocket.go, apiserver/pkg/util/proxy/streamtunnel.go
  */
-import type { Answer, HttpRequest, MessageSocket } from '../../http/answer.js';
+
 import { errors } from '../../meta/errors.js';
 import type { PortConnection } from '../../protocol/connection.js';
+import type { Answer, HttpRequest, MessageSocket } from '../../protocol/http.js';
 import { quote } from '../../text/go/go-text.js';
 import { onAbort } from '../../util/abort.js';
 import { messageOf } from '../../util/message-of.js';

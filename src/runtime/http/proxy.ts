@@ -2,9 +2,11 @@
  * Forwards HTTP requests to the servers of pods, services and nodes.
  * upstream: apimachinery/pkg/util/proxy/upgradeaware.go, apimachinery/pkg/util/proxy/transport.go
  */
-import { type Answer, type HttpRequest, readableOf } from '../../http/answer.js';
+
+import { readableOf } from '../../http/answer.js';
 import { errors, failure, StatusError } from '../../meta/errors.js';
 import type { ProxyConnection } from '../../protocol/connection.js';
+import type { Answer, HttpRequest } from '../../protocol/http.js';
 import { messageOf } from '../../util/message-of.js';
 import { bodyOf } from './body.js';
 

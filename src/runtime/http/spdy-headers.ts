@@ -3,6 +3,7 @@
  * A flush ends on a whole byte, so each block can be decompressed on its own, with the end of the earlier text as dictionary.
  */
 import { errors } from '../../meta/errors.js';
+import { nodeModules } from '../../webhook/node-connection.js';
 import { wordAt } from './words.js';
 
 /** Decompresses raw deflate data without its end. Throws if it is malformed or too long. */
@@ -17,8 +18,7 @@ const HAS_DICTIONARY = 0x20;
 
 /** Decompression as Node has it: browsers have none with a dictionary, but they accept no WebSockets either. */
 export function requireInflate(): Inflate {
-  // Not a static import: this file is also part of bundles for browsers.
-  const zlib = globalThis.process?.getBuiltinModule?.('node:zlib');
+  const zlib = nodeModules()?.zlib;
   if (zlib === undefined) throw errors.internal('this platform cannot decompress the headers of SPDY');
   const { Z_SYNC_FLUSH } = zlib.constants;
   return (block, dictionary) =>

@@ -4,7 +4,7 @@
  * window): a stream whose program does not read stops the connection.
  * upstream: vendor/github.com/moby/spdystream/connection.go
  */
-import type { MessageSocket } from '../../http/answer.js';
+import type { MessageSocket } from '../../protocol/http.js';
 import { ClientInput, partsOf } from './channels.js';
 import { EMPTY_HEADER_BLOCKS, type Inflate, SpdyHeaders } from './spdy-headers.js';
 import { wordAt, wordBytes } from './words.js';

@@ -2,10 +2,11 @@
  * The streams of a process (exec, attach) over WebSocket.
  * upstream: apiserver/pkg/util/proxy/streamtranslator.go, kubelet/pkg/cri/streaming/remotecommand/websocket.go
  */
-import type { Answer, HttpRequest, MessageSocket } from '../../http/answer.js';
+
 import { errors, StatusError } from '../../meta/errors.js';
 import type { Status } from '../../meta/status.js';
 import type { StreamConnection } from '../../protocol/connection.js';
+import type { Answer, HttpRequest, MessageSocket } from '../../protocol/http.js';
 import { onAbort, untilAborted } from '../../util/abort.js';
 import { messageOf } from '../../util/message-of.js';
 import { Channels, ClientInput } from './channels.js';

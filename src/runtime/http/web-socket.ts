@@ -2,9 +2,10 @@
  * Answers that switch to WebSocket, and the choice of their subprotocol.
  * upstream: apimachinery/pkg/util/httpstream/wsstream/conn.go handshake
  */
-import type { Answer, HttpRequest, MessageSocket } from '../../http/answer.js';
+
 import { readSubprotocols } from '../../http/subprotocols.js';
 import { errors } from '../../meta/errors.js';
+import type { Answer, HttpRequest, MessageSocket } from '../../protocol/http.js';
 import { onAbort } from '../../util/abort.js';
 
 /** The name of a subprotocol without its domain, which may be that of either dialect: `v4.channel`. */

@@ -19,6 +19,7 @@ import type {
   StreamConnection,
 } from '../../protocol/connection.js';
 import { timeToMs } from '../../text/time/time.js';
+import { refuseUnknownOptions } from '../../util/options.js';
 import { answerConnection } from '../http/answer-connection.js';
 import type { ClusterNetwork, ServiceName } from '../network/types.js';
 import { ClientOutput } from './client-output.js';
@@ -65,8 +66,8 @@ function connect(services: ConnectionServices, request: RuntimeRequest): Connect
   const streams = { stdin: on('stdin'), stdout: on('stdout'), stderr: on('stderr') && !on('tty'), tty: on('tty') };
   const run = (opened: ContainerStreams): Promise<ExecResult> =>
     subresource === 'exec'
-      ? runWithStreams(worker as PodWorker, container, query['command'] ?? [], opened)
-      : attach(container, opened);
+      ? runWithStreams(worker as PodWorker, container, query['command'] ?? [], { ...opened, tty: streams.tty })
+      : attach(container, { ...opened, tty: streams.tty });
   if (!container.isRunning) {
     throw errors.internal(`unable to upgrade connection: container not found (${JSON.stringify(container.name)})`);
   }
@@ -150,7 +151,7 @@ function logOf(worker: PodWorker, container: KubeletContainer, query: Query): Lo
 /** Connects streams to the main process of a container until it ends or the client disconnects. */
 async function attach(
   container: KubeletContainer,
-  { stdin, stdout, stderr, signal }: ContainerStreams,
+  { stdin, stdout, stderr, signal, tty }: ContainerStreams & { readonly tty: boolean },
 ): Promise<ExecResult> {
   const { run, log } = container;
   if (run === undefined || log === undefined) throw errors.internal('the container has ended');
@@ -163,7 +164,7 @@ async function attach(
   });
   const output = new ClientOutput(() => disconnect({ exitCode: 0 }));
   const untap = log.tap((stream, bytes) => {
-    void output.write(writers[stream] ?? (stream === 'stderr' ? writers.stdout : undefined), bytes);
+    void output.write(tty ? writers.stdout : writers[stream], bytes);
   });
   const reader = stdin?.getReader();
   const pump = async (): Promise<void> => {
@@ -177,6 +178,19 @@ async function attach(
   await output.finished();
   return { exitCode };
 }
+
+const LOG_OPTIONS = [
+  'namespace',
+  'container',
+  'follow',
+  'previous',
+  'timestamps',
+  'tailLines',
+  'sinceSeconds',
+  'limitBytes',
+] as const satisfies readonly (keyof PodLogOptions)[];
+
+const EXEC_OPTIONS = ['namespace', 'container', 'stdin', 'signal'] as const satisfies readonly (keyof PodExecOptions)[];
 
 /** `cluster.logs` and `cluster.exec`. */
 export class LocalConnections {
@@ -192,6 +206,7 @@ export class LocalConnections {
   }
 
   logs(pod: PodReference, options: PodLogOptions = {}): PodLog {
+    refuseUnknownOptions('logs', options, LOG_OPTIONS);
     const { namespace, ...rest } = options;
     const open = async (): Promise<ReadableStream<Uint8Array>> => {
       const object = await this.#podOf(pod, namespace);
@@ -204,11 +219,10 @@ export class LocalConnections {
     };
   }
 
-  async exec(
-    pod: PodReference,
-    command: readonly string[],
-    { namespace, container, stdin, signal = new AbortController().signal }: PodExecOptions = {},
-  ): Promise<PodExecResult> {
+  async exec(pod: PodReference, command: readonly string[], options: PodExecOptions = {}): Promise<PodExecResult> {
+    refuseUnknownOptions('exec', options, EXEC_OPTIONS);
+    if (!Array.isArray(command)) throw new TypeError("orchplane: exec takes a list of words: ['ls', '/']");
+    const { namespace, container, stdin, signal = new AbortController().signal } = options;
     const object = await this.#podOf(pod, namespace);
     const query = { command, ...queryOf({ container, stdin: stdin !== undefined, stdout: true, stderr: true }) };
     const connection = this.#open({ subresource: 'exec', object, scheme: '', port: '', query }) as StreamConnection;

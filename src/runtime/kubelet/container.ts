@@ -8,8 +8,8 @@ import type { ContainerStateInput, ContainerStatusInput } from '../../kinds/gene
 import { formatDuration } from '../../text/time/duration.js';
 import { messageOf } from '../../util/message-of.js';
 import type { FileTree } from '../files/file-tree.js';
-import { MemoryVolume } from '../files/file-tree.js';
 import type { ContainerSpec, ProcessExit, ProcessImage, RunningProcess, Usage } from '../program.js';
+import { rootOf, terminationMessage } from './container-files.js';
 import { InputStream } from './container-input.js';
 import { ContainerLog } from './container-log.js';
 import { environmentOf, expanded } from './environment.js';
@@ -40,9 +40,6 @@ const MAX_BACK_OFF_MS = 300_000;
 /** The back-off is forgotten when a container has run for this time. */
 const BACK_OFF_RESET_MS = 2 * MAX_BACK_OFF_MS;
 const MIN_GRACE_MS = 2_000;
-const TERMINATION_MESSAGE_BYTES = 4_096;
-const TERMINATION_LOG_LINES = 80;
-const TERMINATION_LOG_BYTES = 2_048;
 
 export class KubeletContainer {
   readonly role: ContainerRole;
@@ -271,7 +268,7 @@ export class KubeletContainer {
     this.#usage = {};
     this.#isReady = this.role === 'init' && exitCode === 0;
     this.#isStarted = false;
-    const message = this.#terminationMessage(run, exitCode);
+    const message = terminationMessage(this.#spec, { files: run.files, log: this.#log, exitCode });
     this.#terminated = {
       exitCode,
       reason: reason ?? (exitCode === 0 ? 'Completed' : 'Error'),
@@ -289,14 +286,6 @@ export class KubeletContainer {
 
   #backOffMs(): number {
     return Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (this.#crashes - 1));
-  }
-
-  #terminationMessage({ files }: ContainerRun, exitCode: number): string {
-    const { terminationMessagePath = '/dev/termination-log', terminationMessagePolicy } = this.#spec;
-    const written = files.exists(terminationMessagePath) ? files.readText(terminationMessagePath) : '';
-    if (written !== '') return written.slice(0, TERMINATION_MESSAGE_BYTES);
-    if (terminationMessagePolicy !== 'FallbackToLogsOnError' || exitCode === 0) return '';
-    return this.#log?.tail(TERMINATION_LOG_LINES, TERMINATION_LOG_BYTES) ?? '';
   }
 
   /** The container waits for its next start. */
@@ -398,14 +387,4 @@ export class KubeletContainer {
     this.#run?.probes.stop();
     this.#run?.process.kill('SIGKILL');
   }
-}
-
-/** The files that every container has of its own. */
-function rootOf(pod: PodEnvironment, { terminationMessagePath = '/dev/termination-log' }: ContainerSpec): MemoryVolume {
-  const root = new MemoryVolume();
-  const put = (path: string, text: string) =>
-    root.write(path.replace(/^\/+/, ''), { bytes: new TextEncoder().encode(text), mode: 0o644 });
-  for (const [path, text] of Object.entries(pod.systemFiles())) put(path, text);
-  put(terminationMessagePath, '');
-  return root;
 }

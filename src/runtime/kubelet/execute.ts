@@ -81,12 +81,12 @@ export async function executeCommand(
   return { exitCode, output };
 }
 
-/** Runs a command with the streams of a client. The command is killed when the client disconnects. */
+/** Runs a command with the streams of a client; a terminal has one for all output. The command is killed when the client disconnects. */
 export async function runWithStreams(
   pod: PodEnvironment,
   container: KubeletContainer,
   command: readonly string[],
-  { stdin, stdout, stderr, signal }: ContainerStreams,
+  { stdin, stdout, stderr, signal, tty }: ContainerStreams & { readonly tty: boolean },
 ): Promise<ExecResult> {
   const writers = { stdout: stdout?.getWriter(), stderr: stderr?.getWriter() };
   const output = new ClientOutput(() => process?.kill('SIGKILL'));
@@ -96,7 +96,7 @@ export async function runWithStreams(
     process = startCommand(pod, container, command, {
       stdin: stdin ?? empty,
       stdout: (bytes) => output.write(writers.stdout, bytes),
-      stderr: (bytes) => output.write(writers.stderr, bytes),
+      stderr: (bytes) => output.write(tty ? writers.stdout : writers.stderr, bytes),
     });
   } catch (error) {
     throw errors.internal(`error executing command in container: failed to exec in container: ${messageOf(error)}`);

@@ -1,9 +1,9 @@
 /** The tests of `serve` and of its listener, with the HTTP server in a thread of its own. */
 import { EventEmitter } from 'node:events';
 import { describe, vi } from 'vitest';
-import type { Answer, HttpRequest } from '../../../src/http/answer.js';
 import { loadHttpThread } from '../../../src/node/http-thread.js';
 import type { ServeOptions } from '../../../src/node/serve.js';
+import type { Answer, HttpRequest } from '../../../src/protocol/http.js';
 import { buildHttpThread } from '../../unit/node/http-thread-file.js';
 import type * as sockets from '../../unit/node/sockets.js';
 

@@ -1,7 +1,8 @@
 /** Containers that are processes of this machine, without isolation and in Linux namespaces. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { type Cluster, createCluster } from 'orchplane';
 import { controllers, standardControllers } from 'orchplane/controllers';
 import { ConfigMap, Pod, Service } from 'orchplane/kinds';
@@ -103,6 +104,23 @@ describe.each(cases)('processes with isolation %s', (isolation, isPossible) => {
     expect(status.containerStatuses?.[0]?.state.terminated).toMatchObject({ exitCode: 4, message: 'done\n' });
     await cluster.close();
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('orchplane-pod-'))).toEqual(before);
+  });
+
+  test.runIf(isPossible)('are not contained: they read the files of this machine as its user', async () => {
+    await using cluster = clusterWith({ isolation });
+    const file = fileURLToPath(import.meta.url);
+    await run(cluster, 'spy', {
+      restartPolicy: 'Never',
+      containers: [{ name: 'c', image: 'busybox', args: ['-c', `id -u; wc -c < ${file}; echo $HOME`] }],
+    });
+    await until(cluster, 'spy', 'Succeeded');
+    const [user, size, home] = (await cluster.logs('spy').text()).split('\n').map((line) => line.trim());
+    expect({ user, size, home }).toEqual({
+      user: String(process.getuid?.()),
+      size: String(statSync(file).size),
+      // Variables of this process are not passed on.
+      home: '',
+    });
   });
 
   test.runIf(isPossible)('can be executed in, stopped and reached through a Service', async () => {

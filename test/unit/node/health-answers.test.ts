@@ -1,9 +1,8 @@
 /** Health checks while the cluster does not respond. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Peer } from '../../../src/auth/authentication.js';
-import type { Answer } from '../../../src/http/answer.js';
 import { HealthAnswers } from '../../../src/node/health-answers.js';
 import { IncomingHeaders } from '../../../src/node/incoming-request.js';
+import type { Answer, Peer } from '../../../src/protocol/http.js';
 
 afterEach(() => vi.restoreAllMocks());
 

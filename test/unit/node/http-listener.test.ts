@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { connect, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
-import type { Answer, HttpRequest } from '../../../src/http/answer.js';
 import { createListener } from '../../../src/node/http-listener.js';
 import { ClientDisconnectedError } from '../../../src/node/incoming-request.js';
+import type { Answer, HttpRequest } from '../../../src/protocol/http.js';
 import { exchange, openConnection, site, text } from './sockets.js';
 
 const CLOSE = 'Host: x\r\nConnection: close\r\n';

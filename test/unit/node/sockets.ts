@@ -4,13 +4,13 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import type { Answer } from '../../../src/http/answer.js';
 import {
   createListener,
   type Listener,
   type RequestHandler,
   type RequestLogEntry,
 } from '../../../src/node/http-listener.js';
+import type { Answer } from '../../../src/protocol/http.js';
 
 export interface RawConnection {
   readonly socket: Socket;

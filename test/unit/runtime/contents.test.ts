@@ -215,3 +215,31 @@ test('an unknown command fails', async () => {
   await running.start('one', 'idle');
   await expect(running.cluster.exec('one', ['bash'])).rejects.toThrow('executable file not found in $PATH');
 });
+
+test.each([
+  [true, 'both\n'],
+  [false, 'out\n'],
+])('with a terminal (%s) standard error is part of standard output', async (tty, expected) => {
+  const noisy: Program = ({ stdout, stderr }) => {
+    stdout.write(tty ? 'bo' : 'out\n');
+    stderr.write(tty ? 'th\n' : 'lost\n');
+  };
+  await using running = runningCluster({ idle: { run: idle, commands: { noisy } } });
+  await running.start('pod', 'idle');
+  const query = { command: ['noisy'], stdout: ['true'], tty: [String(tty)] };
+  const object = await running.pod('pod');
+  const request = { subresource: 'exec', object, scheme: '', port: '', query } as const;
+  const connection = await running.cluster.runtimeSlot.runtime?.connect(request);
+  if (connection?.type !== 'streams') throw new Error('it is no connection with streams');
+  const texts: string[] = [];
+  const stdout = new WritableStream<Uint8Array>({ write: (bytes) => void texts.push(new TextDecoder().decode(bytes)) });
+  await connection.run({ stdout, signal: new AbortController().signal });
+  expect(texts.join('')).toBe(expected);
+});
+
+test('a program is a function of this process, which it shares with its caller', async () => {
+  const seen: unknown[] = [];
+  await using running = runningCluster({ spy: () => void seen.push(globalThis, process.pid) });
+  await running.start('spy', 'spy', { restartPolicy: 'Never' });
+  expect(seen).toEqual([globalThis, process.pid]);
+});

@@ -1,5 +1,5 @@
 /** Requests and WebSockets without a network. */
-import type { Answer, HttpRequest, MessageSocket } from '../../../../src/http/answer.js';
+import type { Answer, HttpRequest, MessageSocket } from '../../../../src/protocol/http.js';
 import { answerConnection } from '../../../../src/runtime/http/answer-connection.js';
 
 export interface FakeRequest extends HttpRequest {

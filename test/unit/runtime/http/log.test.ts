@@ -1,7 +1,8 @@
 /** Logs over HTTP and WebSocket. */
 import { describe, expect, test } from 'vitest';
-import { type ByteSource, readableOf } from '../../../../src/http/answer.js';
+import { readableOf } from '../../../../src/http/answer.js';
 import type { LogConnection } from '../../../../src/protocol/connection.js';
+import type { ByteSource } from '../../../../src/protocol/http.js';
 import { answerConnection } from '../../../../src/runtime/http/answer-connection.js';
 import { fakeRequest, openSession } from './fakes.js';
 
