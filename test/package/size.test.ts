@@ -12,24 +12,24 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 492,
+  index: 492.5,
   // Includes journals, initial states and time travel, about 4 kB.
   core: 145.5,
   // Includes the schema-based copying of stored specs.
   kinds: 308,
   admission: 150,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
-  controllers: 398.5,
+  controllers: 399,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
-  http: 114,
+  http: 114.5,
   'codec/protobuf': 40,
   'codec/cbor': 9,
-  'service-worker': 108,
+  'service-worker': 108.5,
   'indexed-db': 4,
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB.
-  node: 316,
+  node: 316.5,
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 2 kB.
-  etcd: 402,
+  etcd: 402.5,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
   testing: 484,
   vitest: 485,
@@ -81,7 +81,7 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 131.5,
+    budget: 132,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
@@ -94,7 +94,7 @@ const PAGES: readonly {
   {
     name: 'a client of a cluster elsewhere',
     code: "import { createClient } from 'orchplane/core'; import { httpTransport } from 'orchplane/http'; console.log(createClient({ transport: httpTransport({ baseUrl: 'http://localhost' }) }));",
-    budget: 47,
+    budget: 47.5,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
