@@ -12,29 +12,29 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 492.5,
+  index: 493.5,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 145.5,
+  core: 146,
   // Includes the schema-based copying of stored specs.
-  kinds: 308.5,
-  admission: 150,
+  kinds: 309,
+  admission: 150.5,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
   controllers: 399.5,
   // A third of it are the kinds that controllers use, a fifth the scheduler with the expressions of devices.
   runtime: 253,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
-  http: 114.5,
+  http: 115,
   'codec/protobuf': 40,
   'codec/cbor': 9,
-  'service-worker': 108.5,
+  'service-worker': 109,
   'indexed-db': 4,
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB;
   // process images 5 kB, sockets and streams of pods 2 kB.
-  node: 324,
+  node: 325,
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 3 kB.
-  etcd: 403.5,
+  etcd: 404,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 484.5,
+  testing: 485.5,
   vitest: 485,
   // The matchers need what compares objects by their kinds.
   jest: 336,
@@ -84,14 +84,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 132,
+    budget: 132.5,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 135,
+    budget: 136,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
@@ -103,7 +103,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 465.5,
+    budget: 466,
   },
 ];
 
