@@ -11,16 +11,17 @@
 [ -x "${K8S_BIN:?set it to a folder with e2e.test and kubectl}/e2e.test" ] || die "$K8S_BIN/e2e.test is missing"
 [ "$(id -u)" = 0 ] || die "namespaces require root"
 images=$WORK/images
-mkdir -p "$images/agnhost" "$images"/busybox/{bin,etc,tmp,root,www}
+mkdir -p "$images/agnhost" "$images"/busybox/{bin,etc,tmp,root,nautilus,usr/local/apache2/htdocs}
 [ -x "$images/agnhost/agnhost" ] ||
   (cd "${K8S_SRC:?set it to the sources of Kubernetes}" && CGO_ENABLED=0 go build -o "$images/agnhost/agnhost" ./test/images/agnhost)
 cp "${K8S_SRC:?}"/test/images/agnhost/porter/localhost.{crt,key} "$images/agnhost/"
 cp "$(command -v busybox)" "$images/busybox/bin/busybox"
+cp -f "$images/agnhost/agnhost" "$images/agnhost/agnhost-2"
 chroot "$images/busybox" /bin/busybox --install -s /bin
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n' >"$images/busybox/etc/passwd"
 printf 'root:x:0:\nnobody:x:65534:\n' >"$images/busybox/etc/group"
-echo '<html><body><h1>It works!</h1></body></html>' >"$images/busybox/www/index.html"
-echo '{ "image": "nautilus.jpg" }' >"$images/busybox/www/data.json"
+echo '<html><body><h1>It works!</h1></body></html>' >"$images/busybox/usr/local/apache2/htdocs/index.html"
+echo '{ "image": "nautilus.jpg" }' >"$images/busybox/nautilus/data.json"
 kubeconfig=$WORK/kubeconfig-pods
 rm -f "$kubeconfig"
 node "$HERE/serve-pods.mjs" "${PORT:-17443}" "$kubeconfig" "$images/agnhost" "$images/busybox" >"$WORK/logs/pods-server.log" 2>&1 &

@@ -15,11 +15,16 @@ const { runtime } = await import(`${dist}/runtime/index.js`);
 
 const registry = 'registry.k8s.io';
 const programs = Object.fromEntries(
-  ['agnhost', 'localhost.crt', 'localhost.key'].map((name) => [`/${name}`, join(agnhostFolder, name)]),
+  ['agnhost', 'agnhost-2', 'localhost.crt', 'localhost.key'].map((name) => [`/${name}`, join(agnhostFolder, name)]),
 );
 const agnhost = { command: ['/agnhost'], args: ['pause'], programs };
 const busybox = { command: [], args: ['sh'], root: busyboxRoot };
-const httpd = { command: [], args: ['/bin/busybox', 'httpd', '-f', '-p', '80', '-h', '/www'], root: busyboxRoot };
+const serving = (folder) => ({
+  command: [],
+  args: ['/bin/busybox', 'httpd', '-f', '-p', '80', '-h', folder],
+  root: busyboxRoot,
+});
+const httpd = serving('/usr/local/apache2/htdocs');
 const images = processImages(
   {
     [`${registry}/e2e-test-images/agnhost`]: agnhost,
@@ -29,7 +34,7 @@ const images = processImages(
     // Images with a web server or with tools: the tests use nothing else of them.
     [`${registry}/e2e-test-images/httpd`]: httpd,
     [`${registry}/e2e-test-images/nginx`]: httpd,
-    [`${registry}/e2e-test-images/nautilus`]: httpd,
+    [`${registry}/e2e-test-images/nautilus`]: serving('/nautilus'),
     [`${registry}/e2e-test-images/jessie-dnsutils`]: { command: [], args: ['sleep', '10000'] },
   },
   { isolation: 'namespaces' },

@@ -77,17 +77,46 @@ function publish(
 }
 
 function publishDns(resolve: (name: string, remoteAddress: string) => readonly string[]): () => void {
+  const undoTcp = publishDnsOverTcp(resolve);
   const socket = createSocket('udp4');
   socket.on('message', (query, { address, port }) => {
     const answer = answerQuery(query, (name) => resolve(name, address));
     if (answer !== undefined) socket.send(answer, port, address);
   });
-  return listenAt(
+  const undoUdp = listenAt(
     DNS_ADDRESS,
     () => socket.bind({ address: DNS_ADDRESS, port: DNS_PORT }),
     () => socket.close(),
     socket,
   );
+  return () => {
+    undoTcp();
+    undoUdp();
+  };
+}
+
+/** Over TCP, each message has its length in front. */
+function publishDnsOverTcp(resolve: (name: string, remoteAddress: string) => readonly string[]): () => void {
+  const server = createServer((socket) => {
+    const { remoteAddress = '' } = socket;
+    let received = Buffer.alloc(0);
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (bytes) => {
+      received = Buffer.concat([received, bytes]);
+      while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
+        const end = 2 + received.readUInt16BE(0);
+        const answer = answerQuery(received.subarray(2, end), (name) => resolve(name, remoteAddress));
+        received = received.subarray(end);
+        if (answer === undefined) return socket.destroy();
+        const length = Buffer.alloc(2);
+        length.writeUInt16BE(answer.length);
+        socket.write(Buffer.concat([length, answer]));
+      }
+      return socket;
+    });
+  });
+  const listen = () => server.listen({ host: DNS_ADDRESS, port: DNS_PORT });
+  return listenAt(DNS_ADDRESS, listen, () => server.close(), server);
 }
 
 /** Adds the address to the bridge and listens there. Errors are printed: the rest of the cluster works without. */

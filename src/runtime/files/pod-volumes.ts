@@ -8,6 +8,7 @@ import type { ControllerContext } from '../../controllers/runtime/controller.js'
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
+import { StatusError } from '../../meta/errors.js';
 import { expanded } from '../kubelet/environment.js';
 import {
   configMapData,
@@ -213,6 +214,9 @@ export class PodVolumes {
         audiences: audience === undefined || audience === '' ? [] : [audience],
         expirationSeconds,
         boundTo: { kind: 'Pod', name: metadata.name, uid: metadata.uid },
+      }).catch((error: unknown) => {
+        // The service account or the namespace may be gone.
+        throw StatusError.is(error) ? new SetupError(`failed to fetch token: ${error.message}`) : error;
       });
       const ageMs = Math.min(expirationSeconds * 1000 * RENEW_AFTER, MAX_TOKEN_AGE_MS);
       this.#tokens.set(key, { token, renewAtMs: clock.now() + ageMs });

@@ -1,6 +1,8 @@
 /**
  * Connections to running pods: logs, commands, attached streams, ports and HTTP servers.
  */
+
+import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { errors } from '../../meta/errors.js';
 import { readInteger, readSwitch, readTimeValue } from '../../meta/query-values.js';
 import type {
@@ -52,7 +54,7 @@ function connect(services: ConnectionServices, request: RuntimeRequest): Connect
   if (subresource === 'proxy') {
     if (object.kind === 'Node') return { type: 'proxy', fetch: (http) => services.nodeFetch(name, http) };
     const address =
-      object.kind === 'Service' ? serviceEndpoint(network, { namespace, name }, port) : { host: podIpOf(object), port };
+      object.kind === 'Service' ? serviceEndpoint(network, { namespace, name }, port) : podAddress(object, port);
     return { type: 'proxy', fetch: (http) => network.fetch(redirected(http, { scheme, ...address })) };
   }
   const worker = services.workerOf(namespace, name);
@@ -82,9 +84,11 @@ function serviceEndpoint(network: ClusterNetwork, service: ServiceName, port: st
   return { host: endpoint.host, port: String(endpoint.port) };
 }
 
-function podIpOf(object: unknown): string {
-  const { podIP = '' } = (object as { status?: { podIP?: string } }).status ?? {};
-  return podIP;
+/** Without a port, the first one of the pod's containers. */
+function podAddress(object: unknown, port: string) {
+  const { spec, status } = object as StoredPod;
+  const [first] = spec.containers.flatMap(({ ports = [] }) => ports);
+  return { host: status.podIP ?? '', port: port === '' && first !== undefined ? String(first.containerPort) : port };
 }
 
 /** The request with another host. The port defaults to that of the scheme. */
