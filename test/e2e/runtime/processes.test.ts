@@ -11,26 +11,27 @@ import { type Program, runtime } from 'orchplane/runtime';
 import { describe, expect, test } from 'vitest';
 import type { PodInput } from '../../../src/kinds/generated/core-v1.js';
 
-function isAvailable(command: string): boolean {
-  try {
-    execFileSync(command, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const hasNamespaces =
-  process.platform === 'linux' && process.getuid?.() === 0 && isAvailable('unshare') && canUseNamespaces();
-
+/** Whether this machine allows what containers in namespaces need: an overlay and an interface. */
 function canUseNamespaces(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
+  const commands = [
+    'command -v nsenter',
+    'command -v setpriv',
+    'command -v chroot',
+    'ip link add test0 type bridge',
+    'mount -t tmpfs tmpfs /mnt',
+    'mkdir /mnt/upper /mnt/work /mnt/root',
+    'mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work /mnt/root',
+  ];
   try {
-    execFileSync('unshare', ['--mount', '--net', 'ip', 'link', 'add', 'test0', 'type', 'bridge'], { stdio: 'ignore' });
+    execFileSync('unshare', ['--mount', '--net', 'sh', '-c', commands.join(' && ')], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
   }
 }
+
+const hasNamespaces = canUseNamespaces();
 
 const SERVER = `
 require('http').createServer((request, response) => response.end('from ' + process.env.NAME + ' ' + request.url))
