@@ -62,7 +62,7 @@ export interface ReconcilerHost {
    */
   pace(afterMs: number, end: () => void): boolean;
   /** Starts to delete all objects of a resource. */
-  deleteAll(resource: GroupResource): void;
+  deleteAll(resource: GroupResource, onConverted: () => void): void;
   /** An index of the stored objects by key; see `Objects` in `objects.ts`. */
   index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key>;
   /**

@@ -47,12 +47,13 @@ export const BUILT_IN_COMMANDS: Readonly<Record<string, Program>> = {
   rm: ({ args, files, stderr }) =>
     forEachPath({ args: args.filter((arg) => !arg.startsWith('-')), stderr }, 'rm', (path) => files.remove(path)),
   tee: async ({ args, files, stdin, stdout }) => {
-    let text = '';
+    const parts: Uint8Array[] = [];
     for await (const bytes of chunksOf(stdin)) {
       stdout.write(bytes);
-      text += new TextDecoder().decode(bytes);
+      parts.push(bytes);
     }
-    for (const path of args) files.write(path, text);
+    const content = new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
+    for (const path of args) files.write(path, content);
   },
 };
 

@@ -79,7 +79,7 @@ function runProgram(program: Program, setup: ContainerSetup): RunningProcess {
     try {
       return { exitCode: exitCode(await program(container)) };
     } catch (error) {
-      if (error instanceof Exit) return { exitCode: error.code };
+      if (error instanceof Exit) return { exitCode: error.code & 255 };
       if (stopping.signal.aborted && isAbort(error)) return { exitCode: EXIT_CODES.terminated };
       container.stderr.write(`${textOf(error)}\n`);
       return { exitCode: 1 };
@@ -142,7 +142,7 @@ function containerOf(setup: ContainerSetup, signal: AbortSignal, state: ProgramS
       checkUsage(usage);
       if (!state.isEnded()) setup.onUsage(usage);
     },
-    log: (...values) => stdout.write(`${values.map(textOf).join(' ')}\n`),
+    log: (...values) => stdout.write(`${values.map((value) => textOf(value)).join(' ')}\n`),
     exit(code) {
       throw new Exit(code);
     },
@@ -175,11 +175,20 @@ function containerOf(setup: ContainerSetup, signal: AbortSignal, state: ProgramS
   };
 }
 
-function textOf(value: unknown): string {
+/** Errors with their causes, up to this depth. */
+const MAX_CAUSES = 5;
+
+function textOf(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value;
   if (value instanceof Error) {
     const { cause, stack = value.message } = value;
-    return cause === undefined ? stack : `${stack}\n  [cause]: ${textOf(cause)}`;
+    const hasCause = cause !== undefined && depth < MAX_CAUSES;
+    return hasCause ? `${stack}\n  [cause]: ${textOf(cause, depth + 1)}` : stack;
   }
-  return JSON.stringify(value) ?? String(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    // Cyclic objects and values such as BigInt have no JSON.
+    return String(value);
+  }
 }

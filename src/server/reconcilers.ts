@@ -66,7 +66,7 @@ export class ServerReconcilers {
   #servers: readonly string[] | undefined;
   readonly #timers = new Set<Undo>();
   /** Tables whose objects a webhook converts, so that they can be deleted. */
-  readonly #converting = new Map<string, Promise<void>>();
+  readonly #converting = new Set<string>();
 
   /** Reconcilers act as the server itself, so the context is used without its plugins. */
   constructor(context: ServerContext, dependencies: ReconcilerDependencies, extra: ExtraReconcilers = new Map()) {
@@ -236,7 +236,7 @@ export class ServerReconcilers {
         if (this.#isPaced) this.#wakeAfter(afterMs, { clock: systemClock, before: end });
         return this.#isPaced;
       },
-      deleteAll: (resource) => this.#deleteAll(resource),
+      deleteAll: (resource, onConverted) => this.#deleteAll(resource, onConverted),
       isWriting: () => this.#writing > 0,
       lastChange: (resource) => {
         this.#watch(storageKeyOf(resource));
@@ -330,7 +330,7 @@ export class ServerReconcilers {
     });
   }
 
-  #deleteAll(resource: GroupResource): void {
+  #deleteAll(resource: GroupResource, onConverted: () => void): void {
     const served = this.#context.registry.storageKindOf(resource);
     if (served === undefined || this.#converting.has(served.storageKey)) return;
     const namespaces = new Set(
@@ -343,26 +343,23 @@ export class ServerReconcilers {
         ...(namespace === '' ? {} : { namespace }),
         options: {},
       };
-      this.#deleteCollection(request, served, resource);
+      this.#deleteCollection(request, served, onConverted);
     }
   }
 
-  /** Objects in an older storage version may have to be converted by a webhook first. They are deleted after that. */
-  #deleteCollection(request: ApiRequest, served: ServedKind, resource: GroupResource): void {
+  /** Objects in an older storage version may have to be converted by a webhook first. The reconcilers run again then. */
+  #deleteCollection(request: ApiRequest, served: ServedKind, onConverted: () => void): void {
     try {
       this.#await(deleteCollection(this.#context, request, served));
     } catch (error) {
       if (!(error instanceof ConversionPending)) throw error;
-      const { ready } = error;
-      this.#converting.set(served.storageKey, ready);
-      const again = (): void => {
-        // A restart discards the deletion.
-        if (this.#converting.get(served.storageKey) !== ready) return;
+      this.#converting.add(served.storageKey);
+      const end = (): void => {
         this.#converting.delete(served.storageKey);
-        this.#deleteAll(resource);
-        this.reconcile({ isDue: true });
+        onConverted();
       };
-      ready.then(again, () => this.#wakeAfter(RETRY_MS, { before: again }));
+      const retry = () => this.#wakeAfter(RETRY_MS, { before: end });
+      error.ready.then(end, retry).then(() => this.reconcile({ isDue: true }));
     }
   }
 }

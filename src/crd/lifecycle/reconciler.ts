@@ -64,6 +64,8 @@ class CrdReconciler implements ServerReconciler {
   readonly #paced = new Map<string, { readonly uid: string; isOver: boolean }>();
   /** The CRDs that this reconciler wrote since the last pass. */
   readonly #written = new Set<string>();
+  /** Terminating CRDs whose objects a webhook has converted, so that they can be deleted. */
+  readonly #converted = new Set<string>();
   #writeCount = 0;
 
   constructor(server: ReconcilerHost) {
@@ -81,6 +83,7 @@ class CrdReconciler implements ServerReconciler {
       // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
       const due = new Set([...this.#written, ...this.#nameConflicts, ...this.#terminating.keys()]);
       this.#written.clear();
+      this.#converted.clear();
       this.#writeCount = 0;
       if (readsAll) for (const name of this.#findChanged()) due.add(name);
       // A deleted CRD frees its names for the others.
@@ -155,7 +158,7 @@ class CrdReconciler implements ServerReconciler {
   }
 
   #hasWork(): boolean {
-    if (this.#server.lastChange(CRDS) !== this.#lastChanges) return true;
+    if (this.#server.lastChange(CRDS) !== this.#lastChanges || this.#converted.size > 0) return true;
     return [...this.#terminating].some(
       ([name, resource]) => this.#paced.get(name)?.isOver !== false && this.#isEmpty(resource),
     );
@@ -310,7 +313,8 @@ class CrdReconciler implements ServerReconciler {
     };
     const change = this.#conditionChange(crd, progress);
     if (change !== undefined) this.#write(crd, change);
-    if (!this.#isEmpty(resource)) this.#server.deleteAll(resource);
+    const { name } = crd.metadata;
+    if (!this.#isEmpty(resource)) this.#server.deleteAll(resource, () => this.#converted.add(name));
     const live = this.#getCrd(crd.metadata.name);
     if (live === undefined || !this.#isEmpty(resource) || this.#isPausing(live)) return;
     this.#removeFinalizer(live, {

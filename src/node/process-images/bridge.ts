@@ -1,7 +1,7 @@
 /**
  * The bridge that connects the network namespaces of pods, and the addresses of Services and of cluster DNS on it.
  */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -22,7 +22,10 @@ let created: Promise<void> | undefined;
 
 /** Creates the bridge. It stays when the process ends, because another process may use it. */
 export function createBridge(): Promise<void> {
-  created ??= addBridge();
+  created ??= addBridge().catch((error: unknown) => {
+    created = undefined;
+    throw error;
+  });
   return created;
 }
 
@@ -32,17 +35,45 @@ async function addBridge(): Promise<void> {
   await run('ip', ['link', 'set', BRIDGE, 'up']);
 }
 
-async function addUnlessPresent(args: readonly string[]): Promise<void> {
+/** Whether it was added. */
+async function addUnlessPresent(args: readonly string[]): Promise<boolean> {
   try {
     await run('ip', args);
+    return true;
   } catch (error) {
     if (!/File exists|already assigned/.test(String(error))) throw error;
+    return false;
+  }
+}
+
+/** The number of listeners by address. An address that this process added is removed with its last listener. */
+const listeners = new Map<string, { count: number; isOwn: boolean }>();
+
+async function addAddress(host: string): Promise<void> {
+  const known = listeners.get(host) ?? { count: 0, isOwn: false };
+  known.count++;
+  listeners.set(host, known);
+  if (await addUnlessPresent(['addr', 'add', `${host}/32`, 'dev', BRIDGE])) known.isOwn = true;
+}
+
+/** Synchronous, so that nothing is left when the cluster is closed. */
+function removeAddress(host: string): void {
+  const known = listeners.get(host);
+  if (known === undefined || --known.count > 0) return;
+  listeners.delete(host);
+  if (!known.isOwn) return;
+  try {
+    execFileSync('ip', ['addr', 'del', `${host}/32`, 'dev', BRIDGE], { stdio: 'pipe' });
+  } catch (error) {
+    console.error(`orchplane: the address ${host} is left: ${String(error)}`);
   }
 }
 
 /** Creates a network namespace with an interface on the bridge. */
 export async function addNetwork(name: string, address: string): Promise<void> {
   await createBridge();
+  // Left by a process that was killed.
+  await run('ip', ['netns', 'del', name]).catch(() => undefined);
   await run('ip', ['netns', 'add', name]);
   await run('ip', ['link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name]);
   await run('ip', ['link', 'set', name, 'master', BRIDGE, 'up']);
@@ -130,16 +161,22 @@ function listenAt(
   let isClosed = false;
   let isListening = false;
   events.on('error', print);
-  createBridge()
-    .then(() => addUnlessPresent(['addr', 'add', `${host}/32`, 'dev', BRIDGE]))
-    .then(() => {
-      if (isClosed) return;
-      isListening = true;
-      listen();
-    })
-    .catch(print);
+  const start = async (): Promise<void> => {
+    await createBridge();
+    if (isClosed) return;
+    await addAddress(host);
+    if (isClosed) {
+      removeAddress(host);
+      return;
+    }
+    isListening = true;
+    listen();
+  };
+  start().catch(print);
   return () => {
     isClosed = true;
-    if (isListening) close();
+    if (!isListening) return;
+    close();
+    removeAddress(host);
   };
 }

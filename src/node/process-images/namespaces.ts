@@ -57,6 +57,7 @@ exec env -i "$@"
 /** With their paths, because the variable PATH is that of the container. */
 const NSENTER = '/usr/bin/nsenter';
 const CHROOT = '/usr/sbin/chroot';
+const ENV = '/usr/bin/env';
 const SETPRIV = '/usr/bin/setpriv';
 
 /** What containers may do unless they are privileged; the default of container runtimes. */
@@ -82,7 +83,8 @@ function limitCapabilities({ securityContext }: ContainerSetup['container']): re
   const added = (securityContext?.capabilities?.add ?? []).map((name) => name.toLowerCase().replace(/^cap_/, ''));
   if (added.includes('all')) return [];
   const set = ['-all', ...[...CAPABILITIES, ...added].map((name) => `+${name}`)];
-  return [SETPRIV, `--bounding-set=${set.join(',')}`];
+  const escalates = securityContext?.allowPrivilegeEscalation !== false;
+  return [SETPRIV, ...(escalates ? [] : ['--no-new-privs']), `--bounding-set=${set.join(',')}`];
 }
 
 /** `chroot` begins in the root directory. */
@@ -122,25 +124,24 @@ export class NamespaceHost implements ProcessHost {
   ): Promise<PreparedProcess> {
     const pod = this.#podOf(setup);
     const { container, exec } = setup;
-    const work = container.workingDir ?? definition.workingDir ?? '/';
+    const work = targetIn(definition.root ?? '/', container.workingDir ?? definition.workingDir ?? '/');
     const env = { ...definition.env, ...setup.env };
     if (exec !== undefined) {
       const first = await readyProcessOf(pod.containers.get(container.name));
-      const { uid, gid } = userOf(setup);
-      const enter = ['--target', String(first), '--mount', '--uts', '--ipc', '--net', '--pid', '--root'];
-      const as = uid === 0 && gid === 0 ? [] : ['--setuid', String(uid), '--setgid', String(gid)];
+      const state = pod.containers.get(container.name);
+      const enter = ['--target', String(first), '--mount', '--uts', '--ipc', '--net', '--pid', '--', ENV, '-i'];
       return {
-        command: [NSENTER, ...enter, `--wd=/proc/${first}/root${work}`, ...as, ...command],
-        env,
+        command: [NSENTER, ...enter, ...insideOf(setup, env, { root: state?.directory ?? '', work, command })],
+        env: { PATH: process.env['PATH'] ?? '' },
         signal: ({ pid }, name) => signalGroup(pid, name),
       };
     }
     const network = await pod.network;
+    if (this.#pods.get(setup.pod.metadata.uid) !== pod) throw new Error('the pod is gone');
     const directory = join(pod.folders.root, `container-${container.name}-${pod.containers.size}-${setup.clock.now()}`);
     const state: ContainerState = { directory, pid: undefined };
     pod.containers.set(container.name, state);
     const log = this.#writeMounts(setup, definition, pod, directory);
-    const { uid, gid, groups } = userOf(setup);
     const rootMode = container.securityContext?.readOnlyRootFilesystem === true ? 'ro' : 'rw';
     const hostname = setup.pod.spec.hostname ?? setup.pod.metadata.name;
     const isolate = [
@@ -161,13 +162,7 @@ export class NamespaceHost implements ProcessHost {
         ...isolate,
         ...script,
         work,
-        ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
-        ...limitCapabilities(container),
-        CHROOT,
-        `--userspec=${uid}:${gid}`,
-        `--groups=${groups.join(',')}`,
-        join(directory, 'overlay', 'root'),
-        ...inDirectory(work, command),
+        ...insideOf(setup, env, { root: directory, work, command }),
       ],
       env: { PATH: process.env['PATH'] ?? '' },
       created: (pid) => {
@@ -175,7 +170,11 @@ export class NamespaceHost implements ProcessHost {
         return readyProcessOf(state).then(() => undefined);
       },
       signal: ({ pid }, name) => signalFirst(pid, name),
-      ended: () => readTerminationMessage(setup, log),
+      ended: () => {
+        // Its number may belong to another process now.
+        state.pid = undefined;
+        readTerminationMessage(setup, log);
+      },
     };
   }
 
@@ -306,6 +305,24 @@ function signalFirst(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): vo
     // `unshare` has no child yet, or the container has ended.
     signalGroup(pid, signal);
   }
+}
+
+/** The arguments of `env` that start a command in the root directory of a container, with its user and capabilities. */
+function insideOf(
+  setup: ContainerSetup,
+  env: Readonly<Record<string, string>>,
+  { root, work, command }: { readonly root: string; readonly work: string; readonly command: readonly string[] },
+): readonly string[] {
+  const { uid, gid, groups } = userOf(setup);
+  return [
+    ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    ...limitCapabilities(setup.container),
+    CHROOT,
+    `--userspec=${uid}:${gid}`,
+    `--groups=${groups.join(',')}`,
+    join(root, 'overlay', 'root'),
+    ...inDirectory(work, command),
+  ];
 }
 
 function userOf({ pod, container }: ContainerSetup) {

@@ -2,8 +2,8 @@
  * Runs processes without isolation. Each container has a directory with its volumes; the address of a pod is one of the
  * addresses in 127.0.0.0/8, which all belong to this machine.
  */
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import type { ContainerSetup } from '../../runtime/index.js';
 import type { PreparedProcess, ProcessHost } from './process-host.js';
 import type { ProcessImageDefinition } from './process-images.js';
@@ -73,7 +73,8 @@ export class PlainHost implements ProcessHost {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), bytes);
     }
-    for (const mount of files.mounts) {
+    // The shortest paths first, because a volume may be mounted inside of another one.
+    for (const mount of [...files.mounts].reverse()) {
       const path = join(root, mount.mountPath);
       mkdirSync(dirname(path), { recursive: true });
       if (!existsSync(path)) symlinkSync(folders.sourceOf(mount), path);
@@ -98,9 +99,20 @@ export function signalGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKIL
   }
 }
 
+const MESSAGE_BYTES = 4_096;
+
 /** Gives kubelet the file with the termination message. */
 export function readTerminationMessage({ files, container }: ContainerSetup, root: string): void {
   const { terminationMessagePath = '/dev/termination-log' } = container;
-  const path = join(root, terminationMessagePath);
-  if (existsSync(path)) files.write(terminationMessagePath, readFileSync(path));
+  const inner = normalize(terminationMessagePath).slice(1);
+  const path = join(root, inner);
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(MESSAGE_BYTES);
+    const length = readSync(file, bytes, 0, MESSAGE_BYTES, 0);
+    files.root.write?.(inner, { bytes: bytes.subarray(0, length), mode: 0o644 });
+  } finally {
+    closeSync(file);
+  }
 }

@@ -7,9 +7,10 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { ContainerSetup, ProcessExit, ProcessImage, RunningProcess } from '../../runtime/index.js';
 import { isPromise } from '../../util/maybe-promise.js';
+import { messageOf } from '../../util/message-of.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { NamespaceHost } from './namespaces.js';
-import { PlainHost } from './plain-host.js';
+import { PlainHost, signalGroup } from './plain-host.js';
 import type { ProcessHost } from './process-host.js';
 
 export interface ProcessImageDefinition {
@@ -100,6 +101,7 @@ class StartedProcess implements RunningProcess {
   #resolve: (exit: ProcessExit) => void = () => undefined;
   #resolveStarted: () => void = () => undefined;
   #child: ChildProcess | undefined;
+  #isEnded = false;
   #killedWith: 'SIGTERM' | 'SIGKILL' | undefined;
   #signal: ((child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL') => void) | undefined;
 
@@ -115,6 +117,7 @@ class StartedProcess implements RunningProcess {
 
   kill(signal: 'SIGTERM' | 'SIGKILL'): void {
     this.#killedWith = signal;
+    if (this.#isEnded) return;
     if (this.#child === undefined) {
       // The process has not been started yet.
       if (signal === 'SIGKILL') this.#resolve({ exitCode: 128 + constants.signals.SIGKILL });
@@ -143,9 +146,17 @@ class StartedProcess implements RunningProcess {
         stderr(new TextEncoder().encode(`${error.message}\n`));
         this.#resolve({ exitCode: 'code' in error && error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE });
       });
+      // Processes that it has left behind would hold its output.
+      child.once('exit', () => signalGroup(child.pid, 'SIGKILL'));
       // After the end of the output.
       child.once('close', (code, signal) => {
-        prepared.ended?.();
+        try {
+          prepared.ended?.();
+        } catch (error) {
+          stderr(new TextEncoder().encode(`${messageOf(error)}\n`));
+        }
+        this.#child = undefined;
+        this.#isEnded = true;
         this.#resolve({ exitCode: code ?? 128 + constants.signals[signal ?? 'SIGKILL'] });
       });
     } catch (error) {

@@ -11,6 +11,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -20,6 +21,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ContainerSetup } from '../../runtime/index.js';
 import type { Clock, Undo } from '../../util/clock.js';
+import { messageOf } from '../../util/message-of.js';
 
 type Mount = ContainerSetup['files']['mounts'][number];
 type Volume = Mount['volume'];
@@ -49,7 +51,6 @@ export class PodFolders {
     this.root = mkdtempSync(join(tmpdir(), `orchplane-pod-${pod.metadata.uid.slice(0, 8)}-`));
     this.#temporary = [this.root];
     this.#fsGroup = pod.spec.securityContext?.fsGroup;
-    chmodSync(this.root, 0o755);
   }
 
   /** The directory or file of this machine that is mounted. */
@@ -57,13 +58,16 @@ export class PodFolders {
     if (volume.hostPath !== undefined) return join(volume.hostPath, subPath);
     const folder = this.#folders.get(volume) ?? this.#create(volume);
     const path = join(folder.path, subPath);
-    if (subPath !== '' && !existsSync(path) && volume.write !== undefined) makeDirectory(path, this.#fsGroup);
+    if (subPath === '') return path;
+    requireBelow(folder.path, path);
+    if (!existsSync(path) && volume.write !== undefined) makeDirectory(path, this.#fsGroup);
     return path;
   }
 
   remove(): void {
     this.#refresh?.();
-    for (const path of this.#temporary) rmSync(path, { recursive: true, force: true });
+    // A process that was killed a moment ago may still write.
+    for (const path of this.#temporary) rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   }
 
   #create(volume: Volume): Folder {
@@ -88,11 +92,20 @@ export class PodFolders {
     return this.#clock.after(
       REFRESH_MS,
       () => {
-        for (const [volume, folder] of this.#folders) if (volume.write === undefined) this.#update(volume, folder);
+        for (const [volume, folder] of this.#folders) if (volume.write === undefined) this.#tryUpdate(volume, folder);
         this.#refresh = this.#refreshLater();
       },
       { background: true },
     );
+  }
+
+  /** A full disk, or a process that removes the directory, must not end the cluster. */
+  #tryUpdate(volume: Volume, folder: Folder): void {
+    try {
+      this.#update(volume, folder);
+    } catch (error) {
+      console.error(`orchplane: the volume ${folder.path} is not updated: ${messageOf(error)}`);
+    }
   }
 
   /** Writes a new directory and makes `..data` a link to it. */
@@ -123,6 +136,15 @@ export class PodFolders {
     }
     folder.content = new Map(entries);
   }
+}
+
+/** A link in a volume may lead out of it. */
+function requireBelow(folder: string, path: string): void {
+  let existing = path;
+  while (!isPresent(existing)) existing = dirname(existing);
+  const resolved = realpathSync(existing);
+  const root = realpathSync(folder);
+  if (resolved !== root && !resolved.startsWith(`${root}/`)) throw new Error(`${path} is not in its volume`);
 }
 
 function isPresent(path: string): boolean {

@@ -19,7 +19,7 @@ import {
   secretData,
 } from '../kubelet/references.js';
 import type { ContainerSpec } from '../program.js';
-import { type FileEntry, FileTree, MemoryVolume, type Mount, type Volume } from './file-tree.js';
+import { type FileEntry, FileTree, MemoryVolume, type Mount, normalize, type Volume } from './file-tree.js';
 
 type VolumeSpec = NonNullable<StoredPod['spec']['volumes']>[number];
 type ProjectedSource = NonNullable<NonNullable<VolumeSpec['projected']>['sources']>[number];
@@ -97,7 +97,7 @@ export class PodVolumes {
       const path = subPathOf(subPathExpr === undefined ? subPath : expandedFully(subPathExpr, env));
       // The files behind a subPath do not follow later changes.
       const mounted = path !== '' && volume instanceof LiveVolume ? volume.frozen() : volume;
-      return { mountPath: `/${trimmed(mountPath)}`, subPath: path, readOnly, volume: mounted };
+      return { mountPath: normalize(checked(mountPath)), subPath: path, readOnly, volume: mounted };
     });
     return new FileTree(root, mounts);
   }
@@ -133,7 +133,10 @@ export class PodVolumes {
         throw new SetupError('the runtime does not allow hostPath volumes (option hostPath)');
       this.#volumes.set(
         name,
-        this.#options.shared.get(`host/${this.#options.pod().spec.nodeName}/${spec.hostPath.path}`, spec.hostPath.path),
+        this.#options.shared.get(
+          `host/${this.#options.pod().spec.nodeName}/${spec.hostPath.path}`,
+          checked(spec.hostPath.path),
+        ),
       );
     } else {
       const claim =
@@ -294,6 +297,13 @@ function trimmed(path: string): string {
     .join('/');
 }
 
+/** Control characters in a path would be misunderstood by what mounts it. */
+function checked(path: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+  if (/[\0-\x1f]/.test(path)) throw new SetupError(`the path ${JSON.stringify(path)} has control characters`);
+  return path;
+}
+
 /** As in kubelet, all variables must exist. */
 function expandedFully(text: string, env: Readonly<Record<string, string>>): string {
   const missing = /(?<!\$)\$\(([^)]*)\)/g;
@@ -304,6 +314,7 @@ function expandedFully(text: string, env: Readonly<Record<string, string>>): str
 }
 
 function subPathOf(path: string): string {
+  checked(path);
   if (path.startsWith('/')) throw new SetupError(`error SubPath \`${path}\` must not be an absolute path`);
   if (path.split('/').includes('..'))
     throw new SetupError(`unable to provision SubPath \`${path}\`: must not contain '..'`);

@@ -11,6 +11,7 @@ export class ClientOutput {
   readonly #onOverflow: () => void;
   #unread = 0;
   #writes = Promise.resolve();
+  #isOver = false;
 
   constructor(onOverflow: () => void) {
     this.#onOverflow = onOverflow;
@@ -18,8 +19,13 @@ export class ClientOutput {
 
   /** Resolves when the client has taken the bytes. */
   write(writer: Writer, bytes: Uint8Array): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
     this.#unread += bytes.length;
-    if (this.#unread > MAX_UNREAD_BYTES) this.#onOverflow();
+    if (this.#unread > MAX_UNREAD_BYTES) {
+      this.#isOver = true;
+      this.#onOverflow();
+      return Promise.resolve();
+    }
     // A client that has gone does not read; its signal ends the connection.
     this.#writes = this.#writes
       .then(() => writer?.write(bytes))
@@ -30,8 +36,8 @@ export class ClientOutput {
     return this.#writes;
   }
 
-  /** Resolves when the client has taken everything. */
+  /** Resolves when the client has taken everything, or at once if it is disconnected. */
   finished(): Promise<void> {
-    return this.#writes;
+    return this.#isOver ? Promise.resolve() : this.#writes;
   }
 }

@@ -66,10 +66,11 @@ function connect(services: ConnectionServices, request: RuntimeRequest): Connect
   if (subresource === 'log') return logOf(worker as PodWorker, container, query);
   const on = (key: string) => query[key]?.[0] !== undefined && readSwitch(query[key]?.[0] ?? '');
   const streams = { stdin: on('stdin'), stdout: on('stdout'), stderr: on('stderr') && !on('tty'), tty: on('tty') };
+  const isStdinOnce = requireWorker(worker, name).containerSpec(container.name).stdinOnce === true;
   const run = (opened: ContainerStreams): Promise<ExecResult> =>
     subresource === 'exec'
       ? runWithStreams(worker as PodWorker, container, query['command'] ?? [], { ...opened, tty: streams.tty })
-      : attach(container, { ...opened, tty: streams.tty });
+      : attach(container, { ...opened, tty: streams.tty, isStdinOnce });
   if (!container.isRunning) {
     throw errors.internal(`unable to upgrade connection: container not found (${JSON.stringify(container.name)})`);
   }
@@ -152,10 +153,16 @@ function logOf(worker: PodWorker, container: KubeletContainer, query: Query): Lo
   return { type: 'log', read: () => log.read(options) };
 }
 
+interface AttachStreams extends ContainerStreams {
+  readonly tty: boolean;
+  /** The container's input ends with that of its first client. */
+  readonly isStdinOnce: boolean;
+}
+
 /** Connects streams to the main process of a container until it ends or the client disconnects. */
 async function attach(
   container: KubeletContainer,
-  { stdin, stdout, stderr, signal, tty }: ContainerStreams & { readonly tty: boolean },
+  { stdin, stdout, stderr, signal, tty, isStdinOnce }: AttachStreams,
 ): Promise<ExecResult> {
   const { run, log } = container;
   if (run === undefined || log === undefined) throw errors.internal('the container has ended');
@@ -175,8 +182,9 @@ async function attach(
     if (reader === undefined) return;
     for (let next = await reader.read(); !next.done; next = await reader.read()) run.input.write(next.value);
   };
-  // The end of one client's input does not end the input of the container. An aborted input ends the pump.
-  pump().catch(() => undefined);
+  // The end of one client's input ends the input of the container only with stdinOnce. An aborted input ends the pump.
+  const closeInput = () => (isStdinOnce ? run.input.close() : undefined);
+  pump().then(closeInput, closeInput);
   const { exitCode } = await ended;
   untap();
   await output.finished();

@@ -2,7 +2,7 @@
  * The files that every container has of its own, and the message that it leaves in one of them.
  * upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go getTerminationMessage
  */
-import { type FileTree, MemoryVolume } from '../files/file-tree.js';
+import { type FileTree, MemoryVolume, normalize } from '../files/file-tree.js';
 import type { ContainerSpec } from '../program.js';
 import type { ContainerLog } from './container-log.js';
 import type { PodEnvironment } from './pod-environment.js';
@@ -16,7 +16,7 @@ const LOG_BYTES = 2_048;
 export function rootOf(pod: PodEnvironment, { terminationMessagePath = MESSAGE_PATH }: ContainerSpec): MemoryVolume {
   const root = new MemoryVolume();
   const put = (path: string, text: string) =>
-    root.write(path.replace(/^\/+/, ''), { bytes: new TextEncoder().encode(text), mode: 0o644 });
+    root.write(normalize(path).slice(1), { bytes: new TextEncoder().encode(text), mode: 0o644 });
   for (const [path, text] of Object.entries(pod.systemFiles())) put(path, text);
   put(terminationMessagePath, '');
   return root;
@@ -31,8 +31,9 @@ interface ContainerEnd {
 /** What the container wrote about its end, or the end of its log; empty if there is nothing. */
 export function terminationMessage(spec: ContainerSpec, { files, log, exitCode }: ContainerEnd): string {
   const { terminationMessagePath = MESSAGE_PATH, terminationMessagePolicy } = spec;
-  const written = files.exists(terminationMessagePath) ? files.readText(terminationMessagePath) : '';
-  if (written !== '') return written.slice(0, MESSAGE_BYTES);
+  const isFile = files.exists(terminationMessagePath) && !files.isDirectory(terminationMessagePath);
+  const written = isFile ? files.read(terminationMessagePath) : new Uint8Array();
+  if (written.length > 0) return new TextDecoder().decode(written.subarray(0, MESSAGE_BYTES));
   if (terminationMessagePolicy !== 'FallbackToLogsOnError' || exitCode === 0) return '';
   return log?.tail(LOG_LINES, LOG_BYTES) ?? '';
 }

@@ -7,6 +7,8 @@ import type { Clock, Undo } from '../../util/clock.js';
 /** Old lines are dropped when a log is longer, as kubelet rotates log files at this size. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
+const MAX_LINE_BYTES = 16 * 1024;
+
 export interface LogReadOptions {
   readonly follow: boolean;
   readonly timestamps: boolean;
@@ -51,6 +53,12 @@ export class ContainerLog {
       from = at + 1;
     }
     if (from < bytes.length) this.#partial[stream] = joined(this.#partial[stream], bytes.subarray(from));
+    // As container runtimes do, long lines are split.
+    const rest = this.#partial[stream];
+    if (rest !== undefined && rest.length >= MAX_LINE_BYTES) {
+      this.#add(stream, rest);
+      this.#partial[stream] = undefined;
+    }
     this.#wake();
   }
 

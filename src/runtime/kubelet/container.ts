@@ -77,6 +77,14 @@ export class KubeletContainer {
     const { running, terminated } = before.state;
     const now = this.#pod.context.now();
     const lost = { exitCode: 255, reason: 'Unknown', startedAt: running?.startedAt ?? now, finishedAt: now };
+    const policy = this.#pod.current().spec.restartPolicy ?? 'Always';
+    if (this.role === 'main' && (policy === 'Never' || (policy === 'OnFailure' && terminated?.exitCode === 0))) {
+      // It is not started again.
+      const unknown = { ...lost, exitCode: 137, reason: 'ContainerStatusUnknown', containerID: before.containerID };
+      this.#restarts = before.restartCount;
+      this.#terminated = (terminated as Terminated | undefined) ?? unknown;
+      return;
+    }
     this.#restarts = before.restartCount + 1;
     this.#last = (terminated as Terminated | undefined) ?? { ...lost, containerID: before.containerID };
   }
@@ -334,6 +342,8 @@ export class KubeletContainer {
   /** Sets the reason why the container does not run. The pod tries again after the delay. */
   #wait(waiting: Waiting, delayMs: number): void {
     this.#waiting = waiting;
+    if (this.#terminated !== undefined) this.#last = this.#terminated;
+    this.#terminated = undefined;
     this.#backOffUntilMs = this.#pod.clock.now() + delayMs;
     this.#pod.changed();
   }

@@ -29,7 +29,7 @@ function startCommand(
   const { run, name } = container;
   if (run === undefined)
     throw errors.internal(`unable to upgrade connection: container not found (${JSON.stringify(name)})`);
-  return run.image.start({
+  const started = run.image.start({
     pod: pod.current(),
     container: pod.containerSpec(name),
     exec: command,
@@ -43,6 +43,9 @@ function startCommand(
     clock: pod.clock,
     onUsage: (usage) => container.setUsage(usage),
   });
+  // It ends with its container.
+  void run.process.exit.then(() => started.kill('SIGKILL'));
+  return started;
 }
 
 /** Runs a command and collects its output. */

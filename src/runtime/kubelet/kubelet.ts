@@ -200,7 +200,14 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     if (worker === undefined) return;
     worker.abandon();
     this.#workers.delete(metadata.uid);
-    for (const image of this.#images.values()) image?.release?.(metadata.uid);
+    for (const image of this.#images.values()) {
+      try {
+        image?.release?.(metadata.uid);
+      } catch (error) {
+        // The other pods have to be released, too.
+        this.context.report(error, `the end of ${keyOf({ metadata })}`);
+      }
+    }
   }
 
   #wakeWaiting(namespace: string | undefined): void {

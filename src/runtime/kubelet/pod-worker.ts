@@ -64,6 +64,7 @@ export class PodWorker implements PodEnvironment {
   /** All main containers have ended. */
   #isFinishing = false;
   #end: PodEnd | undefined;
+  #isAbandoned = false;
 
   constructor(services: KubeletServices, pod: StoredPod) {
     const { context, network, shared, allowsHostPath } = services;
@@ -153,6 +154,7 @@ export class PodWorker implements PodEnvironment {
 
   /** Ends all containers at once, because the pod is gone or the cluster closes. */
   abandon(): void {
+    this.#isAbandoned = true;
     for (const undo of this.#timers) undo();
     for (const container of this.#containers.values()) container.abandon();
   }
@@ -201,14 +203,16 @@ export class PodWorker implements PodEnvironment {
     this.#addContainers();
     // Programs can use the network when everyone knows their address. The write of the status queues the pod again.
     if (this.#pod.status.podIP === undefined) return Infinity;
-    const { renewAtMs = 0 } = this.volumes;
+    const { renewAtMs = Infinity } = this.volumes;
     if (!this.#isMounted || renewAtMs <= this.clock.now()) {
       const problem = await this.#mount();
-      if (problem !== undefined) return MOUNT_RETRY_MS;
+      if (this.#isAbandoned) return Infinity;
+      // A token that cannot be renewed does not stop the containers.
+      if (problem !== undefined && !this.#isMounted) return MOUNT_RETRY_MS;
     }
     const nextStart = this.#startContainers();
     const renewal = this.volumes.renewAtMs;
-    return Math.min(nextStart, renewal === undefined ? Infinity : Math.max(0, renewal - this.clock.now()));
+    return Math.min(nextStart, renewal === undefined ? Infinity : Math.max(MOUNT_RETRY_MS, renewal - this.clock.now()));
   }
 
   async #mount(): Promise<string | undefined> {
@@ -248,7 +252,7 @@ export class PodWorker implements PodEnvironment {
     for (const container of this.#withRole('init', 'sidecar')) {
       if (container.role === 'sidecar') {
         if (!container.isRunning && !this.#isFinishing) start(container);
-        if (!container.isStarted && !this.#isInitialized) return earliest();
+        if (!container.isStarted && !this.#isInitialized && !this.#isFinishing) return earliest();
         continue;
       }
       if (this.#isInitialized || container.exitCode === 0) continue;
@@ -327,11 +331,12 @@ export class PodWorker implements PodEnvironment {
       podIP: this.#podIP,
       hostIP: this.#hostIP(),
       isInitialized: this.#isInitialized || !this.hasInitContainers,
-      isRunning: [...this.#containers.values()].some(({ isRunning }) => isRunning),
+      isRunning: this.#isRunning,
       init: statuses('init', 'sidecar'),
       main: statuses('main'),
       ephemeral: statuses('ephemeral'),
-      end: this.#end,
+      // The phase is final when all containers have ended.
+      end: this.#isRunning && !isPodFinished(pod) ? undefined : this.#end,
     });
     const next = { ...pod.status, ...status };
     if (deepEqual(next, pod.status)) return;
@@ -341,6 +346,10 @@ export class PodWorker implements PodEnvironment {
         .subresource('status')
         .update(name, { ...pod, status: next } as StoredPod),
     );
+  }
+
+  get #isRunning(): boolean {
+    return [...this.#containers.values()].some(({ isRunning }) => isRunning);
   }
 
   #hostIP(): string {

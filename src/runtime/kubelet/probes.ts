@@ -141,8 +141,13 @@ export class ProbeLoops {
   }
 
   async #tcpFailure(action: NonNullable<Probe['tcpSocket']>, signal: AbortSignal): Promise<string | undefined> {
-    const port = portOf(this.#spec, action.port);
     const host = hostOf(this.#pod, action.host);
+    let port: number;
+    try {
+      port = portOf(this.#spec, action.port);
+    } catch (error) {
+      return messageOf(error);
+    }
     try {
       const connection = await untilAborted(this.#pod.network.connect(host, port), signal);
       await connection.readable.cancel();
