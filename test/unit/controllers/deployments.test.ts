@@ -101,6 +101,15 @@ describe('new Deployment', () => {
 });
 
 describe('Deployment rolling update', () => {
+  test('counts revisions with 64 bits', async () => {
+    await world.make();
+    const set = await world.setOf('i:1');
+    const annotations = { ...set.metadata.annotations, [REVISION]: '3546343826724305832' };
+    await world.cluster.api(ReplicaSet).update({ ...set, metadata: { ...set.metadata, annotations } });
+    await world.roll('i:2');
+    expect((await world.deployment()).metadata.annotations?.[REVISION]).toBe('3546343826724305833');
+  });
+
   test('stops at maxSurge and maxUnavailable while no new pod is ready', async () => {
     await world.make({ replicas: 4 });
     await world.runAll();

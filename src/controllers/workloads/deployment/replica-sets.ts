@@ -161,7 +161,7 @@ function byRevision(keys: AnnotationKeys): Order {
     const revisions = [revisionOf(a, keys), revisionOf(b, keys)] as const;
     return revisions[0] === undefined || revisions[1] === undefined || revisions[0] === revisions[1]
       ? byCreation(a, b)
-      : revisions[0] - revisions[1];
+      : Number(revisions[0] - revisions[1]);
   };
 }
 
@@ -300,10 +300,10 @@ export function annotationsOf({ metadata }: HasMetadata): Annotations {
   return metadata.annotations ?? NO_ANNOTATIONS;
 }
 
-/** The revision; 0 without one, undefined if it is not a number. */
-export function revisionOf(object: HasMetadata, { revision }: AnnotationKeys): number | undefined {
+/** The revision, a 64-bit number; 0 without one, undefined if it is not a number. */
+export function revisionOf(object: HasMetadata, { revision }: AnnotationKeys): bigint | undefined {
   const text = annotationsOf(object)[revision];
-  return text === undefined ? 0 : wholeNumber(text);
+  return text === undefined ? 0n : wholeNumber(text);
 }
 
 /** Parses a 32-bit count; undefined if it is not one. */
@@ -313,8 +313,8 @@ export function countIn(text: string | undefined): number | undefined {
 }
 
 /** Parses a whole number; undefined if it is not one. */
-export function wholeNumber(text: string | undefined): number | undefined {
-  return text === undefined || !/^[+-]?[0-9]+$/.test(text) ? undefined : Number(text);
+export function wholeNumber(text: string | undefined): bigint | undefined {
+  return text === undefined || !/^[+-]?[0-9]+$/.test(text) ? undefined : BigInt(text.replace(/^\+/, ''));
 }
 
 /**
@@ -323,11 +323,11 @@ export function wholeNumber(text: string | undefined): number | undefined {
  */
 export function newSetAnnotations(
   current: Annotations,
-  input: { readonly keys: AnnotationKeys; readonly deployment: HasMetadata; readonly revision: number },
+  input: { readonly keys: AnnotationKeys; readonly deployment: HasMetadata; readonly revision: bigint },
 ): Annotations {
   const { keys, deployment, revision } = input;
   const before = current[keys.revision];
-  const beforeNumber = before === undefined || before === '' ? 0 : wholeNumber(before);
+  const beforeNumber = before === undefined || before === '' ? 0n : wholeNumber(before);
   // The annotation has an invalid value, so it is left unchanged.
   if (beforeNumber === undefined) return current;
   const changes: Record<string, string> = {};

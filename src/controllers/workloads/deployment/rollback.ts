@@ -16,7 +16,7 @@ import {
 } from './replica-sets.js';
 
 /** The revision to roll back to, 0 for the previous one; undefined: no rollback requested. */
-export function rollbackTarget(deployment: StoredDeployment, { rollbackTo }: AnnotationKeys): number | undefined {
+export function rollbackTarget(deployment: StoredDeployment, { rollbackTo }: AnnotationKeys): bigint | undefined {
   return wholeNumber(annotationsOf(deployment)[rollbackTo]);
 }
 
@@ -24,10 +24,10 @@ export function rollbackTarget(deployment: StoredDeployment, { rollbackTo }: Ann
 export async function rollback(
   { context, keys }: DeploymentEnvironment,
   deployment: StoredDeployment,
-  input: { readonly sets: readonly StoredReplicaSet[]; readonly target: number },
+  input: { readonly sets: readonly StoredReplicaSet[]; readonly target: bigint },
 ): Promise<void> {
   const { sets } = input;
-  const target = input.target === 0 ? lastRevision(sets, keys) : input.target;
+  const target = input.target === 0n ? lastRevision(sets, keys) : input.target;
   const { [keys.rollbackTo]: _request, ...annotations } = annotationsOf(deployment);
   const write = (spec: StoredDeployment['spec'], kept: Readonly<Record<string, string>>) =>
     context.client
@@ -35,9 +35,9 @@ export async function rollback(
       .update({ ...deployment, metadata: { ...deployment.metadata, annotations: kept }, spec });
   const warn = (reason: string, message: string) => context.events.record(deployment, 'Warning', reason, message);
 
-  const set = target === 0 ? undefined : sets.find((candidate) => revisionOf(candidate, keys) === target);
+  const set = target === 0n ? undefined : sets.find((candidate) => revisionOf(candidate, keys) === target);
   if (set === undefined) {
-    const what = target === 0 ? 'Unable to find last revision.' : 'Unable to find the revision to rollback to.';
+    const what = target === 0n ? 'Unable to find last revision.' : 'Unable to find the revision to rollback to.';
     warn('DeploymentRollbackRevisionNotFound', what);
     await write(deployment.spec, annotations);
     return;
@@ -61,7 +61,7 @@ export async function rollback(
 }
 
 /** The second highest revision; 0 without one. */
-function lastRevision(sets: readonly StoredReplicaSet[], keys: AnnotationKeys): number {
-  const revisions = sets.map((set) => revisionOf(set, keys) ?? 0).sort((a, b) => b - a);
-  return revisions[1] ?? 0;
+function lastRevision(sets: readonly StoredReplicaSet[], keys: AnnotationKeys): bigint {
+  const revisions = sets.map((set) => revisionOf(set, keys) ?? 0n).sort((a, b) => Number(b - a));
+  return revisions[1] ?? 0n;
 }

@@ -201,9 +201,10 @@ export class Rollout {
     await this.#writeInterimStatus();
   }
 
-  #nextRevision(): number {
+  #nextRevision(): bigint {
     const { keys } = this.#environment;
-    return Math.max(0, ...this.#sets.old.map((set) => revisionOf(set, keys) ?? 0)) + 1;
+    const revisions = this.#sets.old.map((set) => revisionOf(set, keys) ?? 0n);
+    return revisions.reduce((highest, each) => (each > highest ? each : highest), 0n) + 1n;
   }
 
   async #ensureNewest(): Promise<StoredReplicaSet> {
@@ -311,7 +312,7 @@ export class Rollout {
     const { replicas } = this.#deployment.spec;
     return (
       set.spec.replicas === replicas &&
-      wholeNumber(annotationsOf(set)[this.#environment.keys.desired]) === replicas &&
+      wholeNumber(annotationsOf(set)[this.#environment.keys.desired]) === BigInt(replicas) &&
       (set.status.availableReplicas ?? 0) === replicas
     );
   }
