@@ -7,7 +7,7 @@ import type { StoredPod } from '../controllers/workloads/pod-state.js';
 import type { Usage } from '../protocol/connection.js';
 import type { Clock } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import type { FileTree } from './files/file-tree.js';
+import type { FileTree, Volume } from './files/file-tree.js';
 import type { ClusterNetwork, RequestInfo } from './network/types.js';
 
 /**
@@ -81,8 +81,10 @@ export type Image = Program | ProgramImage | ProcessImage;
 export interface ProcessImage {
   /** Starts the main process of a container, or with `exec` another one in it. Throws if it cannot be started. */
   start(setup: ContainerSetup): RunningProcess;
-  /** Called when a pod is gone and when the cluster closes: removes everything that belongs to the pod. */
-  release?(podUid: string): void;
+  /** Called when a pod is gone and when the cluster closes: removes everything that belongs to the pod in this network. */
+  release?(podUid: string, network: ClusterNetwork): void;
+  /** Called when the cluster closes, after all pods were released: removes the volumes that outlive pods. */
+  removeVolumes?(volumes: Iterable<Volume>): void;
 }
 
 /** Everything that a process needs. */

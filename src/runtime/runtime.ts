@@ -21,7 +21,8 @@ export interface RuntimeOptions {
   readonly images: Readonly<Record<string, Image>>;
   /** The names of the nodes to create if the cluster has none; `node-1` unless given. */
   readonly nodes?: readonly string[] | undefined;
-  /** True: pods may use hostPath volumes, which are directories in memory that the pods of a node share. */
+  /** True: pods may use hostPath volumes, which are directories in memory that the pods of a node share;
+   * for processes, directories of this machine. */
   readonly hostPath?: boolean | undefined;
   readonly network?: NetworkOptions | undefined;
   /**

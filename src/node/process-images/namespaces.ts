@@ -6,14 +6,15 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import type { Volume } from '../../runtime/files/file-tree.js';
 import type { ContainerSetup } from '../../runtime/index.js';
 import { systemClock } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
 import { addNetwork } from './bridge.js';
-import { readTerminationMessage, signalGroup } from './plain-host.js';
+import { readTerminationMessage, requireOwner, signalGroup } from './plain-host.js';
 import type { PreparedProcess, ProcessHost } from './process-host.js';
 import type { ProcessImageDefinition } from './process-images.js';
-import { PodFolders } from './volume-folders.js';
+import { PodFolders, SharedFolders } from './volume-folders.js';
 
 /**
  * Mounts the files of a container and starts its process. Arguments: the directory of the container, the lower directory of
@@ -102,6 +103,8 @@ interface ContainerState {
 }
 
 interface PodState {
+  /** The network of its cluster. */
+  readonly owner: ContainerSetup['network'];
   readonly folders: PodFolders;
   readonly network: Promise<string>;
   readonly containers: Map<string, ContainerState>;
@@ -110,6 +113,7 @@ interface PodState {
 
 export class NamespaceHost implements ProcessHost {
   readonly #pods = new Map<string, PodState>();
+  readonly #shared = new SharedFolders();
 
   constructor() {
     if (process.platform !== 'linux' || process.getuid?.() !== 0) {
@@ -178,9 +182,9 @@ export class NamespaceHost implements ProcessHost {
     };
   }
 
-  release(podUid: string): void {
+  release(podUid: string, network: ContainerSetup['network']): void {
     const pod = this.#pods.get(podUid);
-    if (pod === undefined) return;
+    if (pod?.owner !== network) return;
     this.#pods.delete(podUid);
     pod.detach();
     for (const { pid } of pod.containers.values()) signalGroup(pid, 'SIGKILL');
@@ -191,13 +195,18 @@ export class NamespaceHost implements ProcessHost {
     pod.network.then(remove, remove);
   }
 
+  removeVolumes(volumes: Iterable<Volume>): void {
+    this.#shared.remove(volumes);
+  }
+
   #podOf(setup: ContainerSetup): PodState {
     const { uid, name, namespace = '' } = setup.pod.metadata;
     const known = this.#pods.get(uid);
-    if (known !== undefined) return known;
+    if (known !== undefined) return requireOwner(known, setup);
     const { podIP = '' } = setup.pod.status;
     const created: PodState = {
-      folders: new PodFolders(setup),
+      owner: setup.network,
+      folders: new PodFolders(setup, this.#shared),
       network:
         setup.pod.spec.hostNetwork === true
           ? Promise.resolve('')

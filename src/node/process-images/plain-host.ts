@@ -4,12 +4,15 @@
  */
 import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import type { Volume } from '../../runtime/files/file-tree.js';
 import type { ContainerSetup } from '../../runtime/index.js';
 import type { PreparedProcess, ProcessHost } from './process-host.js';
 import type { ProcessImageDefinition } from './process-images.js';
-import { PodFolders } from './volume-folders.js';
+import { PodFolders, SharedFolders } from './volume-folders.js';
 
 interface PodState {
+  /** The network of its cluster. */
+  readonly owner: ContainerSetup['network'];
   readonly folders: PodFolders;
   /** The directories of the containers by name. */
   readonly containers: Map<string, string>;
@@ -18,6 +21,7 @@ interface PodState {
 
 export class PlainHost implements ProcessHost {
   readonly #pods = new Map<string, PodState>();
+  readonly #shared = new SharedFolders();
 
   async prepare(
     setup: ContainerSetup,
@@ -47,20 +51,30 @@ export class PlainHost implements ProcessHost {
     };
   }
 
-  release(podUid: string): void {
+  release(podUid: string, network: ContainerSetup['network']): void {
     const pod = this.#pods.get(podUid);
+    if (pod?.owner !== network) return;
     this.#pods.delete(podUid);
-    pod?.detach();
-    pod?.folders.remove();
+    pod.detach();
+    pod.folders.remove();
+  }
+
+  removeVolumes(volumes: Iterable<Volume>): void {
+    this.#shared.remove(volumes);
   }
 
   #podOf(setup: ContainerSetup): PodState {
     const { uid, name, namespace = '' } = setup.pod.metadata;
     const known = this.#pods.get(uid);
-    if (known !== undefined) return known;
+    if (known !== undefined) return requireOwner(known, setup);
     const address = loopbackAddress(setup.pod.status.podIP ?? '');
     const detach = setup.network.attach({ namespace, podName: name }, address);
-    const created: PodState = { folders: new PodFolders(setup), containers: new Map(), detach };
+    const created: PodState = {
+      owner: setup.network,
+      folders: new PodFolders(setup, this.#shared),
+      containers: new Map(),
+      detach,
+    };
     this.#pods.set(uid, created);
     return created;
   }
@@ -81,6 +95,15 @@ export class PlainHost implements ProcessHost {
     }
     return root;
   }
+}
+
+/** A fork has the same pods, whose directories and addresses exist only once. */
+export function requireOwner<State extends { readonly owner: unknown }>(
+  state: State,
+  { network }: ContainerSetup,
+): State {
+  if (state.owner === network) return state;
+  throw new Error('the processes of this pod run in another cluster; a fork needs images of its own');
 }
 
 /** The address in 127.0.0.0/8 at which the servers of a pod listen: 10.244.1.2 becomes 127.244.1.2. */

@@ -2,6 +2,7 @@
  * The contract between process images and the ways to run a process.
  */
 import type { ChildProcess } from 'node:child_process';
+import type { Volume } from '../../runtime/files/file-tree.js';
 import type { ContainerSetup } from '../../runtime/index.js';
 import type { ProcessImageDefinition } from './process-images.js';
 
@@ -12,8 +13,10 @@ export interface ProcessHost {
     definition: ProcessImageDefinition,
     command: readonly string[],
   ): Promise<PreparedProcess>;
-  /** Removes everything that belongs to a pod. */
-  release(podUid: string): void;
+  /** Removes everything that belongs to a pod of a network. */
+  release(podUid: string, network: ContainerSetup['network']): void;
+  /** Removes volumes that outlive pods. */
+  removeVolumes(volumes: Iterable<Volume>): void;
 }
 
 export interface PreparedProcess {

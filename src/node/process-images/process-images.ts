@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import type { Volume } from '../../runtime/files/file-tree.js';
 import type { ContainerSetup, ProcessExit, ProcessImage, RunningProcess } from '../../runtime/index.js';
 import { isPromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
@@ -78,8 +79,12 @@ class ProcessImageOf implements ProcessImage {
     return started;
   }
 
-  release(podUid: string): void {
-    this.#host.release(podUid);
+  release(podUid: string, network: ContainerSetup['network']): void {
+    this.#host.release(podUid, network);
+  }
+
+  removeVolumes(volumes: Iterable<Volume>): void {
+    this.#host.removeVolumes(volumes);
   }
 }
 

@@ -37,17 +37,42 @@ interface Folder {
   content: Entries | undefined;
 }
 
+/** The directories of volumes that outlive pods. */
+export class SharedFolders {
+  readonly #paths = new Map<Volume, string>();
+
+  pathOf(volume: Volume, fsGroup: number | undefined): string {
+    const known = this.#paths.get(volume);
+    if (known !== undefined) return known;
+    const path = mkdtempSync(join(tmpdir(), 'orchplane-volume-'));
+    this.#paths.set(volume, path);
+    makeDirectory(path, fsGroup);
+    for (const [file, { bytes, mode }] of volume.entries()) writeBelow(path, file, bytes, mode);
+    return path;
+  }
+
+  remove(volumes: Iterable<Volume>): void {
+    for (const volume of volumes) {
+      const path = this.#paths.get(volume);
+      if (path !== undefined) rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+      this.#paths.delete(volume);
+    }
+  }
+}
+
 /** The directories of one pod. */
 export class PodFolders {
   readonly root: string;
   readonly #clock: Clock;
+  readonly #shared: SharedFolders;
   readonly #fsGroup: number | undefined;
   readonly #folders = new Map<Volume, Folder>();
   readonly #temporary: string[];
   #refresh: Undo | undefined;
 
-  constructor({ pod, clock }: Pick<ContainerSetup, 'pod' | 'clock'>) {
+  constructor({ pod, clock }: Pick<ContainerSetup, 'pod' | 'clock'>, shared: SharedFolders) {
     this.#clock = clock;
+    this.#shared = shared;
     this.root = mkdtempSync(join(tmpdir(), `orchplane-pod-${pod.metadata.uid.slice(0, 8)}-`));
     this.#temporary = [this.root];
     this.#fsGroup = pod.spec.securityContext?.fsGroup;
@@ -71,6 +96,11 @@ export class PodFolders {
   }
 
   #create(volume: Volume): Folder {
+    if (volume.isShared === true) {
+      const shared: Folder = { path: this.#shared.pathOf(volume, this.#fsGroup), content: undefined };
+      this.#folders.set(volume, shared);
+      return shared;
+    }
     const isInMemory = volume.medium === 'Memory' && existsSync(MEMORY_DIRECTORY);
     const path = isInMemory
       ? mkdtempSync(join(MEMORY_DIRECTORY, 'orchplane-pod-'))

@@ -12,6 +12,8 @@ export interface Volume {
   readonly hostPath?: string | undefined;
   /** The medium of an emptyDir volume. */
   readonly medium?: string | undefined;
+  /** True: the volume outlives pods, and several pods may use it. */
+  readonly isShared?: boolean | undefined;
 }
 
 export interface FileEntry {
@@ -23,11 +25,13 @@ export interface FileEntry {
 export class MemoryVolume implements Volume {
   readonly hostPath: string | undefined;
   readonly medium: string | undefined;
+  readonly isShared: boolean;
   readonly #entries = new Map<string, FileEntry>();
 
-  constructor({ hostPath, medium }: Pick<Volume, 'hostPath' | 'medium'> = {}) {
+  constructor({ hostPath, medium, isShared = false }: Omit<Volume, 'entries' | 'write'> = {}) {
     this.hostPath = hostPath;
     this.medium = medium;
+    this.isShared = isShared;
   }
 
   entries(): ReadonlyMap<string, FileEntry> {

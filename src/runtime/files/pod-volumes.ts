@@ -29,15 +29,15 @@ type Entries = ReadonlyMap<string, FileEntry>;
 export class SharedVolumes {
   readonly #volumes = new Map<string, MemoryVolume>();
 
-  /** `hostPath`: the directory of the machine that the volume is. */
-  get(key: string, hostPath?: string): MemoryVolume {
-    const known = this.#volumes.get(key) ?? new MemoryVolume({ hostPath });
-    this.#volumes.set(key, known);
-    return known;
+  all(): Iterable<Volume> {
+    return this.#volumes.values();
   }
 
-  delete(key: string): void {
-    this.#volumes.delete(key);
+  /** `hostPath`: the directory of the machine that the volume is. */
+  get(key: string, hostPath?: string): MemoryVolume {
+    const known = this.#volumes.get(key) ?? new MemoryVolume({ hostPath, isShared: true });
+    this.#volumes.set(key, known);
+    return known;
   }
 }
 

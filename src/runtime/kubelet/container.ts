@@ -42,6 +42,8 @@ const BACK_OFF_RESET_MS = 2 * MAX_BACK_OFF_MS;
 const MIN_GRACE_MS = 2_000;
 
 export class KubeletContainer {
+  /** What the container says that it uses. */
+  usage: Usage = {};
   readonly role: ContainerRole;
   readonly name: string;
   readonly #pod: PodEnvironment;
@@ -61,7 +63,6 @@ export class KubeletContainer {
   #crashes = 0;
   #pullFailures = 0;
   #stopping: Promise<void> | undefined;
-  #usage: Usage = {};
 
   constructor(pod: PodEnvironment, role: ContainerRole, name: string) {
     this.#pod = pod;
@@ -123,15 +124,6 @@ export class KubeletContainer {
     return Math.max(0, this.#backOffUntilMs - this.#pod.clock.now());
   }
 
-  /** What the container says that it uses. */
-  get usage(): Usage {
-    return this.#usage;
-  }
-
-  setUsage(usage: Usage): void {
-    this.#usage = usage;
-  }
-
   get #spec(): ContainerSpec {
     return this.#pod.containerSpec(this.name);
   }
@@ -178,7 +170,9 @@ export class KubeletContainer {
       network: pod.network,
       client: pod.client,
       clock,
-      onUsage: (usage) => this.setUsage(usage),
+      onUsage: (usage) => {
+        this.usage = usage;
+      },
     });
     // A restart: what was the state becomes the last state.
     if (this.#terminated !== undefined) this.#last = this.#terminated;
@@ -238,7 +232,10 @@ export class KubeletContainer {
     const grace = graceMs ?? (this.#pod.current().spec.terminationGracePeriodSeconds ?? 30) * 1000;
     const { clock } = this.#pod;
     const kill = (): void => run.process.kill('SIGKILL');
-    const undo = grace <= 0 ? clock.after(0, kill) : clock.after(grace, kill, { background: true });
+    // A preStop hook that takes the whole time leaves the process a moment for its end.
+    const hasHook = grace > 0 && this.#spec.lifecycle?.preStop !== undefined;
+    const killMs = Math.max(0, grace) + (hasHook ? MIN_GRACE_MS : 0);
+    const undo = clock.after(killMs, kill, { background: killMs > 0 });
     void run.process.exit.then(undo);
     this.#stopping ??= this.#stopGracefully(run, grace, why);
     this.#pod.busyFor(run.process.exit);
@@ -250,13 +247,13 @@ export class KubeletContainer {
     run.probes.stop();
     const handler = this.#spec.lifecycle?.preStop;
     if (handler !== undefined && graceMs > 0) {
+      const { clock } = this.#pod;
+      const beganMs = clock.now();
       const hook = runHandler(this.#pod, this.#spec, handler, (command) => this.#pod.execute(this, command));
-      const failure = await Promise.race([
-        hook,
-        run.process.exit.then(() => undefined),
-        this.#pod.after(graceMs - MIN_GRACE_MS),
-      ]);
+      const failure = await Promise.race([hook, run.process.exit.then(() => undefined), this.#pod.after(graceMs)]);
       if (typeof failure === 'string') this.#event('Warning', 'FailedPreStopHook', 'PreStopHook failed');
+      const leftMs = Math.max(MIN_GRACE_MS, graceMs - (clock.now() - beganMs));
+      void run.process.exit.then(clock.after(leftMs, () => run.process.kill('SIGKILL'), { background: true }));
     }
     run.process.kill('SIGTERM');
     this.#pod.busyFor(run.process.exit);
@@ -273,7 +270,7 @@ export class KubeletContainer {
     this.#log?.end();
     this.#run = undefined;
     this.#stopping = undefined;
-    this.#usage = {};
+    this.usage = {};
     this.#isReady = this.role === 'init' && exitCode === 0;
     this.#isStarted = false;
     const message = terminationMessage(this.#spec, { files: run.files, log: this.#log, exitCode });

@@ -41,7 +41,9 @@ function startCommand(
     network: pod.network,
     client: pod.client,
     clock: pod.clock,
-    onUsage: (usage) => container.setUsage(usage),
+    onUsage: (usage) => {
+      container.usage = usage;
+    },
   });
   // It ends with its container.
   void run.process.exit.then(() => started.kill('SIGKILL'));

@@ -105,6 +105,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     if (activities !== undefined) context.onClose(activities.add(this));
     context.onClose(() => {
       for (const worker of this.#workers.values()) this.#forget(worker.current());
+      for (const image of this.#images.values()) image?.removeVolumes?.(this.#services.shared.all());
     });
   }
 
@@ -202,7 +203,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     this.#workers.delete(metadata.uid);
     for (const image of this.#images.values()) {
       try {
-        image?.release?.(metadata.uid);
+        image?.release?.(metadata.uid, this.#network);
       } catch (error) {
         // The other pods have to be released, too.
         this.context.report(error, `the end of ${keyOf({ metadata })}`);

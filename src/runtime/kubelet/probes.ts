@@ -32,6 +32,7 @@ export class ProbeLoops {
   readonly #listener: ProbeListener;
   readonly #timers = new Map<ProbeKind, Undo>();
   #isStopped = false;
+  #startedMs = 0;
 
   constructor(pod: PodEnvironment, spec: ContainerSpec, listener: ProbeListener) {
     this.#pod = pod;
@@ -41,6 +42,7 @@ export class ProbeLoops {
 
   /** Readiness and liveness probes wait for the startup probe. */
   start(): void {
+    this.#startedMs = this.#pod.clock.now();
     const { startupProbe } = this.#spec;
     if (startupProbe === undefined) this.#startOthers();
     else this.#loop('startup', startupProbe);
@@ -70,7 +72,8 @@ export class ProbeLoops {
       });
       this.#timers.set(kind, undo);
     };
-    next(initialDelaySeconds * 1000);
+    // The delay counts from the start of the container, also after a startup probe.
+    next(Math.max(0, this.#startedMs + initialDelaySeconds * 1000 - this.#pod.clock.now()));
   }
 
   /** Whether the loop has ended. */
