@@ -72,6 +72,7 @@ const SUBDOMAINS: ReadonlySet<string> = new Set([
   'pod-security',
   'pv',
   'rbac.authorization',
+  'resource',
   'scheduler.alpha',
   'seccomp.security.alpha',
   'security.alpha',

@@ -136,7 +136,7 @@ class MetricsObjects extends ControllerPart {
 
   async #create(): Promise<undefined> {
     const { client, dialect } = this.context;
-    const labels = { [dialect.key('k8s-app')]: NAME };
+    const labels = { 'k8s-app': NAME };
     const group = dialect.group(serviceGroup('metrics'));
     const spec = {
       // The pod belongs to the cluster itself, so it needs no service account.

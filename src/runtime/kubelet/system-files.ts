@@ -20,7 +20,9 @@ export function systemFilesOf(pod: StoredPod, podIP: string): Readonly<Record<st
 
 /** The hostname of a pod: at most 63 characters. */
 export function hostnameOf({ metadata, spec }: StoredPod): string {
-  return (spec.hostname ?? metadata.name).slice(0, 63).replace(/[-.]+$/, '');
+  let name = (spec.hostname ?? metadata.name).slice(0, 63);
+  while (name.endsWith('-') || name.endsWith('.')) name = name.slice(0, -1);
+  return name;
 }
 
 function hostsFile({ metadata, spec }: StoredPod, podIP: string, hostname: string): string {

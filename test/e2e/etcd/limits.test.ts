@@ -50,7 +50,8 @@ describe.skipIf(!hasEtcd)('a cluster in etcd', () => {
     for (const name of ['a', 'b', 'c']) await maps.create({ metadata: { name } });
     const send = (success: RequestOp[]) => etcd.client.txn({ compare: [], success, failure: [] });
     const fill = async () => {
-      for (let n = 0; n < 10; n++) {
+      // etcd notices the size of its file only after a while.
+      for (let n = 0; n < 200; n++) {
         await send([{ requestPut: { key: Buffer.from(`/other/${n}`), value: Buffer.alloc(900_000) } }]);
       }
     };

@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { type Cluster, createCluster } from 'orchplane';
 import { controllers, standardControllers } from 'orchplane/controllers';
 import { ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, Service } from 'orchplane/kinds';
@@ -112,7 +111,7 @@ describe.each(cases)('processes with isolation %s', (isolation, isPossible) => {
 
   test.runIf(isPossible)('are not contained: they read the files of this machine as its user', async () => {
     await using cluster = clusterWith({ isolation });
-    const file = fileURLToPath(import.meta.url);
+    const file = '/etc/passwd';
     await run(cluster, 'spy', {
       restartPolicy: 'Never',
       containers: [{ name: 'c', image: 'busybox', args: ['-c', `id -u; wc -c < ${file}; echo $HOME`] }],

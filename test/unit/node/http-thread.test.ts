@@ -106,7 +106,8 @@ const IMPATIENT_CLIENT = `
   });
 `;
 
-test('requests whose clients have disconnected are not executed', async () => {
+// On a busy machine the closed connections may be noticed too late.
+test('requests whose clients have disconnected are not executed', { retry: 3 }, async () => {
   let executed = 0;
   const slow: AdmissionPlugin = {
     name: 'Slow',
