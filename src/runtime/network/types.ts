@@ -34,10 +34,10 @@ export interface ClusterNetwork {
   attach(pod: Source, host: string): () => void;
   /**
    * Sends a request to a name or address of the cluster, and follows redirects. Rejects like the platform's `fetch`: with
-   * the reason of its signal, or with a TypeError whose `cause` is a {@link NetworkError}.
+   * the reason of its signal, or with a TypeError whose `cause` is a `NetworkError`.
    */
   fetch(request: Request, from?: Source): Promise<Response>;
-  /** Opens a connection. Rejects with {@link NetworkError}. */
+  /** Opens a connection. Rejects with `NetworkError`. */
   connect(host: string, port: number, from?: Source): Promise<ByteConnection>;
   /** Addresses of a DNS name; empty if it does not exist or is outside of the cluster. */
   resolve(name: string, from?: Source): readonly string[];
