@@ -1,5 +1,5 @@
-/** Converts answers to the platform's types. */
-import type { Answer, ByteSource } from '../protocol/http.js';
+/** Converts answers to the platform's types, and headers for another server. */
+import type { Answer, ByteSource, HttpHeaders } from '../protocol/http.js';
 
 /** Whether a body is a byte source rather than bytes, text or a stream. */
 export function isByteSource(body: NonNullable<Answer['body']>): body is ByteSource {
@@ -32,4 +32,24 @@ export function toResponse({ code, headers, body, compress }: Answer): Response 
 /** The platform's type allows any BufferSource as input, which Uint8Array satisfies. */
 function gzip(): ReadableWritablePair<Uint8Array, Uint8Array> {
   return new CompressionStream('gzip') as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
+}
+
+/** Headers of one connection, which a proxy does not forward in either direction. */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/** The headers that a proxy forwards: all but those of the connection and those that `Connection` names. */
+export function endToEndHeaders(headers: HttpHeaders): [string, string][] {
+  const named = (headers.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const dropped = new Set([...HOP_BY_HOP, ...named]);
+  return [...headers].filter(([name]) => !dropped.has(name));
 }

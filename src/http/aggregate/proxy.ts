@@ -11,6 +11,7 @@ import { resolveAggregation } from '../../webhook/aggregation.js';
 import { UnreadableBundle } from '../../webhook/ca-bundle.js';
 import { networkProblem } from '../../webhook/connection.js';
 import { type ServiceView, UnresolvedService } from '../../webhook/service-address.js';
+import { endToEndHeaders } from '../answer.js';
 import { type Exchange, envelopeOf } from '../exchange.js';
 import type { Route } from '../path.js';
 import { respondProxied, respondText } from '../respond.js';
@@ -40,23 +41,11 @@ export function createAggregator(
   return { apis, aggregation, view, discovery: new RemoteDiscovery({ apis, aggregation, clock, view }) };
 }
 
-/** Hop-by-hop headers, which are not forwarded. */
-const HOP_BY_HOP = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 /**
  * Set anew for the backend's connection; the client's credentials are replaced by identity headers. A subprotocol may
  * contain a token.
  */
-const NOT_FORWARDED = new Set(['host', 'content-length', 'authorization', 'sec-websocket-protocol']);
+const NOT_FORWARDED = /^(host|content-length|authorization|sec-websocket-protocol|impersonate-.*)$/;
 
 /** The aggregated API that serves a path; undefined: this server does. */
 export function remoteApiOf({ settings }: Exchange, route: Route): RemoteApi | undefined {
@@ -91,17 +80,13 @@ export async function proxyRequest(exchange: Exchange, remote: RemoteApi, user: 
     const text = `error trying to reach service: ${networkProblem(error, url)}\n`;
     return respondText(envelopeOf(exchange), 503, text);
   }
-  const headers = [...response.headers].filter(([name]) => !HOP_BY_HOP.has(name));
+  const headers = endToEndHeaders(response.headers);
   return respondProxied(envelopeOf(exchange), { code: response.status, headers, body: response.body });
 }
 
 function forwardedHeaders({ request, auditId }: Exchange, user: User): Headers {
-  const headers = new Headers();
-  const named = new Set((request.headers.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()));
-  for (const [name, value] of request.headers) {
-    const isPassed = !HOP_BY_HOP.has(name) && !NOT_FORWARDED.has(name) && !named.has(name);
-    if (isPassed && !name.startsWith('impersonate-')) headers.append(name, value);
-  }
+  const passed = endToEndHeaders(request.headers).filter(([name]) => !NOT_FORWARDED.test(name));
+  const headers = new Headers(passed);
   setRemoteUserHeaders(headers, user);
   const { origin, path } = urlParts(request.url);
   const [scheme = '', host = ''] = origin.split('://');

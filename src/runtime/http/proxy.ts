@@ -3,25 +3,12 @@
  * upstream: apimachinery/pkg/util/proxy/upgradeaware.go, apimachinery/pkg/util/proxy/transport.go
  */
 
-import { readableOf } from '../../http/answer.js';
+import { endToEndHeaders, readableOf } from '../../http/answer.js';
 import { errors, failure, StatusError } from '../../meta/errors.js';
 import type { ProxyConnection } from '../../protocol/connection.js';
 import type { Answer, HttpRequest } from '../../protocol/http.js';
 import { messageOf } from '../../util/message-of.js';
 import { bodyOf } from './body.js';
-
-/** Hop-by-hop headers, which are not forwarded in either direction. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** Credentials for this server, and what the platform sets. */
 const NOT_FORWARDED = /^(authorization|host|content-length|expect|impersonate-.*)$/;
@@ -56,8 +43,8 @@ export async function answerThroughProxy(
     return { code: 301, headers: [['Location', `${prefix}/${query}`]], body: null };
   }
   const response = await send(connection, request, address);
-  const headers = [...response.headers]
-    .filter(([name]) => !HOP_BY_HOP.has(name) && !CORS.test(name))
+  const headers = endToEndHeaders(response.headers)
+    .filter(([name]) => !CORS.test(name))
     .map(([name, value]): [string, string] => [name, name === 'location' ? proxiedLocation(value, address) : value]);
   const { status: code, body } = response;
   // Not a byte source, which a server would send with the pace of a watch.
@@ -95,11 +82,7 @@ async function bodyToSend(request: HttpRequest): Promise<BodyInit | undefined> {
 }
 
 function forwardedHeaders(request: HttpRequest, { prefix, path }: ProxyAddress): Headers {
-  const headers = new Headers();
-  const named = new Set((request.headers.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()));
-  for (const [name, value] of request.headers) {
-    if (!HOP_BY_HOP.has(name) && !NOT_FORWARDED.test(name) && !named.has(name)) headers.append(name, value);
-  }
+  const headers = new Headers(endToEndHeaders(request.headers).filter(([name]) => !NOT_FORWARDED.test(name)));
   headers.set('X-Forwarded-Uri', prefix + (path || '/'));
   if (request.remote !== undefined) headers.append('X-Forwarded-For', request.remote);
   return headers;

@@ -26,7 +26,7 @@ test('variables come from values, other variables, the pod, resources, ConfigMap
         name: 'c',
         image: 'show',
         command: ['run', '$(WHO)'],
-        args: ['$(NOBODY)', '$$(WHO)'],
+        args: ['$(MISSING)', '$$(WHO)'],
         resources: { limits: { cpu: '1500m', memory: '64Mi' } },
         envFrom: [{ prefix: 'S_', configMapRef: { name: 'settings' } }],
         env: [
@@ -58,7 +58,7 @@ test('variables come from values, other variables, the pod, resources, ConfigMap
     MY_DB_PORT_5432_TCP: 'tcp://10.0.0.77:5432',
   });
   expect(seen).not.toHaveProperty('ABSENT');
-  expect(words).toEqual(['run', 'world', '$(NOBODY)', '$(WHO)']);
+  expect(words).toEqual(['run', 'world', '$(MISSING)', '$(WHO)']);
 });
 
 test('a container waits for its ConfigMap', async () => {
@@ -207,7 +207,7 @@ test('logs can be followed, cut and dated', async () => {
   await expect(cluster.logs('talk', { previous: true }).text()).rejects.toThrow(
     'previous terminated container "c" in pod "talk" not found',
   );
-  await expect(cluster.logs('nobody').text()).rejects.toThrow('pods "nobody" not found');
+  await expect(cluster.logs('missing').text()).rejects.toThrow('pods "missing" not found');
 });
 
 test('an unknown command fails', async () => {

@@ -32,7 +32,7 @@ test('the metrics API serves what programs use', async () => {
     { metadata: { name: 'node-1' }, usage: { cpu: '250000000n', memory: '65536Ki' } },
   ]);
   expect((await get('/namespaces/default/pods/worker')) as unknown).toMatchObject({ kind: 'PodMetrics' });
-  expect((await get('/namespaces/default/pods/nobody')).message).toBe('pods.metrics.k8s.io "nobody" not found');
+  expect((await get('/namespaces/default/pods/missing')).message).toBe('pods.metrics.k8s.io "missing" not found');
   expect((await cluster.api(Pod, 'kube-system').get('metrics-server')).status.phase).toBe('Running');
 });
 
