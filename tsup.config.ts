@@ -30,6 +30,7 @@ const ENTRIES = [
   'testing/index',
   'vitest/index',
   'jest/index',
+  'node-test/index',
   'zod/index',
 ];
 

@@ -20,6 +20,7 @@ export {
   type FormatDiffOptions,
   formatDiff,
 } from './diff.js';
+export { type EventuallyOptions, eventually } from './eventually.js';
 export { type FakeClock, type FakeClockOptions, fakeClock } from './fake-clock.js';
 export type { Fault } from './faults/fault.js';
 export type { CountMatch, FaultMatch, RequestMatch, TextMatch, VerbMatch, WatchMatch } from './faults/match.js';

@@ -32,6 +32,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '20-rollout.mjs': 'stuck: ProgressDeadlineExceeded; CrashLoopBackOff after 6 restarts',
   '21-testing-a-controller.mjs': 'ok  a write that loses a race is made again',
   '22-shop/main.mjs': 'admission webhook "policy.shop.example.com" denied the request: container ads requests no CPU',
+  '23-tenants/main.mjs': 'after a restart red has its object; 1 of 3 tenants are open',
 };
 
 /** Examples that do not end by themselves or need more than node, and the tests that run them. */

@@ -27,7 +27,7 @@ describe('the exports of the package', () => {
 });
 
 // Outside of jest, this module throws.
-vi.mock('@jest/globals', () => ({ expect }));
+vi.mock('@jest/globals', () => ({ expect, test }));
 
 async function runnerValues(): Promise<Record<string, string[]>> {
   const found = entries.filter(({ name }) => RUNNER_ENTRIES.includes(name));

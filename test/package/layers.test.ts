@@ -25,7 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['runtime'],
   ['node'],
   ['testing'],
-  ['vitest', 'jest'],
+  ['vitest', 'jest', 'node-test'],
 ];
 
 const SCHEMA = ['util', 'text', 'meta', 'cel', 'schema'];
@@ -118,8 +118,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Everything that runs in a browser.
   testing: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'kinds/index.ts'],
   // The same for one test runner.
-  vitest: ['util', 'controllers', 'testing'],
+  vitest: ['testing'],
   jest: ['testing'],
+  'node-test': ['testing'],
   // Types of kinds as zod schemas; no other folder imports zod at run time.
   zod: ['meta', 'kinds', 'schema'],
   // The entry `orchplane/kinds`: all built-in kinds, CustomResourceDefinition included.
