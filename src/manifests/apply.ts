@@ -28,6 +28,8 @@ export interface ManifestTarget extends Transport {
 export interface ApplySettings {
   /** The field manager; `orchplane` by default. */
   readonly fieldManager?: string | undefined;
+  /** `create`: an object that exists is a failure. By default objects are applied. */
+  readonly mode?: 'apply' | 'create' | undefined;
   /** Takes fields from other managers instead of failing with a conflict. */
   readonly force?: boolean | undefined;
   /** The namespace of objects that name none; `default` by default. */
@@ -214,10 +216,10 @@ class ManifestApplier {
 
   async #apply(manifest: Manifest, served: ServedKind, namespace: string | undefined): Promise<AppliedManifest> {
     const { name, body, apiVersion, kind } = manifest;
-    const { fieldManager, fieldValidation, force, dryRun } = this.#settings;
+    const { fieldManager, fieldValidation, force, dryRun, mode } = this.#settings;
     const at = { resource: served.gvr, ...(namespace === undefined ? {} : { namespace }) };
     // Objects without a name, and kinds that cannot be patched, can only be created.
-    const canApply = name !== undefined && served.verbs.includes('patch');
+    const canApply = mode !== 'create' && name !== undefined && served.verbs.includes('patch');
     const live = canApply && served.verbs.includes('get') ? await this.#read({ ...at, name }) : undefined;
     const response = await this.#send({
       ...(canApply ? { verb: 'patch', name, patchType: 'apply' } : { verb: 'create' }),

@@ -6,18 +6,35 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { AppliedManifest, ApplySettings, ManifestTarget } from '../manifests/apply.js';
-import { applyManifests, unreadableReport } from '../manifests/apply.js';
-import { type Manifest, ManifestError, type ManifestText, readManifests } from '../manifests/read.js';
+import { applyManifests, failedReport, unreadableReport } from '../manifests/apply.js';
+import { type Manifest, ManifestError, type ManifestText, placeText, readManifests } from '../manifests/read.js';
+import { StatusError } from '../meta/errors.js';
+import type { ApiObject } from '../meta/object.js';
+import { valueBody } from '../protocol/body.js';
+import { invariant } from '../util/invariant.js';
+import { isRecord } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
 
 /** The options of {@link loadManifests}. */
-export interface LoadOptions extends Pick<ApplySettings, 'fieldManager' | 'force' | 'namespace'> {}
+export interface LoadOptions extends Pick<ApplySettings, 'fieldManager' | 'force' | 'namespace' | 'mode'> {
+  /**
+   * Also writes the status of each object that has one, after all objects exist. Without this the server ignores the status
+   * of kinds that have a status subresource.
+   */
+  readonly keepStatus?: boolean | undefined;
+}
 
-const OPTIONS = ['fieldManager', 'force', 'namespace'] as const satisfies readonly (keyof LoadOptions)[];
+const OPTIONS = [
+  'fieldManager',
+  'force',
+  'namespace',
+  'mode',
+  'keepStatus',
+] as const satisfies readonly (keyof LoadOptions)[];
 
 /**
- * Applies all objects of the texts with server-side apply and reports the outcome of each, in the order in which they
- * were applied. CustomResourceDefinitions are applied first and awaited, then namespaces and other prerequisites, then
+ * Applies all objects of the texts with server-side apply, or creates them, and reports the outcome of each, in the order in
+ * which they were applied. CustomResourceDefinitions are applied first and awaited, then namespaces and other prerequisites, then
  * the rest in order of appearance. Missing namespaces are not created: objects in them fail. When a document cannot be
  * read, nothing is applied; when an object is rejected, the others are still applied. Rejects with TypeError for
  * unknown options.
@@ -32,11 +49,52 @@ export async function loadManifests(
   options: LoadOptions = {},
 ): Promise<AppliedManifest[]> {
   refuseUnknownOptions('loadManifests', options, OPTIONS);
+  const { keepStatus = false, ...settings } = options;
+  if (typeof keepStatus !== 'boolean') throw new TypeError('orchplane: loadManifests: keepStatus is true or false');
+  if (!['apply', 'create', undefined].includes(settings.mode))
+    throw new TypeError(`orchplane: loadManifests: mode is apply or create, not ${String(settings.mode)}`);
   const read = texts.flatMap(readManifests);
   const broken = read.filter((each) => each instanceof ManifestError);
   if (broken.length > 0) return broken.map(unreadableReport);
   const manifests = read.filter((each): each is Manifest => !(each instanceof ManifestError));
-  return applyManifests(cluster, manifests, options);
+  const applied = await applyManifests(cluster, manifests, settings);
+  if (!keepStatus) return applied;
+  const byPlace = new Map(manifests.map((manifest) => [placeText(manifest.place), manifest]));
+  const complete: AppliedManifest[] = [];
+  for (const report of applied) complete.push(await withStatus(cluster, report, byPlace.get(report.place), settings));
+  return complete;
+}
+
+/** Writes the status of an object and returns the report about it. */
+async function withStatus(
+  cluster: ManifestTarget,
+  report: AppliedManifest,
+  manifest: Manifest | undefined,
+  { fieldManager = 'orchplane' }: LoadOptions,
+): Promise<AppliedManifest> {
+  if (report.outcome === 'failed' || manifest === undefined) return report;
+  const { value } = manifest.body.read();
+  const status = isRecord(value) ? value['status'] : undefined;
+  const served = cluster.kinds().find((each) => each.apiVersion === report.apiVersion && each.gvk.kind === report.kind);
+  if (status === undefined || served === undefined || !('status' in served.kind.subresources)) return report;
+  const { name, namespace } = report;
+  try {
+    const response = await cluster.send({
+      verb: 'patch',
+      resource: served.gvr,
+      subresource: 'status',
+      ...(namespace === undefined ? {} : { namespace }),
+      name,
+      patchType: 'merge',
+      options: { fieldManager, fieldValidation: 'Strict' },
+      body: valueBody({ status }),
+    });
+    invariant(response.type === 'object', 'a watch answered a patch');
+    return { ...report, object: response.object as ApiObject, warnings: [...report.warnings, ...response.warnings] };
+  } catch (error) {
+    if (!StatusError.is(error)) throw error;
+    return failedReport(manifest, `the status of ${report.kind} ${name}: ${error.message}`, error);
+  }
 }
 
 /**

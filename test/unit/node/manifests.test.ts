@@ -218,3 +218,57 @@ describe('readManifestFiles', () => {
 function messageOf(loaded: Awaited<ReturnType<typeof loadManifests>>[number] | undefined): string {
   return loaded?.outcome === 'failed' ? loaded.error.message : '';
 }
+
+describe('loadManifests with a dump', () => {
+  const DUMP = `
+apiVersion: v1
+kind: Pod
+metadata: { name: web }
+spec: { containers: [{ name: a, image: a }] }
+status: { phase: Running, podIP: 10.1.2.3 }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: settings }
+`;
+  const texts = [{ name: 'dump.yaml', text: DUMP }];
+
+  test('writes the status only on request', async () => {
+    const plain = createCluster();
+    await loadManifests(plain, texts);
+    expect((await plain.api(Pod).get('web')).status.phase).toBe('Pending');
+
+    const cluster = createCluster();
+    const loaded = await loadManifests(cluster, texts, { keepStatus: true });
+    expect((await cluster.api(Pod).get('web')).status).toMatchObject({ phase: 'Running', podIP: '10.1.2.3' });
+    expect(loaded).toMatchObject([
+      { outcome: 'created', object: { status: { phase: 'Running' } } },
+      { name: 'settings' },
+    ]);
+  });
+
+  test('reports a status that the server rejects', async () => {
+    const text = DUMP.replace('10.1.2.3', 'nowhere').replace('podIP', 'hostIP: 10.1.2.4, podIP');
+    const [pod] = await loadManifests(createCluster(), [{ name: 'dump.yaml', text }], { keepStatus: true });
+    expect(pod?.outcome === 'failed' && pod.error.message).toMatch(
+      /^dump.yaml:2 \(document 1\): the status of Pod web: /,
+    );
+  });
+
+  test('creates objects', async () => {
+    const cluster = createCluster();
+    expect((await loadManifests(cluster, texts, { mode: 'create' })).map(({ outcome }) => outcome)).toEqual([
+      'created',
+      'created',
+    ]);
+    const again = await loadManifests(cluster, texts, { mode: 'create' });
+    expect(again.map((each) => each.outcome === 'failed' && each.error.message)).toEqual([
+      'dump.yaml:2 (document 1): Pod default/web: pods "web" already exists',
+      'dump.yaml:8 (document 2): ConfigMap default/settings: configmaps "settings" already exists',
+    ]);
+  });
+
+  test.each([[{ mode: 'replace' }], [{ keepStatus: 'yes' }]])('refuses %o', async (options) => {
+    await expect(loadManifests(createCluster(), texts, options as LoadOptions)).rejects.toThrow(TypeError);
+  });
+});
