@@ -12,7 +12,7 @@ import { append } from '../../util/arrays.js';
 import { additionalSchema, type StructuralSchema } from '../structural-schema.js';
 import { findField } from './field-path.js';
 import { itemListGoSyntax } from './go-syntax.js';
-import type { ExtensionNaming } from './validate-structure.js';
+import { type ExtensionNaming, unsupportedKeyword } from './validate-structure.js';
 
 /** The position of a node and what it inherits from the nodes above. */
 interface NodePosition {
@@ -228,10 +228,15 @@ export const RULE_REASONS: readonly string[] = [
 
 function ruleErrors(node: StructuralSchema, { path, extensionName }: NodePosition): FieldError[] {
   const list = `${path}.${extensionName('validations')}`;
-  return node.validations.flatMap((rule, index) => oneRuleErrors(node, rule, keyPath(list, index)));
+  return node.validations.flatMap((rule, index) => oneRuleErrors(node, rule, keyPath(list, index), extensionName));
 }
 
-function oneRuleErrors(node: StructuralSchema, given: ValidationRule, path: string): FieldError[] {
+function oneRuleErrors(
+  node: StructuralSchema,
+  given: ValidationRule,
+  path: string,
+  extensionName: ExtensionNaming,
+): FieldError[] {
   const { rule, message = '', messageExpression = '', reason, fieldPath = '' } = given;
   const found = ruleTextErrors(rule.trim(), message, path);
   if (messageExpression !== '' && messageExpression.trim() === '') {
@@ -244,7 +249,9 @@ function oneRuleErrors(node: StructuralSchema, given: ValidationRule, path: stri
     found.push(invalid(at, fieldPath, 'fieldPath must be non-empty if specified'));
   }
   if (hasLineBreak(fieldPath)) found.push(invalid(at, fieldPath, 'fieldPath must not contain line breaks'));
-  if (fieldPath !== '' && typeof findField(node, fieldPath, { brackets: true }) === 'string') {
+  const isWrong = fieldPath !== '' && typeof findField(node, fieldPath, { brackets: true }) === 'string';
+  // The reference server does not look for the field in a schema that it cannot convert.
+  if (isWrong && unsupportedKeyword(node, extensionName) === undefined) {
     found.push(invalid(at, fieldPath, 'fieldPath must be a valid path'));
   }
   return found;

@@ -62,8 +62,18 @@ function defaults(draft: LimitRange): void {
 function containerDefaults(item: LimitRangeItem): void {
   const limits = withMissing(item.default, item.max);
   const requests = withMissing(withMissing(item.defaultRequest, limits), item.min);
-  if (limits !== undefined) item.default = limits;
-  if (requests !== undefined) item.defaultRequest = requests;
+  setUnlessEmpty(item, 'default', limits);
+  setUnlessEmpty(item, 'defaultRequest', requests);
+}
+
+/** The lists of a container are never absent in the reference server, so an empty one is not a value of its own. */
+function setUnlessEmpty(
+  item: LimitRangeItem,
+  name: 'default' | 'defaultRequest',
+  list: ResourceList | undefined,
+): void {
+  if (list !== undefined && Object.keys(list).length > 0) item[name] = list;
+  else delete item[name];
 }
 
 function withMissing(list: ResourceList | undefined, more: ResourceList | undefined): ResourceList | undefined {

@@ -2,7 +2,7 @@
  * The StorageVersion kind: the versions in which the API servers of a cluster store and decode a resource.
  */
 
-import { childPath, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { childPath, duplicate, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
@@ -72,8 +72,15 @@ function serversCell(servers: readonly ServerStorageVersion[]): string {
 
 function statusProblems(path: string, status: StorageVersionStatus): FieldError[] {
   const servers = status.storageVersions ?? [];
+  const seen = new Set<string>();
   return [
-    ...servers.flatMap((server, index) => serverProblems(keyPath(childPath(path, 'storageVersions'), index), server)),
+    ...servers.flatMap((server, index) => {
+      const at = keyPath(childPath(path, 'storageVersions'), index);
+      const { apiServerID = '' } = server;
+      const repeated = seen.has(apiServerID) ? [duplicate(childPath(at, 'apiServerID'), apiServerID)] : [];
+      seen.add(apiServerID);
+      return [...repeated, ...serverProblems(at, server)];
+    }),
     ...commonVersionProblems(childPath(path, 'commonEncodingVersion'), status),
     ...conditionProblems(path, status.conditions ?? []),
   ];

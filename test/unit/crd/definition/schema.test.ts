@@ -207,6 +207,14 @@ describe('the schema of a field', () => {
         `${F}.x-orch-validations[4].fieldPath: Invalid value: ".a\\n": fieldPath must be a valid path`,
       ],
     ],
+    [
+      'a path in a schema that cannot be converted',
+      { type: 'object', properties: { a: { $ref: 'A' } }, 'x-orch-validations': [{ rule: ' ', fieldPath: '.b' }] },
+      [
+        `${F}.properties[a].$ref: Forbidden: $ref is not supported`,
+        `${F}.x-orch-validations[0].rule: Required value: rule is not specified`,
+      ],
+    ],
   ])('rejects a field with %s', async (_, f, causes) => {
     expect(await rejectionCauses(create(inField(f)))).toEqual(causes);
   });

@@ -1,4 +1,5 @@
 /** Defaulting and validation of LimitRanges. */
+import { jsonPatch } from 'orchplane';
 import { LimitRange, type LimitRangeInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -37,6 +38,13 @@ describe('LimitRange defaults', () => {
     ['values rounded up to thousandths', { defaultRequest: { cpu: '100u' } }, { defaultRequest: { cpu: '1m' } }],
   ])('sets LimitRange defaults for containers: %s', async (_, given, stored) => {
     expect((await create({ type: 'Container', ...given })).spec.limits).toEqual([{ type: 'Container', ...stored }]);
+  });
+
+  test('treats an empty list of a container as absent', async () => {
+    const ranges = testCluster().api(LimitRange);
+    const created = await ranges.create({ metadata: { name: 'l' }, spec: { limits: [{ type: 'Container' }] } });
+    const patched = await ranges.patch('l', jsonPatch([{ op: 'add', path: '/spec/limits/0/default', value: {} }]));
+    expect(patched.metadata).toEqual(created.metadata);
   });
 
   test('sets no LimitRange defaults for pods, and null for absent limits', async () => {

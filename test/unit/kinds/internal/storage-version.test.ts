@@ -83,6 +83,13 @@ test('rejects invalid server ids and versions', async () => {
   );
 });
 
+test('requires unique server ids', async () => {
+  const storageVersions = [server('a', 'v1', 'v1'), server('a', 'v1', 'v1')];
+  await expect(setStatus({ storageVersions, commonEncodingVersion: 'v1' })).rejects.toMatchObject(
+    invalidWith(['status.storageVersions[1].apiServerID', 'Duplicate value: "a"']),
+  );
+});
+
 test('requires unique condition types, statuses and reasons', async () => {
   const condition = { type: 'T', status: 'True', reason: 'R', message: 'm' } as const;
   const bad = { type: 'T', status: '-', reason: '', message: '' } as unknown as typeof condition;
