@@ -131,6 +131,10 @@ const KNOWN = [
       name.includes('Pod Overhead set without') && JSON.stringify(step.body).includes('"overhead":{}'),
     'an empty overhead of a pod',
   ],
+  [
+    /spec\.parentRef\.name: Required value instead of .*metadata\.name/,
+    'a Service without a name, with a fixed address',
+  ],
   [/already allocated/, 'a fixed address or port of a Service that another scenario uses'],
 ];
 

@@ -188,6 +188,8 @@ export function commitMetadata(draft: DraftMeta, live: ApiObject, write: WriteOp
   const next: ApiObject = Object.freeze({ ...live, metadata });
   if (served.kind.customResourceHandler === undefined) return commitUpdate(next, live, write);
   if (write.dryRun) return next;
+  // In the same version, the stored object gets the defaults that it lacks.
+  if (served.storageKind === undefined) return commitUpdate(next, live, write);
   const before = storedObjectOf(live);
   const unversioned = Object.freeze({ ...before, metadata });
   const makeStored = (resourceVersion: string): ApiObject => {

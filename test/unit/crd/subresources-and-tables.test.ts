@@ -51,6 +51,24 @@ describe('the status subresource', () => {
     expect(changed.metadata.managedFields?.map(({ subresource }) => subresource)).toContain('status');
   });
 
+  test('stores a default of the status with the first write after the creation, a deletion included', async () => {
+    const whole = object({ status: object({ phase: STRING }, { default: { phase: 'new' } }) });
+    const { widgets } = await served(parts, whole);
+    const versionOf = async (name: string) =>
+      (await widgets.patch(name, mergePatch({}) as never)).metadata.resourceVersion;
+    const created = await widgets.create(widget('a'));
+    expect(created).toMatchObject({ status: { phase: 'new' } });
+    const first = await versionOf('a');
+    expect(first).not.toBe(created.metadata.resourceVersion);
+    expect(await versionOf('a')).toBe(first);
+
+    await widgets.create({ metadata: { name: 'b', finalizers: ['example.com/hold'] } });
+    await widgets.delete('b');
+    const deleted = await widgets.get('b');
+    expect(deleted.metadata.deletionTimestamp).toBeDefined();
+    expect(await versionOf('b')).toBe(deleted.metadata.resourceVersion);
+  });
+
   test('validates only the status in a status update', async () => {
     const { widgets, send } = await served(parts);
     await widgets.create(widget('a', { replicas: 1 }));
