@@ -31,6 +31,7 @@ const ENTRIES = [
   'vitest/index',
   'jest/index',
   'node-test/index',
+  'opentelemetry/index',
   'zod/index',
 ];
 

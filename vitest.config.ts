@@ -22,7 +22,7 @@ export default defineConfig({
       { find: /^orchplane$/, replacement: source('index.ts') },
       { find: /^orchplane\/core$/, replacement: source('core.ts') },
       {
-        find: /^orchplane\/(kinds|admission|controllers|runtime|http|service-worker|indexed-db|node|etcd|testing|vitest|jest|node-test|zod|codec\/protobuf|codec\/cbor)$/,
+        find: /^orchplane\/(kinds|admission|controllers|runtime|http|service-worker|indexed-db|node|etcd|testing|vitest|jest|node-test|opentelemetry|zod|codec\/protobuf|codec\/cbor)$/,
         replacement: `${source('')}$1/index.ts`,
       },
     ],

@@ -50,6 +50,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Milliseconds of real time with fractions, from any start; for durations that are reported. */
+export function realTime(): number {
+  return performance.now();
+}
+
 /** A timer is a number in browsers and an object with `unref` in Node. */
 function releaseProcess(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')

@@ -22,7 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['manifests'],
   ['cluster'],
   ['http', 'service-worker', 'indexed-db', 'etcd', 'controllers', 'zod'],
-  ['runtime'],
+  ['runtime', 'opentelemetry'],
   ['node'],
   ['testing'],
   ['vitest', 'jest', 'node-test'],
@@ -121,6 +121,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vitest: ['testing'],
   jest: ['testing'],
   'node-test': ['testing'],
+  // Wraps plugins, controllers and handlers that it is given.
+  opentelemetry: ['util', 'meta', 'protocol', 'admission', 'server', 'controllers'],
   // Types of kinds as zod schemas; no other folder imports zod at run time.
   zod: ['meta', 'kinds', 'schema'],
   // The entry `orchplane/kinds`: all built-in kinds, CustomResourceDefinition included.

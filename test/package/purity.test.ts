@@ -33,10 +33,10 @@ const ASKS_FOR_NODE = ['src/webhook/node-connection.ts', 'src/webhook/certificat
 
 const rules: readonly Rule[] = [
   {
-    name: 'only src/node and src/etcd import Node built-ins',
+    name: 'only src/node, src/etcd and src/node-test import Node built-ins',
     advice: 'Move it to src/node, or pass in what is needed.',
     find: (source) =>
-      source.folder === 'node' || source.folder === 'etcd'
+      ['node', 'etcd', 'node-test'].includes(source.folder)
         ? []
         : source.imports
             .filter(({ specifier }) => specifier.startsWith('node:') || builtinModules.includes(specifier))

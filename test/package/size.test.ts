@@ -38,6 +38,7 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   vitest: 486,
   jest: 486,
   'node-test': 486,
+  opentelemetry: 4,
   zod: 2,
 };
 
