@@ -326,3 +326,32 @@ test('a fork runs its own containers, which count as restarted', async () => {
     lastState: { terminated: { exitCode: 255, reason: 'Unknown' } },
   });
 });
+
+test('the first start of a container waits for the pull of its image, restarts do not', async () => {
+  let runs = 0;
+  const worker: Program = async ({ sleep }) => {
+    runs++;
+    await sleep(60_000);
+  };
+  await using running = runningCluster({ worker: { run: worker, pullMs: 2_000 } });
+  await running.start('slow', 'worker');
+  await running.advance(1_999);
+  expect(runs).toBe(0);
+  const { status } = await running.pod('slow');
+  expect(status).toMatchObject({
+    phase: 'Pending',
+    containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }],
+  });
+  await running.advance(1);
+  expect(runs).toBe(1);
+  expect((await running.pod('slow')).status.phase).toBe('Running');
+  await running.advance(60_000);
+  expect(runs).toBe(2);
+
+  await running.start('gone', 'worker');
+  await running.cluster.api(Pod).delete('gone');
+  await running.advance(0);
+  expect(await running.cluster.api(Pod).find('gone')).toBeUndefined();
+  await running.advance(2_000);
+  expect(runs).toBe(2);
+});
