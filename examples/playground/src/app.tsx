@@ -27,6 +27,11 @@ export function App({ session }: AppProps) {
     if (selected !== undefined) setPart((now) => (now === 'tree' ? 'object' : now));
   }, [selected]);
 
+  const openPanel = (id: string): void => {
+    session.openPanel(id);
+    setPart('panel');
+  };
+
   return (
     <div class="app" data-part={part} data-drawer={panel === undefined ? 'closed' : 'open'}>
       <a class="skip" href="#main">
@@ -36,7 +41,7 @@ export function App({ session }: AppProps) {
       <main id="main">
         <Editor session={session} />
         <Tree session={session} />
-        <ObjectView session={session} />
+        <ObjectView session={session} openPanel={openPanel} />
         <Drawer session={session} />
         <Notices session={session} />
       </main>
@@ -47,15 +52,7 @@ export function App({ session }: AppProps) {
           </button>
         ))}
         {panels.map(({ id, title }) => (
-          <button
-            type="button"
-            key={id}
-            aria-current={part === 'panel' && panel === id}
-            onClick={() => {
-              session.openPanel(id);
-              setPart('panel');
-            }}
-          >
+          <button type="button" key={id} aria-current={part === 'panel' && panel === id} onClick={() => openPanel(id)}>
             {title}
           </button>
         ))}

@@ -1,23 +1,24 @@
 /**
- * Creates the page's cluster: all controllers, and stages instead of a kubelet, with delays that make a rollout
- * visible. `drive-clock.ts` advances its clock.
+ * Creates the page's cluster: all controllers, and nodes whose pods run the programs of `programs/`. `drive-clock.ts`
+ * advances its clock.
  */
-import { type ClusterState, type ControllerStarter, memoryStorage, randomIds } from 'orchplane';
-import { controllers, crashLoop, readyPods, slowStart, stages, standardControllers } from 'orchplane/controllers';
+import { type ApiObject, type ClusterState, type ControllerStarter, memoryStorage, randomIds } from 'orchplane';
+import { controllers, standardControllers } from 'orchplane/controllers';
+import { runtime } from 'orchplane/runtime';
 import { type TestCluster, testCluster } from 'orchplane/testing';
+import { images } from '../programs/index.js';
 
-/** Pods with this label crash repeatedly. */
-export const CRASHING = { 'playground/crash': 'true' } as const;
+export const NODES = ['node-1', 'node-2'] as const;
 
 function playgroundControllers(): ControllerStarter {
-  return controllers([
-    ...standardControllers(),
-    stages([
-      ...crashLoop({ labels: CRASHING }),
-      ...slowStart({ pullMs: { min: 600, max: 1_800 }, startMs: { min: 400, max: 900 } }),
-      ...readyPods(),
-    ]),
-  ]);
+  return controllers([...standardControllers(), ...runtime({ images, nodes: NODES, metrics: true })]);
+}
+
+/** The metrics server of another cluster does not run in this one, which creates its own. */
+function withoutMetricsServer(state: ClusterState): ClusterState {
+  const isOfIt = ({ kind, metadata: { name, namespace } }: ApiObject): boolean =>
+    namespace === 'kube-system' && name.startsWith('metrics-server') && /^(Pod|Endpoint)/.test(kind);
+  return { ...state, objects: state.objects.filter((object) => !isOfIt(object)) };
 }
 
 export interface ClusterOptions {
@@ -27,16 +28,13 @@ export interface ClusterOptions {
   readonly now?: number;
 }
 
-export function makeCluster(
-  controllerStarter: ControllerStarter = playgroundControllers(),
-  { from, now = Date.now() }: ClusterOptions = {},
-): TestCluster {
+export function makeCluster({ from, now = Date.now() }: ClusterOptions = {}): TestCluster {
   return testCluster({
     dialect: 'kubernetes',
     now,
     storage: memoryStorage({ history: 10_000 }),
-    controllers: controllerStarter,
+    controllers: playgroundControllers(),
     // Sequential uids could collide with the uids of these objects.
-    ...(from === undefined ? {} : { from, ids: randomIds }),
+    ...(from === undefined ? {} : { from: withoutMetricsServer(from), ids: randomIds }),
   });
 }
