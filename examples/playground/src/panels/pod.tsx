@@ -95,6 +95,9 @@ function Log({ session, pod, options }: LogProps) {
   );
 }
 
+/** The button that opens a shell; it has the focus when the shell ends. */
+const OPEN_ID = 'pod-shell';
+
 interface PodTerminalProps {
   readonly session: Session;
   readonly pod: ApiObject;
@@ -127,9 +130,12 @@ function PodTerminal({ session, pod, container }: PodTerminalProps) {
         <button
           type="button"
           class="small"
-          id="pod-shell"
+          id={OPEN_ID}
           disabled={running !== undefined}
-          onClick={() => void terminal.run(`exec -it ${name} -n ${namespace} -c ${container} -- sh`)}
+          onClick={() => {
+            const ended = terminal.run(`exec -it ${name} -n ${namespace} -c ${container} -- sh`);
+            void ended.then(() => setTimeout(() => document.getElementById(OPEN_ID)?.focus()));
+          }}
         >
           {`Open a shell in ${container}`}
         </button>

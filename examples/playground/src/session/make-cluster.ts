@@ -2,7 +2,7 @@
  * Creates the page's cluster: all controllers, and nodes whose pods run the programs of `programs/`. `drive-clock.ts`
  * advances its clock.
  */
-import { type ApiObject, type ClusterState, type ControllerStarter, memoryStorage, randomIds } from 'orchplane';
+import { type ClusterState, type ControllerStarter, memoryStorage, randomIds } from 'orchplane';
 import { controllers, standardControllers } from 'orchplane/controllers';
 import { runtime } from 'orchplane/runtime';
 import { type TestCluster, testCluster } from 'orchplane/testing';
@@ -11,14 +11,10 @@ import { images } from '../programs/index.js';
 export const NODES = ['node-1', 'node-2'] as const;
 
 function playgroundControllers(): ControllerStarter {
-  return controllers([...standardControllers(), ...runtime({ images, nodes: NODES, metrics: true })]);
-}
-
-/** The metrics server of another cluster does not run in this one, which creates its own. */
-function withoutMetricsServer(state: ClusterState): ClusterState {
-  const isOfIt = ({ kind, metadata: { name, namespace } }: ApiObject): boolean =>
-    namespace === 'kube-system' && name.startsWith('metrics-server') && /^(Pod|Endpoint)/.test(kind);
-  return { ...state, objects: state.objects.filter((object) => !isOfIt(object)) };
+  return controllers([...standardControllers(), ...runtime({ images, nodes: NODES, metrics: true })], {
+    // Controllers try again, and the status of the object or an Event says what failed: it is part of the lesson.
+    onError: (error, context) => console.debug(context, error),
+  });
 }
 
 export interface ClusterOptions {
@@ -35,6 +31,6 @@ export function makeCluster({ from, now = Date.now() }: ClusterOptions = {}): Te
     storage: memoryStorage({ history: 10_000 }),
     controllers: playgroundControllers(),
     // Sequential uids could collide with the uids of these objects.
-    ...(from === undefined ? {} : { from: withoutMetricsServer(from), ids: randomIds }),
+    ...(from === undefined ? {} : { from, ids: randomIds }),
   });
 }
