@@ -27,6 +27,11 @@ export function App({ session }: AppProps) {
     if (selected !== undefined) setPart((now) => (now === 'tree' ? 'object' : now));
   }, [selected]);
 
+  // A narrow page has more tabs than space for them.
+  useEffect(() => {
+    document.querySelector('.parts [aria-current=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [part, panel]);
+
   const openPanel = (id: string): void => {
     session.openPanel(id);
     setPart('panel');
