@@ -38,7 +38,7 @@ test('a container that crashes is restarted at once, then with a back-off that d
   await using running = runningCluster({
     bad: () => {
       runs++;
-      throw new Error('no database');
+      throw new Error(`no database in run ${runs}`);
     },
   });
   await running.start('loop', 'bad');
@@ -66,8 +66,9 @@ test('a container that crashes is restarted at once, then with a back-off that d
   await running.advance(1);
   expect(runs).toBe(4);
   expect((await running.pod('loop')).status.containerStatuses?.[0]?.restartCount).toBe(3);
-  expect(await running.cluster.logs('loop').text()).toMatch(/^Error: no database\n/);
-  expect(await running.cluster.logs('loop', { previous: true }).text()).toMatch(/^Error: no database\n/);
+  // While it waits, both are the log of the last run.
+  expect(await running.cluster.logs('loop').text()).toMatch(/^Error: no database in run 4\n/);
+  expect(await running.cluster.logs('loop', { previous: true }).text()).toMatch(/^Error: no database in run 4\n/);
   expect(await running.events('loop')).toContain(
     `BackOff Back-off restarting failed container c in pod loop_default(${uid}) (x3)`,
   );

@@ -209,7 +209,7 @@ const SYSTEM_KINDS = new Set([
 const SYSTEM_NAMES = /^(system:|kube-|kubernetes$|default$|admin$|edit$|view$|cluster-admin$|extension-apiserver)/;
 
 /** Whether an object exists in every new cluster, or is an Event about such an object. */
-function isSystemObject({ kind, metadata, ...rest }: Pick<ApiObject, 'kind' | 'metadata'>): boolean {
+export function isSystemObject({ kind, metadata, ...rest }: Pick<ApiObject, 'kind' | 'metadata'>): boolean {
   const { name, namespace = '' } = metadata;
   if ('involvedObject' in rest) {
     const about = rest.involvedObject as ApiObject['metadata'] & { readonly kind: string };

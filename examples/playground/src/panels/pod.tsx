@@ -4,8 +4,9 @@
 import type { ApiObject } from 'orchplane';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Terminal } from '../command-line/terminal.js';
+import { isSystemObject } from '../objects/tree.js';
 import { type LogOptions, useLog } from '../pods/use-log.js';
-import { refKey, refOf } from '../session/refs.js';
+import { refKey, refOf, sameRef } from '../session/refs.js';
 import { type Session, useSession } from '../session/session.js';
 import { useStore } from '../session/store.js';
 import { Switch } from '../ui/switch.js';
@@ -158,13 +159,16 @@ function shellOf(session: Session): PodShell {
   return shell;
 }
 
-/** All pods, those of the namespace `default` first. */
+/** All pods, those of the namespace `default` first. Pods that every cluster has are hidden unless selected. */
 function usePods(session: Session): readonly ApiObject[] {
   const objects = useSession(session, (state) => state.objects);
+  const selected = useSession(session, (state) => state.selected);
   return useMemo(() => {
     const pods = [...objects.values()].filter(({ kind, apiVersion }) => kind === 'Pod' && apiVersion === 'v1');
-    return pods.sort((left, right) => (sortKey(left) < sortKey(right) ? -1 : 1));
-  }, [objects]);
+    return pods
+      .filter((pod) => !isSystemObject(pod) || sameRef(refOf(pod), selected))
+      .sort((left, right) => (sortKey(left) < sortKey(right) ? -1 : 1));
+  }, [objects, selected]);
 }
 
 function sortKey({ metadata: { namespace = '', name } }: ApiObject): string {

@@ -60,7 +60,7 @@ export const crashLoop: Scenario = {
     {
       title: 'The log says why',
       description:
-        'The log of a container stays after its end. `--previous` prints the log of the run before the last restart.',
+        'The log of a container stays after its end. `--previous` prints the log of the last run that ended, also while a new one runs.',
       lines: ['get pods', 'logs deployment/api', 'logs deployment/api --previous'],
       async check({ results: [, current, previous] }) {
         const isShown = [current, previous].every((result) => result?.text.includes('no such file') === true);
