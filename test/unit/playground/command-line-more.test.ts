@@ -82,6 +82,6 @@ test('explains why a command is not supported', async () => {
   expect(await run('kubectl attach web')).toMatch(/^error: "attach" is not available: use "logs -f"/);
   expect(await run('port-forward web 8080')).toContain('is not available: the page has no ports');
   expect(await run('top pods')).toBe('error: Metrics API not available');
-  for (const name of ['expose', 'diff', 'cluster-info']) expect(await run(name)).toContain('is not available');
+  for (const name of ['diff', 'cluster-info']) expect(await run(name)).toContain('is not available');
   expect(await run('run web')).toBe('error: required flag(s) "image" not set');
 });

@@ -206,6 +206,23 @@ describe('the commands of the playground about running pods', () => {
     expect(await run('top services')).toBe('error: top services: must be pods or nodes');
   });
 
+  test('expose and autoscale create objects for a workload', async () => {
+    const { run, start } = await begin();
+    await start('create deployment web --image=nginx --port=8080');
+    expect(await run('expose deployment web --port=80 --target-port=8080')).toBe('service/web exposed');
+    expect(await start('expose deployment/web --name=direct --type=NodePort')).toBe('service/direct exposed');
+    expect(await run('exec deployment/web -- wget -qO- http://web')).toContain('hello from web-');
+    expect(await run('exec deployment/web -- wget -qO- http://direct:8080')).toContain('hello from web-');
+    expect(await run('expose configmap kube-root-ca.crt --port=80')).toBe('error: cannot expose a ConfigMap');
+    expect(await run('autoscale deployment web')).toContain('error: --max=MAXPODS is required');
+    expect(await run('autoscale deployment web --max=5 --cpu-percent=50')).toBe(
+      'horizontalpodautoscaler.autoscaling/web autoscaled',
+    );
+    expect(
+      await run('get hpa web -o jsonpath={.spec.scaleTargetRef.kind}-{.spec.minReplicas}-{.spec.maxReplicas}'),
+    ).toBe('Deployment-1-5');
+  });
+
   test('completion offers the names of pods', async () => {
     const { shell, start } = await begin();
     await start('run web --image=nginx');

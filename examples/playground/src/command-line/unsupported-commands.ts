@@ -7,11 +7,9 @@ const UNSUPPORTED_COMMANDS: Readonly<Record<string, string>> = {
   debug: 'every image of this page has a shell: use "exec -it POD -- sh"',
   'port-forward': 'the page has no ports. Use "exec" with wget to send a request in the cluster',
   proxy: 'the cluster is in this page and has no port; the panel "Requests" shows all requests',
-  expose: 'write a Service into the editor and run "apply -f -"',
   diff: 'the line below the editor shows what an apply would change; "apply -f - --dry-run=server -o yaml" prints the result',
   'cluster-info': 'the cluster is in this page and has no address. Use "version" and "api-resources"',
   replace: 'use "Replace" in the menu beside "Apply" in the editor',
-  autoscale: 'write a HorizontalPodAutoscaler into the editor and run "apply -f -"',
   drain: 'patch spec.unschedulable of the node, and delete its pods',
 };
 

@@ -10,6 +10,7 @@ import { deleteCommand } from './delete.js';
 import { describe } from './describe.js';
 import { exec } from './exec.js';
 import { explain } from './explain.js';
+import { autoscale, expose } from './expose.js';
 import { get } from './get.js';
 import { logs } from './logs.js';
 import { rollout } from './rollout.js';
@@ -29,6 +30,8 @@ export const commands: readonly Command[] = [
   apply,
   create,
   run,
+  expose,
+  autoscale,
   edit,
   patch,
   label,
