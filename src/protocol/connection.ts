@@ -74,7 +74,9 @@ export interface PodExecOptions {
   /** Optional if the pod has one container. */
   readonly container?: string | undefined;
   /** What the command reads from its standard input. */
-  readonly stdin?: string | Uint8Array | undefined;
+  readonly stdin?: string | Uint8Array | ReadableStream<Uint8Array> | undefined;
+  /** Called with each piece of output, for a command that runs for long. */
+  readonly onOutput?: ((text: string, stream: 'stdout' | 'stderr') => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

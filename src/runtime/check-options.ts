@@ -51,6 +51,10 @@ function checkImage(name: string, image: unknown): void {
       `orchplane: the image ${JSON.stringify(name)} of runtime is no program: it is a function, { run, commands } or an image of processImages`,
     );
   }
+  const pullMs = isRecord(image) ? (image['pullMs'] ?? 0) : 0;
+  if (!(Number(pullMs) >= 0)) {
+    throw new TypeError(`orchplane: pullMs of the image ${JSON.stringify(name)} is a number of milliseconds`);
+  }
   const wrong = isRecord(commands) && Object.entries(commands).find(([, command]) => typeof command !== 'function');
   if (!isRecord(commands) || wrong) {
     const what = wrong ? `the command ${JSON.stringify(wrong[0])}` : '`commands`';

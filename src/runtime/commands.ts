@@ -4,7 +4,7 @@
  */
 import type { Program, ProgramContainer } from './program.js';
 
-export const BUILT_IN_COMMANDS: Readonly<Record<string, Program>> = {
+export const builtInCommands: Readonly<Record<string, Program>> = {
   true: () => 0,
   false: () => 1,
   echo: ({ args, stdout }) => {
@@ -21,7 +21,8 @@ export const BUILT_IN_COMMANDS: Readonly<Record<string, Program>> = {
   },
   hostname: ({ pod, stdout }) => stdout.write(`${pod.spec.hostname ?? pod.metadata.name}\n`),
   date: ({ clock, stdout }) => stdout.write(`${new Date(clock.now()).toUTCString()}\n`),
-  sleep: async ({ args, sleep }) => sleep(Number(args[0]) * 1000),
+  sleep: async ({ args, sleep, untilStopped }) =>
+    args[0] === 'infinity' ? untilStopped() : sleep(Number(args[0]) * 1000),
   cat: async ({ args, files, stdin, stdout, stderr }) => {
     if (args.length === 0) {
       for await (const bytes of chunksOf(stdin)) stdout.write(bytes);

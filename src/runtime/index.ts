@@ -8,6 +8,7 @@ export type {
   PodLogOptions,
   Sockets,
 } from '../protocol/connection.js';
+export { builtInCommands } from './commands.js';
 export { FileTree } from './files/file-tree.js';
 export type { NetworkOptions } from './network/network.js';
 export type { ClusterNetwork, RequestInfo } from './network/types.js';

@@ -3,7 +3,7 @@
  */
 import { once } from '../util/once.js';
 import { checkListen, checkUsage } from './check-options.js';
-import { BUILT_IN_COMMANDS } from './commands.js';
+import { builtInCommands } from './commands.js';
 import {
   type ContainerSetup,
   EXIT_CODES,
@@ -13,6 +13,7 @@ import {
   type ProcessImage,
   type Program,
   type ProgramContainer,
+  type ProgramImage,
   type ProgramResult,
   type RunningProcess,
 } from './program.js';
@@ -41,10 +42,11 @@ export class CommandNotFound extends Error {}
 /** The image as something that starts processes. */
 export function processImageOf(image: Image): ProcessImage {
   if (typeof image === 'object' && 'start' in image) return image;
-  const { run, commands = {} } = typeof image === 'function' ? { run: image } : image;
+  const { run, commands = {}, pullMs = 0 }: ProgramImage = typeof image === 'function' ? { run: image } : image;
   return {
     start(setup) {
-      if (setup.exec === undefined) return runProgram(run, setup);
+      if (setup.exec === undefined)
+        return pullMs > 0 && isFirstStart(setup) ? runAfter(pullMs, run, setup) : runProgram(run, setup);
       const [name = '', ...args] = setup.exec;
       const command = commandNamed(name, commands);
       if (command === undefined)
@@ -57,10 +59,38 @@ export function processImageOf(image: Image): ProcessImage {
 /** A command can be given with its directory: `/bin/cat`. */
 function commandNamed(path: string, commands: Readonly<Record<string, Program>>): Program | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  for (const known of [commands, BUILT_IN_COMMANDS]) {
+  for (const known of [commands, builtInCommands]) {
     for (const key of [path, name]) if (Object.hasOwn(known, key)) return known[key];
   }
   return undefined;
+}
+
+function isFirstStart({ pod, container }: ContainerSetup): boolean {
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status;
+  const statuses = [...containerStatuses, ...initContainerStatuses];
+  return !statuses.some(({ name, containerID }) => name === container.name && containerID !== undefined);
+}
+
+/** A process that starts later. Until then, both signals end it. */
+function runAfter(delayMs: number, program: Program, setup: ContainerSetup): RunningProcess {
+  let process: RunningProcess | undefined;
+  let cancel = (): void => undefined;
+  let setStarted = (): void => undefined;
+  const started = new Promise<void>((resolve) => {
+    setStarted = resolve;
+  });
+  const exit = new Promise<ProcessExit>((resolve) => {
+    const undo = setup.clock.after(delayMs, () => {
+      process = runProgram(program, setup);
+      setStarted();
+      void process.exit.then(resolve);
+    });
+    cancel = () => {
+      undo();
+      resolve({ exitCode: EXIT_CODES.killed });
+    };
+  });
+  return { started, exit, kill: (signal) => (process === undefined ? cancel() : process.kill(signal)) };
 }
 
 function runProgram(program: Program, setup: ContainerSetup): RunningProcess {

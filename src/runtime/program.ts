@@ -72,6 +72,8 @@ export interface Output {
 export interface ProgramImage {
   readonly run: Program;
   readonly commands?: Readonly<Record<string, Program>> | undefined;
+  /** The time before the first start of a container, as if its image had to be pulled; 0 unless given. */
+  readonly pullMs?: number | undefined;
 }
 
 /** What an image name maps to: a program, or something else that starts processes, for example `processImages`. */

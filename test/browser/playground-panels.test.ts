@@ -87,6 +87,49 @@ describe.skipIf(executablePath === undefined)(
       await visit.see(await panel('requests'), 'command line');
     });
 
+    test('follows the log of a pod and opens a terminal in it', { timeout: 60_000 }, async () => {
+      await visit.speed('10×');
+      const terminal = await panel('command-line');
+      await type('run tick --image=busybox -- sh -c "while true; do echo tick; sleep 5; done"');
+      await visit.see(terminal, 'pod/tick created');
+      await visit.tree.getByText('tick', { exact: true }).click();
+      await visit.object.getByRole('button', { name: 'Logs' }).click();
+      const pod = visit.page.locator('#panel-pod');
+      const log = pod.getByRole('log', { name: 'Log of tick' });
+      await visit.see(log, /tick\n(tick\n)+tick/);
+      await pod.getByRole('switch', { name: 'Timestamps' }).click();
+      await visit.see(log, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z tick/);
+
+      await pod.getByRole('button', { name: 'Open a shell in tick' }).click();
+      const input = pod.getByRole('textbox', { name: 'Shell in tick' });
+      await expect.poll(() => input.evaluate((each) => each === document.activeElement)).toBe(true);
+      await visit.page.keyboard.type('echo "hello from $(hostname)"');
+      await visit.page.keyboard.press('Enter');
+      await visit.see(pod.locator('.terminal-output').last(), 'tick # echo "hello from $(hostname)"hello from tick');
+      await shot('pod');
+      await visit.page.keyboard.press('ArrowUp');
+      expect(await input.inputValue()).toBe('echo "hello from $(hostname)"');
+      await input.fill('');
+      await visit.page.keyboard.press('Control+d');
+      const isOpenButtonFocused = () => visit.page.evaluate(() => document.activeElement?.id);
+      await expect.poll(isOpenButtonFocused).toBe('pod-shell');
+
+      await pod.getByRole('switch', { name: 'Previous' }).click();
+      await visit.see(log, 'previous terminated container "tick" in pod "tick" not found');
+
+      await panel('command-line');
+      await type('exec -it tick -- sh');
+      await visit.see(terminal.locator('label'), 'tick #');
+      await visit.page.keyboard.type('exit 3');
+      await visit.page.keyboard.press('Enter');
+      await visit.see(terminal, 'command terminated with exit code 3');
+      await type('logs tick -f');
+      await visit.see(terminal, /tick\s*tick\s*tick/);
+      await visit.page.locator('#command').press('Control+c');
+      await visit.see(terminal, '^C');
+      expect(await visit.isTooWide()).toBe(false);
+    });
+
     test.each(scenarios)('steps through the scenario "$title"', { timeout: 120_000 }, async ({ id, steps }) => {
       await visit.speed('10×');
       const scenario = await panel('scenarios');

@@ -27,6 +27,16 @@ export function App({ session }: AppProps) {
     if (selected !== undefined) setPart((now) => (now === 'tree' ? 'object' : now));
   }, [selected]);
 
+  // A narrow page has more tabs than space for them.
+  useEffect(() => {
+    document.querySelector('.parts [aria-current=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [part, panel]);
+
+  const openPanel = (id: string): void => {
+    session.openPanel(id);
+    setPart('panel');
+  };
+
   return (
     <div class="app" data-part={part} data-drawer={panel === undefined ? 'closed' : 'open'}>
       <a class="skip" href="#main">
@@ -36,7 +46,7 @@ export function App({ session }: AppProps) {
       <main id="main">
         <Editor session={session} />
         <Tree session={session} />
-        <ObjectView session={session} />
+        <ObjectView session={session} openPanel={openPanel} />
         <Drawer session={session} />
         <Notices session={session} />
       </main>
@@ -47,15 +57,7 @@ export function App({ session }: AppProps) {
           </button>
         ))}
         {panels.map(({ id, title }) => (
-          <button
-            type="button"
-            key={id}
-            aria-current={part === 'panel' && panel === id}
-            onClick={() => {
-              session.openPanel(id);
-              setPart('panel');
-            }}
-          >
+          <button type="button" key={id} aria-current={part === 'panel' && panel === id} onClick={() => openPanel(id)}>
             {title}
           </button>
         ))}

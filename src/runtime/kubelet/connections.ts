@@ -202,7 +202,13 @@ const LOG_OPTIONS = [
   'limitBytes',
 ] as const satisfies readonly (keyof PodLogOptions)[];
 
-const EXEC_OPTIONS = ['namespace', 'container', 'stdin', 'signal'] as const satisfies readonly (keyof PodExecOptions)[];
+const EXEC_OPTIONS = [
+  'namespace',
+  'container',
+  'stdin',
+  'onOutput',
+  'signal',
+] as const satisfies readonly (keyof PodExecOptions)[];
 
 /** `cluster.logs` and `cluster.exec`. */
 export class LocalConnections {
@@ -234,11 +240,12 @@ export class LocalConnections {
   async exec(pod: PodReference, command: readonly string[], options: PodExecOptions = {}): Promise<PodExecResult> {
     refuseUnknownOptions('exec', options, EXEC_OPTIONS);
     if (!Array.isArray(command)) throw new TypeError("orchplane: exec takes a list of words: ['ls', '/']");
-    const { namespace, container, stdin, signal = new AbortController().signal } = options;
+    const { namespace, container, stdin, onOutput, signal = new AbortController().signal } = options;
     const object = await this.#podOf(pod, namespace);
     const query = { command, ...queryOf({ container, stdin: stdin !== undefined, stdout: true, stderr: true }) };
     const connection = this.#open({ subresource: 'exec', object, scheme: '', port: '', query }) as StreamConnection;
-    const outputs = { stdout: collector(), stderr: collector() };
+    const collect = (stream: 'stdout' | 'stderr') => collector((text) => onOutput?.(text, stream));
+    const outputs = { stdout: collect('stdout'), stderr: collect('stderr') };
     const input = stdin === undefined ? undefined : (new Response(stdin as BodyInit).body ?? undefined);
     const { exitCode } = await connection.run({
       stdin: input,
@@ -255,12 +262,14 @@ function queryOf(options: Readonly<Record<string, unknown>>): Query {
   return Object.fromEntries(given.map(([key, value]) => [key, [String(value)]]));
 }
 
-function collector() {
+function collector(onText: (text: string) => void) {
   const decoder = new TextDecoder();
   let collected = '';
   const stream = new WritableStream<Uint8Array>({
     write(bytes) {
-      collected += decoder.decode(bytes, { stream: true });
+      const text = decoder.decode(bytes, { stream: true });
+      collected += text;
+      onText(text);
     },
   });
   return { stream, text: () => collected };

@@ -98,8 +98,9 @@ export class KubeletContainer {
     return this.#log;
   }
 
+  /** While the container waits for its restart, the log of the run that has ended. */
   get previousLog(): ContainerLog | undefined {
-    return this.#previousLog;
+    return this.#run === undefined && this.#terminated === undefined ? this.#log : this.#previousLog;
   }
 
   get isRunning(): boolean {

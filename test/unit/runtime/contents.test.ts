@@ -210,6 +210,24 @@ test('logs can be followed, cut and dated', async () => {
   await expect(cluster.logs('missing').text()).rejects.toThrow('pods "missing" not found');
 });
 
+test('exec streams the input and the output of a command', async () => {
+  await using running = runningCluster({ idle });
+  await running.start('one', 'idle');
+  const pieces: string[] = [];
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const ended = running.cluster.exec('one', ['cat'], {
+    stdin: readable,
+    onOutput: (text, stream) => void pieces.push(`${stream}: ${text}`),
+  });
+  await writer.write(new TextEncoder().encode('first'));
+  await expect.poll(() => pieces).toEqual(['stdout: first']);
+  await writer.write(new TextEncoder().encode('second'));
+  await expect.poll(() => pieces).toEqual(['stdout: first', 'stdout: second']);
+  await writer.close();
+  expect(await ended).toEqual({ exitCode: 0, stdout: 'firstsecond', stderr: '' });
+});
+
 test('an unknown command fails', async () => {
   await using running = runningCluster({ idle });
   await running.start('one', 'idle');

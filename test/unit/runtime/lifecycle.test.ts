@@ -38,7 +38,7 @@ test('a container that crashes is restarted at once, then with a back-off that d
   await using running = runningCluster({
     bad: () => {
       runs++;
-      throw new Error('no database');
+      throw new Error(`no database in run ${runs}`);
     },
   });
   await running.start('loop', 'bad');
@@ -66,8 +66,9 @@ test('a container that crashes is restarted at once, then with a back-off that d
   await running.advance(1);
   expect(runs).toBe(4);
   expect((await running.pod('loop')).status.containerStatuses?.[0]?.restartCount).toBe(3);
-  expect(await running.cluster.logs('loop').text()).toMatch(/^Error: no database\n/);
-  expect(await running.cluster.logs('loop', { previous: true }).text()).toMatch(/^Error: no database\n/);
+  // While it waits, both are the log of the last run.
+  expect(await running.cluster.logs('loop').text()).toMatch(/^Error: no database in run 4\n/);
+  expect(await running.cluster.logs('loop', { previous: true }).text()).toMatch(/^Error: no database in run 4\n/);
   expect(await running.events('loop')).toContain(
     `BackOff Back-off restarting failed container c in pod loop_default(${uid}) (x3)`,
   );
@@ -325,4 +326,33 @@ test('a fork runs its own containers, which count as restarted', async () => {
     state: { running: {} },
     lastState: { terminated: { exitCode: 255, reason: 'Unknown' } },
   });
+});
+
+test('the first start of a container waits for the pull of its image, restarts do not', async () => {
+  let runs = 0;
+  const worker: Program = async ({ sleep }) => {
+    runs++;
+    await sleep(60_000);
+  };
+  await using running = runningCluster({ worker: { run: worker, pullMs: 2_000 } });
+  await running.start('slow', 'worker');
+  await running.advance(1_999);
+  expect(runs).toBe(0);
+  const { status } = await running.pod('slow');
+  expect(status).toMatchObject({
+    phase: 'Pending',
+    containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }],
+  });
+  await running.advance(1);
+  expect(runs).toBe(1);
+  expect((await running.pod('slow')).status.phase).toBe('Running');
+  await running.advance(60_000);
+  expect(runs).toBe(2);
+
+  await running.start('gone', 'worker');
+  await running.cluster.api(Pod).delete('gone');
+  await running.advance(0);
+  expect(await running.cluster.api(Pod).find('gone')).toBeUndefined();
+  await running.advance(2_000);
+  expect(runs).toBe(2);
 });

@@ -17,6 +17,11 @@ test.each<[string, object | undefined, string]>([
     'the command "drain" of the image "web" is not a function',
   ],
   ['commands in a list', { images: { web: { run: idle, commands: [] } } }, '`commands` of the image "web" is not'],
+  [
+    'a pull time that is a text',
+    { images: { web: { run: idle, pullMs: 'x' } } },
+    'pullMs of the image "web" is a number',
+  ],
   ['nodes that are a number', { images: {}, nodes: 3 }, '`nodes` of runtime is a list of names'],
   ['metrics that are a text', { images: {}, metrics: 'on' }, '`metrics` of runtime is true, false or a function'],
   ['a network that is a text', { images: {}, network: 'host' }, '`network` of runtime is an object with options'],
@@ -54,7 +59,7 @@ test('logs and exec reject unknown options and a command that is no list', async
     ),
   );
   await expect(cluster.exec('pod', ['ls'], { tty: true } as object)).rejects.toThrow(
-    new TypeError('orchplane: exec has no option "tty"; it has namespace, container, stdin, signal'),
+    new TypeError('orchplane: exec has no option "tty"; it has namespace, container, stdin, onOutput, signal'),
   );
   await expect(cluster.exec('pod', 'ls /' as never)).rejects.toThrow(
     new TypeError("orchplane: exec takes a list of words: ['ls', '/']"),

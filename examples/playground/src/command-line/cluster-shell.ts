@@ -6,7 +6,7 @@ import { createFetchHandler } from 'orchplane/http';
 import type { ApplyRequest, Shell } from './command.js';
 import type { Fetch, Identity } from './server.js';
 
-export type PagePart = Partial<Omit<Shell, 'apply' | 'now'>>;
+export type PagePart = Partial<Omit<Shell, 'apply' | 'exec' | 'now'>>;
 
 /** `cluster` is called for each line, because the page may have replaced its cluster. */
 export function clusterShell(cluster: () => Cluster, page: PagePart = {}): Shell {
@@ -25,6 +25,9 @@ export function clusterShell(cluster: () => Cluster, page: PagePart = {}): Shell
     identity: () => ({}),
     ...page,
     now: () => cluster().clock.now(),
+    async exec({ pod, command, ...options }) {
+      return (await cluster().exec(pod, command, options)).exitCode;
+    },
     apply: (documents, request) => applyAs(cluster(), documents, request),
   };
 }

@@ -3,6 +3,7 @@
  * `interpreter.ts` finds it, parses its flags and prints the errors that it throws.
  */
 import type { AppliedManifest } from 'orchplane';
+import type { PodExecOptions } from 'orchplane/runtime';
 import type { Arguments, FlagRule, FlagRules } from './flags.js';
 import type { Resource, Resources } from './resources.js';
 import type { Fetch, Identity, Server } from './server.js';
@@ -13,6 +14,8 @@ export interface Shell {
   readonly fetch: Fetch;
   /** Applies the documents of a text. The result contains failures. */
   apply(text: string, options: ApplyRequest): Promise<readonly AppliedManifest[]>;
+  /** Runs a command in a container and resolves with its exit code. */
+  exec(request: ExecRequest): Promise<number>;
   /** The text that `-f -` reads. */
   editorText(): string;
   openInEditor(text: string): void;
@@ -32,6 +35,11 @@ export interface ApplyRequest {
   readonly identity: Identity;
 }
 
+export interface ExecRequest extends Pick<PodExecOptions, 'namespace' | 'container' | 'stdin' | 'onOutput' | 'signal'> {
+  readonly pod: string;
+  readonly command: readonly string[];
+}
+
 export interface CommandContext {
   readonly shell: Shell;
   readonly server: Server;
@@ -47,7 +55,11 @@ export interface CommandContext {
   /** Prints hints and warnings to the error stream. */
   note(text: string): void;
   readonly signal: AbortSignal;
+  readonly input?: OpenInput | undefined;
 }
+
+/** Opens the input of the terminal, which shows the prompt before each line. Absent: there is nothing to type into. */
+export type OpenInput = (prompt: string) => ReadableStream<Uint8Array>;
 
 export interface Command {
   readonly name: string;
@@ -62,6 +74,8 @@ export interface Command {
   readonly words?: readonly string[];
   /** The index of the argument that names a kind; absent if none does. */
   readonly kindAt?: number;
+  /** The first argument is the name of a pod, or TYPE/NAME. */
+  readonly namesPod?: boolean;
   readonly examples?: readonly string[];
   /** Returns the exit code; undefined means 0. Throws LineError or ServerError on failure. */
   run(context: CommandContext): Promise<number | undefined>;

@@ -84,6 +84,7 @@ async function argumentCandidates(
   const resources = await Resources.discover(new Server(shell.fetch));
   const kind = args[command.kindAt];
   if (args.length === command.kindAt) {
+    if (!typed.includes('/') && command.namesPod) return objectNames(server, { resources, type: 'pods', namespace });
     if (!typed.includes('/')) return kindNames(resources);
     const [type = ''] = typed.split('/');
     return (await objectNames(server, { resources, type, namespace })).map((each) => `${type}/${each}`);

@@ -1,7 +1,7 @@
 /**
  * Runs one line. It never throws: errors are printed as kubectl prints them, and the exit code reports them.
  */
-import { COMMON_FLAGS, type Command, type CommandContext, type Shell } from './command.js';
+import { COMMON_FLAGS, type Command, type CommandContext, type OpenInput, type Shell } from './command.js';
 import { commands } from './commands/index.js';
 import { readFlags } from './flags.js';
 import { commandHelp, overview } from './help.js';
@@ -18,15 +18,17 @@ export interface RunOptions {
   readonly write: (text: string, stream: Stream) => void;
   /** Ends a watch or a wait. */
   readonly signal?: AbortSignal;
+  readonly input?: OpenInput;
 }
 
 /** Runs a line and resolves with its exit code. */
-export async function runLine(shell: Shell, line: string, { write, signal }: RunOptions): Promise<number> {
+export async function runLine(shell: Shell, line: string, options: RunOptions): Promise<number> {
+  const { write, signal = new AbortController().signal } = options;
   try {
     const { words } = splitWords(line);
-    return await runWords(shell, withoutProgram(words), { write, signal: signal ?? new AbortController().signal });
+    return await runWords(shell, withoutProgram(words), { ...options, signal });
   } catch (error) {
-    if (signal?.aborted) return 130;
+    if (signal.aborted) return 130;
     write(failureText(error), 'error');
     return 1;
   }
@@ -48,10 +50,12 @@ export function withoutProgram(words: readonly string[]): readonly string[] {
   return ['kubectl', 'k', '$'].includes(words[0] ?? '') ? withoutProgram(words.slice(1)) : words;
 }
 
-async function runWords(shell: Shell, words: readonly string[], options: Required<RunOptions>): Promise<number> {
+type RunningOptions = RunOptions & { readonly signal: AbortSignal };
+
+async function runWords(shell: Shell, words: readonly string[], options: RunningOptions): Promise<number> {
   const [name, ...rest] = words;
   if (name === undefined) return 0;
-  const { write, signal } = options;
+  const { write, signal, input } = options;
   if (name === 'help' || name === '--help' || name === '-h') {
     const [about] = rest;
     const command = about === undefined ? undefined : commandNamed(about);
@@ -89,6 +93,7 @@ async function runWords(shell: Shell, words: readonly string[], options: Require
     print: (text) => write(text, 'output'),
     note,
     signal,
+    input,
   };
   return (await command.run(context)) ?? 0;
 }

@@ -111,6 +111,14 @@ export class Server {
 
   /** The documents of a stream, one per line, until it ends or the signal aborts. */
   async *lines(call: Call): AsyncGenerator<Json> {
+    for await (const line of this.textLines(call)) {
+      const document: unknown = line === '' ? undefined : JSON.parse(line);
+      if (isJson(document)) yield document;
+    }
+  }
+
+  /** The lines of a stream, until it ends or the signal aborts. */
+  async *textLines(call: Call): AsyncGenerator<string> {
     const response = await this.send(call);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     if (reader === undefined) return;
@@ -118,14 +126,12 @@ export class Server {
     try {
       for (;;) {
         const { done, value } = await reader.read();
-        if (done) return;
+        if (done) break;
         const parts = (rest + value).split('\n');
         rest = parts.pop() ?? '';
-        for (const part of parts) {
-          const document: unknown = part === '' ? undefined : JSON.parse(part);
-          if (isJson(document)) yield document;
-        }
+        yield* parts;
       }
+      if (rest !== '') yield rest;
     } catch (error) {
       // An aborted stream is not an error.
       if (!call.signal?.aborted) throw error;

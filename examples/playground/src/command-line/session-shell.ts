@@ -39,7 +39,7 @@ function sessionFetch(session: Session, from: string): Fetch {
   const direct = clusterFetch(() => session.cluster);
   return async (request) => {
     const { pathname, search, searchParams } = new URL(request.url);
-    if (searchParams.get('watch') === 'true') return direct(request);
+    if (['watch', 'follow'].some((name) => searchParams.get(name) === 'true')) return direct(request);
     const body = await request.text();
     const contentType = request.headers.get('content-type');
     const answer = await session.request(pathname + search, {

@@ -11,7 +11,8 @@ import { sessionShell } from './session-shell.js';
 
 export interface TerminalEntry {
   readonly id: number;
-  readonly type: 'line' | Stream;
+  /** `line` is a line that ran, `input` one that a running command read. */
+  readonly type: 'line' | 'input' | Stream;
   readonly text: string;
 }
 
@@ -19,6 +20,8 @@ export interface TerminalState {
   readonly entries: readonly TerminalEntry[];
   /** The line that is running, if any. */
   readonly running: string | undefined;
+  /** The prompt of a running command that reads lines, such as a shell in a container. */
+  readonly prompt: string | undefined;
   readonly candidates: readonly string[];
 }
 
@@ -26,9 +29,11 @@ const MAX_ENTRIES = 1_500;
 const HISTORY_KEY = 'orchplane-playground-lines';
 
 export class Terminal {
-  readonly store = new Store<TerminalState>({ entries: [], running: undefined, candidates: [] });
-  readonly history = new LineHistory(loadHistory());
+  readonly store = new Store<TerminalState>({ entries: [], running: undefined, prompt: undefined, candidates: [] });
+  readonly #lines = new LineHistory(loadHistory());
+  readonly #inputLines = new LineHistory([]);
   readonly #session: Session;
+  #input: ReadableStreamDefaultController<Uint8Array> | undefined;
   #stop: AbortController | undefined;
   #count = 0;
 
@@ -36,11 +41,21 @@ export class Terminal {
     this.#session = session;
   }
 
+  /** The lines that the arrow keys browse: commands, or the input of the command that reads lines. */
+  get history(): LineHistory {
+    return this.#input === undefined ? this.#lines : this.#inputLines;
+  }
+
+  /** Runs a line that the user typed, and remembers it. */
+  async enter(line: string): Promise<number> {
+    this.#lines.add(line);
+    saveHistory(this.#lines.lines);
+    return this.run(line);
+  }
+
   /** Runs a line. Only one line runs at a time. */
   async run(line: string): Promise<number> {
     this.#write(line, 'line');
-    this.history.add(line);
-    saveHistory(this.history.lines);
     if (line.trim() === 'clear') {
       this.clear();
       return 0;
@@ -50,13 +65,28 @@ export class Terminal {
     const code = await runLine(sessionShell(this.#session, 'command line'), line, {
       write: (text, stream) => this.#write(text, stream),
       signal: this.#stop.signal,
+      input: (prompt) => this.#openInput(prompt),
     });
     this.#stop = undefined;
-    this.store.set({ running: undefined });
+    this.#input = undefined;
+    this.store.set({ running: undefined, prompt: undefined });
     return code;
   }
 
-  /** Ends a watch. */
+  /** Passes a line to the running command. */
+  send(line: string): void {
+    this.#inputLines.add(line);
+    this.#write(`${this.store.get().prompt} ${line}`, 'input');
+    this.#input?.enqueue(new TextEncoder().encode(`${line}\n`));
+  }
+
+  /** Ends the input of the running command, which ends a shell. */
+  endInput(): void {
+    this.#input?.close();
+    this.#input = undefined;
+  }
+
+  /** Ends the running command. */
   stop(): void {
     if (this.#stop === undefined) return;
     this.#write('^C', 'error');
@@ -75,6 +105,15 @@ export class Terminal {
 
   clear(): void {
     this.store.set({ entries: [], candidates: [] });
+  }
+
+  #openInput(prompt: string): ReadableStream<Uint8Array> {
+    this.store.set({ prompt });
+    return new ReadableStream({
+      start: (controller) => {
+        this.#input = controller;
+      },
+    });
   }
 
   #write(text: string, type: TerminalEntry['type']): void {

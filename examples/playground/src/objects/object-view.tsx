@@ -15,7 +15,12 @@ import { ageText } from './age.js';
 import { healthOf } from './health.js';
 import { OwnedYaml } from './owned-yaml.js';
 
-export function ObjectView({ session }: { readonly session: Session }) {
+interface ObjectViewProps {
+  readonly session: Session;
+  readonly openPanel: (id: string) => void;
+}
+
+export function ObjectView({ session, openPanel }: ObjectViewProps) {
   const selected = useSession(session, (state) => state.selected);
   const object = useSession(session, (state) =>
     state.selected === undefined ? undefined : (state.past?.objects ?? state.objects).get(refKey(state.selected)),
@@ -34,10 +39,10 @@ export function ObjectView({ session }: { readonly session: Session }) {
       </section>
     );
   }
-  return <Known session={session} object={object} />;
+  return <Known session={session} object={object} openPanel={openPanel} />;
 }
 
-function Known({ session, object }: { readonly session: Session; readonly object: ApiObject }) {
+function Known({ session, object, openPanel }: ObjectViewProps & { readonly object: ApiObject }) {
   const { kind, apiVersion, metadata } = object;
   const { name, namespace } = metadata;
   const selected = useSession(session, (state) => state.selected);
@@ -58,6 +63,11 @@ function Known({ session, object }: { readonly session: Session; readonly object
           </p>
         </div>
         <div class="buttons">
+          {kind === 'Pod' && (
+            <button type="button" title="Opens its log and a terminal" onClick={() => openPanel('pod')}>
+              Logs
+            </button>
+          )}
           <button
             type="button"
             onClick={() => session.setText(editable(object))}

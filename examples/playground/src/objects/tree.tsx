@@ -4,6 +4,7 @@
 
 import type { ApiObject, ServedKind } from 'orchplane';
 import { useMemo, useState } from 'preact/hooks';
+import { NODES } from '../session/make-cluster.js';
 import { refKey, refOf, sameRef } from '../session/refs.js';
 import { ADMINISTRATOR, type Session, useSession } from '../session/session.js';
 import type { ObjectRef } from '../session/types.js';
@@ -207,9 +208,16 @@ const SYSTEM_KINDS = new Set([
 ]);
 const SYSTEM_NAMES = /^(system:|kube-|kubernetes$|default$|admin$|edit$|view$|cluster-admin$|extension-apiserver)/;
 
-/** Whether an object exists in every new cluster. */
-function isSystemObject({ kind, metadata: { name, namespace = '' } }: ApiObject): boolean {
+/** Whether an object exists in every new cluster, or is an Event about such an object. */
+export function isSystemObject({ kind, metadata, ...rest }: Pick<ApiObject, 'kind' | 'metadata'>): boolean {
+  const { name, namespace = '' } = metadata;
+  if ('involvedObject' in rest) {
+    const about = rest.involvedObject as ApiObject['metadata'] & { readonly kind: string };
+    return isSystemObject({ kind: about.kind, metadata: about });
+  }
   if (SYSTEM_KINDS.has(kind) || (namespace.startsWith('kube-') && kind !== 'Pod')) return true;
+  if (kind === 'Pod') return namespace === 'kube-system' && name === 'metrics-server';
+  if (kind === 'Node') return NODES.some((node) => node === name);
   if (kind === 'Namespace') return name.startsWith('kube-') || name === 'default';
   if (/^(Cluster)?Role(Binding)?$/.test(kind)) return SYSTEM_NAMES.test(name);
   return /^(ServiceAccount|Service|Endpoints|EndpointSlice|ConfigMap)$/.test(kind) && SYSTEM_NAMES.test(name);

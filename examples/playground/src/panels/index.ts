@@ -9,6 +9,7 @@ import { accessPanel } from './access.js';
 import { celPanel } from './cel.js';
 import { commandLinePanel } from './command-line.js';
 import type { Panel, PanelProps } from './panel.js';
+import { podPanel } from './pod.js';
 import { requestsPanel } from './requests.js';
 import { scenariosPanel } from './scenarios.js';
 import { timePanel } from './time.js';
@@ -17,6 +18,7 @@ import { watchPanel } from './watch.js';
 export const panels: readonly Panel[] = [
   watchPanel,
   commandLinePanel,
+  podPanel,
   scenariosPanel,
   timePanel,
   accessPanel,

@@ -62,6 +62,16 @@ export class ScenarioRunner {
   async step({ timeoutMs = CHECK_TIMEOUT_MS } = {}): Promise<StepOutcome> {
     const step = this.scenario.steps[this.#next];
     if (step === undefined) throw new Error(`the scenario "${this.scenario.id}" has no more steps`);
+    const { speed } = this.#session.state;
+    if (step.speed !== undefined) this.#session.store.set({ speed: step.speed });
+    try {
+      return await this.#perform(step, timeoutMs);
+    } finally {
+      if (step.speed !== undefined) this.#session.store.set({ speed });
+    }
+  }
+
+  async #perform(step: Step, timeoutMs: number): Promise<StepOutcome> {
     if (step.text !== undefined) this.#session.setText(step.text);
     const results: LineResult[] = [];
     for (const line of step.lines) results.push(await this.#run(line));

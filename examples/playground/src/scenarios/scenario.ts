@@ -30,6 +30,8 @@ export interface Step {
   readonly text?: string;
   /** Run in order. The step continues when a line fails, because some are meant to fail. */
   readonly lines: readonly string[];
+  /** How fast the clock runs during the step: steps that wait for minutes. Unchanged unless given. */
+  readonly speed?: number;
   /** The object to select after the lines have run; the scenario's object by default. */
   readonly object?: ObjectRef;
   /**

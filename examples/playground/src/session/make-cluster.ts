@@ -1,23 +1,20 @@
 /**
- * Creates the page's cluster: all controllers, and stages instead of a kubelet, with delays that make a rollout
- * visible. `drive-clock.ts` advances its clock.
+ * Creates the page's cluster: all controllers, and nodes whose pods run the programs of `programs/`. `drive-clock.ts`
+ * advances its clock.
  */
 import { type ClusterState, type ControllerStarter, memoryStorage, randomIds } from 'orchplane';
-import { controllers, crashLoop, readyPods, slowStart, stages, standardControllers } from 'orchplane/controllers';
+import { controllers, standardControllers } from 'orchplane/controllers';
+import { runtime } from 'orchplane/runtime';
 import { type TestCluster, testCluster } from 'orchplane/testing';
+import { images } from '../programs/index.js';
 
-/** Pods with this label crash repeatedly. */
-export const CRASHING = { 'playground/crash': 'true' } as const;
+export const NODES = ['node-1', 'node-2'] as const;
 
 function playgroundControllers(): ControllerStarter {
-  return controllers([
-    ...standardControllers(),
-    stages([
-      ...crashLoop({ labels: CRASHING }),
-      ...slowStart({ pullMs: { min: 600, max: 1_800 }, startMs: { min: 400, max: 900 } }),
-      ...readyPods(),
-    ]),
-  ]);
+  return controllers([...standardControllers(), ...runtime({ images, nodes: NODES, metrics: true })], {
+    // Controllers try again, and the status of the object or an Event says what failed: it is part of the lesson.
+    onError: (error, context) => console.debug(context, error),
+  });
 }
 
 export interface ClusterOptions {
@@ -27,15 +24,12 @@ export interface ClusterOptions {
   readonly now?: number;
 }
 
-export function makeCluster(
-  controllerStarter: ControllerStarter = playgroundControllers(),
-  { from, now = Date.now() }: ClusterOptions = {},
-): TestCluster {
+export function makeCluster({ from, now = Date.now() }: ClusterOptions = {}): TestCluster {
   return testCluster({
     dialect: 'kubernetes',
     now,
     storage: memoryStorage({ history: 10_000 }),
-    controllers: controllerStarter,
+    controllers: playgroundControllers(),
     // Sequential uids could collide with the uids of these objects.
     ...(from === undefined ? {} : { from, ids: randomIds }),
   });

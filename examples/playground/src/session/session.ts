@@ -157,7 +157,8 @@ export class Session {
     const request = new Request(`http://cluster${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
     const response = await this.#handler(request);
     const text = await response.text();
-    const value: unknown = accept.includes('json') && text !== '' ? JSON.parse(text) : text;
+    const isJson = response.headers.get('Content-Type')?.includes('json') === true;
+    const value: unknown = isJson && text !== '' ? JSON.parse(text) : text;
     const status = response.ok ? undefined : (value as Status);
     if (from !== undefined) {
       if (method !== 'GET' && response.ok) this.markWritten();

@@ -37,7 +37,7 @@ export async function openShare(session: Session, fragment: string): Promise<boo
 
 function clusterOf(objects: NonNullable<SharedState['objects']>, resourceVersion: string) {
   try {
-    return makeCluster(undefined, { from: { objects, resourceVersion } });
+    return makeCluster({ from: { objects, resourceVersion } });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new ShareError(`The objects of this link cannot be loaded into a cluster: ${why}`, { cause: error });

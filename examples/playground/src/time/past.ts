@@ -93,7 +93,7 @@ export function restoreTo(session: Session, version: number): void {
 /** Switches to a new cluster that starts at a revision of the current one, which is kept. */
 export function forkAt(session: Session, version: number): void {
   const past = session.cluster.at(String(version));
-  const fork = makeCluster(undefined, { from: captureCluster(past), now: past.clock.now() });
+  const fork = makeCluster({ from: captureCluster(past), now: past.clock.now() });
   void past.close();
   session.switchCluster('fork', `of version ${version}`, fork);
 }

@@ -36,7 +36,8 @@ async function reviews(context: CommandContext, name: string): Promise<Resource>
   return (await context.resources()).one(name);
 }
 
-async function review(context: CommandContext, name: string, spec: unknown) {
+/** Creates a review of this kind and returns it with its status. */
+export async function review(context: CommandContext, name: string, spec: unknown) {
   const resource = await reviews(context, name);
   const { group, version, kind } = resource;
   const body = { apiVersion: `${group}/${version}`, kind, ...(spec === undefined ? {} : { spec }) };

@@ -10,7 +10,7 @@ import { isDryRun, printWritten, textOf } from './apply.js';
 import { documentText, withoutOwners } from './get.js';
 
 /** Builds the document from the flags. */
-type ObjectBuilder = (context: CommandContext, name: string) => Json;
+type ObjectBuilder = (context: CommandContext, name: string, command: readonly string[]) => Json;
 
 const BUILDERS: Readonly<Record<string, ObjectBuilder>> = {
   namespace: () => ({}),
@@ -71,12 +71,12 @@ export const create: Command = {
     }
     const names = type === 'secret' && rest[0] === 'generic' ? rest.slice(1) : rest;
     const [name, ...more] = names;
-    if (name === undefined || more.length > 0) {
+    if (name === undefined || (more.length > 0 && type !== 'deployment')) {
       throw new LineError(`error: exactly one NAME is required, got ${names.length}`);
     }
     const resource = (await context.resources()).one(type);
     const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
-    const body = { apiVersion, kind: resource.kind, metadata: { name }, ...builder(context, name) };
+    const body = { apiVersion, kind: resource.kind, metadata: { name }, ...builder(context, name, more) };
     return post(context, { path: pathOf(resource, { namespace: context.namespace }), body }, (object) => {
       const output = context.flags.text('output');
       if (output === 'yaml' || output === 'json') context.print(documentText(withoutOwners(object), output));
@@ -153,7 +153,7 @@ function literals(pairs: readonly string[]): Record<string, string> {
   return data;
 }
 
-function deploymentOf({ flags }: CommandContext, name: string): Json {
+function deploymentOf({ flags }: CommandContext, name: string, command: readonly string[]): Json {
   const images = flags.texts('image');
   if (images.length === 0) throw new LineError('error: required flag(s) "image" not set');
   const port = flags.text('port');
@@ -162,6 +162,7 @@ function deploymentOf({ flags }: CommandContext, name: string): Json {
     name: (image.split('/').at(-1) ?? image).split(/[:@]/)[0],
     image,
     ...(port === undefined ? {} : { ports: [{ containerPort: Number(port) }] }),
+    ...(command.length === 0 ? {} : { command }),
   }));
   return {
     metadata: { name, labels },

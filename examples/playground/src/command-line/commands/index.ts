@@ -8,10 +8,14 @@ import { apiResources, apiVersions, config, events, version } from './cluster-in
 import { create } from './create.js';
 import { deleteCommand } from './delete.js';
 import { describe } from './describe.js';
+import { exec } from './exec.js';
 import { explain } from './explain.js';
+import { autoscale, expose } from './expose.js';
 import { get } from './get.js';
+import { logs } from './logs.js';
 import { rollout } from './rollout.js';
 import { run } from './run.js';
+import { top } from './top.js';
 import { wait } from './wait.js';
 import { annotate, edit, label, patch, scale, set } from './write.js';
 
@@ -20,9 +24,14 @@ export const commands: readonly Command[] = [
   describe,
   explain,
   events,
+  logs,
+  exec,
+  top,
   apply,
   create,
   run,
+  expose,
+  autoscale,
   edit,
   patch,
   label,

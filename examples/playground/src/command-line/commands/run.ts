@@ -11,28 +11,33 @@ import { documentText, withoutOwners } from './get.js';
 export const run: Command = {
   name: 'run',
   summary: 'Create a pod with one container',
-  usage: 'NAME --image=IMAGE [flags]',
+  usage: 'NAME --image=IMAGE [flags] [-- ARGUMENTS…]',
   flags: {
     image: { type: 'text', help: 'image of the container' },
     port: { type: 'text', help: 'port of the container' },
     labels: { type: 'texts', short: 'l', help: 'labels of the pod: key=value; run=NAME by default' },
+    command: { type: 'switch', help: 'the words after -- are the command instead of its arguments' },
     restart: { type: 'text', help: 'Always, OnFailure or Never', values: ['Always', 'OnFailure', 'Never'] },
     'field-manager': { type: 'text', help: 'name of the field manager' },
     'dry-run': DRY_RUN_FLAG,
     output: OUTPUT_FLAG,
   },
-  examples: ['run web --image=nginx:1.29'],
+  examples: ['run web --image=nginx:1.29', 'run clock --image=busybox -- sh -c "while true; do date; sleep 5; done"'],
   async run(context) {
     const { flags } = context;
     const [name, ...more] = context.args;
     if (name === undefined) throw new LineError('error: NAME is required for run');
-    if (more.length > 0)
-      throw new LineError(`error: nothing runs here, so a pod cannot have a command: ${more.join(' ')}`);
     const image = flags.text('image');
     if (image === undefined || image === '') throw new LineError('error: required flag(s) "image" not set');
     const pairs = flags.texts('labels').map((pair) => pair.split('='));
     const port = flags.text('port');
-    const container = { name, image, ...(port === undefined ? {} : { ports: [{ containerPort: Number(port) }] }) };
+    const words = flags.isOn('command') ? { command: more } : { args: more };
+    const container = {
+      name,
+      image,
+      ...(port === undefined ? {} : { ports: [{ containerPort: Number(port) }] }),
+      ...(more.length === 0 ? {} : words),
+    };
     const body = {
       apiVersion: 'v1',
       kind: 'Pod',

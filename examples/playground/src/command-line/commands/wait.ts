@@ -3,6 +3,7 @@
  * clock.
  */
 import { type Command, type CommandContext, SELECTOR_FLAGS } from '../command.js';
+import { millisecondsOf } from '../duration.js';
 import { at, type Json, listAt, mapAt, numberAt, textAt } from '../json.js';
 import { valuesAt } from '../json-path.js';
 import { pathOf, typeName } from '../resources.js';
@@ -15,7 +16,8 @@ type Condition = (object: Json | undefined) => boolean;
 
 /** The interval at which the cluster's clock is polled, in real milliseconds. */
 const POLL_MS = 100;
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+/** A negative timeout means one week, as in kubectl. */
+const WEEK_MS = 7 * 24 * 3_600_000;
 
 export const wait: Command = {
   name: 'wait',
@@ -43,7 +45,8 @@ export const wait: Command = {
     if (word === undefined) throw new LineError('error: --for is required: condition=…, delete or jsonpath=…');
     const isMet = conditionOf(word);
     const found = await findTargets(context, word === 'delete');
-    const deadline = shell.now() + millisecondsOf(flags.text('timeout') ?? '30s');
+    const timeout = flags.text('timeout') ?? '30s';
+    const deadline = shell.now() + (timeout.startsWith('-') ? WEEK_MS : millisecondsOf(timeout, 'timeout'));
     let failed = false;
     for (const each of found) failed = !(await waitForCondition(context, each, { isMet, deadline })) || failed;
     if (context.signal.aborted) return 130;
@@ -134,14 +137,4 @@ function hasCondition(object: Json, type: string, value: string): boolean {
   if (condition === undefined || textAt(condition, 'status').toLowerCase() !== value) return false;
   const observed = numberAt(condition, 'observedGeneration') || numberAt(object, 'status', 'observedGeneration');
   return observed === 0 || observed >= numberAt(object, 'metadata', 'generation');
-}
-
-/** Parses `90s` or `1m30s`. A negative timeout means one week, as in kubectl. */
-function millisecondsOf(text: string): number {
-  if (text.startsWith('-')) return 7 * 24 * 3_600_000;
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smh])/g)];
-  if (text !== '0' && parts.map(([part]) => part).join('') !== text) {
-    throw new LineError(`error: invalid argument "${text}" for "--timeout" flag: time: invalid duration "${text}"`);
-  }
-  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
 }
