@@ -138,7 +138,8 @@ export class VersionHandler implements CustomResourceHandler {
     const statusErrors =
       status === undefined || next['status'] === undefined
         ? []
-        : validateValue(status, next['status'], { base: 'status', old: live?.['status'] });
+        : // An absent status and null are the same in the reference server.
+          validateValue(status, next['status'], { base: 'status', old: live && (live['status'] ?? null) });
     return [
       ...statusErrors,
       ...(scale === undefined ? [] : scaleStatusErrors(scale, next)),

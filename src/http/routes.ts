@@ -130,8 +130,7 @@ function routeCustom(served: ServedResource, route: ResourceRoute, call: Call): 
   }
   if (verb === undefined) return methodNotSupported(served, '');
   if (!(servedVerbs(served, route)?.includes(verb) ?? true)) return methodNotSupported(served, verb);
-  // A patch without a name is rejected later, after its Content-Type.
-  if (verb === 'update' && route.name === undefined) return NAME_REQUIRED;
+  // An update or a patch without a name is rejected later, in the encoding that the client accepts.
   return toAction(verb, route);
 }
 

@@ -120,7 +120,8 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
       throw error;
     },
   );
-  if (verb === 'patch' && action.name === undefined) throw errors.badRequest('name must be provided');
+  if ((verb === 'patch' || verb === 'update') && action.name === undefined)
+    throw errors.badRequest('name must be provided');
   const streams = verb === 'list' || verb === 'watch';
   const empty = content === 'missing' && (verb === 'create' || verb === 'update' || verb === 'patch');
   const refusal =

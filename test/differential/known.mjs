@@ -36,7 +36,7 @@ const KNOWN = [
   [
     ({ name, step }) =>
       name === '.body.metadata.resourceVersion: <rv:0> instead of <rv:0>' &&
-      /\/(persistentvolumeclaims|jobs)\/|\/v1\/.*\/horizontalpodautoscalers\//.test(step.path),
+      /\/(persistentvolumeclaims|jobs|replicationcontrollers)\/|\/v1\/.*\/horizontalpodautoscalers\//.test(step.path),
     'the first update stores a default of the status',
   ],
   [
@@ -134,6 +134,14 @@ const KNOWN = [
   [
     /spec\.parentRef\.name: Required value instead of .*metadata\.name/,
     'a Service without a name, with a fixed address',
+  ],
+  [
+    ({ name, step }) =>
+      name.startsWith('status 200 instead of 422') &&
+      step.method === 'PATCH' &&
+      !Array.isArray(step.body) &&
+      /\/v\d+(alpha|beta)\d+$/.test(step.body?.apiVersion ?? ''),
+    'a patch that sets the apiVersion to a version that is not served any more',
   ],
   [/already allocated/, 'a fixed address or port of a Service that another scenario uses'],
 ];

@@ -76,7 +76,8 @@ export function readList(context: ServerContext, request: ApiRequest, served: Se
       : untilRevision(context, plan.notOlderThan, {
           text: options.resourceVersion ?? '',
           signal: request.signal,
-          uncached: served.kind.strategy.read.uncached,
+          // The reference server reads a single object with a limit from its storage.
+          uncached: served.kind.strategy.read.uncached || (plan.limit !== undefined && !options.resourceVersionMatch),
         });
   return chain(waited, () => {
     const at = plan.at === undefined ? {} : { at: plan.at };

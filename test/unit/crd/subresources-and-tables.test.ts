@@ -69,6 +69,24 @@ describe('the status subresource', () => {
     expect(await versionOf('b')).toBe(deleted.metadata.resourceVersion);
   });
 
+  test('accepts null as the status of an object that has none', async () => {
+    const { widgets, send } = await served(parts);
+    await widgets.create(widget('a'));
+    const apply = (status: unknown) =>
+      send(`PATCH ${COLLECTION}/a/status?fieldManager=m`, {
+        body: { apiVersion: `${GROUP}/v1`, kind: 'Widget', status },
+        type: 'application/apply-patch+yaml',
+      });
+    const accepted = await apply(null);
+    expect(accepted).toMatchObject({
+      code: 200,
+      body: { metadata: { managedFields: [{ fieldsV1: { 'f:status': {} } }, {}] } },
+    });
+    expect(accepted.body.status).toBeUndefined();
+    expect((await apply({ phase: 'ok' })).code).toBe(200);
+    expect((await apply(null)).code).toBe(422);
+  });
+
   test('validates only the status in a status update', async () => {
     const { widgets, send } = await served(parts);
     await widgets.create(widget('a', { replicas: 1 }));

@@ -84,6 +84,11 @@ test('custom resources report an unknown kind, an unsupported patch and a wrong 
     code: 400,
     message: 'name must be provided',
   });
+  // In the encoding that the client accepts.
+  expect(await send('PUT', THINGS, { accept: 'application/cbor' }, '{}')).toMatchObject({
+    code: 400,
+    type: 'application/cbor',
+  });
   const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
   expect(await send('GET', `${THINGS}/x`, { accept })).toMatchObject({ code: 500, message: 'content is not a list' });
 });

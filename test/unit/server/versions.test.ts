@@ -1,5 +1,5 @@
 /** Reads at a resourceVersion: current, past, compacted and future. */
-import { memoryStorage } from 'orchplane';
+import { memoryStorage, type StatusError } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -45,6 +45,16 @@ describe('a get at a resourceVersion', () => {
       },
     });
     expect(cluster.clock.pending).toBe(0);
+  });
+
+  test('does not wait for a future resourceVersion in a limited list of one name', async () => {
+    const cluster = await clusterWith(['a']);
+    const list = cluster.api(ConfigMap).list({ fields: { 'metadata.name': 'a' }, limit: 1, resourceVersion: '9' });
+    const { status } = (await failureOf(list)) as StatusError;
+    expect(status.message).toBe('Timeout: Too large resource version: 9, current: 5');
+    expect(status.details).toEqual({
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    });
   });
 
   test('answers a get at a future resourceVersion when it is reached, with the state at that time', async () => {
