@@ -119,7 +119,7 @@ describe('a custom resource', () => {
     ['POST', `${collection}/a`, 'create'],
     ['HEAD', collection, 'list'],
     ['HEAD', `${collection}/a`, 'get'],
-    ['PUT', collection, '400 name must be provided'],
+    ['PUT', collection, 'update'],
     ['PATCH', collection, 'patch'],
     ['BOGUS', collection, '405  is not supported on resources of kind "widgets.example.com"'],
     ['PUT', `${collection}/a/status`, 'update'],
