@@ -1,0 +1,16 @@
+/**
+ * The commands of `orchplane`. Each is loaded when it is used.
+ */
+import type { CommandDefinition } from './command.js';
+
+interface CommandEntry {
+  /** A few words for `orchplane --help`. */
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly command: CommandDefinition }>;
+}
+
+export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  serve: { summary: 'serve a cluster until Ctrl-C', load: () => import('./serve.js') },
+  snapshot: { summary: 'write a cluster as an etcd snapshot', load: () => import('./snapshot.js') },
+  envtest: { summary: 'write the programs that test suites in Go start', load: () => import('./envtest.js') },
+};
