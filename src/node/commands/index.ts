@@ -17,4 +17,5 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   delete: { summary: 'delete objects', load: () => import('./delete.js') },
   snapshot: { summary: 'write a cluster as an etcd snapshot', load: () => import('./snapshot.js') },
   envtest: { summary: 'write the programs that test suites in Go start', load: () => import('./envtest.js') },
+  completion: { summary: 'print a completion script for a shell', load: () => import('./completion.js') },
 };
