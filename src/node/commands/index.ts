@@ -16,6 +16,8 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   diff: { summary: 'show what apply would change', load: () => import('./diff.js') },
   delete: { summary: 'delete objects', load: () => import('./delete.js') },
   snapshot: { summary: 'write a cluster as an etcd snapshot', load: () => import('./snapshot.js') },
+  restore: { summary: 'create a cluster from a snapshot or an import', load: () => import('./restore.js') },
+  import: { summary: 'read the objects of a real cluster', load: () => import('./import.js') },
   envtest: { summary: 'write the programs that test suites in Go start', load: () => import('./envtest.js') },
   completion: { summary: 'print a completion script for a shell', load: () => import('./completion.js') },
 };
