@@ -76,7 +76,8 @@ async function withStatus(
   const { value } = manifest.body.read();
   const status = isRecord(value) ? value['status'] : undefined;
   const served = cluster.kinds().find((each) => each.apiVersion === report.apiVersion && each.gvk.kind === report.kind);
-  if (status === undefined || served === undefined || !('status' in served.kind.subresources)) return report;
+  const subresources = served?.subresources ?? Object.keys(served?.kind?.subresources ?? {});
+  if (status === undefined || served === undefined || !subresources.includes('status')) return report;
   const { name, namespace } = report;
   try {
     const response = await cluster.send({

@@ -4,22 +4,16 @@
  */
 
 export { type UntilAbsent, type UntilCondition, type UntilPresent, until } from '../client/until.js';
+export { parseCapture } from '../manifests/parse-capture.js';
+export { type Diffable, type FormatDiffOptions, formatDiff } from '../meta/format-diff.js';
 export {
   type CapturedCluster,
   type CaptureOptions,
   captureCluster,
   captureJson,
   captureYaml,
-  parseCapture,
 } from './capture.js';
-export {
-  type Diffable,
-  type DiffOptions,
-  diffObjects,
-  type FieldDifference,
-  type FormatDiffOptions,
-  formatDiff,
-} from './diff.js';
+export { type DiffOptions, diffObjects, type FieldDifference } from './diff.js';
 export { type EventuallyOptions, eventually } from './eventually.js';
 export { type FakeClock, type FakeClockOptions, fakeClock } from './fake-clock.js';
 export type { Fault } from './faults/fault.js';
