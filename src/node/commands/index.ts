@@ -11,6 +11,7 @@ interface CommandEntry {
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   serve: { summary: 'serve a cluster until Ctrl-C', load: () => import('./serve.js') },
+  run: { summary: 'run a command with a cluster of its own', load: () => import('./run.js') },
   apply: { summary: 'apply manifests', load: () => import('./apply.js') },
   get: { summary: 'print objects', load: () => import('./get.js') },
   diff: { summary: 'show what apply would change', load: () => import('./diff.js') },

@@ -46,8 +46,14 @@ async function openStorage({ etcd, maxHeap }: ServeSettings, warn: (text: string
   return openEtcd(etcd, { historyBytes, warn });
 }
 
-async function runServe(settings: ServeSettings, environment: CommandEnvironment): Promise<void> {
+/** Serves a cluster until a signal arrives, or while `whileServed` runs, which is called with the path of a kubeconfig. */
+export async function runServe(
+  settings: ServeSettings,
+  environment: CommandEnvironment,
+  whileServed?: (kubeconfig: string, stopped: Promise<void>) => Promise<void>,
+): Promise<void> {
   const stopped = environment.untilStopped();
+  const hasBanner = environment.hasBanner && whileServed === undefined;
   const { featureGates, runtimeConfig, dialect, tls, host, http2 } = settings;
   const warn = (text: string): void => environment.writeError(`orchplane: ${text}\n`);
   // It loads while this thread creates the cluster.
@@ -117,7 +123,7 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
     );
   });
   await data?.saveCredentials(served.port);
-  if (environment.hasBanner && kubeconfig !== undefined) {
+  if (hasBanner && kubeconfig !== undefined) {
     environment.writeOut(banner({ settings, served, kubeconfig, loaded, data, version: environment.version }));
   }
   if (settings.anonymous && !isLoopback(settings.host)) {
@@ -125,8 +131,8 @@ async function runServe(settings: ServeSettings, environment: CommandEnvironment
       'orchplane: every client that reaches this port is the administrator (--anonymous with --host)\n',
     );
   }
-  await stopped;
-  if (environment.hasBanner) environment.writeOut('\nstopping: watches end, the port is free again\n');
+  await (whileServed === undefined ? stopped : whileServed(kubeconfig ?? '', stopped));
+  if (hasBanner) environment.writeOut('\nstopping: watches end, the port is free again\n');
 }
 
 /** The part of the memory that old events may use. */
