@@ -23,8 +23,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Credentials for this server, and what the platform sets. */
-const NOT_FORWARDED = /^(authorization|host|content-length|expect|impersonate-.*)$/;
+/** Credentials for this server (a subprotocol may contain a token), and what the platform sets. */
+const NOT_FORWARDED = /^(authorization|host|content-length|expect|sec-websocket-protocol|impersonate-.*)$/;
 
 /** A page must not read the answers of another origin because of what a pod says. */
 const CORS = /^access-control-allow-(credentials|headers|methods|origin)$/;
