@@ -1,35 +1,25 @@
 /**
- * Removes directories that processes have written to. One with many files is removed in the background, because the cluster
- * would wait for it; the rest is removed when this process ends.
+ * Removes directories that processes have written to. One with many files is removed by another process, because the cluster
+ * would wait for it.
  */
+import { spawn } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../util/message-of.js';
 
 const MAX_AT_ONCE = 1_000;
 /** A process that was killed a moment ago may still write. */
 const OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 };
-
-const unfinished = new Set<string>();
 
 export function removeFolder(path: string): void {
   if (countBelow(path, MAX_AT_ONCE) < MAX_AT_ONCE) {
     rmSync(path, OPTIONS);
     return;
   }
-  if (unfinished.size === 0) process.once('exit', removeUnfinished);
-  unfinished.add(path);
-  rm(path, OPTIONS)
-    .catch((error: unknown) => console.error(`orchplane: the directory ${path} is left: ${messageOf(error)}`))
-    .finally(() => {
-      unfinished.delete(path);
-      if (unfinished.size === 0) process.off('exit', removeUnfinished);
-    });
-}
-
-function removeUnfinished(): void {
-  for (const path of unfinished) rmSync(path, OPTIONS);
+  // It continues when this process ends.
+  const child = spawn('rm', ['-rf', '--', path], { stdio: 'ignore', detached: true });
+  // There is no such command.
+  child.once('error', () => rmSync(path, OPTIONS));
+  child.unref();
 }
 
 /** The number of files and directories, up to a limit. */
