@@ -16,7 +16,7 @@ import { ContainerLog } from './container-log.js';
 import { environmentOf } from './environment.js';
 import { expanded, TextBudget } from './expansion.js';
 import { type Handler, runHandler } from './handlers.js';
-import { FIRST_BACK_OFF_MS, MAX_BACK_OFF_MS, pullFailure } from './image-pull.js';
+import { backOffMs, FIRST_BACK_OFF_MS, MAX_BACK_OFF_MS, pullFailure } from './image-pull.js';
 import type { PodEnvironment } from './pod-environment.js';
 import { ProbeLoops } from './probes.js';
 import { SetupError } from './references.js';
@@ -305,22 +305,16 @@ export class KubeletContainer {
     };
     if (clock.now() - run.startedMs >= BACK_OFF_RESET_MS) this.#crashes = 0;
     // The first restart is immediate.
-    this.#backOffUntilMs = this.#crashes === 0 ? 0 : clock.now() + this.#backOffMs();
+    this.#backOffUntilMs = this.#crashes === 0 ? 0 : clock.now() + backOffMs(this.#crashes);
     this.#crashes++;
     this.#pod.changed();
-  }
-
-  #backOffMs(): number {
-    return Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (this.#crashes - 1));
   }
 
   /** The container waits for its next start. */
   showBackOff(): void {
     if (this.#terminated === undefined) return;
     const { name, namespace, uid } = this.#pod.current().metadata;
-    const time = formatDuration(
-      BigInt(Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (this.#crashes - 2))) * 1_000_000n,
-    );
+    const time = formatDuration(BigInt(backOffMs(this.#crashes - 1)) * 1_000_000n);
     this.#last = this.#terminated;
     this.#terminated = undefined;
     this.#waiting = {

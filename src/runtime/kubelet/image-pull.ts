@@ -8,6 +8,11 @@ import type { ContainerSpec } from '../program.js';
 export const FIRST_BACK_OFF_MS = 10_000;
 export const MAX_BACK_OFF_MS = 300_000;
 
+/** The delay after this many failures; there is at least one. */
+export function backOffMs(failures: number): number {
+  return Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (failures - 1));
+}
+
 interface PullFailure {
   readonly waiting: NonNullable<ContainerStateInput['waiting']>;
   readonly events: readonly {
@@ -42,7 +47,7 @@ export function pullFailure(
         { type: 'Normal', reason: 'BackOff', message: backOff },
         { type: 'Warning', reason: 'Failed', message: 'Error: ImagePullBackOff' },
       ],
-      delayMs: Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (failures - 1)),
+      delayMs: backOffMs(failures),
     };
   }
   return {
