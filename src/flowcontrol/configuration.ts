@@ -40,6 +40,8 @@ const REMEMBERED_PERIODS = 1000;
 const MAX_COUNTS = 1024;
 /** The number of users whose matching flows are cached. */
 const MAX_USERS = 256;
+/** Users with longer names and groups are not cached: an authenticator may return megabytes of groups. */
+const MAX_USER_LENGTH = 4096;
 
 const EXEMPT = 'exempt';
 const CATCH_ALL = 'catch-all';
@@ -102,6 +104,7 @@ export class Configuration {
       const test = flow.testFor(user);
       if (test !== undefined) found.push({ flow, test });
     }
+    if (key.length > MAX_USER_LENGTH) return found;
     if (this.#byUser.size >= MAX_USERS) this.#byUser.clear();
     this.#byUser.set(key, found);
     return found;

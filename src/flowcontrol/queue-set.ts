@@ -90,6 +90,8 @@ function seatTime(seats: number, ms: number): number {
 
 /** The number of cached hands; when there are more flows, the cache is cleared. */
 const MAX_HANDS = 1024;
+/** Flows with longer names are not cached: a client may impersonate users with names of a megabyte. */
+const MAX_FLOW_LENGTH = 4096;
 
 export class QueueSet {
   readonly #clock: Clock;
@@ -245,8 +247,9 @@ export class QueueSet {
     const key = `${counts.flowSchema}\0${distinguisher}`;
     const cached = this.#hands.get(key);
     if (cached !== undefined) return cached;
-    if (this.#hands.size >= MAX_HANDS) this.#hands.clear();
     const hand = deal(flowHash(counts.flowSchema, distinguisher), queues, handSize);
+    if (key.length > MAX_FLOW_LENGTH) return hand;
+    if (this.#hands.size >= MAX_HANDS) this.#hands.clear();
     this.#hands.set(key, hand);
     return hand;
   }

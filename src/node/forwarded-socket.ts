@@ -16,6 +16,13 @@ export interface ForwardedSocketOptions {
 /** Above this many bytes that the other thread has not taken, the next message waits. */
 const MAX_UNSENT_BYTES = 256 * 1024;
 
+/** The next message is asked for in advance unless this one is long: then both would be in memory. */
+const MAX_SMALL_BYTES = 256 * 1024;
+
+function isSmall(message: Uint8Array | undefined): boolean {
+  return (message?.length ?? 0) <= MAX_SMALL_BYTES;
+}
+
 export class ForwardedSocket implements MessageSocket {
   readonly #other: ForwardedSocketOptions;
   /** Messages that the other thread has not taken yet. */
@@ -33,7 +40,7 @@ export class ForwardedSocket implements MessageSocket {
   receive(): Promise<Uint8Array | undefined> {
     const arrived = this.#arrived;
     this.#arrived = undefined;
-    this.#ask();
+    if (isSmall(arrived)) this.#ask();
     if (arrived !== undefined || this.#isClosed) return Promise.resolve(arrived);
     return new Promise((resolve) => {
       this.#receive = resolve;
@@ -66,7 +73,7 @@ export class ForwardedSocket implements MessageSocket {
     this.#receive = undefined;
     if (message === undefined) this.close();
     else if (receive === undefined) this.#arrived = message;
-    else this.#ask();
+    else if (isSmall(message)) this.#ask();
     receive?.(message);
   }
 

@@ -1,9 +1,11 @@
 /**
  * The messages of a WebSocket, with back pressure in both directions.
  */
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { MessageSocket } from '../protocol/http.js';
 import { nextTurn, systemClock } from '../util/clock.js';
+import { HeldMessages } from './held-messages.js';
 
 /** Above this many unsent bytes, the next message waits. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
@@ -17,6 +19,8 @@ const PING_INTERVAL_MS = 5_000;
 
 export interface MessageSocketOptions {
   readonly isText: boolean;
+  /** The connection of the WebSocket. */
+  readonly connection: Pick<Duplex, 'on'>;
   /** Called with the length of each message to the client. */
   readonly onMessage: (bytes: number) => void;
 }
@@ -27,6 +31,10 @@ export class WebSocketMessages implements MessageSocket {
   /** In the order of arrival. */
   #unread: Uint8Array[] = [];
   #unreadBytes = 0;
+  /** The bytes since the last message: a message that is not complete. */
+  #arrivingBytes = 0;
+  /** The message that the session processes, until it asks for the next one. */
+  #takenBytes = 0;
   /** Pongs that are not sent yet. */
   #pongs = 0;
   #isClosed = false;
@@ -37,6 +45,10 @@ export class WebSocketMessages implements MessageSocket {
     this.#webSocket = webSocket;
     this.#options = options;
     webSocket.on('message', (message: Buffer) => this.#onMessage(message));
+    options.connection.on('data', (bytes: Uint8Array) => {
+      this.#arrivingBytes += bytes.length;
+      this.#reportHeld();
+    });
     // Automatic pongs would queue any number of them for a client that does not read.
     webSocket.on('ping', (data) => {
       this.#pongs++;
@@ -51,11 +63,14 @@ export class WebSocketMessages implements MessageSocket {
 
   receive(): Promise<Uint8Array | undefined> {
     const message = this.#unread.shift();
+    this.#takenBytes = message?.length ?? 0;
     if (message !== undefined) {
       this.#unreadBytes -= message.length + MESSAGE_BYTES;
       this.#pauseOrResume();
+      this.#reportHeld();
       return Promise.resolve(message);
     }
+    this.#reportHeld();
     if (this.#isClosed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       this.#receive = resolve;
@@ -81,21 +96,30 @@ export class WebSocketMessages implements MessageSocket {
     this.#stopPings?.();
     this.#receive?.(undefined);
     this.#unread = [];
+    held.set(this, 0, () => undefined);
     // So that the client's part of the closing handshake is read.
     this.#webSocket.resume();
   }
 
   #onMessage(message: Uint8Array): void {
     if (this.#isClosed) return;
+    this.#arrivingBytes = 0;
     const receive = this.#receive;
     this.#receive = undefined;
     if (receive !== undefined) {
+      this.#takenBytes = message.length;
       receive(message);
       return;
     }
     this.#unread.push(message);
     this.#unreadBytes += message.length + MESSAGE_BYTES;
     this.#pauseOrResume();
+  }
+
+  #reportHeld(): void {
+    if (this.#isClosed) return;
+    const bytes = this.#arrivingBytes + this.#unreadBytes + this.#takenBytes;
+    held.set(this, bytes < MIN_HELD_BYTES ? 0 : bytes, () => this.#webSocket.terminate());
   }
 
   #pauseOrResume(): void {
@@ -120,6 +144,10 @@ export class WebSocketMessages implements MessageSocket {
     this.#stopPings = systemClock.after(PING_INTERVAL_MS, ping, { background: true });
   }
 }
+
+const held = new HeldMessages<WebSocketMessages>();
+/** Less does not count: most connections hold a few bytes. */
+const MIN_HELD_BYTES = 256 * 1024;
 
 /** What a message costs besides its content. */
 const MESSAGE_BYTES = 64;

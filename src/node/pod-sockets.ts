@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { connect as connectTls } from 'node:tls';
 import type { ByteConnection, SocketAddress, Sockets } from '../protocol/connection.js';
-import { messageToResponse } from '../webhook/node-connection.js';
+import { responseTo } from '../webhook/node-connection.js';
 import { announcesBody } from './incoming-request.js';
 
 /**
@@ -149,10 +149,11 @@ function sendHttp(connection: ByteConnection, request: Request, isUnverified = f
       createConnection: () => socket,
       signal,
     });
-    outgoing.once('response', (message) => resolve(messageToResponse({ Readable }, message)));
     outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+    responseTo(outgoing, { Readable }).then(resolve, reject);
     if (body === null) outgoing.end();
-    else Readable.fromWeb(body as NodeReadableStream).pipe(outgoing);
+    // The client may disconnect before it has sent everything, and the server may answer before it has read everything.
+    else pipeline(Readable.fromWeb(body as NodeReadableStream), outgoing).catch(reject);
   });
 }
 

@@ -153,7 +153,7 @@ export async function runSession(
   sockets.handleUpgrade(incoming, socket, head, (webSocket) => {
     // The 'close' event of the connection follows.
     webSocket.on('error', () => webSocket.terminate());
-    running = converse(webSocket, session, new WebSocketMessages(webSocket, { isText, onMessage }));
+    running = converse(webSocket, session, new WebSocketMessages(webSocket, { isText, onMessage, connection: socket }));
     // Reported below.
     running.catch(() => webSocket.terminate());
   });

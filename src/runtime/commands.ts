@@ -2,6 +2,8 @@
  * Commands that every program image has, so that `kubectl exec`, probes and hooks can inspect a container: a small part of
  * what busybox offers. There is no shell.
  */
+import { nextTurn } from '../util/clock.js';
+import { MAX_VOLUME_BYTES } from './files/file-tree.js';
 import type { Program, ProgramContainer } from './program.js';
 
 export const builtInCommands: Readonly<Record<string, Program>> = {
@@ -47,14 +49,20 @@ export const builtInCommands: Readonly<Record<string, Program>> = {
   },
   rm: ({ args, files, stderr }) =>
     forEachPath({ args: args.filter((arg) => !arg.startsWith('-')), stderr }, 'rm', (path) => files.remove(path)),
-  tee: async ({ args, files, stdin, stdout }) => {
+  tee: async ({ args, files, stdin, stdout, stderr }) => {
     const parts: Uint8Array[] = [];
+    let length = 0;
     for await (const bytes of chunksOf(stdin)) {
       stdout.write(bytes);
       parts.push(bytes);
+      length += bytes.length;
+      if (length <= MAX_VOLUME_BYTES) continue;
+      stderr.write('tee: no space left on device\n');
+      return 1;
     }
     const content = new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
     for (const path of args) files.write(path, content);
+    return 0;
   },
 };
 
@@ -64,13 +72,15 @@ function printEnvironment({ env, stdout }: Pick<ProgramContainer, 'args' | 'env'
 }
 
 /** Exit code 1 if an operation failed; the message goes to standard error. */
-function forEachPath(
+async function forEachPath(
   { args, stderr }: Pick<ProgramContainer, 'args' | 'stderr'>,
   command: string,
   run: (path: string) => void,
-): number {
+): Promise<number> {
   let code = 0;
-  for (const path of args) {
+  for (const [at, path] of args.entries()) {
+    // A client can name thousands of files.
+    if (at > 0) await nextTurn();
     try {
       run(path);
     } catch (error) {

@@ -17,7 +17,8 @@ import type { Program } from './program.js';
 /** The image of the metrics server. */
 export const METRICS_IMAGE = 'orchplane/metrics-server';
 const NAME = 'metrics-server';
-const NAMESPACE = 'kube-system';
+/** The namespace of the metrics server. Pods of other namespaces cannot use its image. */
+export const METRICS_NAMESPACE = 'kube-system';
 const VERSION = 'v1beta1';
 const PORT = 4443;
 const WINDOW = '15s';
@@ -144,10 +145,12 @@ class MetricsObjects extends ControllerPart {
       tolerations: [{ operator: 'Exists' as const }],
       containers: [{ name: NAME, image: METRICS_IMAGE, imagePullPolicy: 'Never' as const }],
     };
-    await ignoringExisting(client.api(Pod, NAMESPACE).create({ metadata: { name: NAME, labels }, spec }));
+    await ignoringExisting(client.api(Pod, METRICS_NAMESPACE).create({ metadata: { name: NAME, labels }, spec }));
     const ports = [{ name: 'https', port: 443, targetPort: PORT }];
     await ignoringExisting(
-      client.api(Service, NAMESPACE).create({ metadata: { name: NAME, labels }, spec: { selector: labels, ports } }),
+      client
+        .api(Service, METRICS_NAMESPACE)
+        .create({ metadata: { name: NAME, labels }, spec: { selector: labels, ports } }),
     );
     await ignoringExisting(
       client.api(APIService).create({
@@ -155,7 +158,7 @@ class MetricsObjects extends ControllerPart {
         spec: {
           group,
           version: VERSION,
-          service: { namespace: NAMESPACE, name: NAME },
+          service: { namespace: METRICS_NAMESPACE, name: NAME },
           insecureSkipTLSVerify: true,
           groupPriorityMinimum: 100,
           versionPriority: 100,

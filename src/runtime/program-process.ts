@@ -218,7 +218,7 @@ function textOf(value: unknown, depth = 0): string {
   try {
     return JSON.stringify(value) ?? String(value);
   } catch {
-    // Cyclic objects and values such as BigInt have no JSON.
-    return String(value);
+    // Cyclic objects and values such as BigInt have no JSON; an object may have no text either.
+    return typeof value === 'object' ? Object.prototype.toString.call(value) : String(value);
   }
 }

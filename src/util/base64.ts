@@ -48,7 +48,11 @@ export function encodeBase64(data: Uint8Array): string {
 
 /** Decodes text in canonical form. */
 export function decodeBase64(canonical: string): Uint8Array {
-  return Uint8Array.from(atob(canonical), (character) => character.charCodeAt(0));
+  const text = atob(canonical);
+  const bytes = new Uint8Array(text.length);
+  // Not `Uint8Array.from`, which takes twenty times as long.
+  for (let at = 0; at < bytes.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
 }
 
 /** Decodes to UTF-8 text; invalid bytes become U+FFFD. */

@@ -10,6 +10,7 @@ import type { Clock } from '../util/clock.js';
 import { cloneJson, copyJson, escapeForPages, isRecord, printJson } from '../util/json.js';
 import { checkBundle } from './ca-bundle.js';
 import { canConnectToAddresses, networkProblem, sendToBackend } from './connection.js';
+import { readText } from './read-text.js';
 import { resolveService, routableSpec, type ServiceView, serviceHost } from './service-address.js';
 
 /** What calls need of their cluster. */
@@ -155,24 +156,6 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
     if (text === '') throw new Error(`0-length response with ${responseSummary(response)}`);
     return parseDocument(text);
   };
-}
-
-/** Undefined if the body is too large; the rest is not read. */
-async function readText({ body }: Response, maxLength: number): Promise<string | undefined> {
-  if (body === null) return '';
-  const decoder = new TextDecoder();
-  let text = '';
-  let length = 0;
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    length += part.value.length;
-    if (length > maxLength) {
-      await reader.cancel();
-      return undefined;
-    }
-    text += decoder.decode(part.value, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 /** The webhook responded with the status of an error. */

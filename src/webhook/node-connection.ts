@@ -5,7 +5,8 @@
  */
 
 import type { X509Certificate } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { TLSSocket } from 'node:tls';
 import { systemClock } from '../util/clock.js';
 import { readBundle, UnreadableBundle } from './ca-bundle.js';
@@ -61,7 +62,9 @@ export async function sendWithNode(
   const signal = init.signal ?? undefined;
   const headers = Object.fromEntries(new Headers(init.headers));
   const [, host = '', path = '/'] = /^https:\/\/([^/?#]*)([^#]*)/i.exec(url) ?? [];
-  const bytes = body == null ? undefined : new Uint8Array(await new Response(body).arrayBuffer());
+  // The body of a client is passed on as it arrives: it has no limit.
+  const isStream = body instanceof ReadableStream;
+  const bytes = body == null || isStream ? undefined : new Uint8Array(await new Response(body).arrayBuffer());
   const socket = await connect(node, target, signal);
   return new Promise((resolve, reject) => {
     const request = node.http.request({
@@ -71,9 +74,28 @@ export async function sendWithNode(
       createConnection: () => socket,
       ...(signal === undefined ? {} : { signal }),
     });
-    request.once('response', (message) => resolve(messageToResponse(node.stream, message)));
     request.on('error', (error) => reject(signal?.aborted === true ? signal.reason : error));
-    request.end(bytes);
+    responseTo(request, node.stream).then(resolve, reject);
+    if (isStream)
+      node.stream.promises.pipeline(node.stream.Readable.fromWeb(body as NodeReadableStream), request).catch(reject);
+    else request.end(bytes);
+  });
+}
+
+/** The response to a request of node:http. Rejects if there is none, or if it is not one that a Response can represent. */
+export function responseTo(request: ClientRequest, stream: Pick<NodeModules['stream'], 'Readable'>): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    request.once('response', (message) => {
+      try {
+        resolve(messageToResponse(stream, message));
+      } catch (error) {
+        // An error of a listener would end the process.
+        message.destroy();
+        reject(error);
+      }
+    });
+    // Also after a response with the status 101, for which there is no other event.
+    request.once('close', () => reject(new Error('socket hang up')));
   });
 }
 
@@ -144,11 +166,8 @@ function problemOf(
 /** Statuses whose responses have no body. */
 const NO_BODY = [204, 205, 304];
 
-/** A response of node:http as Response. */
-export function messageToResponse(
-  { Readable }: Pick<NodeModules['stream'], 'Readable'>,
-  message: IncomingMessage,
-): Response {
+/** A response of node:http as Response. Throws RangeError for a status that no Response can have. */
+function messageToResponse({ Readable }: Pick<NodeModules['stream'], 'Readable'>, message: IncomingMessage): Response {
   const { statusCode: status = 0, rawHeaders } = message;
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');

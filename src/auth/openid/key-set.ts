@@ -10,6 +10,7 @@ import { subtleCrypto } from '../../util/ids.js';
 import { isRecord, own } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import { networkProblem, sendToBackend } from '../../webhook/connection.js';
+import { readText } from '../../webhook/read-text.js';
 import type { CompactToken } from '../tokens/compact.js';
 
 /** The signature algorithms of ID tokens. Symmetric ones are not accepted. */
@@ -48,6 +49,7 @@ const DISCOVERY_INTERVAL_MS = 10_000;
 const EXPIRY_MARGIN_MS = 30_000;
 
 const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_RESPONSE_BYTES = 3 * 1024 * 1024;
 
 /** Trusts the certificates of `ca` (PEM) instead of those of the platform. */
 export function sendWith(ca: string | undefined): SendRequest {
@@ -215,7 +217,9 @@ export async function get(
   });
   try {
     const response = await send(url, { headers, signal: timeout.signal });
-    return { text: await response.text(), status: response.status, headers: response.headers };
+    const text = await readText(response, MAX_RESPONSE_BYTES);
+    if (text === undefined) throw new Error('the response is too large');
+    return { text, status: response.status, headers: response.headers };
   } catch (error) {
     throw new Error(`Get ${quote(url)}: ${networkProblem(error, url)}`, { cause: error });
   } finally {

@@ -16,6 +16,7 @@ import type {
   TokenAuthenticatorFactory,
   TokenIdentity,
 } from '../authentication.js';
+import { MAX_TOKEN_LENGTH } from './compact.js';
 
 export interface TokenWebhookOptions {
   /** Receives the TokenReviews, with the parameter `timeout`. */
@@ -163,11 +164,12 @@ function textsOf(list: unknown): readonly string[] {
 
 interface CachedResult {
   readonly result: Promise<TokenIdentity | undefined>;
+  characters: number;
   /** Undefined while the webhook is being asked. */
   expiresAt: number | undefined;
 }
 
-/** The maximum number of cached results, and of the characters of their tokens: unknown tokens are cached, too. */
+/** The maximum number of cached results, and of the characters of their tokens and users: unknown tokens are cached, too. */
 const MAX_CACHED = 32_768;
 const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
 
@@ -180,26 +182,37 @@ function cached(
   const results = new Map<string, CachedResult>();
   let characters = 0;
   const remove = (key: string): void => {
-    if (results.delete(key)) characters -= key.length;
+    characters -= results.get(key)?.characters ?? 0;
+    results.delete(key);
   };
-  return (token, audiences) => {
-    const key = JSON.stringify([token, ...audiences]);
-    const known = results.get(key);
-    if (known !== undefined && (known.expiresAt === undefined || clock.now() < known.expiresAt)) return known.result;
-    const entry: CachedResult = { result: ask(token, audiences), expiresAt: undefined };
-    remove(key);
-    results.set(key, entry);
-    characters += key.length;
+  const makeRoom = (): void => {
     for (const oldest of results.keys()) {
       if (results.size <= MAX_CACHED && characters <= MAX_CACHED_CHARACTERS) break;
       remove(oldest);
     }
+  };
+  return (token, audiences) => {
+    // Clients without credentials could make the webhook and this cache busy with megabytes.
+    if (token.length > MAX_TOKEN_LENGTH) return undefined;
+    const key = JSON.stringify([token, ...audiences]);
+    const known = results.get(key);
+    if (known !== undefined && (known.expiresAt === undefined || clock.now() < known.expiresAt)) return known.result;
+    const entry: CachedResult = { result: ask(token, audiences), characters: key.length, expiresAt: undefined };
+    remove(key);
+    results.set(key, entry);
+    characters += entry.characters;
+    makeRoom();
     const forget = (): void => {
       if (results.get(key) === entry) remove(key);
     };
-    entry.result.then(() => {
-      if (ttlMs > 0) entry.expiresAt = clock.now() + ttlMs;
-      else forget();
+    entry.result.then((identity) => {
+      if (ttlMs <= 0) return forget();
+      entry.expiresAt = clock.now() + ttlMs;
+      if (results.get(key) !== entry) return undefined;
+      const length = JSON.stringify(identity)?.length ?? 0;
+      entry.characters += length;
+      characters += length;
+      return makeRoom();
     }, forget);
     return entry.result;
   };

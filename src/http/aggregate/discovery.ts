@@ -24,6 +24,7 @@ import { type DiscoveryDocument, type DiscoveryVersion, groupEntry } from '../..
 import type { Clock } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
 import { type AggregationTarget, resolveAggregation } from '../../webhook/aggregation.js';
+import { readText } from '../../webhook/read-text.js';
 import type { ServiceView } from '../../webhook/service-address.js';
 import type { ApiServiceIndex, RemoteApi } from './api-services.js';
 
@@ -44,6 +45,13 @@ export interface RemoteDiscoveryOptions {
 
 const CACHE_MS = 60_000;
 const TIMEOUT_MS = 5000;
+const MAX_DOCUMENT_BYTES = 3 * 1024 * 1024;
+
+interface RemoteDocument {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
 
 interface CachedDiscovery {
   readonly resourceVersion: string;
@@ -83,22 +91,17 @@ export class RemoteDiscovery {
     const group = view.dialect.group(serviceGroup('apidiscovery'));
     const acceptFor = (version: string) => `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
     const all = await this.#fetchPath(reached, '/apis', `${acceptFor('v2')},${acceptFor('v2beta1')}`);
-    const kind = all.headers.get('content-type') ?? '';
-    if (all.status === 200 && kind.includes('as=APIGroupDiscoveryList')) {
-      return { ...findVersion(await all.json(), api), version: api.version, freshness: 'Current' };
+    if (all.status === 200 && all.contentType.includes('as=APIGroupDiscoveryList')) {
+      return { ...findVersion(JSON.parse(all.text), api), version: api.version, freshness: 'Current' };
     }
-    // A body that is not read would keep the connection open.
-    await all.body?.cancel();
     if (all.status === 503) throw new Error('the aggregated API is unavailable');
     const one = await this.#fetchPath(reached, pathOfVersion(api), 'application/json');
-    if (one.status !== 200) {
-      await one.body?.cancel();
-      throw new Error(`the aggregated API responded with status ${one.status}`);
-    }
-    return { version: api.version, resources: resourcesOf(await one.json()), freshness: 'Current' };
+    if (one.status !== 200) throw new Error(`the aggregated API responded with status ${one.status}`);
+    return { version: api.version, resources: resourcesOf(JSON.parse(one.text)), freshness: 'Current' };
   }
 
-  async #fetchPath(reached: AggregationTarget, path: string, accept: string): Promise<Response> {
+  /** The time limit includes the body: all clients of discovery wait for it. */
+  async #fetchPath(reached: AggregationTarget, path: string, accept: string): Promise<RemoteDocument> {
     const headers = new Headers({ accept });
     setRemoteUserHeaders(headers, AGGREGATOR);
     const timeout = new AbortController();
@@ -109,8 +112,17 @@ export class RemoteDiscovery {
       background: true,
     });
     try {
-      const sent = reached.send(`${reached.address}${path}`, { method: 'GET', headers, signal: timeout.signal });
-      return await Promise.race([sent, late]);
+      const read = async (): Promise<RemoteDocument> => {
+        const sent = await reached.send(`${reached.address}${path}`, {
+          method: 'GET',
+          headers,
+          signal: timeout.signal,
+        });
+        const text = await readText(sent, MAX_DOCUMENT_BYTES);
+        if (text === undefined) throw new Error('the discovery document is too large');
+        return { status: sent.status, contentType: sent.headers.get('content-type') ?? '', text };
+      };
+      return await Promise.race([read(), late]);
     } finally {
       cancelTimer();
     }

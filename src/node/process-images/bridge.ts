@@ -132,6 +132,8 @@ function publishDnsOverTcp(resolve: (name: string, remoteAddress: string) => rea
     const { remoteAddress = '' } = socket;
     let received = Buffer.alloc(0);
     socket.on('error', () => socket.destroy());
+    // A client that does not read its answers cannot send more questions.
+    socket.on('drain', () => socket.resume());
     socket.on('data', (bytes) => {
       received = Buffer.concat([received, bytes]);
       while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
@@ -141,7 +143,7 @@ function publishDnsOverTcp(resolve: (name: string, remoteAddress: string) => rea
         if (answer === undefined) return socket.destroy();
         const length = Buffer.alloc(2);
         length.writeUInt16BE(answer.length);
-        socket.write(Buffer.concat([length, answer]));
+        if (!socket.write(Buffer.concat([length, answer]))) socket.pause();
       }
       return socket;
     });

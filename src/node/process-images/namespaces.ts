@@ -52,7 +52,7 @@ echo "$name" > /proc/sys/kernel/hostname
 mkdir -p "$root$work"
 if [ "$root_mode" = ro ]; then mount -o remount,ro "$root"; fi
 touch "$dir/ready"
-exec env -i "$@"
+exec env -i -- "$@"
 `;
 
 /** With their paths, because the variable PATH is that of the container. */
@@ -133,7 +133,7 @@ export class NamespaceHost implements ProcessHost {
     if (exec !== undefined) {
       const first = await readyProcessOf(pod.containers.get(container.name));
       const state = pod.containers.get(container.name);
-      const enter = ['--target', String(first), '--mount', '--uts', '--ipc', '--net', '--pid', '--', ENV, '-i'];
+      const enter = ['--target', String(first), '--mount', '--uts', '--ipc', '--net', '--pid', '--', ENV, '-i', '--'];
       return {
         command: [NSENTER, ...enter, ...insideOf(setup, env, { root: state?.directory ?? '', work, command })],
         env: { PATH: process.env['PATH'] ?? '' },

@@ -6,6 +6,7 @@ import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readSync, symlin
 import { dirname, join, normalize } from 'node:path';
 import type { Volume } from '../../runtime/files/file-tree.js';
 import type { ContainerSetup } from '../../runtime/index.js';
+import { own } from '../../util/json.js';
 import type { PreparedProcess, ProcessHost } from './process-host.js';
 import type { ProcessImageDefinition } from './process-images.js';
 import { PodFolders, SharedFolders } from './volume-folders.js';
@@ -36,7 +37,7 @@ export class PlainHost implements ProcessHost {
     mkdirSync(cwd, { recursive: true });
     const [program = '', ...args] = command;
     return {
-      command: [programs[program] ?? program, ...args],
+      command: [own(programs, program) ?? program, ...args],
       cwd,
       env: {
         ...setup.env,

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { Volume } from '../../runtime/files/file-tree.js';
 import type { ContainerSetup, ProcessExit, ProcessImage, RunningProcess } from '../../runtime/index.js';
+import { systemClock } from '../../util/clock.js';
 import { isPromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import { refuseUnknownOptions } from '../../util/options.js';
@@ -98,6 +99,8 @@ function commandOf({ exec, command, args }: ContainerSetup, definition: ProcessI
 /** Exit codes of a shell for a command that does not exist, and for one that cannot be executed. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
+/** How long the output of a process may last after its end. */
+const OUTPUT_GRACE_MS = 1_000;
 
 class StartedProcess implements RunningProcess {
   readonly started: Promise<void>;
@@ -151,8 +154,15 @@ class StartedProcess implements RunningProcess {
         stderr(new TextEncoder().encode(`${error.message}\n`));
         this.#resolve({ exitCode: 'code' in error && error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE });
       });
-      // Processes that it has left behind would hold its output.
-      child.once('exit', () => signalGroup(child.pid, 'SIGKILL'));
+      // Processes that it has left behind would hold its output, also those in groups of their own.
+      child.once('exit', () => {
+        signalGroup(child.pid, 'SIGKILL');
+        const close = () => {
+          child.stdout.destroy();
+          child.stderr.destroy();
+        };
+        child.once('close', systemClock.after(OUTPUT_GRACE_MS, close, { background: true }));
+      });
       // After the end of the output.
       child.once('close', (code, signal) => {
         try {

@@ -22,6 +22,7 @@ import { dirname, join } from 'node:path';
 import type { ContainerSetup } from '../../runtime/index.js';
 import type { Clock, Undo } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
+import { removeFolder } from './remove-folder.js';
 
 type Mount = ContainerSetup['files']['mounts'][number];
 type Volume = Mount['volume'];
@@ -54,7 +55,7 @@ export class SharedFolders {
   remove(volumes: Iterable<Volume>): void {
     for (const volume of volumes) {
       const path = this.#paths.get(volume);
-      if (path !== undefined) rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+      if (path !== undefined) removeFolder(path);
       this.#paths.delete(volume);
     }
   }
@@ -91,8 +92,7 @@ export class PodFolders {
 
   remove(): void {
     this.#refresh?.();
-    // A process that was killed a moment ago may still write.
-    for (const path of this.#temporary) rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+    for (const path of this.#temporary) removeFolder(path);
   }
 
   #create(volume: Volume): Folder {

@@ -21,12 +21,16 @@ export interface FileEntry {
   readonly mode: number;
 }
 
+/** What a volume in memory can hold: clients that execute commands in a container decide how much is written. */
+export const MAX_VOLUME_BYTES = 256 * 1024 * 1024;
+
 /** A volume whose files can be changed. */
 export class MemoryVolume implements Volume {
   readonly hostPath: string | undefined;
   readonly medium: string | undefined;
   readonly isShared: boolean;
   readonly #entries = new Map<string, FileEntry>();
+  #bytes = 0;
 
   constructor({ hostPath, medium, isShared = false }: Omit<Volume, 'entries' | 'write'> = {}) {
     this.hostPath = hostPath;
@@ -38,7 +42,12 @@ export class MemoryVolume implements Volume {
     return this.#entries;
   }
 
+  /** Throws an Error with the code ENOSPC. */
   write(path: string, entry: FileEntry | undefined): void {
+    const before = this.#entries.get(path)?.bytes.length ?? 0;
+    const bytes = this.#bytes - before + (entry?.bytes.length ?? 0);
+    if (bytes > MAX_VOLUME_BYTES) throw fileError('ENOSPC', path);
+    this.#bytes = bytes;
     if (entry === undefined) this.#entries.delete(path);
     else this.#entries.set(path, entry);
   }
@@ -77,7 +86,8 @@ export class FileTree {
   read(path: string): Uint8Array {
     const { volume, inner } = this.#locate(path);
     const found = volume.entries().get(inner);
-    if (found !== undefined) return found.bytes;
+    // A copy, because several volumes may have the same bytes.
+    if (found !== undefined) return found.bytes.slice();
     throw fileError(this.isDirectory(path) ? 'EISDIR' : 'ENOENT', path);
   }
 
@@ -85,7 +95,7 @@ export class FileTree {
     return new TextDecoder().decode(this.read(path));
   }
 
-  /** Creates or replaces a file. Missing directories are created. Throws an Error with the code EROFS or EISDIR. */
+  /** Creates or replaces a file. Missing directories are created. Throws an Error with the code EROFS, EISDIR or ENOSPC. */
   write(path: string, content: string | Uint8Array, mode = 0o644): void {
     const { volume, inner, readOnly } = this.#locate(path);
     if (readOnly || volume.write === undefined) throw fileError('EROFS', path);
@@ -173,6 +183,7 @@ const TEXTS = {
   EISDIR: 'illegal operation on a directory',
   ENOTDIR: 'not a directory',
   EROFS: 'read-only file system',
+  ENOSPC: 'no space left on device',
 } as const;
 
 function fileError(code: keyof typeof TEXTS, path: string): Error {

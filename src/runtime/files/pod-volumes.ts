@@ -9,7 +9,9 @@ import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { StatusError } from '../../meta/errors.js';
-import { expanded } from '../kubelet/environment.js';
+import { own } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
+import { expanded, TextBudget } from '../kubelet/expansion.js';
 import {
   configMapData,
   fieldValue,
@@ -65,6 +67,15 @@ export class PodVolumes {
   readonly #options: PodVolumesOptions;
   readonly #volumes = new Map<string, Volume>();
   readonly #tokens = new Map<string, BoundToken>();
+  /** The files of ConfigMaps and Secrets, until these change. */
+  readonly #selections = new WeakMap<
+    KeyedSource,
+    { readonly data: KeyedData | undefined; readonly entries: Entries }
+  >();
+  /** Fields of the pod by path. */
+  #fields:
+    | { readonly pod: StoredPod; readonly podIP: string | undefined; readonly values: Map<string, Uint8Array> }
+    | undefined;
 
   constructor(context: ControllerContext, options: PodVolumesOptions) {
     this.#context = context;
@@ -168,22 +179,34 @@ export class PodVolumes {
     const read = kind === 'secret' ? secretData : configMapData;
     const data = read(this.#context, this.#namespace, object);
     if (data === undefined && !optional) throw new SetupError(`${kind} ${JSON.stringify(object)} not found`);
-    return selected(data ?? new Map(), source);
+    const known = this.#selections.get(source);
+    if (known !== undefined && known.data === data) return known.entries;
+    const entries = selected(data ?? new Map(), source);
+    this.#selections.set(source, { data, entries });
+    return entries;
   }
 
   #downwardFiles(items: DownwardItems = [], defaultMode: number): Entries {
     const pod = this.#options.pod();
     const allocatable = this.#context.informer(Node).get(pod.spec.nodeName ?? '')?.status.allocatable ?? {};
+    const encoder = new TextEncoder();
     return new Map(
       items.map(({ path, fieldRef, resourceFieldRef, mode = defaultMode }) => {
-        const text =
-          fieldRef === undefined
-            ? resourceFieldRef === undefined
-              ? ''
-              : resourceValue(pod, resourceFieldRef, '', allocatable)
-            : fieldValue(pod, fieldRef.fieldPath, this.#options.podIPs());
-        return [path, { bytes: new TextEncoder().encode(text), mode }];
+        if (fieldRef !== undefined) return [path, { bytes: this.#field(pod, fieldRef.fieldPath), mode }];
+        const text = resourceFieldRef === undefined ? '' : resourceValue(pod, resourceFieldRef, '', allocatable);
+        return [path, { bytes: encoder.encode(text), mode }];
       }),
+    );
+  }
+
+  /** All items with the same field share its bytes: annotations may be long, and items many. */
+  #field(pod: StoredPod, path: string): Uint8Array {
+    const podIPs = this.#options.podIPs();
+    if (this.#fields?.pod !== pod || this.#fields.podIP !== podIPs[0]) {
+      this.#fields = { pod, podIP: podIPs[0], values: new Map() };
+    }
+    return getOrInsertComputed(this.#fields.values, path, () =>
+      new TextEncoder().encode(fieldValue(pod, path, podIPs)),
     );
   }
 
@@ -306,11 +329,12 @@ function checked(path: string): string {
 
 /** As in kubelet, all variables must exist. */
 function expandedFully(text: string, env: Readonly<Record<string, string>>): string {
-  const missing = /(?<!\$)\$\(([^)]*)\)/g;
-  for (const [, name = ''] of text.matchAll(missing)) {
-    if (!Object.hasOwn(env, name)) throw new SetupError(`missing value for ${JSON.stringify(name)}`);
-  }
-  return expanded(text, env);
+  const lookUp = (name: string): string => {
+    const value = own(env, name);
+    if (value === undefined) throw new SetupError(`missing value for ${JSON.stringify(name)}`);
+    return value;
+  };
+  return expanded(text, lookUp, new TextBudget());
 }
 
 function subPathOf(path: string): string {

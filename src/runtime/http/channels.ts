@@ -3,7 +3,7 @@
  * upstream: apimachinery/pkg/util/httpstream/wsstream/conn.go Conn
  */
 import type { MessageSocket } from '../../protocol/http.js';
-import { encodeBase64 } from '../../util/base64.js';
+import { decodeBase64, encodeBase64 } from '../../util/base64.js';
 
 /** A message of the client, or the end of one of its channels. */
 export interface ChannelMessage {
@@ -46,7 +46,7 @@ export class Channels {
         return channel === undefined || message.length > 2 ? undefined : { channel };
       }
       const content = message.subarray(1);
-      const data = isBase64 ? decodeBase64(content) : content;
+      const data = isBase64 ? decodeMessage(content) : content;
       if (data !== undefined) return { channel: isBase64 ? first - ZERO : first, data };
     }
     return undefined;
@@ -77,9 +77,9 @@ export function encodeMessage(bytes: Uint8Array, isBase64: boolean): Uint8Array 
 }
 
 /** Undefined if it is not base64: the message is ignored, as by the reference server. */
-function decodeBase64(bytes: Uint8Array): Uint8Array | undefined {
+function decodeMessage(bytes: Uint8Array): Uint8Array | undefined {
   try {
-    return Uint8Array.from(atob(new TextDecoder().decode(bytes)), (character) => character.charCodeAt(0));
+    return decodeBase64(new TextDecoder().decode(bytes));
   } catch {
     return undefined;
   }

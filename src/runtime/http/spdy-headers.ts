@@ -9,8 +9,8 @@ import { wordAt } from './words.js';
 /** Decompresses raw deflate data without its end. Throws if it is malformed or too long. */
 export type Inflate = (block: Uint8Array, dictionary: Uint8Array) => Uint8Array;
 
-/** The longest text of a header block. */
-const MAX_TEXT_BYTES = 64 * 1024;
+/** The longest text of a header block. Port forwarding needs a hundred bytes, and each open stream keeps its headers. */
+const MAX_TEXT_BYTES = 4 * 1024;
 /** The window of deflate. */
 const WINDOW_BYTES = 32 * 1024;
 /** In the second byte of a zlib stream: it begins with a dictionary, whose checksum follows. */

@@ -5,6 +5,7 @@
  * upstream: vendor/github.com/moby/spdystream/connection.go
  */
 import type { MessageSocket } from '../../protocol/http.js';
+import { nextTurn } from '../../util/clock.js';
 import { ClientInput, partsOf } from './channels.js';
 import { EMPTY_HEADER_BLOCKS, type Inflate, SpdyHeaders } from './spdy-headers.js';
 import { wordAt, wordBytes } from './words.js';
@@ -28,6 +29,8 @@ const MAX_DATA_BYTES = 32 * 1024;
 /** A client with more open streams gets no new one. Two are a connection. */
 const MAX_STREAMS = 2000;
 
+const FRAMES_PER_TURN = 64;
+
 const NO_BYTES = new Uint8Array();
 
 /** A frame, or a part of the data of one. */
@@ -50,6 +53,8 @@ export class SpdyConnection {
   readonly #frames = new FrameReader();
   #lastStream = 0;
   #repliesSent = 0;
+  /** Resolves when more can be sent. */
+  #sent: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   constructor(socket: MessageSocket, inflate: Inflate) {
@@ -60,10 +65,15 @@ export class SpdyConnection {
   /** Reads frames until the client closes the connection or violates the protocol. */
   async run(onStream: (stream: SpdyStream) => void): Promise<void> {
     try {
+      let count = 0;
       for (let bytes = await this.#socket.receive(); bytes !== undefined; bytes = await this.#socket.receive()) {
         for (const frame of this.#frames.read(bytes)) {
           if (this.#isClosed || frame.type === GOAWAY) return;
           await this.#handle(frame, onStream);
+          // A client that does not read what the server answers cannot send more.
+          await this.#sent;
+          // A message may have millions of frames; others must not wait for all of them.
+          if (++count % FRAMES_PER_TURN === 0) await nextTurn();
         }
       }
     } catch (error) {
@@ -135,7 +145,8 @@ export class SpdyConnection {
   }
 
   #sendControl(type: number, content: Uint8Array): Promise<void> {
-    return this.#send([0x80, 3, 0, type, ...wordBytes(content.length)], content);
+    this.#sent = this.#send([0x80, 3, 0, type, ...wordBytes(content.length)], content);
+    return this.#sent;
   }
 
   async #sendData(id: number, bytes: Uint8Array, isLast: boolean): Promise<void> {

@@ -33,11 +33,14 @@ export class TerminalSizes {
     );
   }
 
-  /** Reads JSON documents, which may be divided into several messages. */
+  /** Reads the last JSON document of a message. It may have begun in an earlier message. */
   push(bytes: Uint8Array): void {
-    const parts = (this.#pending + this.#text.decode(bytes, { stream: true })).split('}');
-    this.#pending = parts.pop()?.slice(0, MAX_PENDING_LENGTH) ?? '';
-    for (const part of parts) this.#latest = readSize(`${part}}`) ?? this.#latest;
+    const text = this.#pending + this.#text.decode(bytes, { stream: true });
+    const end = text.lastIndexOf('}');
+    this.#pending = text.slice(end + 1).slice(0, MAX_PENDING_LENGTH);
+    if (end === -1) return;
+    const begin = end === 0 ? 0 : text.lastIndexOf('}', end - 1) + 1;
+    this.#latest = readSize(text.slice(begin, end + 1)) ?? this.#latest;
     this.#pass();
   }
 

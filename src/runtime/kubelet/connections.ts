@@ -21,6 +21,7 @@ import type {
   StreamConnection,
 } from '../../protocol/connection.js';
 import { timeToMs } from '../../text/time/time.js';
+import { onAbort } from '../../util/abort.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { answerConnection } from '../http/answer-connection.js';
 import type { ClusterNetwork, ServiceName } from '../network/types.js';
@@ -170,9 +171,9 @@ async function attach(
   let disconnect = (_result: ExecResult): void => undefined;
   const ended = new Promise<ExecResult>((resolve) => {
     disconnect = resolve;
-    void run.process.exit.then(resolve);
     signal.addEventListener('abort', () => resolve({ exitCode: 0 }), { once: true });
   });
+  const undo = onAbort(run.ended, () => void run.process.exit.then(disconnect));
   const output = new ClientOutput(() => disconnect({ exitCode: 0 }));
   const untap = log.tap((stream, bytes) => {
     void output.write(tty ? writers.stdout : writers[stream], bytes);
@@ -180,12 +181,14 @@ async function attach(
   const reader = stdin?.getReader();
   const pump = async (): Promise<void> => {
     if (reader === undefined) return;
-    for (let next = await reader.read(); !next.done; next = await reader.read()) run.input.write(next.value);
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+      await run.input.write(next.value, signal);
   };
   // The end of one client's input ends the input of the container only with stdinOnce. An aborted input ends the pump.
   const closeInput = () => (isStdinOnce ? run.input.close() : undefined);
   pump().then(closeInput, closeInput);
   const { exitCode } = await ended;
+  undo();
   untap();
   await output.finished();
   return { exitCode };

@@ -8,6 +8,10 @@ import type { Clock, Undo } from '../../util/clock.js';
 const MAX_BYTES = 10 * 1024 * 1024;
 
 const MAX_LINE_BYTES = 16 * 1024;
+/** A short line takes more memory than its bytes. */
+const MAX_LINES = 100_000;
+/** A client that does not read takes no more memory than this. */
+const MAX_CHUNK_BYTES = 256 * 1024;
 
 export interface LogReadOptions {
   readonly follow: boolean;
@@ -88,33 +92,44 @@ export class ContainerLog {
   read(options: LogReadOptions): ReadableStream<Uint8Array> {
     const { follow, limitBytes = Infinity } = options;
     let next = this.#dropped + this.#firstIndex(options);
+    const end = follow ? Infinity : this.#end;
     let left = limitBytes;
     let wake: (() => void) | undefined;
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
           for (;;) {
-            const chunk = this.#chunk(next, options);
-            next = this.#dropped + this.#lines.length;
-            if (chunk.length > 0) {
-              controller.enqueue(chunk.subarray(0, left));
-              left -= chunk.length;
+            const { bytes, after } = this.#chunk(next, end, options);
+            next = after;
+            if (bytes.length > 0) {
+              controller.enqueue(bytes.subarray(0, left));
+              left -= bytes.length;
             }
-            if (left <= 0 || !follow || this.#isEnded) return controller.close();
-            if (chunk.length > 0) return undefined;
+            const isAtEnd = next >= Math.min(end, this.#end);
+            if (left <= 0 || (isAtEnd && (!follow || this.#isEnded))) return controller.close();
+            if (bytes.length > 0) return undefined;
+            if (!isAtEnd) continue;
             await new Promise<void>((resolve) => {
               wake = resolve;
               this.#waiting.add(resolve);
             });
+            if (left === 0) return undefined;
           }
         },
         cancel: () => {
           left = 0;
-          wake?.();
+          if (wake === undefined) return;
+          this.#waiting.delete(wake);
+          wake();
         },
       },
       { highWaterMark: 0 },
     );
+  }
+
+  /** The number of the next line. */
+  get #end(): number {
+    return this.#dropped + this.#lines.length;
   }
 
   #firstIndex({ tailLines, sinceMs, stream }: LogReadOptions): number {
@@ -130,17 +145,31 @@ export class ContainerLog {
     return tailLines === 0 ? this.#lines.length : at;
   }
 
-  #chunk(from: number, { timestamps, stream }: LogReadOptions): Uint8Array {
-    const lines = this.#lines.slice(Math.max(0, from - this.#dropped)).filter((line) => isShown(line, stream));
-    if (!timestamps) return concat(lines.map(({ bytes }) => bytes));
+  /** The lines from one number to another, as many as fit in a chunk, and the number of the line after them. */
+  #chunk(
+    from: number,
+    end: number,
+    { timestamps, stream }: LogReadOptions,
+  ): { readonly bytes: Uint8Array; readonly after: number } {
     const encoder = new TextEncoder();
-    return concat(lines.flatMap(({ timeMs, bytes }) => [encoder.encode(`${formatMicroTime(timeMs)} `), bytes]));
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    let at = Math.max(0, from - this.#dropped);
+    const stop = Math.min(end - this.#dropped, this.#lines.length);
+    for (; at < stop && length < MAX_CHUNK_BYTES; at++) {
+      const line = this.#lines[at];
+      if (line === undefined || !isShown(line, stream)) continue;
+      if (timestamps) parts.push(encoder.encode(`${formatMicroTime(line.timeMs)} `));
+      parts.push(line.bytes);
+      length += line.bytes.length + (timestamps ? TIME_BYTES : 0);
+    }
+    return { bytes: concat(parts), after: this.#dropped + at };
   }
 
   #add(stream: StreamName, bytes: Uint8Array): void {
     this.#lines.push({ stream, timeMs: this.#clock.now(), bytes });
     this.#bytes += bytes.length;
-    if (this.#bytes <= MAX_BYTES) return;
+    if (this.#bytes <= MAX_BYTES && this.#lines.length <= MAX_LINES) return;
     // Half of the lines at once, so that the cost per line stays constant.
     const dropped = this.#lines.splice(0, Math.ceil(this.#lines.length / 2));
     this.#dropped += dropped.length;
@@ -154,6 +183,8 @@ export class ContainerLog {
 }
 
 const LINE_FEED = 10;
+/** The length of a time in front of a line. */
+const TIME_BYTES = 28;
 
 function isShown(line: LogLine | undefined, stream: LogReadOptions['stream']): boolean {
   return stream === 'All' || line?.stream === stream.toLowerCase();

@@ -1,19 +1,22 @@
 /**
  * One container of a pod over all its runs: start, hooks, probes, stop and back-off, and its status.
- * upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, pkg/kubelet/images/image_manager.go
+ * upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go
  */
 import { containerEvent, containerStartEvents } from '../../controllers/stages/pod-events.js';
 import { allocatedTo, containerIdOf, containerStatus, statusNamed } from '../../controllers/stages/pod-parts.js';
 import type { ContainerStateInput, ContainerStatusInput } from '../../kinds/generated/core-v1.js';
 import { formatDuration } from '../../text/time/duration.js';
+import { own } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import type { FileTree } from '../files/file-tree.js';
 import type { ContainerSpec, ProcessExit, ProcessImage, RunningProcess, Usage } from '../program.js';
 import { rootOf, terminationMessage } from './container-files.js';
 import { InputStream } from './container-input.js';
 import { ContainerLog } from './container-log.js';
-import { environmentOf, expanded } from './environment.js';
-import { runHandler } from './handlers.js';
+import { environmentOf } from './environment.js';
+import { expanded, TextBudget } from './expansion.js';
+import { type Handler, runHandler } from './handlers.js';
+import { backOffMs, FIRST_BACK_OFF_MS, MAX_BACK_OFF_MS, pullFailure } from './image-pull.js';
 import type { PodEnvironment } from './pod-environment.js';
 import { ProbeLoops } from './probes.js';
 import { SetupError } from './references.js';
@@ -33,10 +36,10 @@ export interface ContainerRun {
   readonly files: FileTree;
   readonly input: InputStream;
   readonly probes: ProbeLoops;
+  /** Aborts when the process has ended. Reactions to `process.exit` would stay in memory until then. */
+  readonly ended: AbortSignal;
 }
 
-const FIRST_BACK_OFF_MS = 10_000;
-const MAX_BACK_OFF_MS = 300_000;
 /** The back-off is forgotten when a container has run for this time. */
 const BACK_OFF_RESET_MS = 2 * MAX_BACK_OFF_MS;
 const MIN_GRACE_MS = 2_000;
@@ -149,20 +152,23 @@ export class KubeletContainer {
   #begin(spec: ContainerSpec, image: ProcessImage): void {
     const pod = this.#pod;
     const { clock } = pod;
+    const budget = new TextBudget();
     const env = environmentOf(pod.context, {
       pod: pod.current(),
       container: spec,
       podIPs: pod.podIPs(),
       allocatable: pod.allocatable(),
+      budget,
     });
+    const expand = (word: string) => expanded(word, (name) => own(env, name), budget);
     const files = pod.volumes.treeOf(spec, rootOf(pod, spec), env);
     const log = new ContainerLog(clock);
     const input = new InputStream(spec.stdin === true);
     const process = image.start({
       pod: pod.current(),
       container: spec,
-      command: (spec.command ?? []).map((word) => expanded(word, env)),
-      args: (spec.args ?? []).map((word) => expanded(word, env)),
+      command: (spec.command ?? []).map(expand),
+      args: (spec.args ?? []).map(expand),
       env,
       files,
       stdin: input.stream,
@@ -192,10 +198,15 @@ export class KubeletContainer {
       exec: (command, timeoutMs) => pod.execute(this, command, timeoutMs),
     });
     const startedMs = clock.now();
-    const run: ContainerRun = { process, image, startedAt: pod.context.now(), startedMs, env, files, input, probes };
+    const ended = new AbortController();
+    const times = { startedAt: pod.context.now(), startedMs };
+    const run: ContainerRun = { process, image, ...times, env, files, input, probes, ended: ended.signal };
     this.#run = run;
     this.#isUp = false;
-    void process.exit.then((exit) => this.#onExit(run, exit));
+    void process.exit.then((exit) => {
+      this.#onExit(run, exit);
+      ended.abort();
+    });
     pod.busyFor(process.exit);
     if (process.started === undefined) this.#onStart(run);
     else void process.started.then(() => this.#onStart(run));
@@ -206,19 +217,29 @@ export class KubeletContainer {
     const spec = this.#spec;
     run.startedAt = this.#pod.context.now();
     this.#isUp = true;
-    this.#isStarted = spec.startupProbe === undefined;
-    this.#isReady = this.#isStarted && spec.readinessProbe === undefined;
     for (const event of containerStartEvents(this.#pod.current(), spec)) this.#pod.record(event);
-    run.probes.start();
+    const handler = spec.lifecycle?.postStart;
+    if (handler === undefined) this.#startProbes(run);
+    else void this.#runPostStart(run, handler);
     this.#pod.changed();
-    void this.#runPostStart(run);
   }
 
-  async #runPostStart(run: ContainerRun): Promise<void> {
-    const handler = this.#spec.lifecycle?.postStart;
-    if (handler === undefined) return;
+  #startProbes(run: ContainerRun): void {
+    const { startupProbe, readinessProbe } = this.#spec;
+    this.#isStarted = startupProbe === undefined;
+    this.#isReady = this.#isStarted && readinessProbe === undefined;
+    run.probes.start();
+  }
+
+  /** The container is not probed, and not ready, before the hook has ended. */
+  async #runPostStart(run: ContainerRun, handler: Handler): Promise<void> {
     const failure = await runHandler(this.#pod, this.#spec, handler, (command) => this.#pod.execute(this, command));
-    if (failure === undefined || this.#run !== run) return;
+    if (this.#run !== run) return;
+    if (failure === undefined) {
+      this.#startProbes(run);
+      this.#pod.changed();
+      return;
+    }
     this.#event('Warning', 'FailedPostStartHook', 'PostStartHook failed');
     await this.stop(undefined, 'FailedPostStartHook');
   }
@@ -285,22 +306,16 @@ export class KubeletContainer {
     };
     if (clock.now() - run.startedMs >= BACK_OFF_RESET_MS) this.#crashes = 0;
     // The first restart is immediate.
-    this.#backOffUntilMs = this.#crashes === 0 ? 0 : clock.now() + this.#backOffMs();
+    this.#backOffUntilMs = this.#crashes === 0 ? 0 : clock.now() + backOffMs(this.#crashes);
     this.#crashes++;
     this.#pod.changed();
-  }
-
-  #backOffMs(): number {
-    return Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (this.#crashes - 1));
   }
 
   /** The container waits for its next start. */
   showBackOff(): void {
     if (this.#terminated === undefined) return;
     const { name, namespace, uid } = this.#pod.current().metadata;
-    const time = formatDuration(
-      BigInt(Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (this.#crashes - 2))) * 1_000_000n,
-    );
+    const time = formatDuration(BigInt(backOffMs(this.#crashes - 1)) * 1_000_000n);
     this.#last = this.#terminated;
     this.#terminated = undefined;
     this.#waiting = {
@@ -314,27 +329,12 @@ export class KubeletContainer {
     );
   }
 
-  #failPull({ image = '', imagePullPolicy }: ContainerSpec): void {
-    if (imagePullPolicy === 'Never') {
-      const message = `Container image ${JSON.stringify(image)} is not present with pull policy of Never`;
-      this.#event('Warning', 'ErrImageNeverPull', message);
-      this.#wait({ reason: 'ErrImageNeverPull', message }, FIRST_BACK_OFF_MS);
-      return;
-    }
-    const message = `failed to pull and unpack image ${JSON.stringify(image)}: no program for this image: not found`;
-    if (this.#waiting.reason === 'ErrImagePull') {
-      const backOff = `Back-off pulling image ${JSON.stringify(image)}`;
-      this.#event('Normal', 'BackOff', backOff);
-      this.#event('Warning', 'Failed', 'Error: ImagePullBackOff');
-      const delayMs = Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (this.#pullFailures - 1));
-      this.#wait({ reason: 'ImagePullBackOff', message: `${backOff}: ErrImagePull: ${message}` }, delayMs);
-      return;
-    }
-    this.#pullFailures++;
-    this.#event('Normal', 'Pulling', `Pulling image ${JSON.stringify(image)}`);
-    this.#event('Warning', 'Failed', `Failed to pull image ${JSON.stringify(image)}: ${message}`);
-    this.#event('Warning', 'Failed', 'Error: ErrImagePull');
-    this.#wait({ reason: 'ErrImagePull', message }, 0);
+  #failPull(spec: ContainerSpec): void {
+    const before = { waitingReason: this.#waiting.reason, failures: this.#pullFailures };
+    const { waiting, events, delayMs } = pullFailure(spec, before);
+    if (waiting.reason === 'ErrImagePull') this.#pullFailures++;
+    for (const { type, reason, message } of events) this.#event(type, reason, message);
+    this.#wait(waiting, delayMs);
   }
 
   /** Sets the reason why the container does not run. The pod tries again after the delay. */

@@ -6,7 +6,9 @@ import type { ControllerContext } from '../../controllers/runtime/controller.js'
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import type { ObjectOf } from '../../kinds/kind.js';
+import { own } from '../../util/json.js';
 import type { ContainerSpec } from '../program.js';
+import { expanded, TextBudget } from './expansion.js';
 import { configMapData, fieldValue, type KeyedData, resourceValue, SetupError, secretData } from './references.js';
 
 export interface EnvironmentOptions {
@@ -15,6 +17,7 @@ export interface EnvironmentOptions {
   readonly podIPs: readonly string[];
   /** The allocatable resources of the node. */
   readonly allocatable: Readonly<Record<string, string>>;
+  readonly budget: TextBudget;
 }
 
 type Variable = NonNullable<ContainerSpec['env']>[number];
@@ -25,17 +28,21 @@ export function environmentOf(
   context: Pick<ControllerContext, 'informer'>,
   options: EnvironmentOptions,
 ): Record<string, string> {
-  const { pod, container } = options;
+  const { pod, container, budget } = options;
   const namespace = pod.metadata.namespace ?? '';
   const services = serviceVariables(context, namespace, pod.spec.enableServiceLinks ?? true);
   const result: Record<string, string> = {};
-  for (const source of container.envFrom ?? []) Object.assign(result, variablesFrom(context, namespace, source));
+  for (const source of container.envFrom ?? []) {
+    for (const [name, value] of Object.entries(variablesFrom(context, namespace, source))) {
+      result[name] = budget.take(value);
+    }
+  }
   // Variables can use those before them and those of services.
   const known: Record<string, string> = { ...services, ...result };
   for (const variable of container.env ?? []) {
     const value = variableValue(context, variable, options, known);
     if (value === undefined) continue;
-    result[variable.name] = value;
+    result[variable.name] = budget.take(value);
     known[variable.name] = value;
   }
   const defaults = { PATH: DEFAULT_PATH, HOSTNAME: pod.spec.hostname ?? pod.metadata.name };
@@ -68,7 +75,7 @@ function variableValue(
   { pod, container, podIPs, allocatable }: EnvironmentOptions,
   known: Readonly<Record<string, string>>,
 ): string | undefined {
-  if (valueFrom === undefined) return expanded(value, known);
+  if (valueFrom === undefined) return expanded(value, (name) => own(known, name), new TextBudget());
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
   if (fieldRef !== undefined) return fieldValue(pod, fieldRef.fieldPath, podIPs);
   if (resourceFieldRef !== undefined) return resourceValue(pod, resourceFieldRef, container.name, allocatable);
@@ -88,13 +95,6 @@ function variableValue(
 
 function notFound(resource: string, name: string): SetupError {
   return new SetupError(`${resource} ${JSON.stringify(name)} not found`);
-}
-
-/** Replaces `$(NAME)`; `$$` is a dollar sign. References to unknown variables stay as they are. */
-export function expanded(text: string, known: Readonly<Record<string, string>>): string {
-  return text.replace(/\$\$|\$\(([^)]*)\)/g, (match: string, name: string | undefined) =>
-    name === undefined ? '$' : Object.hasOwn(known, name) ? (known[name] ?? '') : match,
-  );
 }
 
 /** The variables of the services of the namespace, and of the API server. */

@@ -3,6 +3,7 @@
  */
 import { errors } from '../../meta/errors.js';
 import type { ContainerStreams, ExecResult } from '../../protocol/connection.js';
+import { onAbort } from '../../util/abort.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import type { RunningProcess } from '../program.js';
@@ -46,7 +47,8 @@ function startCommand(
     },
   });
   // It ends with its container.
-  void run.process.exit.then(() => started.kill('SIGKILL'));
+  const undo = onAbort(run.ended, () => started.kill('SIGKILL'));
+  void started.exit.then(undo);
   return started;
 }
 
@@ -67,7 +69,7 @@ export async function executeCommand(
   try {
     process = startCommand(pod, container, command, { stdin, stdout: collect, stderr: collect });
   } catch (error) {
-    return { exitCode: undefined, output: messageOf(error) };
+    return { exitCode: undefined, output: messageOf(error), isStartError: true };
   }
   const { exit } = process;
   if (timeoutMs === undefined) return { exitCode: (await exit).exitCode, output };

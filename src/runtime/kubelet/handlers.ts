@@ -6,7 +6,7 @@ import { messageOf } from '../../util/message-of.js';
 import type { ContainerSpec } from '../program.js';
 import type { CommandResult, PodEnvironment } from './pod-environment.js';
 
-type Handler = NonNullable<NonNullable<ContainerSpec['lifecycle']>['postStart']>;
+export type Handler = NonNullable<NonNullable<ContainerSpec['lifecycle']>['postStart']>;
 export type HttpAction = NonNullable<Handler['httpGet']>;
 
 /** Runs a hook. Returns why it failed; undefined: it succeeded. */
@@ -23,7 +23,9 @@ export async function runHandler(
   }
   if (httpGet !== undefined) {
     try {
-      const { status } = await pod.network.fetch(requestOf(pod, spec, httpGet));
+      const { status, body } = await pod.network.fetch(requestOf(pod, spec, httpGet));
+      // A body that is not read would keep the connection open.
+      body?.cancel().catch(() => undefined);
       return status < 400 ? undefined : `HTTP status ${status}`;
     } catch (error) {
       return messageOf(error);

@@ -18,8 +18,9 @@ import { errors } from '../../meta/errors.js';
 import type { NodeRuntime, PodReference, PodUsage } from '../../protocol/connection.js';
 import type { Activity } from '../../util/activity.js';
 import { nextTurn } from '../../util/clock.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { SharedVolumes } from '../files/pod-volumes.js';
-import { METRICS_IMAGE, metricsServer } from '../metrics-server.js';
+import { METRICS_IMAGE, METRICS_NAMESPACE, metricsServer } from '../metrics-server.js';
 import { createNetwork, type NetworkOptions } from '../network/network.js';
 import { publishServices } from '../network/published-services.js';
 import type { ClusterNetwork } from '../network/types.js';
@@ -60,7 +61,8 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
   readonly #nodes = this.context.informer(Node);
   /** By uid. */
   readonly #workers = new Map<string, PodWorker>();
-  readonly #images = new Map<string, ProcessImage | undefined>();
+  readonly #images = new Map<Image, ProcessImage>();
+  readonly #metricsImage = this.#metricsServer();
   readonly #addresses = new PodAddresses(this.context);
   readonly #queue = this.context.queue((key) => this.#reconcile(key), { workers: 8 });
   readonly #services: KubeletServices = {
@@ -68,7 +70,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     network: this.#network,
     shared: new SharedVolumes(),
     allowsHostPath: this.options.hostPath,
-    imageOf: (name) => this.#imageOf(name),
+    imageOf: (pod, name) => this.#imageOf(pod, name),
     allocateAddress: (pod) => this.#allocateAddress(pod),
     rejection: (pod) => this.#rejection(pod),
     clientOf: (pod) => this.#clientOf(pod),
@@ -105,7 +107,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     if (activities !== undefined) context.onClose(activities.add(this));
     context.onClose(() => {
       for (const worker of this.#workers.values()) this.#forget(worker.current());
-      for (const image of this.#images.values()) image?.removeVolumes?.(this.#services.shared.all());
+      for (const image of this.#images.values()) image.removeVolumes?.(this.#services.shared.all());
     });
   }
 
@@ -126,12 +128,13 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     Promise.race([work, turns()]).then(end, end);
   }
 
-  #imageOf(name: string): ProcessImage | undefined {
-    if (!this.#images.has(name)) {
-      const image = name === METRICS_IMAGE ? this.#metricsServer() : imageNamed(name, this.options.images);
-      this.#images.set(name, image === undefined ? undefined : processImageOf(image));
-    }
-    return this.#images.get(name);
+  #imageOf({ metadata }: StoredPod, name: string): ProcessImage | undefined {
+    const { hasMetrics, images } = this.options;
+    // It knows the pods of all namespaces.
+    const isMetrics = hasMetrics && name === METRICS_IMAGE && metadata.namespace === METRICS_NAMESPACE;
+    const image = isMetrics ? this.#metricsImage : imageNamed(name, images);
+    // Clients choose the names, so the number of names is not limited.
+    return image && getOrInsertComputed(this.#images, image, () => processImageOf(image));
   }
 
   #metricsServer(): Image {
@@ -203,7 +206,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     this.#workers.delete(metadata.uid);
     for (const image of this.#images.values()) {
       try {
-        image?.release?.(metadata.uid, this.#network);
+        image.release?.(metadata.uid, this.#network);
       } catch (error) {
         // The other pods have to be released, too.
         this.context.report(error, `the end of ${keyOf({ metadata })}`);

@@ -44,4 +44,6 @@ export interface CommandResult {
   /** Undefined: the command could not be started, or took too long. */
   readonly exitCode: number | undefined;
   readonly output: string;
+  /** The command could not be started. */
+  readonly isStartError?: boolean;
 }

@@ -31,7 +31,7 @@ export interface KubeletServices {
   readonly network: ClusterNetwork;
   readonly shared: SharedVolumes;
   readonly allowsHostPath: boolean;
-  imageOf(image: string): ProcessImage | undefined;
+  imageOf(pod: StoredPod, image: string): ProcessImage | undefined;
   /** Assigns an address to a pod. */
   allocateAddress(pod: StoredPod): string;
   /** The reason why the node does not admit a pod, if there is one. */
@@ -42,6 +42,8 @@ export interface KubeletServices {
 }
 
 const MOUNT_RETRY_MS = 2_000;
+/** A message may contain a name of a megabyte, and each attempt records several Events. */
+const MAX_EVENT_MESSAGE = 1024;
 const DEADLINE = {
   reason: 'DeadlineExceeded',
   message: 'Pod was active on the node longer than the specified deadline',
@@ -123,11 +125,12 @@ export class PodWorker implements PodEnvironment {
   }
 
   imageOf(image: string): ProcessImage | undefined {
-    return this.#services.imageOf(image);
+    return this.#services.imageOf(this.#pod, image);
   }
 
   record({ type, reason, message, ...details }: StageEvent): void {
-    this.context.events.record(this.#pod, type, reason, message, { ...details, fieldManager: 'kubelet' });
+    const text = message.length > MAX_EVENT_MESSAGE ? `${message.slice(0, MAX_EVENT_MESSAGE)}...` : message;
+    this.context.events.record(this.#pod, type, reason, text, { ...details, fieldManager: 'kubelet' });
   }
 
   changed(): void {

@@ -3,6 +3,8 @@
  * upstream: pkg/kubelet/prober/worker.go
  */
 import { containerEvent } from '../../controllers/stages/pod-events.js';
+import type { ByteConnection } from '../../protocol/connection.js';
+import { untilAborted } from '../../util/abort.js';
 import type { Undo } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
 import type { ContainerSpec } from '../program.js';
@@ -79,11 +81,17 @@ export class ProbeLoops {
   /** Whether the loop has ended. */
   async #probeOnce(kind: ProbeKind, probe: Probe, counts: { successes: number; failures: number }): Promise<boolean> {
     const { successThreshold = 1, failureThreshold = 3, terminationGracePeriodSeconds } = probe;
-    const failure = await this.#failureOf(probe);
+    const result = await this.#resultOf(probe);
     if (this.#isStopped) return true;
-    counts.successes = failure === undefined ? counts.successes + 1 : 0;
-    counts.failures = failure === undefined ? 0 : counts.failures + 1;
-    if (failure === undefined) {
+    if (result.type === 'error') {
+      // It says nothing about the container.
+      this.#unhealthy(`${TITLES[kind]} probe errored and resulted in unknown state: ${result.message}`);
+      return false;
+    }
+    const isSuccess = result.type === 'success';
+    counts.successes = isSuccess ? counts.successes + 1 : 0;
+    counts.failures = isSuccess ? 0 : counts.failures + 1;
+    if (isSuccess) {
       if (counts.successes < successThreshold) return false;
       if (kind === 'readiness') this.#listener.onReady(true);
       if (kind !== 'startup') return false;
@@ -91,10 +99,7 @@ export class ProbeLoops {
       this.#startOthers();
       return true;
     }
-    const message = `${TITLES[kind]} probe failed: ${failure}`;
-    this.#pod.record(
-      containerEvent(this.#pod.current(), this.#spec.name, { type: 'Warning', reason: 'Unhealthy', message }),
-    );
+    this.#unhealthy(`${TITLES[kind]} probe failed: ${result.message}`);
     if (counts.failures < failureThreshold) return false;
     if (kind === 'readiness') {
       this.#listener.onReady(false);
@@ -105,37 +110,47 @@ export class ProbeLoops {
     return true;
   }
 
-  /** Why the probe failed; undefined: it succeeded. */
-  async #failureOf({ exec, httpGet, tcpSocket, grpc, timeoutSeconds = 1 }: Probe): Promise<string | undefined> {
+  #unhealthy(message: string): void {
+    this.#pod.record(
+      containerEvent(this.#pod.current(), this.#spec.name, { type: 'Warning', reason: 'Unhealthy', message }),
+    );
+  }
+
+  async #resultOf({ exec, httpGet, tcpSocket, grpc, timeoutSeconds = 1 }: Probe): Promise<ProbeResult> {
     const timeoutMs = timeoutSeconds * 1000;
     if (exec !== undefined) {
-      const { exitCode, output } = await this.#listener.exec(exec.command ?? [], timeoutMs);
-      return exitCode === 0 ? undefined : output;
+      const { exitCode, output, isStartError = false } = await this.#listener.exec(exec.command ?? [], timeoutMs);
+      return exitCode === 0 ? SUCCESS : { type: isStartError ? 'error' : 'failure', message: output };
     }
     const timedOut = new AbortController();
     const undo = this.#pod.clock.after(timeoutMs, () => timedOut.abort());
     try {
-      if (httpGet !== undefined) return await this.#httpFailure(httpGet, timedOut.signal);
-      if (tcpSocket !== undefined) return await this.#tcpFailure(tcpSocket, timedOut.signal);
-      return grpc === undefined ? undefined : 'the runtime has no gRPC probes';
+      if (httpGet !== undefined) return await this.#httpResult(httpGet, timedOut.signal);
+      if (tcpSocket !== undefined) return await this.#tcpResult(tcpSocket, timedOut.signal);
+      return grpc === undefined ? SUCCESS : { type: 'failure', message: 'the runtime has no gRPC probes' };
     } finally {
       undo();
     }
   }
 
-  async #httpFailure(action: NonNullable<Probe['httpGet']>, signal: AbortSignal): Promise<string | undefined> {
+  async #httpResult(action: NonNullable<Probe['httpGet']>, signal: AbortSignal): Promise<ProbeResult> {
     let request: Request;
     try {
       request = requestOf(this.#pod, this.#spec, action);
     } catch (error) {
-      return messageOf(error);
+      return { type: 'error', message: messageOf(error) };
     }
-    const failed = (why: string) => `Get ${JSON.stringify(request.url)}: ${why}`;
+    const failed = (why: string): ProbeResult => ({
+      type: 'failure',
+      message: `Get ${JSON.stringify(request.url)}: ${why}`,
+    });
     try {
       const response = await untilAborted(this.#pod.network.fetch(new Request(request, { signal })), signal);
-      await response.body?.cancel();
+      // Not awaited, because the server may never finish; its end is of no interest.
+      response.body?.cancel().catch(() => undefined);
       const { status } = response;
-      return status >= 200 && status < 400 ? undefined : `HTTP probe failed with statuscode: ${status}`;
+      if (status >= 200 && status < 400) return SUCCESS;
+      return { type: 'failure', message: `HTTP probe failed with statuscode: ${status}` };
     } catch (error) {
       if (signal.aborted) return failed('context deadline exceeded (Client.Timeout exceeded while awaiting headers)');
       const { cause } = error as { cause?: unknown };
@@ -143,28 +158,35 @@ export class ProbeLoops {
     }
   }
 
-  async #tcpFailure(action: NonNullable<Probe['tcpSocket']>, signal: AbortSignal): Promise<string | undefined> {
+  async #tcpResult(action: NonNullable<Probe['tcpSocket']>, signal: AbortSignal): Promise<ProbeResult> {
     const host = hostOf(this.#pod, action.host);
     let port: number;
     try {
       port = portOf(this.#spec, action.port);
     } catch (error) {
-      return messageOf(error);
+      return { type: 'error', message: messageOf(error) };
     }
+    // Also a connection that is made after the timeout is closed.
+    const connected = this.#pod.network.connect(host, port).then(closeConnection);
     try {
-      const connection = await untilAborted(this.#pod.network.connect(host, port), signal);
-      await connection.readable.cancel();
-      await connection.writable.close();
-      return undefined;
+      await untilAborted(connected, signal);
+      return SUCCESS;
     } catch (error) {
-      return `dial tcp ${host}:${port}: ${signal.aborted ? 'i/o timeout' : messageOf(error)}`;
+      return {
+        type: 'failure',
+        message: `dial tcp ${host}:${port}: ${signal.aborted ? 'i/o timeout' : messageOf(error)}`,
+      };
     }
   }
 }
 
-function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
-  });
+/** An error means that the probe could not be made. */
+type ProbeResult = { readonly type: 'success' } | { readonly type: 'failure' | 'error'; readonly message: string };
+
+const SUCCESS: ProbeResult = { type: 'success' };
+
+function closeConnection({ readable, writable }: ByteConnection): void {
+  // The server may have closed it already.
+  readable.cancel().catch(() => undefined);
+  writable.close().catch(() => undefined);
 }

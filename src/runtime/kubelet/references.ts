@@ -9,6 +9,7 @@ import { Secret } from '../../kinds/core/v1/secret.js';
 import { Quantity } from '../../meta/quantity.js';
 import { decodeBase64 } from '../../util/base64.js';
 import { own } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 
 /** A container or volume cannot be set up yet. The message is part of Events and of the status. */
 export class SetupError extends Error {}
@@ -21,19 +22,31 @@ type Informers = Pick<ControllerContext, 'informer'>;
 /** Undefined: the ConfigMap does not exist. */
 export function configMapData({ informer }: Informers, namespace: string, name: string): KeyedData | undefined {
   const found = informer(ConfigMap).get(name, namespace);
-  if (found === undefined) return undefined;
-  const data = new Map<string, Uint8Array>();
-  for (const [key, text] of Object.entries(found.data ?? {})) data.set(key, new TextEncoder().encode(text));
-  for (const [key, text] of Object.entries(found.binaryData ?? {})) data.set(key, decodeBase64(text));
-  return data;
+  return (
+    found &&
+    getOrInsertComputed(decoded, found, () => {
+      const data = new Map<string, Uint8Array>();
+      for (const [key, text] of Object.entries(found.data ?? {})) data.set(key, new TextEncoder().encode(text));
+      for (const [key, text] of Object.entries(found.binaryData ?? {})) data.set(key, decodeBase64(text));
+      return data;
+    })
+  );
 }
+
+/** By object: a pod may refer to the same one thousands of times. */
+const decoded = new WeakMap<object, KeyedData>();
 
 /** Undefined: the Secret does not exist. */
 export function secretData({ informer }: Informers, namespace: string, name: string): KeyedData | undefined {
   const found = informer(Secret).get(name, namespace);
-  if (found === undefined) return undefined;
-  const entries = Object.entries(found.data ?? {});
-  return new Map(entries.map(([key, text]) => [key, decodeBase64(text)]));
+  return (
+    found &&
+    getOrInsertComputed(
+      decoded,
+      found,
+      () => new Map(Object.entries(found.data ?? {}).map(([key, text]) => [key, decodeBase64(text)])),
+    )
+  );
 }
 
 /** The value of a downward API field. Addresses are empty until the pod has them. */

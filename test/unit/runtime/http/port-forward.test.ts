@@ -1,7 +1,10 @@
 /** Port forwarding over WebSocket: with channels, and with a tunnel for SPDY. */
 import { describe, expect, test } from 'vitest';
 import type { ByteConnection, PortConnection } from '../../../../src/protocol/connection.js';
+import type { MessageSocket } from '../../../../src/protocol/http.js';
 import { answerConnection } from '../../../../src/runtime/http/answer-connection.js';
+import { SpdyConnection } from '../../../../src/runtime/http/spdy.js';
+import { requireInflate } from '../../../../src/runtime/http/spdy-headers.js';
 import { channelText, type FakeClient, fakeRequest, openSession } from './fakes.js';
 import { controlFrame, dataFrame, FrameParser, type SpdyFrame, StreamOpener, word } from './spdy-client.js';
 
@@ -309,5 +312,36 @@ describe('ports over a tunnel for SPDY', () => {
     expect(await tunnel.show(1)).toEqual(['closed']);
     await tunnel.client.ended;
     expect(tunnel.client.isEnded()).toBe(true);
+  });
+
+  test('end after headers that decompress to more than port forwarding needs', async () => {
+    const tunnel = await tunnelTo(ports());
+    await tunnel.open(1, { port: '7', streamtype: 'data', pad: 'a'.repeat(60_000) });
+    expect(await tunnel.show(1)).toEqual(['closed']);
+  });
+
+  test('do not keep others waiting for a message with many frames', async () => {
+    const tunnel = await tunnelTo(ports());
+    let passed = 0;
+    const timer = setInterval(() => passed++, 0);
+    const ping = controlFrame(6, word(1));
+    tunnel.client.send(Buffer.concat(Array.from({ length: 5_000 }, () => ping)));
+    for (let count = 0; count < 5_000; count++) await tunnel.client.next();
+    clearInterval(timer);
+    expect(passed).toBeGreaterThan(2);
+    tunnel.client.disconnect();
+  });
+
+  test('are not read while their client does not read the answers', async () => {
+    let received = 0;
+    const opener = new StreamOpener();
+    const socket: MessageSocket = {
+      // The type is unknown, so each stream is reset.
+      receive: async () => opener.open(++received * 2 - 1, { port: '7', streamtype: 'odd' }),
+      send: () => new Promise(() => undefined),
+    };
+    void new SpdyConnection(socket, requireInflate()).run((stream) => stream.reset());
+    for (let count = 0; count < 20; count++) await turns();
+    expect(received).toBe(1);
   });
 });

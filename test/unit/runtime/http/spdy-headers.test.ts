@@ -63,7 +63,7 @@ describe('the headers of SPDY', () => {
     expect(await read(Buffer.from([0, 0, 0, 1, 0, 0, 0, 200, 65]))).toBeUndefined();
     expect(await read(Buffer.from([0xff, 0xff, 0xff, 0xff]))).toBeUndefined();
     expect(await read(encodeHeaders({ port: '1'.repeat(100_000) }))).toBeUndefined();
-    expect(await read(encodeHeaders({ port: '1'.repeat(10_000) }))).toBeDefined();
+    expect(await read(encodeHeaders({ port: '1'.repeat(3_000) }))).toBeDefined();
   });
 
   test('of replies are a valid zlib stream', () => {

@@ -264,3 +264,55 @@ describe('the request for a process', () => {
     }
   });
 });
+
+describe('a client that sends long messages', () => {
+  const LONG = 8 * 1024 * 1024;
+  const inTerminal = { tty: true, stdin: true, stderr: false };
+  const cpuMs = async (run: () => Promise<unknown>): Promise<number> => {
+    const before = globalThis.process.cpuUsage();
+    await run();
+    return globalThis.process.cpuUsage(before).user / 1000;
+  };
+
+  test('gets the last size of its terminal, however many it sends', async () => {
+    const sizes: unknown[] = [];
+    const resized = process(async ({ sizes: stream }) => {
+      for await (const size of stream ?? []) {
+        sizes.push(size);
+        if (size.width === 7) break;
+      }
+      return 0;
+    }, inTerminal);
+    const client = await openSession(resized, V5);
+    const used = await cpuMs(async () => {
+      client.send(Uint8Array.of(4, ...encode('{"Width":1,"Height":2}{"Wid')));
+      client.send(Uint8Array.of(4, ...encode('th":3,"Height":4}')));
+      client.send(new Uint8Array(LONG).fill('}'.charCodeAt(0)).fill(4, 0, 1));
+      client.send(Uint8Array.of(4, ...encode('{"Width":5,"Height":6}{"Width":7,"Height":8}')));
+      await client.rest();
+    });
+    expect(sizes.at(-1)).toEqual({ width: 7, height: 8 });
+    expect(used).toBeLessThan(1_500);
+  });
+
+  test('in base64 is decoded in time proportional to the length', async () => {
+    let received = 0;
+    const reads = process(
+      async ({ stdin }) => {
+        for await (const bytes of stdin ?? []) {
+          received += bytes.length;
+          break;
+        }
+        return 0;
+      },
+      { stdin: true },
+    );
+    const client = await openSession(reads, { protocols: ['base64.channel.k8s.io'] });
+    const used = await cpuMs(async () => {
+      client.send(new Uint8Array(LONG + 1).fill('A'.charCodeAt(0)).fill('0'.charCodeAt(0), 0, 1));
+      await client.rest();
+    });
+    expect(received).toBe((LONG * 3) / 4);
+    expect(used).toBeLessThan(1_000);
+  });
+});

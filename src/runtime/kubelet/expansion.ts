@@ -1,0 +1,52 @@
+/**
+ * References to variables in commands, arguments and variables of containers: `$(NAME)`.
+ * upstream: third_party/forked/golang/expansion/expand.go
+ */
+import { SetupError } from './references.js';
+
+/** What the variables, the command and the arguments of a container may have together: Linux allows 2 MiB. */
+const MAX_LENGTH = 8 * 1024 * 1024;
+
+/** Limits the length of texts: variables that contain earlier ones several times grow exponentially. */
+export class TextBudget {
+  #left = MAX_LENGTH;
+
+  /** Returns the text. Throws SetupError if all texts together are too long. */
+  take(text: string): string {
+    this.#left -= text.length;
+    if (this.#left < 0)
+      throw new SetupError(
+        `argument list too long: the variables and arguments have more than ${MAX_LENGTH} characters`,
+      );
+    return text;
+  }
+}
+
+/**
+ * Replaces `$(NAME)`; `$$` is a dollar sign. `lookUp` returns undefined for unknown variables, whose references stay as
+ * they are. Throws SetupError.
+ */
+export function expanded(text: string, lookUp: (name: string) => string | undefined, budget: TextBudget): string {
+  let result = '';
+  let from = 0;
+  // Whether there is an end of a reference after the current place: it is looked for only once if there is none.
+  let hasEnd = true;
+  for (let at = text.indexOf('$'); at !== -1; at = text.indexOf('$', at)) {
+    const next = text[at + 1];
+    const end = next === '(' && hasEnd ? text.indexOf(')', at) : -1;
+    if (next === '(' && end === -1) hasEnd = false;
+    if (next === '$') {
+      result += budget.take(text.slice(from, at + 1));
+      at += 2;
+      from = at;
+    } else if (end !== -1) {
+      const value = lookUp(text.slice(at + 2, end));
+      if (value !== undefined) {
+        result += budget.take(text.slice(from, at)) + budget.take(value);
+        from = end + 1;
+      }
+      at = end + 1;
+    } else at++;
+  }
+  return result + budget.take(text.slice(from));
+}

@@ -1,0 +1,295 @@
+/** Pods whose authors, programs or clients try to use up time or memory, or to see what they must not see. */
+import { expect, test } from 'vitest';
+import { ConfigMap, Pod } from '../../../src/kinds/index.js';
+import type { ByteConnection } from '../../../src/protocol/connection.js';
+import { MemoryVolume } from '../../../src/runtime/files/file-tree.js';
+import type { ProcessExit, ProcessImage, Program } from '../../../src/runtime/index.js';
+import { InputStream } from '../../../src/runtime/kubelet/container-input.js';
+import { ContainerLog, type LogReadOptions } from '../../../src/runtime/kubelet/container-log.js';
+import { expanded, TextBudget } from '../../../src/runtime/kubelet/expansion.js';
+import { bytePipe } from '../../../src/runtime/network/byte-pipe.js';
+import { fakeClock } from '../../../src/testing/index.js';
+import { idle, runningCluster } from './fixture.js';
+
+function cpuMs(run: () => void): number {
+  const before = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+test.each([
+  ['$(A)', 'one'],
+  ['a$(A)b$(B)', 'aoneb'],
+  ['$$(A) $$$(A)', '$(A) $one'],
+  ['$(C) $(A', '$(C) $(A'],
+  ['$A $ $$', '$A $ $'],
+  ['$($(A))', '$($(A))'],
+  ['', ''],
+])('expands %j to %j', (text, result) => {
+  const values: Readonly<Record<string, string>> = { A: 'one', B: '' };
+  expect(expanded(text, (name) => values[name], new TextBudget())).toBe(result);
+});
+
+test('expands a text of references without an end in time proportional to its length', () => {
+  const expand = () => expanded('$('.repeat(500_000), () => undefined, new TextBudget());
+  expect(cpuMs(expand)).toBeLessThan(1_000);
+});
+
+test('refuses variables that grow exponentially', async () => {
+  await using running = runningCluster({ idle });
+  const env = Array.from({ length: 12 }, (_, at) => ({
+    name: `A${at}`,
+    value: at === 0 ? 'x'.repeat(1000) : `$(A${at - 1})`.repeat(10),
+  }));
+  await running.start('laughs', 'idle', { containers: [{ name: 'c', image: 'idle', env }] });
+  const [status] = (await running.pod('laughs')).status.containerStatuses ?? [];
+  expect(status?.state.waiting).toMatchObject({
+    reason: 'CreateContainerConfigError',
+    message: expect.stringMatching(/^argument list too long/),
+  });
+});
+
+test('refuses thousands of variables that refer to a long value, and reads the ConfigMap once', async () => {
+  await using running = runningCluster({ idle });
+  await running.cluster.api(ConfigMap).create({ metadata: { name: 'long' }, data: { a: '', b: 'x'.repeat(900_000) } });
+  const refer = (key: string) =>
+    Array.from({ length: 5_000 }, (_, at) => ({
+      name: `A${at}`,
+      valueFrom: { configMapKeyRef: { name: 'long', key } },
+    }));
+  await running.start('long', 'idle', { containers: [{ name: 'c', image: 'idle', env: refer('b') }] });
+  const [refused] = (await running.pod('long')).status.containerStatuses ?? [];
+  expect(refused?.state.waiting?.message).toMatch(/^argument list too long/);
+  const before = process.cpuUsage();
+  await running.start('short', 'idle', { containers: [{ name: 'c', image: 'idle', env: refer('a') }] });
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(2_000);
+  expect((await running.pod('short')).status.phase).toBe('Running');
+});
+
+const ALL: LogReadOptions = {
+  follow: false,
+  timestamps: false,
+  tailLines: undefined,
+  sinceMs: undefined,
+  limitBytes: undefined,
+  stream: 'All',
+};
+
+test('a log of empty lines drops the oldest ones, because a line costs more than its bytes', async () => {
+  const log = new ContainerLog(fakeClock());
+  for (let count = 0; count < 30; count++) log.write('stdout', new Uint8Array(10_000).fill(10));
+  const { length } = await new Response(log.read(ALL)).text();
+  expect(length).toBeLessThanOrEqual(100_000);
+  expect(length).toBeGreaterThanOrEqual(50_000);
+});
+
+test('a log is read in chunks, so that a client that does not read takes little memory', async () => {
+  const log = new ContainerLog(fakeClock());
+  const line = new TextEncoder().encode(`${'x'.repeat(999)}\n`);
+  for (let count = 0; count < 2_000; count++) log.write(count % 2 === 0 ? 'stdout' : 'stderr', line);
+  const sizes: number[] = [];
+  for await (const chunk of log.read({ ...ALL, stream: 'Stderr' })) {
+    sizes.push(chunk.length);
+    // What is written meanwhile is not part of it.
+    log.write('stderr', line);
+  }
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(1_000_000);
+  expect(Math.max(...sizes)).toBeLessThan(300_000);
+});
+
+test('a reader that follows gets what is written later, and its end', async () => {
+  const log = new ContainerLog(fakeClock());
+  const text = new Response(log.read({ ...ALL, follow: true })).text();
+  const cancelled = log.read({ ...ALL, follow: true }).getReader();
+  const pending = cancelled.read();
+  await Promise.resolve();
+  await cancelled.cancel();
+  expect((await pending).done).toBe(true);
+  log.write('stdout', new TextEncoder().encode('one\ntwo'));
+  log.end();
+  expect(await text).toBe('one\ntwo');
+});
+
+test('the input of a container that does not read holds its clients back', async () => {
+  const input = new InputStream(true);
+  const client = new AbortController();
+  const gone = new AbortController();
+  const written: string[] = [];
+  const write = async (name: string, signal: AbortSignal): Promise<void> => {
+    await input.write(new Uint8Array(100_000), signal);
+    written.push(name);
+  };
+  await write('first', client.signal);
+  const [second, third] = [write('second', gone.signal), write('third', client.signal)];
+  await Promise.resolve();
+  expect(written).toEqual(['first']);
+  // The client has disconnected: what it wanted to send is not kept.
+  gone.abort();
+  await second;
+  const reader = input.stream.getReader();
+  expect((await reader.read()).value).toHaveLength(100_000);
+  await third;
+  expect((await reader.read()).value).toHaveLength(100_000);
+  const fourth = write('fourth', client.signal);
+  await fourth;
+  input.close();
+  expect((await reader.read()).value).toHaveLength(100_000);
+  expect((await reader.read()).done).toBe(true);
+  await input.write(new Uint8Array(1), client.signal);
+});
+
+test('a volume in memory has a limit', () => {
+  const volume = new MemoryVolume();
+  const entry = { bytes: new Uint8Array(100 * 1024 * 1024), mode: 0o644 };
+  volume.write('a', entry);
+  volume.write('b', entry);
+  volume.write('b', entry);
+  expect(() => volume.write('c', entry)).toThrow('ENOSPC: no space left on device, c');
+  volume.write('a', undefined);
+  volume.write('c', entry);
+});
+
+test('the image of the metrics server exists only in its namespace', async () => {
+  const spy = { containers: [{ name: 'c', image: 'orchplane/metrics-server' }] };
+  for (const metrics of [false, true]) {
+    await using running = runningCluster({ idle }, { metrics });
+    await running.start('spy', '', spy);
+    expect((await running.pod('spy')).status.containerStatuses?.[0]?.state.waiting?.reason).toMatch(/Image/);
+    if (!metrics) continue;
+    expect((await running.cluster.api(Pod, 'kube-system').get('metrics-server')).status.phase).toBe('Running');
+  }
+});
+
+test('an Event about an image with a long name is short', async () => {
+  await using running = runningCluster({ idle });
+  await running.start('long', 'a'.repeat(100_000));
+  const events = await running.events('long');
+  expect(events.length).toBeGreaterThan(2);
+  expect(Math.max(...events.map(({ length }) => length))).toBeLessThan(1_100);
+});
+
+test('a program that throws an object without a text fails like others', async () => {
+  const textless: Record<string, unknown> = Object.assign(Object.create(null), { self: undefined });
+  textless['self'] = textless;
+  await using running = runningCluster({
+    textless: () => {
+      throw textless;
+    },
+  });
+  await running.start('textless', 'textless', { restartPolicy: 'Never' });
+  expect((await running.pod('textless')).status.phase).toBe('Failed');
+});
+
+test('a command that names thousands of files does not keep others from running', async () => {
+  await using running = runningCluster({ idle });
+  await running.start('busy', 'idle');
+  let turns = 0;
+  const count = setInterval(() => turns++, 0);
+  const paths = Array.from({ length: 3_000 }, (_, at) => `/missing-${at}`);
+  const { exitCode, stderr } = await running.cluster.exec('busy', ['cat', ...paths]);
+  clearInterval(count);
+  expect(exitCode).toBe(1);
+  expect(stderr.split('\n')).toHaveLength(3_001);
+  expect(turns).toBeGreaterThan(1);
+});
+
+test('a container remembers the commands that run in it, and forgets those that have ended', async () => {
+  const kills: string[] = [];
+  const image: ProcessImage = {
+    start: ({ exec }) => {
+      let end = (_exit: ProcessExit): void => undefined;
+      const exit = new Promise<ProcessExit>((resolve) => {
+        end = resolve;
+      });
+      if (exec?.[0] === 'short') end({ exitCode: 0 });
+      return {
+        exit,
+        kill(signal) {
+          kills.push(`${exec?.[0] ?? 'main'} ${signal}`);
+          end({ exitCode: 137 });
+        },
+      };
+    },
+  };
+  await using running = runningCluster({ image });
+  await running.start('busy', 'image');
+  for (let count = 0; count < 3; count++) await running.cluster.exec('busy', ['short']);
+  const long = running.cluster.exec('busy', ['long']);
+  await running.cluster.settle();
+  await running.cluster.api(Pod).delete('busy', { gracePeriodSeconds: 0 });
+  await running.cluster.settle();
+  expect(await long).toMatchObject({ exitCode: 137 });
+  expect(kills).toEqual(['main SIGKILL', 'long SIGKILL']);
+});
+
+test('a probe that cannot be made says nothing about the container', async () => {
+  await using running = runningCluster({ idle });
+  const livenessProbe = { exec: { command: ['missing'] }, periodSeconds: 1, failureThreshold: 1 };
+  const readinessProbe = { tcpSocket: { port: 'unknown' }, periodSeconds: 1, failureThreshold: 1 };
+  await running.start('odd', 'idle', { containers: [{ name: 'c', image: 'idle', livenessProbe, readinessProbe }] });
+  for (let count = 0; count < 5; count++) await running.advance(1_000);
+  expect((await running.pod('odd')).status.containerStatuses?.[0]).toMatchObject({ ready: false, restartCount: 0 });
+  expect(await running.events('odd')).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^Unhealthy Liveness probe errored and resulted in unknown state: exec: "missing"/),
+      expect.stringMatching(/^Unhealthy Readiness probe errored and resulted in unknown state: couldn't find port/),
+    ]),
+  );
+});
+
+test('a container is probed, and ready, when its postStart hook has ended', async () => {
+  const order: string[] = [];
+  const prepare: Program = async ({ sleep }) => {
+    order.push('hook begins');
+    await sleep(3_000);
+    order.push('hook ends');
+  };
+  const up: Program = () => {
+    order.push('probe');
+  };
+  await using running = runningCluster({ idle: { run: idle, commands: { prepare, up } } });
+  const lifecycle = { postStart: { exec: { command: ['prepare'] } } };
+  const readinessProbe = { exec: { command: ['up'] }, periodSeconds: 1 };
+  const containers = [
+    { name: 'c', image: 'idle', lifecycle, readinessProbe },
+    { name: 'other', image: 'idle', lifecycle },
+  ];
+  await running.start('hooked', 'idle', { containers });
+  const ready = async () => (await running.pod('hooked')).status.containerStatuses?.map((each) => each.ready);
+  await running.advance(1_000);
+  expect(await ready()).toEqual([false, false]);
+  await running.advance(2_000);
+  await running.advance(1_000);
+  expect(await ready()).toEqual([true, true]);
+  expect(order.slice(0, 3)).toEqual(['hook begins', 'hook begins', 'hook ends']);
+  expect(order).toContain('probe');
+});
+
+test('a connection that a tcp probe gets too late is closed', async () => {
+  let connect: ((connection: ByteConnection) => void) | undefined;
+  const dial = () =>
+    new Promise<ByteConnection>((resolve) => {
+      connect = resolve;
+    });
+  const unused = () => {
+    throw new Error('not part of this test');
+  };
+  const image: ProcessImage = {
+    start({ network, pod }) {
+      network.attach({ namespace: 'default', podName: pod.metadata.name }, '127.0.0.9');
+      return { exit: new Promise(() => undefined), kill: () => undefined };
+    },
+  };
+  await using running = runningCluster(
+    { image },
+    { network: { sockets: { dial, serveHttp: unused, sendHttp: unused } } },
+  );
+  const readinessProbe = { tcpSocket: { port: 80 }, timeoutSeconds: 1, periodSeconds: 60 };
+  await running.start('slow', 'image', { containers: [{ name: 'c', image: 'image', readinessProbe }] });
+  await running.advance(1_000);
+  expect(await running.events('slow')).toContainEqual(expect.stringMatching(/^Unhealthy .* i\/o timeout$/));
+  const { client, server } = bytePipe(() => undefined);
+  connect?.(client);
+  expect((await server.readable.getReader().read()).done).toBe(true);
+});
