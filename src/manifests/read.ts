@@ -5,6 +5,7 @@
 import { yamlBody } from '../codec/yaml.js';
 import { BodyError, type RequestBody, valueBody } from '../protocol/body.js';
 import { isRecord } from '../util/json.js';
+import { lineOfField } from './field-line.js';
 
 /** A file and its content: YAML with any number of documents, or JSON. */
 export interface ManifestText {
@@ -36,7 +37,12 @@ export interface Manifest {
   readonly name: string | undefined;
   readonly generateName: string | undefined;
   readonly body: RequestBody;
+  /** The line of a field of the object in its file, from one; for a field that is absent, the line of its parent. */
+  readonly lineOf: LineOf;
 }
+
+/** The line of a field: `spec.containers[0].image` → 12. */
+type LineOf = (field: string) => number;
 
 /** A problem with one document or item. The message begins with its place; the cause is the server's error, if any. */
 export class ManifestError extends Error {
@@ -65,6 +71,7 @@ export interface ManifestDocument {
   readonly place: ManifestPlace;
   readonly value: unknown;
   readonly body: RequestBody;
+  readonly lineOf: LineOf;
 }
 
 /** The documents of a text in order, with lists unsplit and an error in place of each one that cannot be read. */
@@ -164,25 +171,42 @@ function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText)
     if (error instanceof BodyError) return [new ManifestError(place, error.message)];
     throw error;
   }
-  return value === null ? [] : [{ place, value, body }];
+  const lineOf = (field: string) => lineOfField(text, linesBefore, field) ?? place.line;
+  return value === null ? [] : [{ place, value, body, lineOf }];
 }
 
-function manifestsOf({ place, value, body }: ManifestDocument): (Manifest | ManifestError)[] {
-  if (!isList(value)) return [readObject(place, value, body)];
+function manifestsOf(document: ManifestDocument): (Manifest | ManifestError)[] {
+  const { place, value } = document;
+  if (!isList(value)) return [readObject(document)];
   const list = value;
   return list.items.flatMap((each, index) =>
-    itemsOf(list, each).map((item) => readObject({ ...place, item: index + 1 }, item, valueBody(item))),
+    itemsOf(list, each, `items[${index}]`).map(({ item, path }) =>
+      readObject({
+        place: { ...place, item: index + 1 },
+        value: item,
+        body: valueBody(item),
+        lineOf: (field) => document.lineOf(`${path}.${field}`),
+      }),
+    ),
   );
 }
 
+interface ListItem {
+  readonly item: unknown;
+  /** Its path in the document: `items[0].items[2]`. */
+  readonly path: string;
+}
+
 /** An item of a list; nested lists are flattened. */
-function itemsOf(list: ListDocument, item: unknown): unknown[] {
-  const found: unknown[] = [];
-  const open = [itemOf(list, item)];
-  while (open.length > 0) {
-    const next = open.pop();
-    if (!isList(next)) found.push(next);
-    else for (let index = next.items.length - 1; index >= 0; index--) open.push(itemOf(next, next.items[index]));
+function itemsOf(list: ListDocument, given: unknown, path: string): ListItem[] {
+  const found: ListItem[] = [];
+  const open: ListItem[] = [{ item: itemOf(list, given), path }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { item } = next;
+    if (!isList(item)) found.push(next);
+    else
+      for (let index = item.items.length - 1; index >= 0; index--)
+        open.push({ item: itemOf(item, item.items[index]), path: `${next.path}.items[${index}]` });
   }
   return found;
 }
@@ -227,7 +251,7 @@ function itemOf(list: ListDocument, given: unknown): unknown {
   return { ...item, ...claimed };
 }
 
-function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Manifest | ManifestError {
+function readObject({ place, value, body, lineOf }: ManifestDocument): Manifest | ManifestError {
   if (!isRecord(value)) return new ManifestError(place, 'is not an object');
   const { apiVersion, kind, metadata } = value;
   if (isKustomization(place, value)) {
@@ -256,6 +280,7 @@ function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Ma
     name: isText(name) ? name : undefined,
     generateName: isText(generateName) ? generateName : undefined,
     body,
+    lineOf,
   };
 }
 
