@@ -21,7 +21,16 @@ import { whyNotServed } from './unknown-kind.js';
 /** The part of a cluster that applying needs. */
 export interface ManifestTarget extends Transport {
   /** The currently served kinds: an applied CRD may add some. */
-  kinds(): readonly ServedKind[];
+  kinds(): readonly ManifestKind[];
+  /** Reads the kinds of a remote server again. Absent: `kinds` is always current. */
+  refreshKinds?(): Promise<void>;
+}
+
+/** A kind that a server serves. */
+export interface ManifestKind
+  extends Pick<ServedKind, 'apiVersion' | 'gvk' | 'gvr' | 'namespaced' | 'verbs' | 'dialect'> {
+  /** Absent: it is known by its names only, from discovery. CustomResourceDefinitions are awaited if theirs is present. */
+  readonly kind?: Kind | undefined;
 }
 
 /** The options of `applyManifests`. */
@@ -64,6 +73,8 @@ export type AppliedManifest = {
       readonly name: string;
       /** The object that the server returned. */
       readonly object: ApiObject;
+      /** The object before; absent if it was created, or if it may not be read. */
+      readonly previous?: ApiObject;
       readonly warnings: readonly string[];
     }
   | {
@@ -98,6 +109,7 @@ export async function applyManifests(
   const applied = await run.applyAll(crds);
   const defined = await Promise.all(applied.map((each) => run.awaitEstablished(each)));
   if (settings.stopAtFailure === true && defined.some(isFailed)) return defined.map(({ report }) => report);
+  await run.awaitDiscovery(others);
   return [...defined, ...(await run.applyAll(others))].map(({ report }) => report);
 }
 
@@ -134,6 +146,9 @@ function applyRank({ kind }: Manifest): number {
 
 const ESTABLISH_TIMEOUT_MS = 30_000;
 
+/** A server publishes a new kind soon after its CRD is established. */
+const DISCOVERY_TIMEOUT_MS = 10_000;
+
 interface ApplyResult {
   readonly manifest: Manifest;
   readonly report: AppliedManifest;
@@ -168,8 +183,8 @@ class ManifestApplier {
 
   /** Waits until the kind of a CRD is served; reports a failure when it will not be. */
   async awaitEstablished({ manifest, report }: ApplyResult): Promise<ApplyResult> {
-    const served = this.#find(manifest);
-    if (report.outcome === 'failed' || served === undefined || this.#settings.dryRun === true)
+    const kind = this.#find(manifest)?.kind;
+    if (report.outcome === 'failed' || kind === undefined || this.#settings.dryRun === true)
       return { manifest, report };
     const { signal, timeoutMs = ESTABLISH_TIMEOUT_MS, as } = this.#settings;
     const client = createClient({ transport: this.#target, ...(as === undefined ? {} : { as }) });
@@ -178,7 +193,7 @@ class ManifestApplier {
       report: failedReport(manifest, `${manifest.kind} ${report.name}: ${problem}`, cause),
     });
     try {
-      const settled = await client.api(served.kind as Kind<CommonObject, CommonInput, 'Cluster'>).waitFor(
+      const settled = await client.api(kind as Kind<CommonObject, CommonInput, 'Cluster'>).waitFor(
         report.name,
         // A deleted CRD will not be established.
         (object) => object === undefined || isEstablished(object) || namesConflict(object) !== undefined,
@@ -190,6 +205,19 @@ class ManifestApplier {
     } catch (error) {
       if (!StatusError.is(error)) throw error;
       return fail(`is not established: ${error.message}`, error);
+    }
+  }
+
+  /** Waits until a remote server lists the kinds that the CRDs of this call define. */
+  async awaitDiscovery(manifests: readonly Manifest[]): Promise<void> {
+    const { clock } = this.#target;
+    const end = clock.now() + DISCOVERY_TIMEOUT_MS;
+    const isAwaited = (manifest: Manifest): boolean =>
+      this.#find(manifest) === undefined && this.#crds.some((crd) => definesKind(crd, manifest));
+    if (this.#target.refreshKinds === undefined || this.#settings.dryRun === true) return;
+    while (manifests.some(isAwaited) && clock.now() < end) {
+      await this.#target.refreshKinds();
+      if (manifests.some(isAwaited)) await new Promise<void>((resolve) => void clock.after(100, resolve));
     }
   }
 
@@ -212,7 +240,7 @@ class ManifestApplier {
     }
   }
 
-  async #apply(manifest: Manifest, served: ServedKind, namespace: string | undefined): Promise<AppliedManifest> {
+  async #apply(manifest: Manifest, served: ManifestKind, namespace: string | undefined): Promise<AppliedManifest> {
     const { name, body, apiVersion, kind } = manifest;
     const { fieldManager, fieldValidation, force, dryRun } = this.#settings;
     const at = { resource: served.gvr, ...(namespace === undefined ? {} : { namespace }) };
@@ -242,6 +270,7 @@ class ManifestApplier {
       // A review has no name.
       name: object.metadata?.name ?? name ?? '',
       object,
+      ...(live === undefined ? {} : { previous: live }),
       warnings: response.warnings,
     };
   }
@@ -250,9 +279,9 @@ class ManifestApplier {
    * The live object, to detect whether the apply changed it. Without permission to read it, the outcome is reported as
    * a change.
    */
-  async #read(at: Pick<ApiRequest, 'resource' | 'namespace' | 'name'>): Promise<unknown> {
+  async #read(at: Pick<ApiRequest, 'resource' | 'namespace' | 'name'>): Promise<ApiObject | undefined> {
     try {
-      return (await this.#send({ verb: 'get', ...at, options: {} })).object;
+      return (await this.#send({ verb: 'get', ...at, options: {} })).object as ApiObject;
     } catch (error) {
       if (StatusError.is(error, 'NotFound') || StatusError.is(error, 'Forbidden')) return undefined;
       throw error;
@@ -272,7 +301,7 @@ class ManifestApplier {
     return response;
   }
 
-  #find({ apiVersion, kind }: Manifest): ServedKind | undefined {
+  #find({ apiVersion, kind }: Manifest): ManifestKind | undefined {
     return this.#target.kinds().find((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
   }
 
@@ -298,7 +327,7 @@ class ManifestApplier {
 }
 
 /** Whether a CRD defines the kind of an object. */
-function definesKind({ body }: Manifest, { apiVersion, kind }: Manifest): boolean {
+export function definesKind({ body }: Manifest, { apiVersion, kind }: Manifest): boolean {
   const { value } = body.read();
   const spec = isRecord(value) ? value['spec'] : undefined;
   const { group, names } = isRecord(spec) ? spec : {};

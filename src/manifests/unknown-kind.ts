@@ -1,9 +1,9 @@
 /**
  * Explains why a cluster does not serve the kind of a manifest, and suggests what may have been meant.
  */
-import type { ServedKind } from '../kinds/served-kind.js';
 import { dialects } from '../meta/dialect.js';
 import { apiVersionOf } from '../meta/gvk.js';
+import type { ManifestKind } from './apply.js';
 
 interface TypeName {
   readonly apiVersion: string;
@@ -11,7 +11,7 @@ interface TypeName {
 }
 
 /** The end of an error message, with its separator: `; did you mean Deployment?`. Empty when there is no hint. */
-export function whyNotServed(wanted: TypeName, served: readonly ServedKind[]): string {
+export function whyNotServed(wanted: TypeName, served: readonly ManifestKind[]): string {
   const renamed = otherDialectHint(wanted, served);
   if (renamed !== undefined) return `; ${renamed}`;
   if (wanted.kind === 'CustomResourceDefinition') {
@@ -24,11 +24,13 @@ export function whyNotServed(wanted: TypeName, served: readonly ServedKind[]): s
 }
 
 /** Built-in groups have different names in each dialect. */
-function otherDialectHint({ apiVersion, kind }: TypeName, served: readonly ServedKind[]): string | undefined {
+function otherDialectHint({ apiVersion, kind }: TypeName, served: readonly ManifestKind[]): string | undefined {
   for (const other of dialects) {
     const match = served.find(
-      ({ gvk, kind: { group, version } }) =>
-        gvk.kind === kind && apiVersionOf({ group: other.group(group), version }) === apiVersion,
+      (each) =>
+        each.gvk.kind === kind &&
+        each.kind !== undefined &&
+        apiVersionOf({ group: other.group(each.kind.group), version: each.kind.version }) === apiVersion,
     );
     if (match === undefined) continue;
     return `that is its name in the dialect ${other.name}; this cluster uses ${match.dialect.name}, where it is ${match.apiVersion}; to use those names call createCluster({ dialect: '${other.name}' })`;
@@ -40,14 +42,14 @@ const CUSTOM_GROUP_HINT =
   'no kind of that group is defined here: load its CustomResourceDefinition as well, or install a kind of defineKind';
 
 /** Custom groups contain a dot; built-in groups with a dot are served. */
-function isCustom({ apiVersion }: TypeName, served: readonly ServedKind[]): boolean {
+function isCustom({ apiVersion }: TypeName, served: readonly ManifestKind[]): boolean {
   const [group = '', version] = apiVersion.split('/');
   return version !== undefined && group.includes('.') && served.every(({ gvk }) => gvk.group !== group);
 }
 
 /** A similarly spelled kind, preferably in the same version. */
-function spellingHint({ apiVersion, kind }: TypeName, served: readonly ServedKind[]): string {
-  const kindsOf = (list: readonly ServedKind[]): string[] => list.map(({ gvk }) => gvk.kind);
+function spellingHint({ apiVersion, kind }: TypeName, served: readonly ManifestKind[]): string {
+  const kindsOf = (list: readonly ManifestKind[]): string[] => list.map(({ gvk }) => gvk.kind);
   const [here] = nearestNames(kind, kindsOf(served.filter((each) => each.apiVersion === apiVersion)));
   if (here !== undefined) return `; did you mean ${here}?`;
   const [anywhere] = nearestNames(kind, kindsOf(served));

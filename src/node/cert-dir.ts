@@ -3,8 +3,8 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { UsageError } from './commands/command.js';
 import { certificateForHost, type TlsFiles } from './serve.js';
-import { UsageError } from './server-flags.js';
 
 const CERTIFICATE = 'apiserver.crt';
 const KEY = 'apiserver.key';

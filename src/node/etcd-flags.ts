@@ -2,15 +2,16 @@
  * The flags of `orchplane serve` for storage in etcd. They have the names of kube-apiserver's flags, except those for a user
  * and a password: kube-apiserver authenticates with a certificate only.
  */
-import { UsageError } from './server-flags.js';
+import { UsageError } from './commands/command.js';
+import { repeatedServerFlag, serverFlag } from './server-flags.js';
 
 export const ETCD_FLAGS = {
-  'etcd-servers': { type: 'string', multiple: true },
-  'etcd-cafile': { type: 'string' },
-  'etcd-certfile': { type: 'string' },
-  'etcd-keyfile': { type: 'string' },
-  'etcd-username': { type: 'string' },
-  'etcd-password-file': { type: 'string' },
+  'etcd-servers': repeatedServerFlag('LIST', 'keep the cluster in etcd, where several processes can share it'),
+  'etcd-cafile': serverFlag('FILE', 'the authority of etcd'),
+  'etcd-certfile': serverFlag('FILE', 'a client certificate for etcd'),
+  'etcd-keyfile': serverFlag('FILE', 'the key of the client certificate'),
+  'etcd-username': serverFlag('NAME', 'a user of etcd (kube-apiserver has only certificates)'),
+  'etcd-password-file': serverFlag('FILE', 'the password of the user'),
 } as const;
 
 type Values = { readonly [Name in Exclude<keyof typeof ETCD_FLAGS, 'etcd-servers'>]?: string | undefined } & {

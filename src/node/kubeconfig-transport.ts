@@ -63,31 +63,39 @@ export function kubeconfigTransport(
 ): KubeconfigTransport {
   refuseUnknownOptions('kubeconfigTransport', options, OPTIONS);
   const { context, dialect = kubernetesDialect.name, token, ...others } = options;
-  const config = readConfig(fileOrText, context);
-  const baseUrl = serverOf(config);
-  const transport = httpTransport({
-    ...others,
-    baseUrl,
-    dialect,
-    token: token ?? tokenOf(config),
-    fetch: createFetch(agentFor(config, baseUrl)),
-  });
-  return Object.freeze({ ...transport, namespace: stringAt(config, config.context, 'namespace') ?? 'default' });
+  const { url, namespace, ...backend } = kubeconfigBackend(fileOrText, { context, token });
+  const fetch = (request: Request): Promise<Response> => backend.fetch(request);
+  const transport = httpTransport({ ...others, baseUrl: url, dialect, token: backend.token, fetch });
+  return Object.freeze({ ...transport, namespace });
 }
 
-/** A server that is called with the credentials of a kubeconfig, for webhooks. */
+/** A server that is called with the credentials of a kubeconfig. */
 export interface KubeconfigBackend {
   readonly url: string;
-  readonly token: string | (() => Promise<string>) | undefined;
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly token: string | (() => string | Promise<string>) | undefined;
+  /** The namespace of the context; `default` when it names none. */
+  readonly namespace: string;
+  /** Presents the client certificate, but adds no token. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** The agent of connections to the server. */
+  readonly agent: Agent;
 }
 
-/** The server of the current context. Throws as {@link kubeconfigTransport} does. */
-export function kubeconfigBackend(file: string): KubeconfigBackend {
-  const config = readConfig(file, undefined);
+/** The server of a context. Throws as {@link kubeconfigTransport} does. */
+export function kubeconfigBackend(
+  fileOrText: string | URL,
+  { context, token }: Pick<KubeconfigTransportOptions, 'context' | 'token'> = {},
+): KubeconfigBackend {
+  const config = readConfig(fileOrText, context);
   const url = serverOf(config);
-  const send = createFetch(agentFor(config, url));
-  return { url, token: tokenOf(config), fetch: (to, init) => send(new Request(to, init)) };
+  const agent = agentFor(config, url);
+  return {
+    url,
+    token: token ?? tokenOf(config),
+    namespace: stringAt(config, config.context, 'namespace') ?? 'default',
+    fetch: createFetch(agent),
+    agent,
+  };
 }
 
 function serverOf(config: ContextConfig): string {

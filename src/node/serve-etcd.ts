@@ -6,8 +6,8 @@ import { DEFAULT_PREFIX, healthKeyOf } from '../etcd/layout.js';
 import { etcdStorage } from '../etcd/storage.js';
 import type { SharedStorage } from '../storage/memory-storage.js';
 import { messageOf } from '../util/message-of.js';
+import { UsageError } from './commands/command.js';
 import type { EtcdSettings } from './etcd-flags.js';
-import { UsageError } from './server-flags.js';
 
 interface EtcdStart {
   readonly historyBytes: number;

@@ -7,7 +7,7 @@ import type { ClusterOptions } from '../cluster/options.js';
 import { type EtcdSnapshot, openEtcdSnapshot } from '../etcd/open-snapshot.js';
 import type { DialectName } from '../meta/dialect.js';
 import { translateError } from '../util/catch-error.js';
-import { UsageError } from './command-line.js';
+import { UsageError } from './commands/command.js';
 import { readOnlyJournal, refuseWrites } from './read-only.js';
 import type { OpenedSnapshot } from './snapshot-flags.js';
 

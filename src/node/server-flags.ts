@@ -6,72 +6,87 @@ import { ID_TOKEN_ALGORITHMS, type IdTokenAlgorithm } from '../auth/openid/key-s
 import { parseRelease, REFERENCE_RELEASE } from '../kinds/lifecycle.js';
 import { DurationError, parseDuration } from '../text/time/duration.js';
 import { translateError } from '../util/catch-error.js';
+import { UsageError } from './commands/command.js';
 
-/** An invalid command line; the message is one line. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
+/** A flag with the name of a flag of kube-apiserver. */
+export function serverFlag(value: string, help: string) {
+  return { type: 'string', value, section: 'Flags that kube-apiserver has, too', help } as const;
+}
+
+/** A flag that may be repeated. */
+export function repeatedServerFlag(value: string, help: string) {
+  return { ...serverFlag(value, help), multiple: true } as const;
 }
 
 /** The flags for `parseArgs` of Node. All of them have values. */
 export const SERVER_FLAGS = {
-  'tls-cert-file': { type: 'string' },
-  'tls-private-key-file': { type: 'string' },
-  'cert-dir': { type: 'string' },
-  'client-ca-file': { type: 'string' },
-  'token-auth-file': { type: 'string' },
-  'anonymous-auth': { type: 'string' },
-  'service-account-issuer': { type: 'string', multiple: true },
-  'service-account-key-file': { type: 'string', multiple: true },
-  'service-account-signing-key-file': { type: 'string' },
-  'oidc-issuer-url': { type: 'string' },
-  'oidc-client-id': { type: 'string' },
-  'oidc-ca-file': { type: 'string' },
-  'oidc-username-claim': { type: 'string' },
-  'oidc-username-prefix': { type: 'string' },
-  'oidc-groups-claim': { type: 'string' },
-  'oidc-groups-prefix': { type: 'string' },
-  'oidc-required-claim': { type: 'string', multiple: true },
-  'oidc-signing-algs': { type: 'string', multiple: true },
-  'requestheader-client-ca-file': { type: 'string' },
-  'requestheader-allowed-names': { type: 'string', multiple: true },
-  'requestheader-username-headers': { type: 'string', multiple: true },
-  'requestheader-uid-headers': { type: 'string', multiple: true },
-  'requestheader-group-headers': { type: 'string', multiple: true },
-  'requestheader-extra-headers-prefix': { type: 'string', multiple: true },
-  'authentication-token-webhook-config-file': { type: 'string' },
-  'authentication-token-webhook-cache-ttl': { type: 'string' },
-  'authentication-token-webhook-version': { type: 'string' },
-  'authorization-mode': { type: 'string', multiple: true },
-  'enable-admission-plugins': { type: 'string', multiple: true },
-  'disable-admission-plugins': { type: 'string', multiple: true },
-  'admission-control-config-file': { type: 'string' },
-  'allow-privileged': { type: 'string' },
-  'service-cluster-ip-range': { type: 'string' },
-  'audit-policy-file': { type: 'string' },
-  'audit-log-path': { type: 'string' },
-  'show-hidden-metrics-for-version': { type: 'string' },
+  'tls-cert-file': serverFlag('FILE', 'the certificate of the server'),
+  'tls-private-key-file': serverFlag('FILE', 'the key of the certificate'),
+  'cert-dir': serverFlag('DIR', 'where a generated certificate is kept: apiserver.crt, apiserver.key'),
+  'client-ca-file': serverFlag('FILE', 'the authorities of client certificates, which name users'),
+  'token-auth-file': serverFlag('FILE', 'tokens: a line TOKEN,USER,UID,"GROUP1,GROUP2" for each'),
+  'anonymous-auth': {
+    ...serverFlag('BOOL', 'false: reject requests without credentials with 401'),
+    implied: 'true',
+  },
+  'service-account-issuer': repeatedServerFlag('URL', 'the issuer of tokens; further ones are accepted'),
+  'service-account-key-file': repeatedServerFlag('FILE', 'the keys that verify service account tokens'),
+  'service-account-signing-key-file': serverFlag('FILE', 'the private key that signs service account tokens'),
+  'oidc-issuer-url': serverFlag('URL', 'the OpenID provider of users'),
+  'oidc-client-id': serverFlag('ID', 'the audience of its tokens'),
+  'oidc-ca-file': serverFlag('FILE', 'the authority of its certificate'),
+  'oidc-username-claim': serverFlag('CLAIM', 'the claim with the user; default: sub'),
+  'oidc-username-prefix': serverFlag('TEXT', 'what is put before the user'),
+  'oidc-groups-claim': serverFlag('CLAIM', 'the claim with the groups'),
+  'oidc-groups-prefix': serverFlag('TEXT', 'what is put before each group'),
+  'oidc-required-claim': repeatedServerFlag('CLAIM=VALUE', 'a claim that tokens must have'),
+  'oidc-signing-algs': repeatedServerFlag('LIST', 'the accepted signatures; default: RS256'),
+  'requestheader-client-ca-file': serverFlag('FILE', 'the authority of proxies that name users in headers'),
+  'requestheader-allowed-names': repeatedServerFlag('LIST', 'the common names of the proxies'),
+  'requestheader-username-headers': repeatedServerFlag('LIST', 'the headers with the user'),
+  'requestheader-uid-headers': repeatedServerFlag('LIST', 'the headers with the UID of the user'),
+  'requestheader-group-headers': repeatedServerFlag('LIST', 'the headers with the groups'),
+  'requestheader-extra-headers-prefix': repeatedServerFlag('LIST', 'how headers with other attributes begin'),
+  'authentication-token-webhook-config-file': serverFlag('FILE', 'the kubeconfig of a webhook that knows users'),
+  'authentication-token-webhook-cache-ttl': serverFlag('DURATION', 'how long its answers are kept; default: 2m0s'),
+  'authentication-token-webhook-version': serverFlag('VERSION', 'v1 or v1beta1, the default'),
+  'authorization-mode': repeatedServerFlag('LIST', 'AlwaysAllow, AlwaysDeny, Node, RBAC; default: RBAC'),
+  'enable-admission-plugins': repeatedServerFlag('LIST', 'admission plugins to run besides the default ones'),
+  'disable-admission-plugins': repeatedServerFlag('LIST', 'admission plugins not to run'),
+  'admission-control-config-file': serverFlag('FILE', 'the settings of admission plugins'),
+  'allow-privileged': { ...serverFlag('BOOL', 'false: reject pods with privileged containers'), implied: 'true' },
+  'service-cluster-ip-range': serverFlag('LIST', 'the range of cluster IPs; two of different families: dual stack'),
+  'audit-policy-file': serverFlag('FILE', 'which requests are recorded'),
+  'audit-log-path': serverFlag('FILE', 'where requests are recorded; - is standard output'),
+  'show-hidden-metrics-for-version': serverFlag(
+    'VERSION',
+    'the previous release: print metrics that are hidden since then',
+  ),
 } as const;
+
+/** A flag with the name of a flag of kube-controller-manager. */
+function controllerFlag(value: string, help: string) {
+  const section = 'Flags that kube-controller-manager has, too; they need --controllers';
+  return { ...serverFlag(value, help), section } as const;
+}
 
 /** Flags of kube-controller-manager, which a kube-apiserver does not have. */
 export const CONTROLLER_FLAGS = {
-  'cluster-signing-cert-file': { type: 'string' },
-  'cluster-signing-key-file': { type: 'string' },
-  'cluster-signing-duration': { type: 'string' },
+  'cluster-signing-cert-file': controllerFlag(
+    'FILE',
+    'the authority that signs CertificateSigningRequests; default: a generated one',
+  ),
+  'cluster-signing-key-file': controllerFlag('FILE', 'its key'),
+  'cluster-signing-duration': controllerFlag(
+    'DURATION',
+    'the longest validity of a signed certificate; default: 8760h',
+  ),
 } as const;
 
 type FlagName = keyof typeof SERVER_FLAGS | keyof typeof CONTROLLER_FLAGS;
 
 /** The values of the command line. */
 export type FlagValues = { readonly [Name in FlagName]?: string | readonly string[] | undefined };
-
-/** Flags whose value may be left out, which means `true`; a value is given after `=` only. */
-const BOOLEAN_FLAGS = ['allow-privileged', 'anonymous-auth'];
-
-/** Gives boolean flags without a value the value `true`, so that all flags can be parsed alike. */
-export function withBooleanValues(args: readonly string[]): string[] {
-  const names = new Set(BOOLEAN_FLAGS.map((name) => `--${name}`));
-  return args.map((arg) => (names.has(arg) ? `${arg}=true` : arg));
-}
 
 /** The settings of the flags. Undefined and empty lists: the flag was not given. */
 export interface ServerFlags {

@@ -27,16 +27,10 @@ import { isRecord } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
 import { type AuditFile, openAuditFile } from './audit-file.js';
 import { certificateIn } from './cert-dir.js';
+import { UsageError } from './commands/command.js';
 import { kubeconfigBackend } from './kubeconfig-transport.js';
 import type { TlsFiles } from './serve.js';
-import {
-  type AuthorizationMode,
-  type OidcFlags,
-  type ServerFlags,
-  type SigningFlags,
-  type TokenWebhookFlags,
-  UsageError,
-} from './server-flags.js';
+import type { AuthorizationMode, OidcFlags, ServerFlags, SigningFlags, TokenWebhookFlags } from './server-flags.js';
 import { readTokenFile } from './token-file.js';
 
 /** What the flags need of the command. */
@@ -177,9 +171,10 @@ async function oidcAuthenticator(flags: OidcFlags): Promise<TokenAuthenticatorFa
 }
 
 function webhookAuthenticator({ configFile, cacheTtlMs, version }: TokenWebhookFlags): TokenAuthenticatorFactory {
-  return asUsageError('authentication-token-webhook-config-file', () =>
-    tokenWebhook({ ...kubeconfigBackend(configFile), cacheTtlMs, version }),
-  );
+  return asUsageError('authentication-token-webhook-config-file', () => {
+    const { url, token, fetch } = kubeconfigBackend(configFile);
+    return tokenWebhook({ url, token, fetch: (to, init) => fetch(new Request(to, init)), cacheTtlMs, version });
+  });
 }
 
 async function readAccountOptions(flags: ServerFlags, context: ServerOptionsContext): Promise<AccountTokenOptions> {

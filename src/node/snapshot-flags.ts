@@ -1,18 +1,35 @@
 /**
- * The options of the command line that concern etcd snapshots: those of `orchplane serve --etcd-snapshot`, and all of
- * `orchplane snapshot`.
+ * The options of `orchplane serve --etcd-snapshot`.
  */
-import type { DialectName } from '../meta/dialect.js';
-import { UsageError } from './server-flags.js';
+import { type CommandOptions, UsageError } from './commands/command.js';
+
+export const PREFIX_FLAG = {
+  'etcd-prefix': {
+    type: 'string',
+    value: 'PREFIX',
+    help: 'where kube-apiserver keeps its objects in etcd; default: /registry',
+  },
+} as const;
 
 export const SNAPSHOT_FLAGS = {
-  'etcd-snapshot': { type: 'string' },
-  'etcd-prefix': { type: 'string' },
-  'snapshot-skip': { type: 'string', multiple: true },
-  'skip-hash-check': { type: 'boolean' },
-  writable: { type: 'boolean' },
-  output: { type: 'string', short: 'o' },
-} as const;
+  'etcd-snapshot': {
+    type: 'string',
+    value: 'FILE',
+    help: 'start from what "etcdctl snapshot save" wrote on a real cluster; read-only',
+  },
+  writable: { type: 'boolean', help: 'allow changes to it, in memory; the file stays as it is' },
+  'snapshot-skip': {
+    type: 'string',
+    multiple: true,
+    value: 'LIST',
+    help: 'leave out objects that cannot be served: unserved (their kind is not served; see --runtime-config), encrypted (by the server that stored them)',
+  },
+  'skip-hash-check': {
+    type: 'boolean',
+    help: 'open a file without a hash, such as member/snap/db of a stopped etcd',
+  },
+  ...PREFIX_FLAG,
+} as const satisfies CommandOptions;
 
 /** The parsed options. */
 interface Values {
@@ -22,12 +39,9 @@ interface Values {
   readonly 'snapshot-skip'?: readonly string[] | undefined;
   readonly 'skip-hash-check'?: boolean | undefined;
   readonly writable?: boolean | undefined;
-  readonly output?: string | undefined;
   readonly data?: readonly string[] | undefined;
   readonly apply?: readonly string[] | undefined;
   readonly controllers?: string | undefined;
-  readonly kubeconfig?: string | undefined;
-  readonly dialect?: string | undefined;
 }
 
 /** The snapshot that `orchplane serve` opens. */
@@ -44,7 +58,6 @@ type Skippable = 'unserved' | 'encrypted';
 /** Throws UsageError. */
 export function readOpenedSnapshot(values: Values): OpenedSnapshot | undefined {
   const file = values['etcd-snapshot'];
-  if (values.output !== undefined) throw new UsageError('--output is an option of "orchplane snapshot"');
   if (file === undefined) {
     const dependent = (['writable', 'snapshot-skip', 'skip-hash-check', 'etcd-prefix'] as const).find(
       (name) => values[name] !== undefined && (name !== 'etcd-prefix' || values['etcd-servers'] === undefined),
@@ -69,38 +82,4 @@ export function readOpenedSnapshot(values: Values): OpenedSnapshot | undefined {
 function readSkippable(text: string): Skippable {
   if (text === 'unserved' || text === 'encrypted') return text;
   throw new UsageError(`--snapshot-skip takes unserved and encrypted, got "${text}"`);
-}
-
-/** The options of `orchplane snapshot`. */
-export interface SnapshotSettings {
-  readonly output: string;
-  /** What to read: the folder of a cluster that is not served, or a cluster that is. */
-  readonly source: { readonly data: string } | { readonly kubeconfig: string; readonly dialect: DialectName };
-  readonly prefix: string | undefined;
-}
-
-const OPTIONS_OF_SNAPSHOT: readonly string[] = ['output', 'data', 'kubeconfig', 'dialect', 'etcd-prefix'];
-
-/** Throws UsageError. */
-export function readSnapshotSettings(rest: readonly string[], values: Values): SnapshotSettings {
-  const other = Object.keys(values).find((name) => !OPTIONS_OF_SNAPSHOT.includes(name));
-  if (other !== undefined) throw new UsageError(`snapshot has no option --${other}; see "orchplane --help"`);
-  if (rest.length > 0) throw new UsageError(`unexpected "${rest[0]}"; the file of a snapshot is given with --output`);
-  const { output = '', kubeconfig, dialect } = values;
-  if (output === '') throw new UsageError('snapshot needs --output, the file to write');
-  const [data, ...more] = values.data ?? [];
-  if ((data === undefined) === (kubeconfig === undefined) || more.length > 0) {
-    throw new UsageError('snapshot takes either --kubeconfig, for a running cluster, or --data, for a folder');
-  }
-  const prefix = values['etcd-prefix'];
-  if (kubeconfig !== undefined) {
-    return { output, source: { kubeconfig, dialect: readDialect(dialect ?? 'kubernetes') }, prefix };
-  }
-  if (dialect !== undefined) throw new UsageError('--dialect is for --kubeconfig; a folder has its dialect');
-  return { output, source: { data: data ?? '' }, prefix };
-}
-
-export function readDialect(text: string): DialectName {
-  if (text === 'kubernetes' || text === 'orch') return text;
-  throw new UsageError(`--dialect takes kubernetes or orch, got "${text}"`);
 }

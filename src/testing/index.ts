@@ -4,6 +4,7 @@
  */
 
 export { type UntilAbsent, type UntilCondition, type UntilPresent, until } from '../client/until.js';
+export { type Diffable, type FormatDiffOptions, formatDiff } from '../meta/format-diff.js';
 export {
   type CapturedCluster,
   type CaptureOptions,
@@ -12,14 +13,7 @@ export {
   captureYaml,
   parseCapture,
 } from './capture.js';
-export {
-  type Diffable,
-  type DiffOptions,
-  diffObjects,
-  type FieldDifference,
-  type FormatDiffOptions,
-  formatDiff,
-} from './diff.js';
+export { type DiffOptions, diffObjects, type FieldDifference } from './diff.js';
 export { type FakeClock, type FakeClockOptions, fakeClock } from './fake-clock.js';
 export type { Fault } from './faults/fault.js';
 export type { CountMatch, FaultMatch, RequestMatch, TextMatch, VerbMatch, WatchMatch } from './faults/match.js';

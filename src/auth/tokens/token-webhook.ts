@@ -23,7 +23,7 @@ export interface TokenWebhookOptions {
   /** The CA certificates (PEM) of the webhook. Default: those of the platform. Effective in Node only. */
   readonly ca?: string | undefined;
   /** The credentials of the cluster. */
-  readonly token?: string | (() => Promise<string>) | undefined;
+  readonly token?: string | (() => string | Promise<string>) | undefined;
   /** How long results are cached, in milliseconds; 0: not at all. Default: two minutes. */
   readonly cacheTtlMs?: number | undefined;
   /** The version of TokenReview. Default: v1beta1. */

@@ -4,7 +4,7 @@
  */
 import { access, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { UsageError } from '../command-line.js';
+import { UsageError } from '../commands/command.js';
 import { API_SERVER_FLAGS } from './flags.js';
 
 /** The commands behind the programs; they are not listed in the help text. */

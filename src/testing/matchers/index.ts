@@ -2,9 +2,10 @@
  * The matchers as an object for `expect.extend` of jest and vitest, and as `ensure` for runners without `expect`. Also the
  * matchers for request logs.
  */
+
+import { lineDiff } from '../../meta/format-diff.js';
 import type { StatusReason } from '../../meta/status.js';
 import { isRecord } from '../../util/json.js';
-import { lineDiff } from '../diff.js';
 import type { LoggedRequest, RequestFilter, RequestLog } from '../request-log.js';
 import { traceOf } from '../trace.js';
 import { type ManifestPart, toMatchManifest } from './manifest.js';

@@ -9,11 +9,12 @@
  * - `stringData` of a Secret is compared with `data`.
  */
 import { ManifestError, readDocuments } from '../../manifests/read.js';
+import type { Diffable } from '../../meta/format-diff.js';
 import { Quantity } from '../../meta/quantity.js';
 import type { SchemaNode } from '../../schema/schema-node.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { isRecord, own } from '../../util/json.js';
-import { type Diffable, schemaFor, schemaOf } from '../diff.js';
+import { schemaFor, schemaOf } from '../diff.js';
 import { type MatcherResult, nameOf, objectOf, printValue, resultOf } from './result.js';
 
 /** Fields with free-form content. */

@@ -31,7 +31,7 @@ describe('the orchplane command', () => {
     expect(await finished(start('--version'))).toEqual({ code: 0, out: '0.1.0\n', err: '' });
     const help = await finished(start('--help'));
     expect(help).toMatchObject({ code: 0, err: '' });
-    expect(help.out).toContain('orchplane serve [options]');
+    expect(help.out).toContain('serve a cluster until Ctrl-C');
   });
 
   test.each([

@@ -11,12 +11,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { certificateSigning, controllers } from '../../../src/controllers/index.js';
 import { CertificateSigningRequest, Namespace, Pod, Service, ServiceAccount } from '../../../src/kinds/index.js';
-import { parseCommandLine, UsageError } from '../../../src/node/command-line.js';
+import { UsageError } from '../../../src/node/commands/command.js';
 import { serve } from '../../../src/node/index.js';
 import { readServerOptions } from '../../../src/node/server-options.js';
 import { providerKey, signToken, startProvider } from '../auth/authentication/openid-provider.js';
 import { requestFor } from '../controllers/certificate-requests.js';
 import { type Issued, issue, listen } from '../webhook/tls-servers.js';
+import { settingsWithFlags } from './commands/serve-settings.js';
 
 let folder: string;
 let warnings: string[];
@@ -38,9 +39,7 @@ async function file(name: string, content: string): Promise<string> {
 }
 
 async function optionsOf(...args: string[]) {
-  const command = parseCommandLine(['serve', ...args]);
-  if (command.type !== 'serve') throw new Error(`unexpected ${command.type}`);
-  const { flags, tls } = command.settings;
+  const { flags, tls } = settingsWithFlags(...args);
   return readServerOptions(flags, {
     host: '127.0.0.1',
     tls,

@@ -6,7 +6,7 @@ import { ConfigMap, Pod } from 'orchplane/kinds';
 import { diffObjects, formatDiff, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { lineDiff } from '../../../src/testing/diff.js';
+import { lineDiff } from '../../../src/meta/format-diff.js';
 import fc from '../../property/seeded.js';
 
 describe('diffObjects', () => {

@@ -1,7 +1,7 @@
 /** The command lines that envtest writes. */
 import { describe, expect, test } from 'vitest';
-import { parseCommandLine } from '../../../../src/node/command-line.js';
 import { parseFlags, serveArguments } from '../../../../src/node/envtest/flags.js';
+import { settingsWithFlags } from '../commands/serve-settings.js';
 
 describe('parseFlags', () => {
   test('reads values after = or as the next argument, repeated flags, and flags without a value', () => {
@@ -12,8 +12,9 @@ describe('parseFlags', () => {
 
 /** The settings of `serve` for arguments of kube-apiserver. */
 function settingsFor(...args: string[]) {
-  const command = parseCommandLine(serveArguments(args).args);
-  return command.type === 'serve' ? command.settings : undefined;
+  const [command, ...rest] = serveArguments(args).args;
+  expect(command).toBe('serve');
+  return settingsWithFlags(...rest);
 }
 
 describe('serveArguments', () => {

@@ -8,8 +8,8 @@ import { ConfigMap, Endpoints, SelfSubjectAccessReview, ServiceAccount } from 'o
 import { fileJournal, serve } from 'orchplane/node';
 import { fakeClock } from 'orchplane/testing';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { startFromSnapshot } from '../../../src/node/serve-snapshot.js';
-import { runSnapshot } from '../../../src/node/snapshot-command.js';
+import { startFromSnapshot } from '../../../../src/node/serve-snapshot.js';
+import { run } from './run.js';
 
 const CRD = `
 apiVersion: apiextensions.k8s.io/v1
@@ -97,11 +97,12 @@ test('snapshot reads a running cluster through its API', async () => {
   await cluster.applyYaml(CRD);
   await using server = await serve(cluster, { kubeconfig: join(folder, 'kubeconfig') });
   const output = join(folder, 'served.db');
-  const source = { kubeconfig: server.kubeconfig, dialect: 'kubernetes' } as const;
   const count = cluster.storageReader.everything().length;
-  expect(await runSnapshot({ output, source, prefix: undefined })).toBe(
-    `wrote ${count} objects at resourceVersion ${cluster.resourceVersion} to ${output}\n`,
-  );
+  expect(await run(['snapshot', '-o', output, '--kubeconfig', server.kubeconfig])).toEqual({
+    code: 0,
+    out: `wrote ${count} objects at resourceVersion ${cluster.resourceVersion} to ${output}\n`,
+    err: '',
+  });
   const { objects } = await openEtcdSnapshot(output);
   const uids = (list: readonly { metadata: { uid: string } }[]) => list.map(({ metadata }) => metadata.uid).sort();
   expect(uids(objects)).toEqual(uids(cluster.storageReader.everything()));
@@ -116,7 +117,7 @@ test('snapshot reads a data folder', async () => {
   const present = cluster.storageReader.everything().length;
   await cluster.close();
   const output = join(folder, 'folder.db');
-  expect(await runSnapshot({ output, source: { data }, prefix: undefined })).toContain(`wrote ${present} objects`);
+  expect((await run(['snapshot', '-o', output, '--data', data])).out).toContain(`wrote ${present} objects`);
   const snapshot = await openEtcdSnapshot(output);
   expect(snapshot.resourceVersion).toBe(cluster.resourceVersion);
   expect(snapshot.objects.find(({ kind }) => kind === 'Widget')?.metadata.name).toBe('w');
@@ -124,6 +125,9 @@ test('snapshot reads a data folder', async () => {
 });
 
 test('snapshot refuses a folder without a cluster', async () => {
-  const settings = { output: join(folder, 'x.db'), source: { data: folder }, prefix: undefined };
-  await expect(runSnapshot(settings)).rejects.toThrow(`--data ${folder} is not the folder of a cluster`);
+  expect(await run(['snapshot', '-o', join(folder, 'x.db'), '--data', folder])).toEqual({
+    code: 2,
+    out: '',
+    err: `orchplane: --data ${folder} is not the folder of a cluster\n`,
+  });
 });

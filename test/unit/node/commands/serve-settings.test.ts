@@ -1,13 +1,8 @@
-/** Parsing of the command line. */
+/** The options of `orchplane serve`. */
 import { getHeapStatistics } from 'node:v8';
 import { describe, expect, test } from 'vitest';
-import { parseCommandLine, UsageError } from '../../../src/node/command-line.js';
-
-const settingsWithFlags = (...args: string[]) => {
-  const command = parseCommandLine(['serve', ...args]);
-  if (command.type !== 'serve') throw new Error(`unexpected ${command.type}`);
-  return command.settings;
-};
+import { UsageError } from '../../../../src/node/commands/command.js';
+import { settingsWithFlags } from './serve-settings.js';
 
 const settingsOf = (...args: string[]) => {
   const { flags: _flags, maxHeap: _maxHeap, ...others } = settingsWithFlags(...args);
@@ -16,7 +11,7 @@ const settingsOf = (...args: string[]) => {
 
 const flagsOf = (...args: string[]) => settingsWithFlags(...args).flags;
 
-describe('parseCommandLine', () => {
+describe('the options of serve', () => {
   test('defaults to HTTPS, the kubernetes dialect and any free port', () => {
     expect(settingsOf()).toEqual({
       port: 0,
@@ -70,13 +65,6 @@ describe('parseCommandLine', () => {
     expect(settingsWithFlags().maxHeap).toBe(getHeapStatistics().heap_size_limit);
   });
 
-  test('reads the folder of envtest', () => {
-    expect(parseCommandLine(['envtest', 'd'])).toEqual({ type: 'envtest', folder: 'd' });
-    for (const args of [[], [''], ['a', 'b']]) {
-      expect(() => parseCommandLine(['envtest', ...args])).toThrow('envtest takes one folder');
-    }
-  });
-
   test('reads the etcd snapshot to serve', () => {
     expect(settingsOf('--etcd-snapshot', 'f')).toMatchObject({
       snapshot: { file: 'f', prefix: undefined, skip: [], skipHashCheck: false, isWritable: false },
@@ -108,93 +96,58 @@ describe('parseCommandLine', () => {
     ['--etcd-snapshot f --apply a', '--apply with --etcd-snapshot needs --writable'],
     ['--etcd-snapshot f --controllers ready', '--controllers with --etcd-snapshot needs --writable'],
     ['--etcd-snapshot f --snapshot-skip all', '--snapshot-skip takes unserved and encrypted, got "all"'],
-    ['-o f', '--output is an option of "orchplane snapshot"'],
     ['--etcd-cafile f', '--etcd-cafile needs --etcd-servers'],
     ['--etcd-password-file f', '--etcd-password-file needs --etcd-servers'],
     ['--etcd-servers http://a:1 --etcd-keyfile f', '--etcd-certfile and --etcd-keyfile need each other'],
     ['--etcd-servers http://a:1 --etcd-username u', '--etcd-username and --etcd-password-file need each other'],
   ])('rejects serve %s', (args, message) => {
-    expect(() => parseCommandLine(['serve', ...args.split(' ')])).toThrow(new UsageError(message));
-  });
-
-  test('reads what snapshot writes, and from where', () => {
-    expect(parseCommandLine(['snapshot', '-o', 'f', '--data', 'd'])).toEqual({
-      type: 'snapshot',
-      settings: { output: 'f', source: { data: 'd' }, prefix: undefined },
-    });
-    const args = ['snapshot', '--output', 'f', '--kubeconfig', 'k', '--dialect', 'orch', '--etcd-prefix', '/p'];
-    expect(parseCommandLine(args)).toEqual({
-      type: 'snapshot',
-      settings: { output: 'f', source: { kubeconfig: 'k', dialect: 'orch' }, prefix: '/p' },
-    });
+    expect(() => settingsWithFlags(...args.split(' '))).toThrow(new UsageError(message));
   });
 
   test.each([
-    ['--data d', 'snapshot needs --output, the file to write'],
-    ['-o f', 'snapshot takes either --kubeconfig, for a running cluster, or --data, for a folder'],
-    ['-o f --data d --kubeconfig k', 'snapshot takes either --kubeconfig'],
-    ['-o f --data d --port 1', 'snapshot has no option --port'],
-    ['-o f --data d --dialect orch', '--dialect is for --kubeconfig; a folder has its dialect'],
-    ['-o f --data d g', 'unexpected "g"'],
-  ])('rejects snapshot %s', (args, message) => {
-    expect(() => parseCommandLine(['snapshot', ...args.split(' ')])).toThrow(message);
-  });
-
-  test('gives --help and --version precedence over everything else', () => {
-    expect(parseCommandLine(['serve', '--help'])).toEqual({ type: 'help' });
-    expect(parseCommandLine(['-v'])).toEqual({ type: 'version' });
-  });
-
-  test.each([
-    ['', 'a command is missing'],
-    ['start', 'unknown command "start"'],
-    ['apply -f x', 'unknown command "apply"'],
-    ['--colour apply', `Unknown option '--colour'`],
-    ['serve --port x', '--port takes a number from 0 to 65535, got "x"'],
-    ['serve --port 65536', 'got "65536"'],
-    ['serve --port=-1', 'got "-1"'],
-    ['serve --dialect klingon', '--dialect takes kubernetes or orch, got "klingon"'],
-    ['serve --colour', `Unknown option '--colour'; see "orchplane --help"`],
-    ['serve --log=yes', '--log'],
-    ['serve --data', '--data'],
-    ['serve a.yaml', 'manifests are given with --apply'],
-    ['serve --data d a.yaml', 'manifests are given with --apply'],
-    ['serve --data d --data e', '--data takes one folder'],
-    ['serve --data -', '--data takes a folder'],
-    ['serve --tls --no-tls', 'contradict'],
-    ['serve --token t --anonymous', 'contradict'],
-    ['serve --token=', '--token takes printable characters'],
-    ['serve --feature-gates A', '--feature-gates takes NAME=true or NAME=false, got "A"'],
-    ['serve --tls-cert-file a', '--tls-cert-file and --tls-private-key-file must be given together'],
-    ['serve --allow-privileged=x', '--allow-privileged takes true or false, got "x"'],
-    ['serve --oidc-client-id x', '--oidc-issuer-url and --oidc-client-id must be given together'],
-    ['serve --oidc-issuer-url https://a --oidc-client-id b --oidc-signing-algs HS256', 'got "HS256"'],
-    ['serve --oidc-issuer-url https://a --oidc-client-id b --oidc-required-claim c', 'takes CLAIM=VALUE, got "c"'],
-    ['serve --requestheader-group-headers a,,b', '--requestheader-group-headers contains an empty value'],
-    ['serve --requestheader-uid-headers X-Uid', 'must contain X-Remote-Uid'],
-    ['serve --authentication-token-webhook-version v2', 'takes v1 or v1beta1, got "v2"'],
-    ['serve --authentication-token-webhook-cache-ttl 5', 'takes a duration such as 2m0s, got "5"'],
-    ['serve --authorization-mode RBAC,Nothing', '--authorization-mode takes AlwaysAllow, AlwaysDeny,'],
-    ['serve --authorization-mode RBAC --authorization-mode RBAC', '--authorization-mode RBAC is given twice'],
-    ['serve --authorization-mode Webhook', '--authorization-mode Webhook is not available here'],
-    ['serve --authorization-mode AlwaysAllow --anonymous-auth', 'contradict'],
-    ['serve --service-account-issuer=', '--service-account-issuer must not be empty'],
-    ['serve --service-account-issuer a --service-account-issuer a', '"a" is given twice'],
-    ['serve --service-account-key-file a', 'needs --service-account-signing-key-file'],
-    ['serve --audit-log-path a', '--audit-log-path needs --audit-policy-file'],
+    ['--port x', '--port takes a number from 0 to 65535, got "x"'],
+    ['--port 65536', 'got "65536"'],
+    ['--port=-1', 'got "-1"'],
+    ['--log=yes', '--log'],
+    ['--data', '--data'],
+    ['a.yaml', 'manifests are given with --apply'],
+    ['--data d a.yaml', 'manifests are given with --apply'],
+    ['--data d --data e', '--data takes one folder'],
+    ['--data -', '--data takes a folder'],
+    ['--tls --no-tls', 'contradict'],
+    ['--token t --anonymous', 'contradict'],
+    ['--token=', '--token takes printable characters'],
+    ['--feature-gates A', '--feature-gates takes NAME=true or NAME=false, got "A"'],
+    ['--tls-cert-file a', '--tls-cert-file and --tls-private-key-file must be given together'],
+    ['--allow-privileged=x', '--allow-privileged takes true or false, got "x"'],
+    ['--oidc-client-id x', '--oidc-issuer-url and --oidc-client-id must be given together'],
+    ['--oidc-issuer-url https://a --oidc-client-id b --oidc-signing-algs HS256', 'got "HS256"'],
+    ['--oidc-issuer-url https://a --oidc-client-id b --oidc-required-claim c', 'takes CLAIM=VALUE, got "c"'],
+    ['--requestheader-group-headers a,,b', '--requestheader-group-headers contains an empty value'],
+    ['--requestheader-uid-headers X-Uid', 'must contain X-Remote-Uid'],
+    ['--authentication-token-webhook-version v2', 'takes v1 or v1beta1, got "v2"'],
+    ['--authentication-token-webhook-cache-ttl 5', 'takes a duration such as 2m0s, got "5"'],
+    ['--authorization-mode RBAC,Nothing', '--authorization-mode takes AlwaysAllow, AlwaysDeny,'],
+    ['--authorization-mode RBAC --authorization-mode RBAC', '--authorization-mode RBAC is given twice'],
+    ['--authorization-mode Webhook', '--authorization-mode Webhook is not available here'],
+    ['--authorization-mode AlwaysAllow --anonymous-auth', 'contradict'],
+    ['--service-account-issuer=', '--service-account-issuer must not be empty'],
+    ['--service-account-issuer a --service-account-issuer a', '"a" is given twice'],
+    ['--service-account-key-file a', 'needs --service-account-signing-key-file'],
+    ['--audit-log-path a', '--audit-log-path needs --audit-policy-file'],
     [
-      'serve --show-hidden-metrics-for-version 1.33',
+      '--show-hidden-metrics-for-version 1.33',
       "must be omitted or have the value '1.32'. Only the previous minor version is allowed",
     ],
-    ['serve --anonymous --token-auth-file a', '--anonymous and --token-auth-file contradict each other'],
-    ['serve --anonymous --anonymous-auth=false', 'contradict'],
-    ['serve --anonymous --client-ca-file a', '--anonymous and --client-ca-file contradict each other'],
-    ['serve --enable-admission-plugins "a', 'takes a list of values separated by commas'],
-  ])('rejects "%s" with a one-line message', (line, problem) => {
+    ['--anonymous --token-auth-file a', '--anonymous and --token-auth-file contradict each other'],
+    ['--anonymous --anonymous-auth=false', 'contradict'],
+    ['--anonymous --client-ca-file a', '--anonymous and --client-ca-file contradict each other'],
+    ['--enable-admission-plugins "a', 'takes a list of values separated by commas'],
+  ])('rejects "serve %s" with a one-line message', (line, problem) => {
     const args = line.split(' ').filter((arg) => arg !== '');
-    expect(() => parseCommandLine(args)).toThrow(UsageError);
-    expect(() => parseCommandLine(args)).toThrow(problem);
-    expect(() => parseCommandLine(args)).not.toThrow('\n');
+    expect(() => settingsWithFlags(...args)).toThrow(UsageError);
+    expect(() => settingsWithFlags(...args)).toThrow(problem);
+    expect(() => settingsWithFlags(...args)).not.toThrow('\n');
   });
 
   test('reads flags of the reference server in all their forms', () => {

@@ -1,0 +1,121 @@
+/**
+ * Reads the resources of a server from its discovery documents: the aggregated ones, or one for each version from a server
+ * that has no aggregated ones.
+ */
+import type { Dialect } from '../../meta/dialect.js';
+import { serviceGroup } from '../../meta/dialect.js';
+import { apiVersionOf, type GroupVersion, type GroupVersionKind, type GroupVersionResource } from '../../meta/gvk.js';
+import type { Verb } from '../../protocol/request.js';
+import { isRecord } from '../../util/json.js';
+
+/** A resource in one version. */
+export interface ApiResource {
+  readonly dialect: Dialect;
+  readonly apiVersion: string;
+  readonly gvr: GroupVersionResource;
+  readonly gvk: GroupVersionKind;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly Verb[];
+  /** Whether it is the version of the resource that the server prefers. */
+  readonly isPreferred: boolean;
+}
+
+/** Reads a document of the server: `/apis`. */
+export type ReadDocument = (path: string, accept: string) => Promise<unknown>;
+
+/** All resources without their subresources, the preferred version of each first. */
+export async function discoverResources(read: ReadDocument, dialect: Dialect): Promise<readonly ApiResource[]> {
+  const found: VersionResources[] = [];
+  for (const root of ['/api', '/apis']) {
+    const document = await read(root, acceptDiscovery(dialect));
+    const items = listAt(document, 'items');
+    found.push(...(items.length > 0 ? items.flatMap(aggregatedVersions) : await plainVersions(read, root, document)));
+  }
+  const seen = new Set<string>();
+  return found.flatMap(({ group, version, resources }) =>
+    resources.flatMap((entry) => {
+      const resource = resourceOf({ group, version }, entry, dialect);
+      if (resource === undefined) return [];
+      const name = `${resource.gvr.resource}.${group}`;
+      const isPreferred = !seen.has(name);
+      seen.add(name);
+      return [{ ...resource, isPreferred }];
+    }),
+  );
+}
+
+/** Both versions of the aggregated documents, then the plain ones. */
+function acceptDiscovery(dialect: Dialect): string {
+  const group = dialect.group(serviceGroup('apidiscovery'));
+  const aggregated = ['v2', 'v2beta1'].map((v) => `application/json;g=${group};v=${v};as=APIGroupDiscoveryList`);
+  return [...aggregated, 'application/json'].join(',');
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+interface VersionResources extends GroupVersion {
+  readonly resources: readonly Entry[];
+}
+
+function aggregatedVersions(item: Entry): VersionResources[] {
+  const group = textAt(item['metadata'], 'name');
+  return listAt(item, 'versions').map((version) => ({
+    group,
+    version: textAt(version, 'version'),
+    resources: listAt(version, 'resources'),
+  }));
+}
+
+/** The versions of the core group (`/api`) or of all groups (`/apis`). */
+async function plainVersions(read: ReadDocument, root: string, document: unknown): Promise<VersionResources[]> {
+  const { versions } = isRecord(document) ? document : {};
+  const core = (Array.isArray(versions) ? versions : []).map((version) => ({ group: '', version: String(version) }));
+  const groups = listAt(document, 'groups').flatMap((group) => {
+    const preferred = textAt(group['preferredVersion'], 'version');
+    const names = listAt(group, 'versions').map((each) => textAt(each, 'version'));
+    const ordered = [...names.filter((name) => name === preferred), ...names.filter((name) => name !== preferred)];
+    return ordered.map((version) => ({ group: textAt(group, 'name'), version }));
+  });
+  const found: VersionResources[] = [];
+  for (const gv of [...core, ...groups]) {
+    const list = await read(`${root}/${apiVersionOf(gv)}`, 'application/json');
+    found.push({ ...gv, resources: listAt(list, 'resources') });
+  }
+  return found;
+}
+
+/** Undefined for a subresource, which plain documents list beside the resources, and for an incomplete entry. */
+function resourceOf(gv: GroupVersion, entry: Entry, dialect: Dialect): Omit<ApiResource, 'isPreferred'> | undefined {
+  const resource = textAt(entry, 'resource') || textAt(entry, 'name');
+  const kind = textAt(entry['responseKind'], 'kind') || textAt(entry, 'kind');
+  if (resource === '' || kind === '' || resource.includes('/')) return undefined;
+  return {
+    dialect,
+    apiVersion: apiVersionOf(gv),
+    gvr: { group: gv.group, version: gv.version, resource },
+    gvk: { group: gv.group, version: gv.version, kind },
+    singular: textAt(entry, 'singularResource') || textAt(entry, 'singularName'),
+    shortNames: textsAt(entry, 'shortNames'),
+    categories: textsAt(entry, 'categories'),
+    namespaced: entry['namespaced'] === true || entry['scope'] === 'Namespaced',
+    verbs: textsAt(entry, 'verbs') as readonly Verb[],
+  };
+}
+
+function listAt(value: unknown, key: string): readonly Entry[] {
+  const list = isRecord(value) ? value[key] : undefined;
+  return Array.isArray(list) ? list.filter(isRecord) : [];
+}
+
+function textsAt(value: Entry, key: string): readonly string[] {
+  const list = value[key];
+  return Array.isArray(list) ? list.map(String) : [];
+}
+
+function textAt(value: unknown, key: string): string {
+  const text = isRecord(value) ? value[key] : undefined;
+  return typeof text === 'string' ? text : '';
+}

@@ -1,0 +1,85 @@
+/**
+ * What a command of `orchplane` consists of. The options of a command define how its arguments are parsed, its help and its
+ * shell completion.
+ */
+
+/** An invalid command line; the message is one line. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** An option of a command, for parseArgs, help and completion. */
+export interface CommandOption {
+  readonly type: 'string' | 'boolean';
+  readonly short?: string;
+  readonly multiple?: true;
+  /** The placeholder of the value in the help: FILE, DIR, NAME. */
+  readonly value?: string;
+  /** The allowed values, checked by the framework and offered by completion. */
+  readonly choices?: readonly string[];
+  /** The value of a string option that is given without one; a value is then given after `=` only. */
+  readonly implied?: string;
+  /** The heading in the help under which the option is listed; absent: `Options`. */
+  readonly section?: string;
+  readonly help: string;
+}
+
+export type CommandOptions = Readonly<Record<string, CommandOption>>;
+
+/** The type of an option's value. */
+type ValueOf<Option extends CommandOption> = Option extends { readonly type: 'boolean' }
+  ? boolean
+  : Option extends { readonly multiple: true }
+    ? readonly TextOf<Option>[]
+    : TextOf<Option>;
+
+type TextOf<Option> = Option extends { readonly choices: readonly (infer Choice)[] } ? Choice : string;
+
+/** The values of the options that were given. */
+export type CommandValues<Options extends CommandOptions> = {
+  readonly [Name in keyof Options]?: ValueOf<Options[Name]> | undefined;
+};
+
+export interface CommandInput<Options extends CommandOptions = CommandOptions> {
+  readonly values: CommandValues<Options>;
+  readonly positionals: readonly string[];
+}
+
+/** The process environment of a command. */
+export interface CommandEnvironment {
+  readonly version: string;
+  readonly stdin: NodeJS.ReadableStream;
+  readonly writeOut: (text: string) => void;
+  readonly writeError: (text: string) => void;
+  /** Whether the streams are terminals: only then they get colours and progress bars. */
+  readonly isTerminal: { readonly out: boolean; readonly error: boolean };
+  /** Environment variables. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Resolves when the command is to stop. From the first call on, the first signal does not end the process. */
+  readonly untilStopped: () => Promise<void>;
+  /** False: a program has started it, which needs neither a banner nor the kubeconfig that the banner names. */
+  readonly hasBanner: boolean;
+}
+
+export interface CommandDefinition {
+  /** The usage lines without the program name: `apply -f FILE [options]`. */
+  readonly usage: readonly string[];
+  /** What the command does: some sentences below the usage. */
+  readonly summary: string;
+  readonly options: CommandOptions;
+  /** Returns the exit code. Throws UsageError (or another Error) for one line on standard error and exit code 2. */
+  run(input: CommandInput, environment: CommandEnvironment): Promise<number>;
+}
+
+/** A definition whose `values` have the types of its options. */
+interface TypedDefinition<Options extends CommandOptions> extends Omit<CommandDefinition, 'options' | 'run'> {
+  readonly options: Options;
+  run(input: CommandInput<Options>, environment: CommandEnvironment): Promise<number>;
+}
+
+/** Infers the types of `values` from `options`. */
+export function defineCommand<const Options extends CommandOptions>(
+  definition: TypedDefinition<Options>,
+): TypedDefinition<Options> {
+  return definition;
+}

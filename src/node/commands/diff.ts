@@ -1,0 +1,44 @@
+/**
+ * The command `orchplane diff`: shows what `orchplane apply` would change.
+ */
+import { applyManifests, definesKind, isCrd } from '../../manifests/apply.js';
+import type { Manifest } from '../../manifests/read.js';
+import { formatDiff } from '../../meta/format-diff.js';
+import { APPLY_OPTIONS, applySettings, refusePositionals, reportProblems } from './apply.js';
+import { defineCommand } from './command.js';
+import { checkNamespaces, readManifestOption } from './manifest-input.js';
+import { manifestTarget } from './manifest-target.js';
+import { CLUSTER_OPTIONS, openCluster } from './open-cluster.js';
+import { hasColours } from './output.js';
+
+export const command = defineCommand({
+  usage: ['diff -f FILE… [options]'],
+  summary:
+    'Shows what "orchplane apply" would change, as a unified diff of the live objects and of the results of a dry run. The exit code is 0 if there are no differences, 1 if there are some, 2 if the server rejects an object.',
+  options: { ...APPLY_OPTIONS, ...CLUSTER_OPTIONS },
+  async run({ values, positionals }, environment) {
+    refusePositionals(positionals);
+    const manifests = await readManifestOption(values, environment);
+    checkNamespaces(manifests, values.namespace);
+    await using cluster = await openCluster(values, environment);
+    const target = await manifestTarget(cluster);
+    const isServed = ({ apiVersion, kind }: Manifest): boolean =>
+      target.kinds().some((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
+    // A dry run of a CRD defines no kind, so objects of its kind are shown as they are.
+    const crds = manifests.filter(isCrd);
+    const isDefinedHere = (manifest: Manifest): boolean =>
+      !isServed(manifest) && crds.some((crd) => definesKind(crd, manifest));
+    const others = manifests.filter((manifest) => !isDefinedHere(manifest));
+    const namespace = values.namespace ?? cluster.namespace;
+    const report = await applyManifests(target, others, { ...applySettings(values), namespace, dryRun: true });
+    const pairs = [
+      ...report.map((each) => (each.outcome === 'failed' ? [] : [each.previous, each.object])),
+      ...manifests.filter(isDefinedHere).map(({ body }) => [undefined, body.read().value as object]),
+    ];
+    const colour = hasColours(environment);
+    const diffs = pairs.map(([before, after]) => formatDiff(before, after, { colour })).filter((text) => text !== '');
+    for (const text of diffs) environment.writeOut(`${text}\n`);
+    if (reportProblems(report, environment) === 1) return 2;
+    return diffs.length === 0 ? 0 : 1;
+  },
+});

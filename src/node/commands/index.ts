@@ -1,0 +1,20 @@
+/**
+ * The commands of `orchplane`. Each is loaded when it is used.
+ */
+import type { CommandDefinition } from './command.js';
+
+interface CommandEntry {
+  /** A few words for `orchplane --help`. */
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly command: CommandDefinition }>;
+}
+
+export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  serve: { summary: 'serve a cluster until Ctrl-C', load: () => import('./serve.js') },
+  apply: { summary: 'apply manifests', load: () => import('./apply.js') },
+  get: { summary: 'print objects', load: () => import('./get.js') },
+  diff: { summary: 'show what apply would change', load: () => import('./diff.js') },
+  delete: { summary: 'delete objects', load: () => import('./delete.js') },
+  snapshot: { summary: 'write a cluster as an etcd snapshot', load: () => import('./snapshot.js') },
+  envtest: { summary: 'write the programs that test suites in Go start', load: () => import('./envtest.js') },
+};

@@ -1,0 +1,147 @@
+/**
+ * The options of commands that work on a cluster, and the connection to it: a running cluster through its API, or a saved
+ * one that this process opens.
+ */
+import { type ApiResource, discoverResources } from '../../http/transport/discovery.js';
+import { httpTransport } from '../../http/transport/http-transport.js';
+import { type DialectName, dialectNamed, serviceGroup } from '../../meta/dialect.js';
+import type { Transport } from '../../protocol/transport.js';
+import { isRecord } from '../../util/json.js';
+import { messageOf } from '../../util/message-of.js';
+import { kubeconfigBackend } from '../kubeconfig-transport.js';
+import { type CommandEnvironment, type CommandOptions, type CommandValues, UsageError } from './command.js';
+
+/** The options for a running cluster. */
+export const KUBECONFIG_OPTIONS = {
+  kubeconfig: { type: 'string', value: 'FILE', help: 'the kubeconfig of a running cluster; default: $KUBECONFIG' },
+  context: { type: 'string', value: 'NAME', help: 'the context of the kubeconfig; default: its current context' },
+  token: { type: 'string', value: 'TOKEN', help: 'a bearer token, in the place of the credentials in the kubeconfig' },
+  dialect: {
+    type: 'string',
+    choices: ['kubernetes', 'orch'],
+    help: 'the dialect of the running cluster; default: kubernetes',
+  },
+} as const satisfies CommandOptions;
+
+/** The options for a running or a saved cluster. */
+export const CLUSTER_OPTIONS = {
+  ...KUBECONFIG_OPTIONS,
+  data: { type: 'string', value: 'DIR', help: 'the folder of a cluster that is not being served' },
+} as const satisfies CommandOptions;
+
+/** A cluster to send requests to. */
+export interface OpenCluster extends AsyncDisposable {
+  readonly transport: Transport;
+  /** The same, but objects and lists are returned as Tables, which contain the columns for people. */
+  readonly tables: Transport;
+  /** The namespace of requests that name none. */
+  readonly namespace: string;
+  /** The folder of a saved cluster. No controllers run in it. */
+  readonly folder?: string;
+  /** The resources of the server, read anew. */
+  discover(): Promise<readonly ApiResource[]>;
+}
+
+/** What a connection consists of. */
+export interface ClusterConnection extends AsyncDisposable {
+  readonly url: string;
+  readonly token?: string | (() => string | Promise<string>) | undefined;
+  readonly namespace: string;
+  readonly dialect: DialectName;
+  readonly folder?: string;
+  fetch(request: Request): Promise<Response>;
+}
+
+/** Opens the cluster that the options name. Throws UsageError. */
+export async function openCluster(
+  values: CommandValues<typeof CLUSTER_OPTIONS>,
+  environment: CommandEnvironment,
+): Promise<OpenCluster> {
+  if (values.data === undefined) return connectTo(kubeconfigConnection(values, environment));
+  const other = (['kubeconfig', 'context', 'token', 'dialect'] as const).find((name) => values[name] !== undefined);
+  if (other !== undefined) throw new UsageError(`--data and --${other} contradict each other`);
+  // A cluster in this process is most of the library.
+  const { openSavedCluster } = await import('./saved-cluster.js');
+  return connectTo(await openSavedCluster(values.data));
+}
+
+/** The connection to the server of a kubeconfig. Throws UsageError. */
+export function kubeconfigConnection(
+  { kubeconfig, context, token, dialect = 'kubernetes' }: CommandValues<typeof KUBECONFIG_OPTIONS>,
+  { variables }: CommandEnvironment,
+): ClusterConnection {
+  const file = kubeconfig ?? variables['KUBECONFIG'] ?? '';
+  if (file === '') {
+    throw new UsageError('no cluster is named; use --kubeconfig FILE, set KUBECONFIG, or use --data DIR');
+  }
+  if (kubeconfig === undefined && file.includes(process.platform === 'win32' ? ';' : ':')) {
+    throw new UsageError('KUBECONFIG names several files, which are not merged here; use --kubeconfig FILE');
+  }
+  const backend = openBackend(file, { context, token });
+  return {
+    ...backend,
+    dialect,
+    async [Symbol.asyncDispose]() {
+      backend.agent.destroy();
+    },
+  };
+}
+
+function openBackend(file: string, options: { context: string | undefined; token: string | undefined }) {
+  try {
+    return kubeconfigBackend(file, options);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      throw new UsageError(`--kubeconfig ${file}: no such file`);
+    }
+    // The command line has the option by another name.
+    throw new UsageError(messageOf(error).replace('the option token says who asks instead', 'use --token'));
+  }
+}
+
+function connectTo(connection: ClusterConnection): OpenCluster {
+  const { url: baseUrl, token, dialect: name, namespace, folder } = connection;
+  const dialect = dialectNamed(name);
+  const fetch = (request: Request): Promise<Response> => connection.fetch(request);
+  const options = { baseUrl, token, dialect: name } as const;
+  return {
+    transport: httpTransport({ ...options, fetch }),
+    tables: httpTransport({
+      ...options,
+      fetch(request) {
+        const group = dialect.group(serviceGroup('meta'));
+        request.headers.set('accept', `application/json;as=Table;v=v1;g=${group},application/json`);
+        return fetch(request);
+      },
+    }),
+    namespace,
+    ...(folder === undefined ? {} : { folder }),
+    discover: () => discoverResources((path, accept) => readDocument(connection, path, accept), dialect),
+    [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+  };
+}
+
+/** Reads a document that is not an object of the API. */
+async function readDocument(connection: ClusterConnection, path: string, accept: string): Promise<unknown> {
+  const { url, token } = connection;
+  const bearer = typeof token === 'function' ? await token() : token;
+  const headers = { accept, ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }) };
+  const address = `${url.replace(/\/+$/, '')}${path}`;
+  const response = await connection.fetch(new Request(address, { headers })).catch((error: unknown) => {
+    throw new Error(`${address} cannot be reached: ${messageOf(error)}`, { cause: error });
+  });
+  const text = await response.text();
+  if (response.ok) return parseAnswer(address, text);
+  const status = response.headers.get('content-type')?.startsWith('application/json') === true ? JSON.parse(text) : {};
+  const why = isRecord(status) && typeof status['message'] === 'string' ? `: ${status['message']}` : '';
+  throw new Error(`${address} answers with status ${response.status}${why}`);
+}
+
+function parseAnswer(address: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new Error(`${address} is not an API server: it answers with "${text.slice(0, 60)}"`, { cause: error });
+  }
+}

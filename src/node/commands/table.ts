@@ -1,0 +1,59 @@
+/**
+ * The rows of Tables, as the server describes them.
+ */
+
+/** An answer of the server to a request for a Table. */
+export interface Table {
+  readonly kind: string;
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly columnDefinitions?: readonly Column[] | null;
+  readonly rows?: readonly TableRow[] | null;
+}
+
+interface Column {
+  readonly name: string;
+  readonly priority?: number;
+}
+
+interface TableRow {
+  readonly cells: readonly unknown[];
+  readonly object?: { readonly metadata?: { readonly namespace?: string; readonly resourceVersion?: string } };
+}
+
+export interface TableOptions {
+  /** Includes the columns of lower priority. */
+  readonly isWide: boolean;
+  readonly hasHeaders: boolean;
+  /** The first column is the namespace. */
+  readonly hasNamespaces: boolean;
+  /** What is put before each name: `pod/`. */
+  readonly prefix?: string;
+}
+
+/** The cells as texts; empty if there are no rows. `columns` are those of an earlier Table: events of a watch have none. */
+export function tableRows(tables: readonly Table[], options: TableOptions, columns = columnsOf(tables)): string[][] {
+  const { isWide, hasHeaders, hasNamespaces, prefix = '' } = options;
+  const shown = columns
+    .map(({ name, priority = 0 }, index) => ({ name, priority, index }))
+    .filter(({ priority }) => isWide || priority === 0);
+  const rows = tables.flatMap((table) =>
+    (table.rows ?? []).map(({ cells, object }) => {
+      const texts = shown.map(({ index }) => cellText(cells[index]));
+      texts[0] = prefix + (texts[0] ?? '');
+      return hasNamespaces ? [object?.metadata?.namespace ?? '', ...texts] : texts;
+    }),
+  );
+  if (rows.length === 0 || !hasHeaders) return rows;
+  const headers = shown.map(({ name }) => name.toUpperCase());
+  return [hasNamespaces ? ['NAMESPACE', ...headers] : headers, ...rows];
+}
+
+/** The columns of the first Table that has some. */
+export function columnsOf(tables: readonly Table[]): readonly Column[] {
+  return tables.find(({ columnDefinitions }) => (columnDefinitions ?? []).length > 0)?.columnDefinitions ?? [];
+}
+
+function cellText(cell: unknown): string {
+  if (cell === null || cell === undefined) return '<none>';
+  return (typeof cell === 'object' ? JSON.stringify(cell) : String(cell)).replaceAll('\n', ' ');
+}

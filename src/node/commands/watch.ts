@@ -1,0 +1,90 @@
+/**
+ * `orchplane get --watch`: prints objects and their changes until Ctrl-C.
+ */
+import type { ApiList, ApiObject } from '../../meta/object.js';
+import type { ApiRequest } from '../../protocol/request.js';
+import { invariant } from '../../util/invariant.js';
+import type { CommandEnvironment } from './command.js';
+import { type GetValues, namespaceOf, selectorsOf } from './get.js';
+import type { OpenCluster } from './open-cluster.js';
+import { tableText, valueText } from './output.js';
+import { type NamedTarget, objectName } from './resource-words.js';
+import { sendForObject } from './send.js';
+import { columnsOf, type Table, tableRows } from './table.js';
+
+/** Returns the exit code when the command is stopped. */
+export async function watchObjects(
+  cluster: OpenCluster,
+  [target]: readonly NamedTarget[],
+  values: GetValues,
+  environment: CommandEnvironment,
+): Promise<number> {
+  invariant(target !== undefined, 'a watch without a resource');
+  const stop = new AbortController();
+  void environment.untilStopped().then(() => stop.abort());
+  const isTable = (values.output ?? 'table') === 'table' || values.output === 'wide';
+  const transport = isTable ? cluster.tables : cluster.transport;
+  const print = isTable ? tablePrinter(target, values, environment) : objectPrinter(target, values, environment);
+  const request = requestFor(target, cluster, values);
+  const listed = await sendForObject<ApiList | Table>(transport, { ...request, verb: isTable ? 'get' : 'list' });
+  let version = listed.metadata.resourceVersion ?? '';
+  print(listed);
+  while (!stop.signal.aborted) {
+    const options = { ...request.options, resourceVersion: version, allowWatchBookmarks: true };
+    const response = await transport.send({ ...request, verb: 'watch', options, signal: stop.signal });
+    invariant(response.type === 'watch', 'a watch was answered with an object');
+    // A server ends a watch after some minutes; it continues where it was.
+    for await (const event of response.watch) {
+      if (event.type === 'ERROR') throw new Error(`the watch ended: ${event.object.message}`);
+      version = versionOf(event.object) ?? version;
+      if (event.type !== 'BOOKMARK') print(event.object);
+    }
+  }
+  return 0;
+}
+
+function requestFor({ resource, name }: NamedTarget, cluster: OpenCluster, values: GetValues): ApiRequest {
+  const namespace = namespaceOf(resource, cluster, values);
+  const byName = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
+  return {
+    verb: 'list',
+    resource: resource.gvr,
+    ...(namespace === undefined ? {} : { namespace }),
+    options: { ...selectorsOf(values), ...byName },
+  };
+}
+
+/** The version of an object, or of the object in the only row of a Table. */
+function versionOf(object: ApiObject | Table): string | undefined {
+  const row = 'rows' in object ? (object as Table).rows?.[0]?.object : undefined;
+  return row?.metadata?.resourceVersion ?? (object.metadata.resourceVersion || undefined);
+}
+
+type Print = (answer: ApiObject | ApiList | Table) => void;
+
+function tablePrinter({ resource }: NamedTarget, values: GetValues, { writeOut }: CommandEnvironment): Print {
+  const widths: number[] = [];
+  let columns: ReturnType<typeof columnsOf> = [];
+  let hasHeaders = values['no-headers'] !== true;
+  return (answer) => {
+    const table = answer as Table;
+    if (columns.length === 0) columns = columnsOf([table]);
+    const hasNamespaces = values['all-namespaces'] === true && resource.namespaced;
+    const rows = tableRows([table], { isWide: values.output === 'wide', hasHeaders, hasNamespaces }, columns);
+    if (rows.length === 0) return;
+    hasHeaders = false;
+    writeOut(tableText(rows, widths));
+  };
+}
+
+function objectPrinter({ resource }: NamedTarget, values: GetValues, { writeOut }: CommandEnvironment): Print {
+  const { gvk } = resource;
+  return (answer) => {
+    const objects = 'items' in answer && Array.isArray(answer.items) ? (answer.items as ApiObject[]) : [answer];
+    for (const object of objects as ApiObject[]) {
+      if (values.output === 'name') writeOut(`${objectName(gvk, object.metadata.name)}\n`);
+      else if (values.output === 'yaml') writeOut(`---\n${valueText('yaml', object)}`);
+      else writeOut(valueText('json', object));
+    }
+  };
+}

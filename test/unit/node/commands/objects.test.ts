@@ -1,0 +1,397 @@
+/** `orchplane apply`, `get`, `diff` and `delete`, against a served cluster and against a saved one. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCluster, type FullCluster, mergePatch } from 'orchplane';
+import { ConfigMap, Deployment, Namespace, Secret } from 'orchplane/kinds';
+import { fileJournal, serve } from 'orchplane/node';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type CommandResult, type RunOptions, run } from './run.js';
+
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'orchplane-objects-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+});
+
+interface Served {
+  readonly cluster: FullCluster;
+  /** Runs a command against the cluster. */
+  readonly command: (args: string, options?: RunOptions) => Promise<CommandResult>;
+}
+
+async function served(dialect: 'kubernetes' | 'orch' = 'kubernetes'): Promise<Served> {
+  const cluster = createCluster({ dialect });
+  const server = await serve(cluster, { token: 'secret' });
+  onTestFinished(async () => {
+    await server.close();
+    await cluster.close();
+  });
+  const options = ['--kubeconfig', server.kubeconfig, '--dialect', dialect];
+  return { cluster, command: (args, given) => run([...args.split(' '), ...options], given) };
+}
+
+/** The folder of a cluster that is not served. */
+async function saved(): Promise<string> {
+  const data = join(folder, 'data');
+  mkdirSync(data);
+  await using cluster = createCluster({ dialect: 'kubernetes', journal: fileJournal(join(data, 'journal')) });
+  await cluster.api(ConfigMap).create({ metadata: { name: 'kept' }, data: { a: '1' } });
+  return data;
+}
+
+const configMap = (name: string, data: Record<string, string> = {}, more = ''): string =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}${more}}\ndata: ${JSON.stringify(data)}\n`;
+
+const WIDGETS = `
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: w}
+spec: {size: 1}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget, shortNames: [wd], categories: [all]}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
+`;
+
+describe('apply', () => {
+  test('reports created, configured and unchanged objects', async () => {
+    const { command, cluster } = await served();
+    const stdin = `${configMap('a', { x: '1' })}---\n${configMap('b')}`;
+    expect(await command('apply -f -', { stdin })).toEqual({
+      code: 0,
+      out: 'configmap/a created\nconfigmap/b created\n',
+      err: '',
+    });
+    const changed = { stdin: `${configMap('a', { x: '2' })}---\n${configMap('b')}` };
+    expect((await command('apply -f - --dry-run', changed)).out).toBe(
+      'configmap/a configured (dry run)\nconfigmap/b unchanged (dry run)\n',
+    );
+    expect((await command('apply -f -', changed)).out).toBe('configmap/a configured\nconfigmap/b unchanged\n');
+    expect((await cluster.api(ConfigMap).get('a')).metadata.managedFields?.[0]?.manager).toBe('orchplane');
+  });
+
+  test('applies a CustomResourceDefinition and then an object of its kind', async () => {
+    const { command } = await served();
+    expect(await command('apply -f -', { stdin: WIDGETS })).toEqual({
+      code: 0,
+      out: 'customresourcedefinition.apiextensions.k8s.io/widgets.example.com created\nwidget.example.com/w created\n',
+      err: '',
+    });
+    expect((await command('get wd -o name')).out).toBe('widget.example.com/w\n');
+  });
+
+  test('reads files and folders, and prints the objects on request', async () => {
+    const { command } = await served();
+    mkdirSync(join(folder, 'more'));
+    writeFileSync(join(folder, 'a.yaml'), configMap('a'));
+    writeFileSync(
+      join(folder, 'more/b.json'),
+      JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'b' } }),
+    );
+    const { out, code } = await command(`apply -f ${folder}/a.yaml -f ${folder}/more -o json`);
+    expect(code).toBe(0);
+    expect(JSON.parse(out).items.map((item: { kind: string }) => item.kind)).toEqual(['ConfigMap', 'Secret']);
+  });
+
+  test('prints a line for each rejected object, applies the others and exits with 1', async () => {
+    const { command, cluster } = await served();
+    await cluster.api(ConfigMap).apply({ metadata: { name: 'owned' }, data: { x: '1' } }, { fieldManager: 'other' });
+    const stdin = [configMap('A'), configMap('owned', { x: '2' }), configMap('fine')].join('---\n');
+    const { code, out, err } = await command('apply -f -', { stdin });
+    expect({ code, out }).toEqual({ code: 1, out: 'configmap/fine created\n' });
+    expect(err.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^orchplane: stdin:1 \(document 1\): ConfigMap default\/A: .* is invalid: metadata\.name/),
+      expect.stringMatching(
+        /^orchplane: stdin:6 \(document 2\): ConfigMap default\/owned: .*conflict with "other": \.data\.x/,
+      ),
+    ]);
+    expect(
+      (await command('apply -f - --force-conflicts --field-manager me', { stdin: configMap('owned', { x: '2' }) })).out,
+    ).toBe('configmap/owned configured\n');
+  });
+
+  test('applies nothing if one document cannot be read', async () => {
+    const { command, cluster } = await served();
+    const stdin = `${configMap('a')}---\nkind: [\n---\nkind: ConfigMap\n`;
+    const { code, out, err } = await command('apply -f -', { stdin });
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^orchplane: stdin:6 \(document 2\): /),
+      'orchplane: stdin:8 (document 3): apiVersion is missing',
+    ]);
+    expect((await cluster.api(ConfigMap).list()).items.map(({ metadata }) => metadata.name)).toEqual([]);
+  });
+
+  test('applies to a saved cluster', async () => {
+    const data = await saved();
+    expect(await run(`apply -f - --data ${data}`, { stdin: configMap('new') })).toEqual({
+      code: 0,
+      out: 'configmap/new created\n',
+      err: '',
+    });
+    expect((await run(`get configmaps -o name --data ${data}`)).out).toBe('configmap/kept\nconfigmap/new\n');
+  });
+
+  test('uses the namespace of the option for objects that name none', async () => {
+    const { command, cluster } = await served();
+    await cluster.api(Namespace).create({ metadata: { name: 'prod' } });
+    await command('apply -f - -n prod', { stdin: configMap('a') });
+    expect((await cluster.api(ConfigMap, 'prod').get('a')).metadata.namespace).toBe('prod');
+    const other = await command('apply -f - -n prod', { stdin: configMap('a', {}, ', namespace: default') });
+    expect(other).toEqual({
+      code: 2,
+      out: '',
+      err: 'orchplane: --namespace prod contradicts the namespace default of ConfigMap a\n',
+    });
+  });
+
+  test.each([
+    ['apply', 'the option -f is missing'],
+    ['apply -f nowhere.yaml', '-f nowhere.yaml: no such file or directory'],
+    ['apply -f - -f -', 'standard input can be read only once'],
+    ['apply -f -', '-f - contains no objects'],
+    ['apply -f a.yaml b.yaml', 'unexpected "b.yaml"; every file needs -f, or give a folder'],
+    ['apply -f - --dry-run=client', '--dry-run takes server or none, got "client"'],
+    ['apply -f - -o table', '--output takes json or yaml, got "table"'],
+    ['get', 'get takes a resource, such as pods or configmaps/web'],
+    ['get pods', 'no cluster is named; use --kubeconfig FILE, set KUBECONFIG, or use --data DIR'],
+    ['get pods --kubeconfig nowhere', '--kubeconfig nowhere: no such file'],
+    ['get pods --data nowhere', '--data nowhere is not the folder of a cluster'],
+    ['get pods --data d --kubeconfig k', '--data and --kubeconfig contradict each other'],
+    ['get pods -n a -A', '--namespace and --all-namespaces contradict each other'],
+    ['get pods -o xml', '--output takes table, wide, json, yaml or name, got "xml"'],
+    ['delete', 'delete takes either -f, or a type with names'],
+    ['delete -f - pods a', 'delete takes either -f, or a type with names'],
+    ['delete pods a --timeout soon', '--timeout takes a duration such as 30s, got "soon"'],
+    ['delete pods a --cascade=all', '--cascade takes background, foreground or orphan, got "all"'],
+    ['diff', 'the option -f is missing'],
+  ])('rejects "%s" with one line and exit code 2', async (line, problem) => {
+    const { code, out, err } = await run(line);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/^orchplane: [^\n]+\n$/);
+    expect(err).toContain(problem);
+    expect(existsSync('nowhere')).toBe(false);
+  });
+
+  test('names credentials and servers that cannot be used', async () => {
+    const config = (user: string) =>
+      `{"current-context":"a","contexts":[{"name":"a","context":{"cluster":"c","user":"u"}}],"clusters":[{"name":"c","cluster":{"server":"http://127.0.0.1:1"}}],"users":[{"name":"u","user":${user}}]}`;
+    expect((await run(['get', 'pods', '--kubeconfig', config('{"exec":{"command":"aws"}}')])).err).toMatch(
+      /^orchplane: .* its user has exec, which is not supported; use --token\n$/,
+    );
+    expect((await run(['get', 'pods', '--kubeconfig', config('{}')])).err).toMatch(
+      /^orchplane: http:\/\/127\.0\.0\.1:1\/api cannot be reached: [^\n]+\n$/,
+    );
+    expect((await run('get pods', { variables: { KUBECONFIG: 'a:b' } })).err).toContain(
+      'KUBECONFIG names several files',
+    );
+  });
+});
+
+describe('get', () => {
+  test('prints tables with the columns of the server', async () => {
+    const { command, cluster } = await served();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { x: '1' } });
+    await cluster.api(Secret).create({ metadata: { name: 'b' } });
+    expect((await command('get cm')).out).toMatch(/^NAME {3}DATA {3}AGE\na {6}1 {6}\d+s\n$/);
+    expect((await command('get ConfigMap,secrets -A')).out).toMatch(
+      /^NAMESPACE {3}NAME {10}DATA {3}AGE\ndefault {5}configmap\/a {3}1 {6}\d+s\n\nNAMESPACE {3}NAME {7}TYPE {5}DATA {3}AGE\ndefault {5}secret\/b {3}Opaque {3}0 {6}\d+s\n$/,
+    );
+    expect((await command('get cm --no-headers')).out).toMatch(/^a {3}1 {3}\d+s\n$/);
+    expect(await command('get cm -n kube-system')).toEqual({
+      code: 0,
+      out: '',
+      err: 'no objects found in the namespace kube-system\n',
+    });
+  });
+
+  test('prints objects as JSON, YAML and names, selected by labels and fields', async () => {
+    const { command, cluster } = await served();
+    for (const name of ['a', 'b']) await cluster.api(ConfigMap).create({ metadata: { name, labels: { app: name } } });
+    expect(JSON.parse((await command('get configmap a -o json')).out)).toMatchObject({
+      kind: 'ConfigMap',
+      metadata: { name: 'a' },
+    });
+    expect((await command('get configmap/b -o yaml')).out).toMatch(/^apiVersion: v1\nkind: ConfigMap\nmetadata:\n/);
+    expect((await command('get cm -l app=b -o name')).out).toBe('configmap/b\n');
+    expect((await command('get cm --field-selector metadata.name=a -o name')).out).toBe('configmap/a\n');
+    const list = JSON.parse((await command('get cm -o json')).out);
+    expect(list).toMatchObject({ kind: 'List', items: [{ kind: 'ConfigMap' }, { kind: 'ConfigMap' }] });
+  });
+
+  test('reads long lists in pages', async () => {
+    const { command, cluster } = await served();
+    for (let index = 0; index < 501; index++) await cluster.api(ConfigMap).create({ metadata: { name: `c-${index}` } });
+    expect((await command('get cm -o name')).out.trimEnd().split('\n').length).toBe(501);
+    expect((await command('get cm')).out.trimEnd().split('\n').length).toBe(502);
+  });
+
+  test('finds types by group, version, short name and category', async () => {
+    const { command, cluster } = await served();
+    const template = { metadata: { labels: { app: 'w' } }, spec: { containers: [{ name: 'w', image: 'w' }] } };
+    await cluster
+      .api(Deployment)
+      .create({ metadata: { name: 'w' }, spec: { selector: { matchLabels: { app: 'w' } }, template } });
+    for (const word of ['deploy', 'deployments.apps', 'deployment.v1.apps', 'Deployment']) {
+      expect((await command(`get ${word} -o name`)).out).toBe('deployment.apps/w\n');
+    }
+    expect((await command('get all -o name')).out).toContain('deployment.apps/w\n');
+    expect(await command('get gadgets')).toEqual({
+      code: 2,
+      out: '',
+      err: 'orchplane: the server has no resource "gadgets"\n',
+    });
+    expect((await command('get pods/a/b')).err).toBe('orchplane: "pods/a/b" is not TYPE/NAME\n');
+    expect((await command('get pods a -l x=y')).err).toBe('orchplane: --selector and names contradict each other\n');
+  });
+
+  test('exits with 1 if an object does not exist, unless that is ignored', async () => {
+    const { command, cluster } = await served();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    const { code, out, err } = await command('get cm a b -o name');
+    expect({ code, out, err }).toEqual({ code: 1, out: 'configmap/a\n', err: 'orchplane: configmaps "b" not found\n' });
+    expect(await command('get cm b --ignore-not-found')).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  test.each(['table', 'name', 'json', 'yaml'])(
+    'watches until it is stopped, and prints changes as %s',
+    async (format) => {
+      const { command, cluster } = await served();
+      await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+      let stop = (): void => undefined;
+      const stopped = new Promise<void>((resolve) => {
+        stop = resolve;
+      });
+      const shown = (name: string): RegExp =>
+        new RegExp({ table: `^${name} `, name: `/${name}$` }[format] ?? `name.*: "?${name}"?`, 'm');
+      let isCreated = false;
+      const { code, out } = await command(`get cm -w -o ${format}`, {
+        stop: stopped,
+        onOutput(text) {
+          if (shown('b').test(text)) stop();
+          else if (shown('a').test(text) && !isCreated) {
+            isCreated = true;
+            void cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
+          }
+        },
+      });
+      expect(code).toBe(0);
+      expect(out).toMatch(shown('a'));
+      expect(out).toMatch(shown('b'));
+      if (format === 'table') expect(out.match(/NAME/g)?.length).toBe(1);
+    },
+  );
+
+  test('works with a cluster of the dialect orch', async () => {
+    const { command, cluster } = await served('orch');
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    expect((await command('get cm')).out).toMatch(/^NAME/);
+    expect((await command('get clusterroles.rbac.authorization.orch.io cluster-admin -o name')).out).toBe(
+      'clusterrole.rbac.authorization.orch.io/cluster-admin\n',
+    );
+  });
+});
+
+describe('diff', () => {
+  test('shows what apply would change, and exits with 1', async () => {
+    const { command, cluster } = await served();
+    await command('apply -f -', { stdin: configMap('a', { x: '1' }) });
+    expect(await command('diff -f -', { stdin: configMap('a', { x: '1' }) })).toEqual({ code: 0, out: '', err: '' });
+    const { code, out } = await command('diff -f -', { stdin: `${configMap('a', { x: '2' })}---\n${configMap('b')}` });
+    expect(code).toBe(1);
+    expect(out).toMatch(/^--- ConfigMap default\/a, version \d+\n\+\+\+ ConfigMap default\/a, version \d+\n@@/);
+    expect(out).toContain('\n-  x: "1"\n+  x: "2"\n');
+    expect(out).toContain('\n--- nothing\n+++ ConfigMap default/b\n');
+    expect(out).not.toContain('\u001b');
+    const coloured = await command('diff -f -', {
+      stdin: configMap('a', { x: '2' }),
+      isTerminal: { out: true, error: true },
+    });
+    expect(coloured.out).toContain('\u001b[32m+  x: "2"\u001b[0m');
+    expect((await cluster.api(ConfigMap).get('a')).data).toEqual({ x: '1' });
+  });
+
+  test('shows objects of kinds that the same files define', async () => {
+    const { command } = await served();
+    const { code, out, err } = await command('diff -f -', { stdin: WIDGETS });
+    expect({ code, err }).toEqual({ code: 1, err: '' });
+    expect(out).toContain('+++ CustomResourceDefinition widgets.example.com\n');
+    expect(out).toContain('+++ Widget w\n');
+  });
+
+  test('exits with 2 if the server rejects an object', async () => {
+    const { command } = await served();
+    const { code, err } = await command('diff -f -', { stdin: configMap('A') });
+    expect(code).toBe(2);
+    expect(err).toMatch(/^orchplane: stdin:1 \(document 1\): ConfigMap default\/A: [^\n]+\n$/);
+  });
+});
+
+describe('delete', () => {
+  test('deletes by manifest, by name and by selector', async () => {
+    const { command, cluster } = await served();
+    const configMaps = cluster.api(ConfigMap);
+    for (const name of ['a', 'b', 'c', 'd']) await configMaps.create({ metadata: { name, labels: { app: name } } });
+    expect(await command('delete -f - --dry-run', { stdin: configMap('a') })).toEqual({
+      code: 0,
+      out: 'configmap/a deleted (dry run)\n',
+      err: '',
+    });
+    expect((await command('delete -f -', { stdin: configMap('a') })).out).toBe('configmap/a deleted\n');
+    expect((await command('delete configmap/b cm/c')).out).toBe('configmap/b deleted\nconfigmap/c deleted\n');
+    expect((await command('delete cm -l app=d')).out).toBe('configmap/d deleted\n');
+    expect((await configMaps.list()).items).toEqual([]);
+  });
+
+  test('exits with 1 if an object does not exist, unless that is ignored', async () => {
+    const { command } = await served();
+    expect(await command('delete cm x')).toEqual({
+      code: 1,
+      out: '',
+      err: 'orchplane: configmap/x: configmaps "x" not found\n',
+    });
+    expect(await command('delete cm x --ignore-not-found')).toEqual({ code: 0, out: '', err: '' });
+    expect((await command('delete cm')).err).toBe('orchplane: delete takes either names, or --selector or --all\n');
+  });
+
+  test('waits until finalizers are removed, or until the timeout', async () => {
+    const { command, cluster } = await served();
+    const configMaps = cluster.api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'held', finalizers: ['example.com/held'] } });
+    expect(await command('delete cm held --timeout 10ms')).toEqual({
+      code: 1,
+      out: 'configmap/held deleted\n',
+      err: 'orchplane: configmap/held is still being deleted\n',
+    });
+    expect((await command('delete cm held --wait=false')).code).toBe(0);
+    const { code } = await command('delete cm held', {
+      onOutput: () => void configMaps.patch('held', mergePatch({ metadata: { finalizers: null } })),
+    });
+    expect(code).toBe(0);
+    await expect(configMaps.get('held')).rejects.toMatchObject({ reason: 'NotFound' });
+  });
+
+  test('deletes in a saved cluster, where deletions that need controllers stay pending', async () => {
+    const data = await saved();
+    expect((await run(`delete cm kept --data ${data}`)).out).toBe('configmap/kept deleted\n');
+    expect((await run(`get cm kept --data ${data}`)).code).toBe(1);
+    expect(await run(`delete namespace default --data ${data}`)).toMatchObject({ code: 1 });
+    await run(`apply -f - --data ${data}`, { stdin: 'apiVersion: v1\nkind: Namespace\nmetadata: {name: prod}\n' });
+    expect(await run(`delete namespace prod --data ${data}`)).toEqual({
+      code: 0,
+      out: 'namespace/prod deleted\n',
+      err: 'orchplane: namespace/prod is being deleted; a served cluster with controllers completes it\n',
+    });
+  });
+});
