@@ -84,6 +84,8 @@ export interface AccessReport {
 export interface RoleYamlOptions {
   /** Default: no. */
   readonly bindings?: boolean;
+  /** One ClusterRole in the place of a role for each namespace. Default: no. */
+  readonly clusterRole?: boolean;
 }
 
 /** One access check. */
@@ -167,8 +169,8 @@ function reportOf(requests: () => readonly RecordedAccess[], apiVersion: string,
     },
     roles: (name: string) => byNamespace().map((part) => roleIn(name, part)),
     clusterRole: (name: string) => role(name, requests()),
-    yaml: (name: string, { bindings = false }: RoleYamlOptions = {}) =>
-      byNamespace()
+    yaml: (name: string, { bindings = false, clusterRole = false }: RoleYamlOptions = {}) =>
+      (clusterRole ? [['', [...requests()]] satisfies [string, RecordedAccess[]]] : byNamespace())
         .flatMap((part) => {
           const made = roleIn(name, part);
           const roleText = `${printRefused(part[1], withNames)}${printRole(made)}`;
@@ -218,6 +220,11 @@ function ruleFor(attributes: AccessAttributes, withNames: boolean): AccessRule {
     // The name of a new object is not known to the authorizer.
     ...(withNames && name !== '' && verb !== 'create' ? { resourceNames: [name] } : {}),
   };
+}
+
+/** Whether given roles together allow an access. */
+export function isAllowedBy(attributes: AccessAttributes, roles: readonly RoleLike[]): boolean {
+  return missingAccess(attributes, roles).length === 0;
 }
 
 function missingAccess(attributes: AccessAttributes, roles: readonly RoleLike[]): string[] {

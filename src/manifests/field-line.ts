@@ -2,24 +2,29 @@
  * Finds the line of a field in the text of a document, by the path that the server uses in messages.
  */
 import { parseDocument, type YamlNode } from '../text/yaml/index.js';
+import { once } from '../util/once.js';
 
 /**
- * The line of a field in a YAML or JSON text, counted from one in the file that has `linesBefore` lines before the text.
- * Of a path that does not exist, the line of its last existing part.
+ * Returns a function for the lines of fields in a YAML or JSON text, counted from one in the file that has `linesBefore`
+ * lines before the text. Of a path that does not exist, it is the line of its last existing part. The text is parsed at
+ * the first call; it has been read before, so it is valid.
  *
  * @example
- * lineOfField('spec:\n  replicas: x\n', 0, 'spec.replicas') // 2
+ * fieldLines('spec:\n  replicas: x\n', 0)('spec.replicas') // 2
  */
-export function lineOfField(text: string, linesBefore: number, path: string): number | undefined {
-  const root = parseDocument(text);
-  if (root === undefined) return undefined;
-  let found: FoundField = { line: root.line, value: root };
-  for (const step of stepsOf(path)) {
-    const next = below(targetOf(found.value), step);
-    if (next === undefined) break;
-    found = next;
-  }
-  return linesBefore + found.line + 1;
+export function fieldLines(text: string, linesBefore: number): (path: string) => number {
+  const document = once(() => parseDocument(text));
+  return (path) => {
+    const root = document();
+    if (root === undefined) return linesBefore + 1;
+    let found: FoundField = { line: root.line, value: root };
+    for (const step of stepsOf(path)) {
+      const next = below(targetOf(found.value), step);
+      if (next === undefined) break;
+      found = next;
+    }
+    return linesBefore + found.line + 1;
+  };
 }
 
 interface FoundField {

@@ -2,6 +2,7 @@
  * What a check of manifests finds, and its forms for people and programs: lines of text, JSON, SARIF and the annotations
  * of GitHub.
  */
+import { compareText } from '../util/order.js';
 import type { ManifestPlace } from './read.js';
 
 export type FindingLevel = 'error' | 'warning' | 'note';
@@ -49,11 +50,10 @@ export function findingPlace(place: ManifestPlace, line = place.line): Pick<Find
   return { ...(place.file === undefined ? {} : { file: place.file }), line };
 }
 
-/** Errors first in each file, then by line. Files are in the order of their first finding. */
+/** By file, line and level. */
 export function sortFindings(findings: readonly Finding[]): Finding[] {
-  const files = [...new Set(findings.map(({ file }) => file))];
   return [...findings].sort(
-    (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || (a.line ?? 0) - (b.line ?? 0) || rank(a) - rank(b),
+    (a, b) => compareText(a.file ?? '', b.file ?? '') || (a.line ?? 0) - (b.line ?? 0) || rank(a) - rank(b),
   );
 }
 
@@ -74,8 +74,9 @@ function objectPrefix({ object }: Finding): string {
   return object?.kind === undefined ? '' : `${objectText(object)}: `;
 }
 
-export function objectText({ kind = '', namespace, name = '' }: FindingObject): string {
-  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`.trimEnd();
+function objectText({ kind = '', namespace, name }: FindingObject): string {
+  const path = [namespace, name].filter((part) => part !== undefined).join('/');
+  return path === '' ? kind : `${kind} ${path}`;
 }
 
 /** A workflow command of GitHub Actions: `::error file=web.yaml,line=12::…`. */

@@ -5,7 +5,7 @@
 import { yamlBody } from '../codec/yaml.js';
 import { BodyError, type RequestBody, valueBody } from '../protocol/body.js';
 import { isRecord } from '../util/json.js';
-import { lineOfField } from './field-line.js';
+import { fieldLines } from './field-line.js';
 
 /** A file and its content: YAML with any number of documents, or JSON. */
 export interface ManifestText {
@@ -171,11 +171,11 @@ function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText)
     if (error instanceof BodyError) return [new ManifestError(place, error.message)];
     throw error;
   }
-  const lineOf = (field: string) => lineOfField(text, linesBefore, field) ?? place.line;
-  return value === null ? [] : [{ place, value, body, lineOf }];
+  return value === null ? [] : [{ place, value, body, lineOf: fieldLines(text, linesBefore) }];
 }
 
-function manifestsOf(document: ManifestDocument): (Manifest | ManifestError)[] {
+/** The objects of a document in order, with an error in place of each one that is none. */
+export function manifestsOf(document: ManifestDocument): (Manifest | ManifestError)[] {
   const { place, value } = document;
   if (!isList(value)) return [readObject(document)];
   const list = value;

@@ -4,6 +4,7 @@
  */
 
 import type { Release } from '../kinds/lifecycle.js';
+import type { ConvertObject } from '../kinds/reconciler.js';
 import { stateIn, versionFacts } from '../kinds/releases/api-versions.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { StatusError } from '../meta/errors.js';
@@ -11,16 +12,19 @@ import type { ApiObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ObjectResponse } from '../protocol/response.js';
+import type { Transport } from '../protocol/transport.js';
 import { invariant } from '../util/invariant.js';
 import { isRecord } from '../util/json.js';
-import { isCrd, type ManifestTarget } from './apply.js';
+import { isCrd } from './apply.js';
 import { type Finding, type FindingObject, findingPlace } from './finding.js';
 import { type Manifest, placeText } from './read.js';
 import { whyNotServed } from './unknown-kind.js';
 
 /** A cluster whose content may be overwritten. */
-export interface ValidationTarget extends ManifestTarget {
+export interface ValidationTarget extends Transport {
   readonly release: Release;
+  /** The currently served kinds: a CRD adds some. */
+  kinds(): readonly ServedKind[];
 }
 
 /**
@@ -45,18 +49,12 @@ export async function validateManifests(
  * Functions in place of the conversion webhooks of CRDs: they change only the apiVersion. Without them the objects of such
  * CRDs could not be stored.
  */
-export function conversionsFor(
-  manifests: readonly Manifest[],
-): Readonly<Record<string, (object: ApiObject, toVersion: string) => ApiObject>> {
-  return Object.fromEntries(
-    manifests.filter(isCrd).map(({ name = '' }) => [
-      name,
-      (object: ApiObject, toVersion: string) => ({
-        ...object,
-        apiVersion: `${object.apiVersion.split('/', 1)[0]}/${toVersion}`,
-      }),
-    ]),
-  );
+export function conversionsFor(manifests: readonly Manifest[]): Readonly<Record<string, ConvertObject>> {
+  const renamed: ConvertObject = (object, toVersion) => ({
+    ...object,
+    apiVersion: `${object.apiVersion.split('/', 1)[0]}/${toVersion}`,
+  });
+  return Object.fromEntries(manifests.filter(isCrd).map(({ name = '' }) => [name, renamed]));
 }
 
 /** The kinds that others depend on, in the order in which they are created; all others come after these. */
@@ -149,6 +147,7 @@ class Validation {
       if (identity !== undefined) this.#created.set(identity, manifest);
       for (const warning of warnings) this.#report(manifest, warningFinding(warning));
       await this.#reportConditions(manifest, served, object as ApiObject);
+      if (served.gvk.kind === 'ResourceQuota') await this.#activateQuota(at, object as ApiObject);
     } catch (error) {
       if (!StatusError.is(error)) throw error;
       // The object is valid: the existing one is a part of every cluster.
@@ -176,6 +175,18 @@ class Validation {
       const message = `${fieldRef}: ${String(warning).trim()}`;
       this.#report(manifest, { level: 'warning', rule: 'warning', message, field: String(fieldRef) });
     }
+  }
+
+  /** Admission enforces the limits in the status, which a controller of a running cluster writes. */
+  async #activateQuota(at: Pick<ApiRequest, 'resource' | 'namespace'>, quota: ApiObject): Promise<void> {
+    const { spec, metadata } = quota as ApiObject & {
+      readonly spec?: { readonly hard?: Readonly<Record<string, unknown>> };
+    };
+    const hard = spec?.hard ?? {};
+    const used = Object.fromEntries(Object.keys(hard).map((name) => [name, '0']));
+    const body = valueBody({ ...quota, status: { hard, used } });
+    const { name } = metadata;
+    await this.#send({ verb: 'update', ...at, name, subresource: 'status', options: {}, body });
   }
 
   async #remove(at: Pick<ApiRequest, 'resource' | 'namespace' | 'name'>): Promise<void> {

@@ -47,7 +47,19 @@ export interface ZodShape {
   readonly [field: string]: ZodSchema;
 }
 
-const hints = new WeakMap<ZodSchema, Hint>();
+/**
+ * Shared by all copies of the library in a process: a kind of a program's copy may be converted by the copy of the command
+ * line.
+ */
+const SHARED = Symbol.for('orchplane.schema-hints');
+
+function sharedHints(): WeakMap<ZodSchema, Hint> {
+  const holder = globalThis as { [SHARED]?: WeakMap<ZodSchema, Hint> };
+  holder[SHARED] ??= new WeakMap();
+  return holder[SHARED];
+}
+
+const hints = /* @__PURE__ */ sharedHints();
 
 /** Adds hints to a schema and returns it. */
 export function hint<Schema extends ZodSchema>(schema: Schema, more: Hint): Schema {
