@@ -31,6 +31,8 @@ export const DECLARED_FUNCTIONS: Readonly<Record<string, string>> = {
   integer: 'withKeywords(z.int(), { format: null, minimum: null, maximum: null })',
   int32: 'withKeywords(z.int32(), { minimum: null, maximum: null })',
   int64: 'withKeywords(z.int(), { minimum: null, maximum: null })',
+  intOrString:
+    "withKeywords(z.union([z.int(), z.string()]), { maximum: null, minimum: null, anyOf: [{ type: 'integer' }, { type: 'string' }] })",
 };
 
 /** The properties of an object as members of an object literal, in the order of the CRD. */
@@ -247,7 +249,8 @@ function withDifference(code: Code, wanted: JSONSchemaProps, indent: string, con
   context.used.add('withKeywords');
   const text = `withKeywords(${code.text}, ${literal(keywords, indent)})`;
   const schema = withKeywords(code.schema, keywords);
-  const declared = Object.entries(DECLARED_FUNCTIONS).find(([, each]) => each === text)?.[0];
+  const inOneLine = `withKeywords(${code.text}, ${literal(keywords)})`;
+  const declared = Object.entries(DECLARED_FUNCTIONS).find(([, each]) => each === inOneLine)?.[0];
   if (declared === undefined) return { text, schema };
   context.used.add(declared);
   return { text: `${declared}()`, schema };

@@ -51,7 +51,7 @@ batch/v1 1.21 - - - CronJob
 batch/v1beta1 1.8 1.21 1.25 batch/v1 CronJob
 batch/v2alpha1 1.5 - 1.21 batch/v1 CronJob
 certificates~/v1 1.19 - - - CertificateSigningRequest
-certificates~/v1alpha1 1.26 1.34 1.37 - ClusterTrustBundle
+certificates~/v1alpha1 1.27 1.34 1.37 - ClusterTrustBundle
 certificates~/v1beta1 1.12 1.19 1.22 certificates~/v1 CertificateSigningRequest
 certificates~/v1beta1 1.33 1.36 1.39 - ClusterTrustBundle
 coordination~/v1 1.14 - - - Lease

@@ -61,7 +61,7 @@ export const command = defineCommand({
     }
     const refused = requests.filter((request) => request.refused > 0).length;
     if (refused > 0)
-      environment.writeError(`${counted(refused, 'different request')} of ${requests.length} were refused\n`);
+      environment.writeError(`${refused} of ${counted(requests.length, 'different request')} were refused\n`);
     environment.writeOut(rolesText(report, values.name ?? roleName(users), values));
     return 0;
   },
